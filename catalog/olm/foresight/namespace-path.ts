@@ -5,7 +5,7 @@
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Property } from '../../fbc/model.ts';
 import { formatVersion } from '../../version/version.ts';
-import { requirementIn, resolveNamespace } from '../resolve/namespace.ts';
+import { type InstallStep, requirementIn, resolveNamespace } from '../resolve/namespace.ts';
 import type { Place } from '../resolve/next-v0.ts';
 import type { Reason, Target } from '../resolve/outcome.ts';
 import { REQUIRING, RequirementError } from '../resolve/requirement.ts';
@@ -28,12 +28,47 @@ interface NamespacePath {
   readonly reason: Reason | undefined;
 }
 
+/** What OLM does in a namespace until nothing changes. */
+interface NamespaceUpgrades {
+  /** In their order. */
+  readonly steps: readonly NamespaceStep[];
+  /** All that is installed at the end: those of the beginning in their order, then what OLM has added. */
+  readonly members: readonly Member[];
+  readonly reason: Reason | undefined;
+}
+
+/** An upgrade, or the first installation of what others require. */
+export interface NamespaceStep {
+  readonly package: string;
+  readonly to: Target;
+  readonly isNew: boolean;
+}
+
 /** Most upgrades of a namespace that are followed: those of one that goes in a circle have no end. */
 const MOST = 200;
 
 /** The upgrade path of the first of some operators. */
 export function namespacePath(scope: Scope, members: readonly Member[]): NamespacePath {
-  const steps: Target[] = [];
+  const [first] = members;
+  const { steps, members: last, reason } = namespaceUpgrades(scope, members, false);
+  return {
+    steps: steps.flatMap(({ package: name, to }) => (name === first?.place.package ? [to] : [])),
+    end: last[0]?.installed ?? { name: '', version: undefined },
+    reason,
+  };
+}
+
+/**
+ * What OLM v0 does with the operators of a namespace.
+ *
+ * @param addsRequired whether what OLM installs because others require it is followed, too
+ */
+export function namespaceUpgrades(
+  scope: Scope,
+  members: readonly Member[],
+  addsRequired: boolean,
+): NamespaceUpgrades {
+  const steps: NamespaceStep[] = [];
   let now = members;
   for (let i = 0; i < MOST; i++) {
     const resolution = resolveNamespace(scope, {
@@ -47,20 +82,37 @@ export function namespacePath(scope: Scope, members: readonly Member[]): Namespa
       })),
       installed: now.map((one) => installedAmong(scope, one, now)),
     });
-    if (resolution.kind === 'fails') return { steps, end: endOf(now), reason: resolution.reason };
+    if (resolution.kind === 'fails') return { steps, members: now, reason: resolution.reason };
     const next = now.map((one) => afterSteps(one, resolution.steps));
-    if (next.every((one, position) => one === now[position])) break;
-    const [first] = next;
-    if (first && first !== now[0]) {
-      steps.push({ ...first.installed, catalog: first.source.name, channel: first.place.channel });
-    }
-    now = next;
+    const added = addsRequired ? resolution.steps.flatMap((step) => addedBy(scope, step)) : [];
+    const changed = next.filter((one, position) => one !== now[position]);
+    if (changed.length + added.length === 0) break;
+    steps.push(...added.map((one) => stepTo(one, true)), ...changed.map((one) => stepTo(one, false)));
+    now = [...next, ...added];
   }
-  return { steps, end: endOf(now), reason: undefined };
+  return { steps, members: now, reason: undefined };
 }
 
-function endOf([first]: readonly Member[]): Installed {
-  return first?.installed ?? { name: '', version: undefined };
+function stepTo({ source, place, installed }: Member, isNew: boolean): NamespaceStep {
+  return {
+    package: place.package,
+    to: { ...installed, catalog: source.name, channel: place.channel },
+    isNew,
+  };
+}
+
+/** What OLM installs because others require it: it gets a subscription. */
+function addedBy(
+  { catalogs }: Scope,
+  step: Pick<InstallStep, 'bundle' | 'catalog' | 'package' | 'channel' | 'subscriptions'>,
+): Member[] {
+  if (step.subscriptions.length > 0) return [];
+  const source = catalogs.find(({ name }) => name === step.catalog);
+  const bundle = source?.catalog.packages.get(step.package)?.bundles.get(step.bundle);
+  if (!source || !bundle) return [];
+  return [
+    { source, place: { package: step.package, channel: step.channel }, installed: installedOf(bundle) },
+  ];
 }
 
 function afterSteps(

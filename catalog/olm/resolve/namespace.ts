@@ -66,7 +66,7 @@ export interface Namespace {
 }
 
 /** A bundle that gets installed next. */
-interface InstallStep {
+export interface InstallStep {
   readonly catalog: string;
   readonly package: string;
   readonly channel: string;

@@ -13,7 +13,7 @@ export const command: Command = {
     context: CONTEXT_OPTION,
     anonymize: {
       description:
-        'replace the name of each cluster with a hash of its id, and leave out names of CatalogSources',
+        'replace the name of each cluster with a hash of its id, and leave out names of CatalogSources, Subscriptions and namespaces',
     },
   },
   details: [

@@ -18,6 +18,10 @@ export interface InventoryRow {
   readonly range?: string;
   readonly catalog?: string;
   readonly approval?: 'Automatic' | 'Manual';
+  /** Of the Subscription. */
+  readonly namespace?: string;
+  /** Of the Subscription or the ClusterExtension. */
+  readonly object?: string;
 }
 
 interface InventoryOptions {
@@ -148,6 +152,8 @@ function rowOf(
       ...(one.range === '' ? {} : { range: one.range }),
       ...(one.catalog === '' || about.anonymize ? {} : { catalog: one.catalog }),
       ...(one.subscription ? { approval: one.subscription.isManual ? 'Manual' : 'Automatic' } : {}),
+      ...(one.namespace === '' || about.anonymize ? {} : { namespace: one.namespace }),
+      ...(about.anonymize ? {} : { object: one.name }),
     },
   ];
 }

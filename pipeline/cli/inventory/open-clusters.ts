@@ -22,24 +22,37 @@ export async function readClusters<T>(
   terminal: Terminal,
   read: (api: ClusterApi, name: string) => Promise<T>,
 ): Promise<T[]> {
-  const path = kubeconfigPath(invocation, terminal);
-  const readFile = (name: string): string => readText(resolve(dirname(path), name));
-  const file = { path, bytes: readFileBytes(path), readFile };
   const contexts = [...new Set(invocation.list('context'))];
   const found: T[] = [];
-  for (const context of contexts.length > 0 ? contexts : [undefined]) {
-    const access = clusterAccess(file, context);
-    const api = clusterApi(access);
-    try {
-      found.push(await read(api, access.name));
-    } finally {
-      api.close();
-    }
-  }
+  for (const context of contexts.length > 0 ? contexts : [undefined])
+    found.push(await readCluster(invocation, terminal, { context, read }));
   return found;
 }
 
-function kubeconfigPath({ text }: Invocation, { directory, environment }: Terminal): string {
+/** Reads the cluster of a context; of the current one without it. @throws as `readClusters` */
+export async function readCluster<T>(
+  invocation: Pick<Invocation, 'text'>,
+  terminal: Terminal,
+  {
+    context,
+    read,
+  }: {
+    readonly context: string | undefined;
+    readonly read: (api: ClusterApi, name: string) => Promise<T>;
+  },
+): Promise<T> {
+  const path = kubeconfigPath(invocation, terminal);
+  const readFile = (name: string): string => readText(resolve(dirname(path), name));
+  const access = clusterAccess({ path, bytes: readFileBytes(path), readFile }, context);
+  const api = clusterApi(access);
+  try {
+    return await read(api, access.name);
+  } finally {
+    api.close();
+  }
+}
+
+function kubeconfigPath({ text }: Pick<Invocation, 'text'>, { directory, environment }: Terminal): string {
   const [first = ''] = (environment['KUBECONFIG'] ?? '').split(':');
   const named =
     text('kubeconfig') ?? (first === '' ? join(environment['HOME'] ?? '/', '.kube/config') : first);

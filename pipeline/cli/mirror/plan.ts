@@ -5,6 +5,7 @@ import { deleteImagesText } from '../../../catalog/mirror/diff.ts';
 import type { DocumentOptions } from '../../../catalog/mirror/documents/documents.ts';
 import type { DeployedImages } from '../../../catalog/mirror/images.ts';
 import { isPlatform, type Platforms, platformsOf } from '../../../catalog/mirror/platforms.ts';
+import { ARCHITECTURES } from '../../../catalog/mirror/release/release-selection.ts';
 import { installableLines, isInstallable, type ReportedCatalog } from '../../../catalog/mirror/report.ts';
 import { parseChoice } from '../../../catalog/mirror/select/select.ts';
 import { shellWord } from '../../../catalog/names.ts';
@@ -22,7 +23,7 @@ import { readPublishReceipt } from '../../publish/receipt.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { amount, findingText, linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
-import { type Command, type Invocation, usageError } from '../command.ts';
+import { type Command, type Invocation, type Option, usageError } from '../command.ts';
 import { openOperand } from '../operands.ts';
 import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -32,9 +33,30 @@ import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
 import { RELEASE_OPTIONS } from './release-options.ts';
 
+/** Those of the upgrade of a cluster. */
+const UPGRADE_OPTIONS: Readonly<Record<string, Option>> = {
+  from: {
+    value: 'FILE|CONTEXT',
+    description:
+      'plan the upgrade of this cluster to the OpenShift version of --to instead: the output of portolan inventory, or a context of the kubeconfig',
+  },
+  kubeconfig: {
+    value: 'FILE',
+    description: 'with --from CONTEXT: kubeconfig (default: KUBECONFIG, then ~/.kube/config)',
+  },
+  'release-channel': {
+    value: 'KIND',
+    description: 'with --from: channels of releases, such as stable, fast or eus (default: stable)',
+  },
+  architecture: {
+    value: 'ARCH',
+    description: `with --from: architecture of the cluster: ${Object.keys(ARCHITECTURES).join(', ')} (default: amd64)`,
+  },
+};
+
 export const command: Command = {
   words: 'mirror plan',
-  operands: '[DIR|IMAGE|RECEIPT]',
+  operands: '[DIR|IMAGE|RECEIPT…]',
   options: {
     as: {
       value: 'REFERENCE',
@@ -77,6 +99,7 @@ export const command: Command = {
       description: 'build the index image of the selection, and push it here for the copy',
     },
     'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
+    ...UPGRADE_OPTIONS,
     ...BUNDLES_OPTION,
     format: { value: 'text|json', description: 'output format (default: text)' },
     ...REGISTRY_OPTIONS,
@@ -86,12 +109,21 @@ export const command: Command = {
     'publish. Without --to, Portolan uses the plan that publish attached to the image. To copy the images, run portolan',
     'mirror copy, or oc image mirror --keep-manifest-list=true -f mapping.txt. To configure the cluster, apply the other',
     'files with oc apply -k.',
+    'With --from, the arguments are the catalogs of each OpenShift version from that of the cluster to that of --to, named',
+    'such as v4.20. Portolan writes the fewest releases and upgrades of operators, in their order, as a list, as patches and',
+    'as the smallest ImageSetConfiguration, and simulates each step. The exit code is 1 if the cluster cannot get there.',
   ].join('\n'),
   examples: [
     'portolan mirror plan catalogs/v4.20 --as quay.io/acme/catalog:v4.20 --to mirror.example.com/olm',
     'portolan mirror plan quay.io/acme/catalog:v4.20 --to mirror.example.com --only etcd@stable',
+    'portolan mirror plan --from cluster.json --to 4.20 catalogs/v4.18 catalogs/v4.19 catalogs/v4.20 --as quay.io/acme/catalog',
   ],
   run: async (invocation, terminal) => {
+    const from = invocation.text('from');
+    if (from !== undefined)
+      return (await import('./plan-upgrade.ts')).planClusterUpgrade(from, invocation, terminal);
+    if (invocation.operands.length > 1)
+      throw usageError(command, `unexpected argument ${JSON.stringify(invocation.operands[1])}`);
     const file = invocation.text('image-set');
     if (file !== undefined) return planImageSet(file, invocation, terminal);
     const operand = publishedImage(invocation.operands[0] ?? '.', terminal);

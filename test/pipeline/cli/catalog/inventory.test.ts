@@ -181,6 +181,8 @@ describe('portolan inventory', () => {
           channels: ['alpha'],
           catalog: 'secret-catalog',
           approval: 'Manual',
+          namespace: 'n',
+          object: 'etcd',
         },
         {
           cluster: 'secret-name',
@@ -192,6 +194,8 @@ describe('portolan inventory', () => {
           channels: ['alpha'],
           catalog: 'secret-catalog',
           approval: 'Automatic',
+          namespace: 'n',
+          object: 'kiali',
         },
         {
           cluster: 'secret-name',
@@ -202,6 +206,7 @@ describe('portolan inventory', () => {
           version: '0.6.0',
           channels: ['alpha'],
           range: '<1.0.0',
+          object: 'argo',
         },
       ],
     });

@@ -1,0 +1,410 @@
+/**
+ * The least that gets a cluster to a later version of its platform: releases, upgrades of operators, and the smallest part
+ * of catalogs with which OLM makes exactly these upgrades.
+ */
+import type { Cel } from '../../fbc/cel.ts';
+import { Lifecycles } from '../../fbc/lifecycle.ts';
+import type { Bundle, Catalog } from '../../fbc/model.ts';
+import { allows, compareMinors, formatMinor, limitOf, type Minor } from '../../fbc/openshift.ts';
+import type { ScopeCatalog } from '../../olm/resolve/snapshot.ts';
+import { isServed } from '../../rules/serve-refusals.ts';
+import { formatVersion } from '../../version/version.ts';
+import type { PackageSelection } from '../image-set.ts';
+import type { UpdateGraphs } from '../release/update-graph.ts';
+import {
+  type ClusterOperator,
+  minorOf,
+  type PlatformCatalog,
+  UpgradeRefusal,
+  type UpgradingCluster,
+} from './cluster.ts';
+import { type ReleaseStep, releasePath, type UpgradeTarget } from './release-path.ts';
+import { type OperatorStep, type PlacedOperator, simulate } from './simulate.ts';
+import {
+  choicesAt,
+  homeOf,
+  type Stage,
+  type StageChoice,
+  type StageContext,
+  scopeCatalogs,
+  selectedOf,
+  wholeName,
+} from './stage-choice.ts';
+
+export interface UpgradeRequest {
+  readonly cluster: UpgradingCluster;
+  readonly target: UpgradeTarget;
+  readonly catalogs: readonly PlatformCatalog[];
+  readonly graphs: UpdateGraphs;
+  /** The part of the release channels' names before the version: `stable`. */
+  readonly kind: string;
+  /** The day, as `2026-01-31`. */
+  readonly today: string;
+  readonly cel: Cel | undefined;
+}
+
+export interface UpgradePlan {
+  readonly cluster: UpgradingCluster;
+  readonly releases: readonly ReleaseStep[];
+  /** Versions of the platform at which catalogs are needed. */
+  readonly stages: readonly PlannedStage[];
+}
+
+export interface PlannedStage {
+  readonly platform: Minor;
+  /** What is selected of each catalog. */
+  readonly selections: ReadonlyMap<PlatformCatalog, readonly PackageSelection[]>;
+  /** Each operator as it is in this stage, before its upgrades. */
+  readonly placed: readonly PlacedOperator[];
+  /** In the order in which OLM makes them. */
+  readonly steps: readonly OperatorStep[];
+  /** What is not good about what is installed at the end, by package. */
+  readonly drawbacks: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Most versions of the platform between the cluster's and the target's. */
+const MOST_MINORS = 8;
+
+/** @throws UpgradeRefusal */
+export async function planUpgrade(request: UpgradeRequest): Promise<UpgradePlan> {
+  const { cluster, target, graphs, kind } = request;
+  const minors = minorsTo(minorOf(cluster.platform), target.minor);
+  const releases = await releasePath(cluster.platform, target, { kind, graphs });
+  const planner = new Planner(request, minors);
+  return { cluster, releases, stages: planner.stages() };
+}
+
+function minorsTo(from: Minor, to: Minor): Minor[] {
+  const count = to.minor - from.minor;
+  if (from.major !== to.major || count < 0 || count > MOST_MINORS)
+    throw new UpgradeRefusal(
+      `the target ${formatMinor(to)} must be a version from ${formatMinor(from)} to ${formatMinor({ ...from, minor: from.minor + MOST_MINORS })}`,
+    );
+  return Array.from({ length: count + 1 }, (_, i) => ({ major: from.major, minor: from.minor + i }));
+}
+
+class Planner {
+  readonly #request: UpgradeRequest;
+  readonly #minors: readonly Minor[];
+  readonly #context: StageContext;
+
+  constructor(request: UpgradeRequest, minors: readonly Minor[]) {
+    this.#request = request;
+    this.#minors = minors;
+    const known = new WeakMap<Catalog, Lifecycles>();
+    const lifecycles = (catalog: Catalog): Lifecycles => {
+      const found = known.get(catalog) ?? new Lifecycles(catalog);
+      known.set(catalog, found);
+      return found;
+    };
+    this.#context = { cel: request.cel, today: request.today, lifecycles };
+  }
+
+  /** The fewest versions of the platform at which operators need a catalog. */
+  stages(): PlannedStage[] {
+    const { operators } = this.#request.cluster;
+    if (operators.length === 0) return [];
+    this.#checkNamed();
+    let refusal: UpgradeRefusal | undefined;
+    for (const active of fewestFirst(this.#minors)) {
+      try {
+        return this.#planned(active);
+      } catch (error) {
+        if (!(error instanceof UpgradeRefusal)) throw error;
+        // The reason that counts is that of the way with most catalogs, unless another way is only not known.
+        refusal = refusal?.isUnknown ? refusal : error;
+      }
+    }
+    throw refusal ?? new UpgradeRefusal('there is no version of the platform to plan for');
+  }
+
+  /** Each package is in one catalog of a version, and those of the target have all of them. */
+  #checkNamed(): void {
+    const last = this.#minors.at(-1);
+    for (const { package: name } of this.#request.cluster.operators) {
+      for (const minor of this.#minors) {
+        const having = this.#catalogsOf(minor).filter(({ catalog }) => catalog.packages.has(name));
+        if (having.length > 1)
+          throw new UpgradeRefusal(
+            `several catalogs for ${formatMinor(minor)} have the package ${name}: ${having.map((one) => one.reference).join(', ')}`,
+          );
+        if (minor === last && having.length === 0)
+          throw new UpgradeRefusal(`no catalog for ${formatMinor(minor)} has the package ${name}`);
+      }
+    }
+  }
+
+  #catalogsOf(minor: Minor): PlatformCatalog[] {
+    return this.#request.catalogs.filter(({ platform }) => compareMinors(platform, minor) === 0);
+  }
+
+  /** @param active versions of the platform at which operators may change; the last one is the target */
+  #planned(active: readonly Minor[]): PlannedStage[] {
+    const stages = active.map((platform, i) => this.#stage(platform, active[i + 1]));
+    let operators = this.#request.cluster.operators;
+    const [first] = this.#minors;
+    if (first && active[0] !== first) this.#checkStart(this.#stage(first, active[0]), operators);
+    return stages.map((_, i) => {
+      const planned = this.#plannedStage(stages.slice(i), operators);
+      operators = [...planned.operators];
+      return planned.stage;
+    });
+  }
+
+  #stage(platform: Minor, following: Minor | undefined): Stage {
+    const isBetween = (minor: Minor): boolean =>
+      following !== undefined && compareMinors(minor, following) < 0;
+    const later = this.#minors.filter((minor) => compareMinors(minor, platform) > 0);
+    const passed = later.filter(isBetween);
+    const next = following ? [...passed, following] : [];
+    // From an even version to the next even one, clusters update their nodes once.
+    const isQuick = platform.minor % 2 === 0 && passed.length === 1;
+    return {
+      platform,
+      next,
+      catalogs: this.#catalogsOf(platform),
+      mayPass: (of, { name }) =>
+        isQuick ||
+        passed.every((minor) =>
+          this.#catalogsOf(minor).some(({ catalog }) => catalog.packages.get(of)?.bundles.has(name)),
+        ),
+    };
+  }
+
+  /** What the cluster has must be able to go to the first version at which something is upgraded. */
+  #checkStart({ next, mayPass }: Stage, operators: readonly ClusterOperator[]): void {
+    for (const { package: of, installed } of operators) {
+      const bundle = this.#bundle(of, installed.name);
+      if (!bundle)
+        throw new UpgradeRefusal(
+          `no catalog has the installed ${installed.name} of package ${of}, so its olm.maxOpenShiftVersion is not known`,
+          true,
+        );
+      const kept = next.find((minor) => !allows(limitOf(bundle.properties), minor));
+      if (kept)
+        throw new UpgradeRefusal(
+          `${installed.name} keeps the cluster from ${formatMinor(kept)}, and nothing upgrades it`,
+        );
+      if (!mayPass(of, bundle))
+        throw new UpgradeRefusal(
+          `${installed.name} is not in the catalogs of each version up to ${textOf(next)}`,
+        );
+    }
+  }
+
+  #bundle(of: string, name: string): Bundle | undefined {
+    for (const { catalog } of this.#request.catalogs) {
+      const found = catalog.packages.get(of)?.bundles.get(name);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  #plannedStage(
+    stages: readonly Stage[],
+    operators: readonly ClusterOperator[],
+  ): { stage: PlannedStage; operators: readonly ClusterOperator[] } {
+    const [stage] = stages;
+    if (!stage) throw new TypeError('internal error: a plan without stages');
+    const here = operators.filter(({ package: name }) => homeOf(stage, name));
+    const ways = here.map((operator) => {
+      const found = this.#ways(stages, operator);
+      const first = found.next();
+      if (!first.done) return { operator, choice: first.value, others: found };
+      throw new UpgradeRefusal(
+        `package ${operator.package}: no upgrade leads from ${operator.installed.name} at ${formatMinor(stage.platform)} to a version that may run at ${textOf(stages.map(({ platform }) => platform))}`,
+      );
+    });
+    let trial = this.#trial(stage, ways);
+    // Together they may need more than each of them alone: one after the other gets a higher version.
+    for (const way of ways) {
+      for (let tries = 0; trial.reasons.length > 0 && tries < MOST_TRIES; tries++) {
+        const another = way.others.next();
+        if (another.done) break;
+        way.choice = another.value;
+        trial = this.#trial(stage, ways);
+      }
+    }
+    const [reason] = trial.reasons;
+    if (reason !== undefined)
+      throw new UpgradeRefusal(
+        `at ${formatMinor(stage.platform)} the upgrades do not go together: ${reason}`,
+      );
+    const after = new Map(
+      trial.ways.map(({ operator, choice }) => [
+        operator,
+        {
+          ...operator,
+          channels: operator.olm === 'v0' ? [choice.channel] : operator.channels,
+          installed: choice.end,
+        },
+      ]),
+    );
+    return {
+      stage: trial.planned,
+      operators: [
+        ...operators.map((one) => after.get(one) ?? one),
+        ...trial.added.flatMap((one) => after.get(one) ?? []),
+      ],
+    };
+  }
+
+  /** What an operator may become at the first of some stages, if it gets through the others from there. */
+  *#ways(stages: readonly Stage[], operator: ClusterOperator): Generator<StageChoice> {
+    const [stage, ...others] = stages;
+    if (!stage) return;
+    for (const choice of choicesAt(stage, operator, this.#context)) {
+      const next = {
+        ...operator,
+        channels: operator.olm === 'v0' ? [choice.channel] : operator.channels,
+        installed: choice.end,
+      };
+      if (others.length === 0 || !this.#ways(others, next).next().done) yield choice;
+    }
+  }
+
+  /** Simulates a stage with the choices of all operators, and selects what they require besides. */
+  #trial(stage: Stage, ways: readonly Way[]): Trial {
+    const all = [...ways];
+    const { cel } = this.#context;
+    for (let more = true; more; ) {
+      more = false;
+      const sources = this.#sources(all);
+      const beside = scopeCatalogs(stage.catalogs);
+      for (const { to, package: name, namespace, operator } of simulate(all.map(placedOf), sources, {
+        cel,
+        beside,
+      }).steps) {
+        const home = stage.catalogs.find((one) => wholeName(one.name) === to.catalog);
+        if (operator || !home || !to.version || all.some((one) => one.operator.package === name)) continue;
+        all.push(requiredWay({ name, namespace, home, channel: to.channel, to }));
+        more = true;
+      }
+    }
+    const found = simulate(ways.map(placedOf), this.#sources(all), { cel });
+    const wrong = all.flatMap(({ operator, choice }) => {
+      const last = found.steps.findLast(
+        (step) => step.package === operator.package && step.namespace === operator.namespace,
+      );
+      const end = last?.to.name ?? operator.installed.name;
+      return end === choice.end.name ? [] : [`${operator.package} ends at ${end}, not at ${choice.end.name}`];
+    });
+    return {
+      ways: all,
+      added: all.slice(ways.length).map(({ operator }) => operator),
+      reasons: [...found.reasons, ...wrong],
+      planned: {
+        platform: stage.platform,
+        selections: selectionsOf(all),
+        placed: ways.map(placedOf),
+        steps: found.steps,
+        drawbacks: new Map(all.map(({ operator, choice }) => [operator.package, choice.drawbacks])),
+      },
+    };
+  }
+
+  #sources(ways: readonly Way[]): ScopeCatalog[] {
+    return [...selectionsOf(ways)].map(([home, packages]) => sourceOf(home, packages));
+  }
+}
+
+/** Other versions of an operator that are tried where all together do not resolve. */
+const MOST_TRIES = 20;
+
+interface Way {
+  readonly operator: ClusterOperator;
+  readonly choice: StageChoice;
+}
+
+interface Trial {
+  readonly ways: readonly Way[];
+  readonly added: readonly ClusterOperator[];
+  readonly reasons: readonly string[];
+  readonly planned: PlannedStage;
+}
+
+function placedOf({ operator, choice }: Way): PlacedOperator {
+  const { version } = choice.end;
+  return { operator, channel: choice.channel, version: version ? formatVersion(version) : '' };
+}
+
+/** An operator that OLM v0 installs because another one requires it. */
+function requiredWay({
+  name,
+  namespace,
+  home,
+  channel,
+  to,
+}: {
+  name: string;
+  namespace: string;
+  home: PlatformCatalog;
+  channel: string;
+  to: OperatorStep['to'];
+}): Way {
+  const version = to.version ? formatVersion(to.version) : '';
+  const isDefault = home.catalog.packages.get(name)?.defaultChannel === channel;
+  return {
+    operator: {
+      olm: 'v0',
+      package: name,
+      channels: [channel],
+      range: '',
+      installed: { name: '', version: undefined },
+      namespace,
+      name,
+      isManual: false,
+    },
+    choice: {
+      home,
+      selection: {
+        name,
+        ...(isDefault ? {} : { defaultChannel: channel }),
+        channels: [{ name: channel, minVersion: version, maxVersion: version }],
+      },
+      channel,
+      end: { name: to.name, version: to.version },
+      isUpgrade: true,
+      drawbacks: [],
+    },
+  };
+}
+
+function selectionsOf(ways: readonly Way[]): Map<PlatformCatalog, PackageSelection[]> {
+  const selections = new Map<PlatformCatalog, PackageSelection[]>();
+  for (const { choice } of ways) {
+    const list = selections.get(choice.home) ?? [];
+    // Several namespaces may have the same operator.
+    if (!list.some(({ name }) => name === choice.selection.name)) list.push(choice.selection);
+    selections.set(choice.home, list);
+  }
+  return selections;
+}
+
+/** A catalog of the cluster with only what is selected. */
+export function sourceOf(home: PlatformCatalog, packages: readonly PackageSelection[]): ScopeCatalog {
+  const catalog = selectedOf(home, packages);
+  return {
+    name: home.name,
+    namespace: 'olm',
+    priority: 0,
+    catalog: catalog ?? {
+      packages: new Map(),
+      blobs: { packages: [], channels: [], bundles: [], deprecations: [], others: [] },
+    },
+    serving: catalog !== undefined && isServed(catalog, []),
+  };
+}
+
+function textOf(minors: readonly Minor[]): string {
+  return minors.map(formatMinor).join(', ');
+}
+
+/** All choices of versions that end with the last one, those with fewer first. */
+function fewestFirst(minors: readonly Minor[]): Minor[][] {
+  const last = minors.length - 1;
+  const all = Array.from({ length: 2 ** last }, (_, bits) =>
+    minors.filter((_minor, i) => i === last || (bits >> i) % 2 === 1),
+  );
+  return all.sort((a, b) => a.length - b.length);
+}
