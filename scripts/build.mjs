@@ -120,6 +120,7 @@ await make({
     'parts/portolan': 'pipeline/cli/bin.ts',
     catalog: 'catalog/index.ts',
     registry: 'pipeline/oci/registry/index.ts',
+    directory: 'pipeline/directory.ts',
     ...Object.fromEntries(Object.entries(SHARED_MODULES).map(([module, file]) => [file, module])),
   },
   outdir: 'dist',
