@@ -49,7 +49,7 @@ export async function classifyChange(
   { files, digests = new Map() }: Knowledge = {},
 ): Promise<Change> {
   const diff = await checkedDiff(objects, trees, policy);
-  const paths = await placePaths(objects, diff.changes, policy);
+  const paths = await placePaths(objects, diff.changes, policy, trees);
   await bringNeeded(objects, { trees, policy, paths });
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   // What is too large is not read.
@@ -91,7 +91,7 @@ async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy):
   if (diff.complete) return diff;
   const all = await diffTrees(objects, sides, Math.max(most, MOST_PATHS));
   if (!all.complete) return diff;
-  const placed = await placePaths(objects, all.changes, policy);
+  const placed = await placePaths(objects, all.changes, policy, trees);
   const isOther = (_: PathChange, i: number): boolean => {
     const { area, path } = placed[i] ?? { area: 'gate', path: '' };
     const mayBeCatalog = MAY_BE_CATALOG.test(path) || layout.governs(path) || layout.serves(path);

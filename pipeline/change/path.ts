@@ -1,8 +1,9 @@
 /** What a changed path is: part of a package, of the gate itself, of the repository's root, or nothing known. */
 
+import { dirname, join } from 'node:path/posix';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
-import type { PathChange } from '../git/tree.ts';
+import { entryAt, isTree, LINK_MODE, listFiles, type PathChange, type TreeFile } from '../git/tree.ts';
 import { ADVISORIES, compileLayout, type Layout, type PathKind } from '../policy/layout.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
 
@@ -111,27 +112,55 @@ const mayRun = (path: string): boolean =>
 /**
  * The places of changed paths, as their modes and contents have it: a workflow or action that runs Portolan is the
  * gate's, whatever its name and system, and a submodule or link outside the catalogs is the repository's.
+ *
+ * @param trees those of which the paths differ
  */
 export async function placePaths(
   objects: ObjectReader,
   changes: readonly PathChange[],
   policy: Policy,
+  trees: { readonly base: string; readonly merged: string },
 ): Promise<(PlacedPath & PathChange)[]> {
   const place = pathPlacer(policy);
   return Promise.all(
     changes.map(async (change) => {
       const placed = { ...place(change.path), ...change };
       const sides = [change.before, change.after].flatMap((side) => side ?? []);
-      const isPlain = sides.every(({ mode }) => whyUnreadable(mode) === undefined);
+      const isPlain = sides.every(isPlainFile);
       if (placed.area === 'repository' && mayRun(placed.path)) {
+        const at = { path: change.path, objects };
         const runs =
-          !isPlain || (await Promise.all(sides.map(({ id }) => runsPortolan(objects, id)))).includes(true);
+          (await mayRunPortolan(change.before, { ...at, tree: trees.base })) ||
+          (await mayRunPortolan(change.after, { ...at, tree: trees.merged }));
         return { ...placed, area: runs ? ('gate' as const) : placed.area };
       }
       const isOutside = ['root', 'unknown', 'advisory'].includes(placed.area);
       return isOutside && !isPlain ? { ...placed, area: 'repository' as const } : placed;
     }),
   );
+}
+
+const isPlainFile = ({ mode }: TreeFile): boolean => whyUnreadable(mode) === undefined;
+
+/** Most files of a folder that are looked into. */
+const MOST_LINKED = 200;
+
+/** Whether a file may run Portolan, or lead to one that may: so may what cannot be looked into. */
+async function mayRunPortolan(
+  file: TreeFile | undefined,
+  { objects, tree, path }: { readonly objects: ObjectReader; readonly tree: string; readonly path: string },
+): Promise<boolean> {
+  if (!file) return false;
+  if (isPlainFile(file)) return runsPortolan(objects, file.id);
+  if (file.mode !== LINK_MODE) return true;
+  const text = (await objects.read(file.id, WORKFLOW_BYTES)).bytes.toString('utf8');
+  const target = join(dirname(path), text).replace(/\/$/, '');
+  if (text.startsWith('/') || target.startsWith('..')) return true;
+  const entry = await entryAt(objects, tree, target);
+  if (!entry) return true;
+  const own = isTree(entry.mode) ? await listFiles(objects, entry.id) : [entry];
+  if (own.length > MOST_LINKED || !own.every(isPlainFile)) return true;
+  return (await Promise.all(own.map(({ id }) => runsPortolan(objects, id)))).includes(true);
 }
 
 /** What is too large to be looked into may run it. */

@@ -34,6 +34,8 @@ export const rule: Rule = {
         if (!('why' in after) || missingRequirements(change.after.foresight.scope, [head]).length > 0)
           continue;
         const others = before.flatMap(({ bundle }) => (bundle.name === head.name ? [] : [bundle.name]));
+        // Other rules report a package that needs no other one.
+        if (others.length === 0) continue;
         const message = `${head.name}, the head of channel ${quoted(channel)} of package ${quoted(head.package)}, could be installed together with ${listed(others)}, and has no such set any more: ${after.why}`;
         report(message, locate(head, 'properties'), {
           package: head.package,

@@ -269,6 +269,24 @@ describe('beside the catalogs', () => {
         repository: '.github/dependabot.yml .github/workflows/x.yml catalogs/v4.20.lock.json docs/link link',
       },
     ],
+    [
+      {
+        '.agents/skills': { mode: '120000', text: '../skills' },
+        '.tekton/one.yaml': { mode: '120000', text: '../skills/SKILL.md' },
+        'skills/SKILL.md': 'how to render',
+      },
+      { repository: '.agents/skills .tekton/one.yaml', unknown: 'skills/SKILL.md' },
+    ],
+    [
+      {
+        '.tekton': { mode: '120000', text: 'jobs' },
+        'jobs/check.yaml': 'script: npx portolan check',
+      },
+      { gate: '.tekton', unknown: 'jobs/check.yaml' },
+    ],
+    [{ '.tekton/x.yaml': { mode: '120000', text: '../gone.yaml' } }, { gate: '.tekton/x.yaml' }],
+    [{ '.tekton/x.yaml': { mode: '120000', text: '../../x.yaml' } }, { gate: '.tekton/x.yaml' }],
+    [{ '.tekton/x.yaml': { mode: '120000', text: '.' } }, { gate: '.tekton/x.yaml' }],
     [{}, {}],
   ])('%j', async (head, expected) => {
     expect(await classes(head)).toEqual(expected);
