@@ -9,6 +9,8 @@ export type Lookup =
       readonly kind: 'found';
       /** Of the manifest list where there is one. */
       readonly digest: string;
+      /** Whether it is a manifest list: an image for several platforms. */
+      readonly isList?: true;
       /** The platforms that the image is for, `os/architecture`; undefined when nobody asked. */
       readonly platforms?: readonly string[];
       /** Why the signature that a policy demands is missing; undefined where it is there, or none is demanded. */

@@ -340,5 +340,6 @@ async function resolvedIn(file: string, text: string): Promise<readonly Finding[
       lock: written.lock ? { digests: new Map(Object.entries(written.lock)) } : undefined,
     },
     RULES,
+    severityOf,
   );
 }

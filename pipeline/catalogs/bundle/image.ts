@@ -8,13 +8,15 @@ import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.t
 import { compareText } from '../../../catalog/go/text.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
-import { OCI_MANIFEST } from '../../oci/image/base.ts';
 import { compressor } from '../../oci/image/compress.ts';
 import { bytesBlob, digestOf } from '../../oci/image/content.ts';
+import { CONFIG_TYPES, GZIP_TYPES, MANIFEST_TYPES } from '../../oci/image/image.ts';
 import type { ImageContent } from '../../oci/registry/push.ts';
 
-const CONFIG_TYPE = 'application/vnd.oci.image.config.v1+json';
-const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar+gzip';
+/** The media types of an image: of the OCI, or of Docker, which OpenShift before 4.20 needs for bundles. */
+export const MEDIA_TYPES = ['oci', 'docker'] as const;
+export type MediaType = (typeof MEDIA_TYPES)[number];
+
 const NO_TIME = '1970-01-01T00:00:00Z';
 
 /** Bundles are data: whatever runs a container tool takes them for its own. */
@@ -26,7 +28,7 @@ const MOST_BYTES = 256 * 1024 * 1024;
 /**
  * @throws PipelineError `usage` for a bundle whose metadata cannot be read, `too-large`
  */
-export async function bundleImage(source: CatalogSource): Promise<ImageContent> {
+export async function bundleImage(source: CatalogSource, types: MediaType = 'oci'): Promise<ImageContent> {
   const archive = await archived(source);
   const layer = await gzipped(archive);
   const config = json({
@@ -38,12 +40,12 @@ export async function bundleImage(source: CatalogSource): Promise<ImageContent> 
   });
   const bytes = json({
     schemaVersion: 2,
-    mediaType: OCI_MANIFEST,
-    config: { mediaType: CONFIG_TYPE, digest: digestOf(config), size: config.length },
-    layers: [{ mediaType: LAYER_TYPE, digest: digestOf(layer), size: layer.length }],
+    mediaType: MANIFEST_TYPES[types],
+    config: { mediaType: CONFIG_TYPES[types], digest: digestOf(config), size: config.length },
+    layers: [{ mediaType: GZIP_TYPES[types], digest: digestOf(layer), size: layer.length }],
   });
   return {
-    root: { mediaType: OCI_MANIFEST, digest: digestOf(bytes), bytes },
+    root: { mediaType: MANIFEST_TYPES[types], digest: digestOf(bytes), bytes },
     manifests: [],
     blobs: [bytesBlob(config), bytesBlob(layer)],
   };

@@ -5,7 +5,7 @@ import { formatReference, type Reference, withDigest } from '../../../catalog/re
 import type { ExternalCheck, Lookup } from '../../../catalog/references/lookup.ts';
 import { lookupKey } from '../../../catalog/references/site.ts';
 import { PipelineError } from '../../error.ts';
-import { parseManifest } from '../../oci/registry/image.ts';
+import { LIST_TYPES, parseManifest } from '../../oci/registry/image.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Trust } from '../../oci/signatures/trust.ts';
 import {
@@ -102,7 +102,12 @@ async function ask(
 async function answerOf(key: string, reference: Reference, options: LookUpOptions): Promise<Lookup> {
   if (options.platforms?.has(key)) return withPlatforms(reference, options);
   const found = await options.registry.resolve(reference);
-  return found ? { kind: 'found', digest: found.digest } : { kind: 'absent' };
+  if (!found) return { kind: 'absent' };
+  return {
+    kind: 'found',
+    digest: found.digest,
+    ...(LIST_TYPES.has(found.mediaType) ? { isList: true } : {}),
+  };
 }
 
 async function withSignature(
@@ -213,7 +218,7 @@ async function withPlatforms(reference: Reference, { registry }: LookUpOptions):
   if (parsed.kind === 'list') {
     const listed = parsed.manifests.flatMap(({ platform }) => platform ?? []);
     const real = listed.filter(({ os, architecture }) => os !== 'unknown' && architecture !== 'unknown');
-    return { kind: 'found', digest, platforms: unique(real.map(platformText)) };
+    return { kind: 'found', digest, isList: true, platforms: unique(real.map(platformText)) };
   }
   const config = await readConfig(reference, parsed.config, registry);
   return { kind: 'found', digest, platforms: [platformText(config)] };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { checkBundle } from '../../catalogs/bundle/check-bundle.ts';
-import { bundleImage } from '../../catalogs/bundle/image.ts';
+import { bundleImage, MEDIA_TYPES } from '../../catalogs/bundle/image.ts';
 import { openBundleDirectory } from '../../catalogs/bundle/open-directory.ts';
 import {
   formatLocation,
@@ -17,6 +17,10 @@ import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 const OPTIONS: Command['options'] = {
+  'media-type': {
+    value: MEDIA_TYPES.join('|'),
+    description: 'media types of the image; OpenShift before 4.20 needs docker (default: oci)',
+  },
   force: { description: 'build the image even if the bundle has errors' },
   ...REGISTRY_OPTIONS,
 };
@@ -56,6 +60,7 @@ function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal)
 
 async function make(place: ImageLocation, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const [directory = '', to = ''] = invocation.operands;
+  const mediaType = MEDIA_TYPES.find((type) => type === invocation.text('media-type')) ?? 'oci';
   const bundle = openBundleDirectory(resolve(terminal.directory, directory));
   const { findings } = await checkBundle(bundle, { suites: ['default'] });
   const errors = findings.filter(({ severity }) => severity === 'error');
@@ -64,7 +69,7 @@ async function make(place: ImageLocation, invocation: Invocation, terminal: Term
     terminal.err(`FAIL: ${countText(errors)}; no image was built\n`);
     return 1;
   }
-  const image = await bundleImage(bundle.source);
+  const image = await bundleImage(bundle.source, mediaType);
   const client = registryClientFor(invocation, terminal, { named: [to] });
   try {
     const destination = await openDestination(place, client);

@@ -100,15 +100,15 @@ type Json = Readonly<Record<string, unknown>>;
 type Family = BaseImage['family'];
 
 const LIST_TYPES = { oci: OCI_INDEX, docker: DOCKER_LIST } as const;
-const MANIFEST_TYPES = { oci: OCI_MANIFEST, docker: DOCKER_MANIFEST } as const;
-const CONFIG_TYPES = {
+export const MANIFEST_TYPES: Readonly<Record<Family, string>> = { oci: OCI_MANIFEST, docker: DOCKER_MANIFEST };
+export const CONFIG_TYPES: Readonly<Record<Family, string>> = {
   oci: 'application/vnd.oci.image.config.v1+json',
   docker: 'application/vnd.docker.container.image.v1+json',
-} as const;
-const GZIP_TYPES = {
+};
+export const GZIP_TYPES: Readonly<Record<Family, string>> = {
   oci: 'application/vnd.oci.image.layer.v1.tar+gzip',
   docker: 'application/vnd.docker.image.rootfs.diff.tar.gzip',
-} as const;
+};
 const ZSTD_TYPE = 'application/vnd.oci.image.layer.v1.tar+zstd';
 
 function layerDescriptor({ digest, size, codec }: LayerFacts, family: Family): Descriptor {

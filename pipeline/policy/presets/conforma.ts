@@ -36,7 +36,13 @@ export const CONFORMA: Preset = {
     { check: 'olm.unpinned_related_images', source: OLM, notChecked: SNAPSHOT },
     { check: 'olm.allowed_registries_related', source: OLM, notChecked: SNAPSHOT },
     { check: 'olm.unpinned_snapshot_references', source: OLM, notChecked: SNAPSHOT },
-    { check: 'olm.olm_bundle_multi_arch', source: OLM, notChecked: 'needs the image of the bundle' },
+    {
+      check: 'olm.olm_bundle_multi_arch',
+      source: OLM,
+      rules: { 'image/bundle-list': 'error' },
+      differs:
+        'Portolan looks at the images of bundles that catalogs reference, in registries that the policy allows (registries.allow)',
+    },
     {
       check: 'olm.required_olm_features_annotations_provided',
       source: OLM,

@@ -60,7 +60,10 @@ describe('platforms', () => {
     const reference = parseReference(`${far.host}/org/a:v1`);
     const keys = new Set([lookupKey(reference)]);
     const found = await lookUp([reference], { registry: client, platforms: keys });
-    expect([...found.values()]).toEqual([{ kind: 'found', digest, platforms }]);
+    const isList = platforms.length > 1;
+    expect([...found.values()]).toEqual([
+      { kind: 'found', digest, platforms, ...(isList ? { isList } : {}) },
+    ]);
     const absent = parseReference(`${far.host}/org/a:v2`);
     const none = await lookUp([absent], { registry: client, platforms: new Set([lookupKey(absent)]) });
     expect([...none.values()]).toEqual([{ kind: 'absent' }]);

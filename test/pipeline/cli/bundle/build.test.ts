@@ -60,6 +60,41 @@ test('an image is the same wherever it is made, and is read back as its director
   expect(await portolan(directory, ...validated)).toMatchObject({ exit: 0, out: '' });
 });
 
+test('an image has the media types of Docker where they are asked for, and the same files', async () => {
+  const directory = sample();
+  const far = await registry();
+  const reference = `${far.host}/org/etcd-bundle:v1`;
+  const access = ['--insecure', far.host];
+  const pushed = await portolan(
+    directory,
+    'bundle',
+    'push',
+    '.',
+    reference,
+    '--media-type',
+    'docker',
+    ...access,
+  );
+  const answer = await fetch(`http://${far.host}/v2/org/etcd-bundle/manifests/v1`, {
+    headers: { accept: 'application/vnd.docker.distribution.manifest.v2+json' },
+  });
+  const manifest = await answer.text();
+  expect(JSON.parse(manifest)).toMatchObject({
+    mediaType: 'application/vnd.docker.distribution.manifest.v2+json',
+    config: { mediaType: 'application/vnd.docker.container.image.v1+json' },
+    layers: [{ mediaType: 'application/vnd.docker.image.rootfs.diff.tar.gzip' }],
+  });
+  expect(manifest).not.toContain('oci');
+  const built = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1', '--media-type', 'docker');
+  expect(built).toMatchObject({ exit: 0, out: pushed.out });
+  const oci = await portolan(directory, 'bundle', 'build', '.', 'oci:others:v1');
+  expect(oci.out).not.toBe(pushed.out);
+  expect(await portolan(directory, 'bundle', 'validate', reference, ...access)).toMatchObject({
+    exit: 0,
+    out: '',
+  });
+});
+
 test('a bundle with errors is not made, unless that is forced', async () => {
   const directory = sample();
   writeFileSync(join(directory, 'manifests/.hidden'), 'x');

@@ -133,7 +133,7 @@ test('only what the policy allows is asked', async () => {
   expect(ran.exit).toBe(1);
   const { lookups, findings } = JSON.parse(ran.out);
   expect(lookups).toEqual([
-    { reference: `${far.host}/org/etcd:v1`, kind: 'found', digest },
+    { reference: `${far.host}/org/etcd:v1`, kind: 'found', digest, isList: true },
     { reference: `${far.host}/other/etcd:v1`, kind: 'not-allowed' },
   ]);
   expect(findings[0]).toMatchObject({ rule: 'image/registry', location: { line: 7, column: 23 } });
