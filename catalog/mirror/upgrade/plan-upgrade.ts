@@ -22,6 +22,7 @@ import { type ReleaseStep, releasePath, type UpgradeTarget } from './release-pat
 import { type OperatorStep, type PlacedOperator, simulate } from './simulate.ts';
 import {
   choicesAt,
+  complaintAt,
   homeOf,
   type Stage,
   type StageChoice,
@@ -121,17 +122,19 @@ class Planner {
   /** Each package is in one catalog of a version, and those of the target have all of them. */
   #checkNamed(): void {
     const last = this.#minors.at(-1);
+    const wrong: string[] = [];
     for (const { package: name } of this.#request.cluster.operators) {
       for (const minor of this.#minors) {
         const having = this.#catalogsOf(minor).filter(({ catalog }) => catalog.packages.has(name));
         if (having.length > 1)
-          throw new UpgradeRefusal(
+          wrong.push(
             `several catalogs for ${formatMinor(minor)} have the package ${name}: ${having.map((one) => one.reference).join(', ')}`,
           );
         if (minor === last && having.length === 0)
-          throw new UpgradeRefusal(`no catalog for ${formatMinor(minor)} has the package ${name}`);
+          wrong.push(`no catalog for ${formatMinor(minor)} has the package ${name}`);
       }
     }
+    if (wrong.length > 0) throw new UpgradeRefusal(wrong.join('\n'));
   }
 
   #catalogsOf(minor: Minor): PlatformCatalog[] {
@@ -207,14 +210,20 @@ class Planner {
     const [stage] = stages;
     if (!stage) throw new TypeError('internal error: a plan without stages');
     const here = operators.filter(({ package: name }) => homeOf(stage, name));
-    const ways = here.map((operator) => {
-      const found = this.#ways(stages, operator);
-      const first = found.next();
-      if (!first.done) return { operator, choice: first.value, others: found };
-      throw new UpgradeRefusal(
-        `package ${operator.package}: no upgrade leads from ${operator.installed.name} at ${formatMinor(stage.platform)} to a version that may run at ${textOf(stages.map(({ platform }) => platform))}`,
+    const wrong: string[] = [];
+    const ways = here.flatMap((operator) => {
+      const others = this.#ways(stages, operator);
+      const first = others.next();
+      if (!first.done) return [{ operator, choice: first.value, others }];
+      const why = stages
+        .map((one) => complaintAt(one, operator, this.#context))
+        .find((one) => one !== undefined);
+      wrong.push(
+        `package ${operator.package}: no upgrade leads from ${operator.installed.name} at ${formatMinor(stage.platform)} to a version that may run at ${textOf(stages.map(({ platform }) => platform))}${why === undefined ? '' : `: ${why}`}`,
       );
+      return [];
     });
+    if (wrong.length > 0) throw new UpgradeRefusal(wrong.join('\n'));
     let trial = this.#trial(stage, ways);
     // Together they may need more than each of them alone: one after the other gets a higher version.
     for (const way of ways) {

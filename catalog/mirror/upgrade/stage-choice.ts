@@ -236,6 +236,26 @@ function pathWith(
   return steps.flatMap(({ to }) => to.version ?? []);
 }
 
+/** What OLM says of an operator with the whole catalog of a stage; undefined where it does not complain. */
+export function complaintAt(
+  stage: Stage,
+  operator: ClusterOperator,
+  { cel }: StageContext,
+): string | undefined {
+  const home = homeOf(stage, operator.package);
+  const catalogs = scopeCatalogs(stage.catalogs);
+  const source = catalogs.find(({ catalog }) => catalog === home?.catalog);
+  if (!source) return undefined;
+  const scope = { cel, effort: { left: MOST_EFFORT }, catalogs };
+  const [own] = operator.channels;
+  const channel = own ?? source.catalog.packages.get(operator.package)?.defaultChannel ?? '';
+  const { last } =
+    operator.olm === 'v0'
+      ? detailedPathV0(scope, { source, place: { package: operator.package, channel } }, operator.installed)
+      : detailedPathV1(scope, specOf(operator, channel, undefined), operator.installed);
+  return last.kind === 'fails' ? last.reason.text : undefined;
+}
+
 /** What a ClusterExtension asks for during the upgrade: its channels and its range must let the planned version in. */
 export function specOf(
   { package: name, channels, range }: Pick<ClusterOperator, 'package' | 'channels' | 'range'>,

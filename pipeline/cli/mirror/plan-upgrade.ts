@@ -60,7 +60,7 @@ export async function planClusterUpgrade(
     return await write(plan, imageSet, { invocation, terminal });
   } catch (error) {
     if (!(error instanceof UpgradeRefusal)) throw error;
-    terminal.err(`no upgrade plan: ${plain(error.message)}\n`);
+    for (const line of error.message.split('\n')) terminal.err(`no upgrade plan: ${plain(line)}\n`);
     return error.isUnknown ? 2 : 1;
   } finally {
     source.close();

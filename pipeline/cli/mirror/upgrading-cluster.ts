@@ -73,6 +73,6 @@ function operatorOf(row: InventoryRow): ClusterOperator {
     installed: { name: csv, version: tryParseVersion(version) },
     namespace,
     name: row.object ?? row.package,
-    isManual: approval === 'Manual',
+    isManual: olm !== 'v1' && approval === 'Manual',
   };
 }

@@ -333,6 +333,18 @@ test.each([
   await expect(planUpgrade(scene.request)).rejects.toThrow(message);
 });
 
+test('OLM v1 refuses what declares dependencies: the refusal says so', async () => {
+  const user = { ...rest, channels: simple('1.0.0'), requires: { '1.0.0': '>=2.0.0' } };
+  const scene = await sceneOf({ 18: { user }, 19: { user }, 20: { user } }, []);
+  const installed = installedIn(scene, 18, 'user.v1.0.0');
+  const of = (olm: 'v0' | 'v1') => {
+    const operators = [operator({ package: 'user', olm, channels: [], installed })];
+    return planUpgrade({ ...scene.request, cluster: { ...scene.request.cluster, operators } });
+  };
+  await expect(of('v1')).rejects.toThrow('which is currently not supported');
+  expect((await of('v0')).stages.map(({ steps }) => steps)).toEqual([[]]);
+});
+
 test('versions whose support has ended, or that do not run on the target, are passed over', async () => {
   const all = { user: { ...rest, channels: simple('1.0.0', '1.1.0', '1.2.0', '1.3.0') } };
   const lifecycles = (ended: string, compatible: string): string =>
