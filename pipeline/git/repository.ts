@@ -185,12 +185,15 @@ async function resolveRevisions(
       throw new PipelineError('not-found', `${JSON.stringify(revision)} is not a commit in this clone`);
     }
   }
-  const input = revisions.map((revision) => `${revision}^{commit}\n`).join('');
+  const names = revisions.map((revision) => [revision, ...fullNames(revision)]);
+  const input = names.flat().map((name) => `${name}^{commit}\n`);
   const parameters = ['cat-file', '--batch-check=%(objectname) %(objecttype)'];
-  const { output } = await runGit({ settings, directory, input }, parameters);
+  const { output } = await runGit({ settings, directory, input: input.join('') }, parameters);
   const lines = output.toString('utf8').split('\n');
-  return revisions.map((revision, i) => {
-    const id = /^([0-9a-f]{40,64}) commit$/.exec(lines[i] ?? '')?.[1];
+  return names.map(([revision = '', ...full]) => {
+    const [id, ...ids] = lines
+      .splice(0, full.length + 1)
+      .map((line) => /^([0-9a-f]{40,64}) commit$/.exec(line)?.[1]);
     if (id === undefined) {
       throw new PipelineError('not-found', `${JSON.stringify(revision)} is not a commit in this clone`, {
         hint:
@@ -199,6 +202,38 @@ async function resolveRevisions(
             : 'use an existing branch, tag or commit; run git fetch to update the clone',
       });
     }
+    const others = full.filter((_, i) => ids[i] !== undefined);
+    if (isCommitId(revision) ? others.length > 0 : new Set(ids.filter(Boolean)).size > 1)
+      throw ambiguous(revision, others);
     return id;
   });
+}
+
+/**
+ * All references that a name may mean. git prefers a tag to a branch, and any reference to the short id of a commit; a
+ * fetch from a fork brings the fork's tags.
+ *
+ * @see https://git-scm.com/docs/gitrevisions
+ */
+function fullNames(revision: string): string[] {
+  if (/^(?:refs\/|(?:[A-Z]+_)?HEAD(?![\w./-])|@)/.test(revision)) return [];
+  return [
+    ...['refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'].map((prefix) => `${prefix}${revision}`),
+    `refs/remotes/${revision}/HEAD`,
+  ];
+}
+
+function isCommitId(revision: string): boolean {
+  return /^[0-9a-f]{7,}(?![\w./-])/.test(revision);
+}
+
+function ambiguous(revision: string, full: readonly string[]): PipelineError {
+  const [one = ''] = full;
+  const message = isCommitId(revision)
+    ? `${JSON.stringify(revision)} may be a commit, and is also the name of ${one}`
+    : `${JSON.stringify(revision)} is ambiguous: ${full.join(' and ')} are different commits`;
+  const hint = isCommitId(revision)
+    ? `use the whole id, or ${one}`
+    : `use the whole name: ${full.join(' or ')}`;
+  return new PipelineError('conflict', message, { hint });
 }

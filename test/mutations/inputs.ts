@@ -21,6 +21,22 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 69,
+    without: 'a look at all that a name may mean',
+    file: 'pipeline/git/repository.ts',
+    text: 'new Set(ids.filter(Boolean)).size > 1',
+    instead: 'ids.length < 0',
+    test: 'test/pipeline/git/repository.test.ts',
+  },
+  {
+    attack: 69,
+    without: 'a look at names that are the ids of commits',
+    file: 'pipeline/git/repository.ts',
+    text: 'isCommitId(revision) ? others.length > 0 :',
+    instead: 'isCommitId(revision) ? others.length < 0 :',
+    test: 'test/pipeline/git/repository.test.ts',
+  },
+  {
     attack: 41,
     without: '`**` that stands for any number of names',
     file: PATTERN,

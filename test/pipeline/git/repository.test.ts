@@ -147,6 +147,30 @@ describe('revisions', () => {
     await expect(repository.resolve(['main\nmain'])).rejects.toMatchObject({ code: 'not-found' });
   });
 
+  test('attack 69: a tag of a fork is not taken for the branch of its name, nor for the id of a commit', async () => {
+    const own = make();
+    const base = own.commit({ a: '1' });
+    own.git('update-ref', 'refs/remotes/origin/main', base);
+    const fork = make();
+    fork.git('fetch', '--quiet', own.directory, 'main');
+    const evil = fork.commit({ a: 'evil' }, { parents: [base] });
+    fork.commit({ a: 'evil', b: '1' }, { parents: [evil], branch: 'pr' });
+    for (const name of ['main', 'origin/main', 'pr', base.slice(0, 8)]) fork.git('tag', name, evil);
+    own.git('fetch', '--quiet', fork.directory, 'refs/heads/pr:refs/heads/pr');
+    const repository = await open(own.directory);
+    for (const name of ['main', 'origin/main', 'main~0', 'pr', base.slice(0, 8)]) {
+      await expect(repository.resolve([name])).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('refs/tags/'),
+      });
+    }
+    expect(await repository.resolve(['refs/heads/main', 'HEAD', base])).toEqual([base, base, base]);
+    own.git('tag', '--delete', 'main', 'origin/main', 'pr', base.slice(0, 8));
+    // Of one commit, two names are as good as one.
+    own.git('tag', 'main', base);
+    expect(await repository.resolve(['main', 'origin/main', base.slice(0, 8)])).toEqual([base, base, base]);
+  });
+
   test('a branch without commits is said to be that', async () => {
     const repository = await open(make().directory);
     await expect(repository.resolve(['HEAD'])).rejects.toMatchObject({
