@@ -9,6 +9,7 @@ import { listFiles } from '../../git/tree.ts';
 import type { Layout } from '../../policy/layout.ts';
 import type { WrittenPattern } from '../../policy/policy-file.ts';
 import type { KnownFacts } from '../../policy/setup/catalog-files.ts';
+import { catalogNamer } from '../../policy/setup/catalog-names.ts';
 import { findLayout, type ReadEvidence, readEvidence } from '../../policy/setup/find-layout.ts';
 import type { Link } from '../../policy/setup/links.ts';
 import { contradictions } from '../../policy/setup/prove.ts';
@@ -47,7 +48,11 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     if (link)
       return { kind: 'unclear', why: `the layout changes: ${link.path} becomes a link to ${link.target}` };
     const holds = (patterns: readonly WrittenPattern[]): boolean =>
-      sides.every((side) => side.catalogs.length === 0 || contradictions(patterns, side).length === 0);
+      sides.every((side) =>
+        side.catalogs.length === 0
+          ? !side.templates.some((path) => catalogNamer(patterns)(path) !== undefined)
+          : contradictions(patterns, side).length === 0,
+      );
     const reasons = sides.flatMap((side) => side.reasons);
     const leftOut = new Map(reasons.map(({ path, reason }) => [path, reason]));
     if (holds(today)) return { kind: 'same', leftOut };

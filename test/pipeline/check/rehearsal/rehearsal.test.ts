@@ -283,3 +283,24 @@ test.each([
   expect(unchecked.map(({ what, why }) => [what.slice(11), why])).toEqual(left);
   expect(merges.filter(({ state }) => state === 'failure').map(({ subject }) => subject)).toEqual(failed);
 });
+
+test('does not count a merge as failed that makes a catalog of a template', async () => {
+  const git = makeRepository();
+  const template = `schema: olm.package\nname: quay\ndefaultChannel: stable\n---
+schema: olm.channel\npackage: quay\nname: stable\nentries: [{name: quay.v1.0.0}]\n---
+schema: olm.bundle\nimage: quay.io/org/quay:v1.0.0\n`;
+  let last = git.commit({ 'README.md': 'x', 'veneer.yaml': template });
+  for (const [message, content] of [
+    ['render', catalogOf('etcd', ['1.0.0', '1.1.0'])],
+    ['drop', catalogOf('etcd', ['1.1.0'])],
+  ] as const)
+    last = git.commit({ 'veneer.yaml': content }, { parents: [last], author: 'amy', message });
+  git.git('reset', '--hard', '--quiet', last);
+  const repository = await openRepository(git.directory);
+  const given = { path: 'given', bytes: Buffer.from(`${HEAD}layout: {catalog: ['veneer.yaml']}\n`) };
+  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  await repository.close();
+  git.remove();
+  expect(merges.map(({ subject, state }) => [subject, state])).toEqual([['drop', 'failure']]);
+  expect(unchecked.map(({ what }) => what.slice(11))).toEqual(['render']);
+});
