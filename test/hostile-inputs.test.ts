@@ -14,6 +14,7 @@ const OWN: readonly string[] = [
   'functions/aws/ecr.ts',
   'functions/github.ts',
   'pipeline/change/path.ts',
+  'pipeline/cli/monitor/list.ts',
   'pipeline/oci/image/compress.ts',
   'pipeline/oci/registry/quirks.ts',
   'pipeline/publish/delivery/local.ts',

@@ -37,6 +37,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         summary: 'Check past merges as the gate would have, and write a page about them',
         load: async () => (await import('./repository/rehearse.ts')).command,
       },
+      {
+        words: 'monitor',
+        summary: 'Check public repositories, and write a site about their stuck installations',
+        load: async () => (await import('./monitor/monitor.ts')).command,
+      },
     ],
   },
   {

@@ -34,6 +34,7 @@ export const GROUPS: readonly Group[] = [
       'docs/fleet.md',
       'docs/suggest-graph.md',
       'docs/editor.md',
+      'docs/monitor.md',
       'docs/playground.md',
     ],
   },

@@ -24,12 +24,12 @@ export interface Fix {
   readonly text: string;
   /** The line alone, where the entry lacks its key. */
   readonly member?: string;
+  /** The channel's entries after it; absent for several fixes as one. */
+  readonly entries?: readonly Entry[];
 }
 
 /** An edit of a channel, with all its entries after it. */
-interface Edit extends Fix {
-  readonly entries: readonly Entry[];
-}
+type Edit = Required<Pick<Fix, 'entries'>> & Fix;
 
 /** What was proposed for a package so far. */
 interface Plan {
@@ -45,7 +45,7 @@ interface Plan {
 }
 
 /** A fix as it was proposed, with the entries of its channel where it is applied alone. */
-interface Proposed extends Fix {
+interface Proposed extends Omit<Fix, 'entries'> {
   readonly alone: readonly Entry[];
 }
 
@@ -85,11 +85,9 @@ export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefine
   if (trial.helps(plan.edited, both)) return proposedFor(plan, channel, both);
   const isFirst = !plan.fixes.has(stuck.channel);
   const alike = isFirst ? lostBeside(world, stuck, plan.past) : [];
-  const edit =
-    (alike.length > 0 ? editFor(world, plan, [...both, ...alike]) : undefined) ?? editFor(world, plan, both);
-  if (!edit) return undefined;
-  const { entries: _, ...fix } = edit;
-  return fix;
+  return (
+    (alike.length > 0 ? editFor(world, plan, [...both, ...alike]) : undefined) ?? editFor(world, plan, both)
+  );
 }
 
 /** What was proposed for a channel and helps them: one fix, or all of them as one. */
@@ -98,8 +96,8 @@ function proposedFor({ fixes, trial }: Plan, channel: Channel, stuck: readonly S
   const one = proposed.find(({ alone }) => trial?.helps(new Map([[channel.name, alone]]), stuck));
   const [first, ...more] = one ? [one] : proposed;
   if (!first) return undefined;
-  const { alone: _, ...fix } = first;
-  if (more.length === 0) return fix;
+  const { alone, ...fix } = first;
+  if (more.length === 0) return { ...fix, entries: alone };
   const text = [first, ...more].map((each) => each.text).join('; ');
   return { entry: fix.entry, index: fix.index, text };
 }

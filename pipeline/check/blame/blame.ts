@@ -3,7 +3,7 @@
  * name the wrong merge: each merge that changed the package is tried, from the latest back to the first that left it a path.
  */
 import { type Installed, shortName } from '../../../catalog/fbc/edge.ts';
-import type { Package } from '../../../catalog/fbc/model.ts';
+import type { Entry, Package } from '../../../catalog/fbc/model.ts';
 import { minorOfCatalog, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Location } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
@@ -171,7 +171,7 @@ async function blameIn(
   const cause = past ? causeOf('merge', first?.merge) : await firstCause(repository, policy, first);
   const tip = await state.world();
   const fix = suggestedFix({ tip, past: await past?.world(), before: past?.commit }, about);
-  return { ...base, why, cause, ...(fix ? { fix } : {}) };
+  return { ...base, why, cause, ...(fix ? { fix: withoutEntries(fix) } : {}) };
 }
 
 interface Present {
@@ -211,7 +211,7 @@ function requiresOthers({ catalog }: World, name: string): boolean {
   return bundles.some(({ properties }) => readRequirements(properties, undefined).length > 0);
 }
 
-interface About {
+export interface About {
   readonly installation: FleetInstallation;
   readonly installed: Installed;
 }
@@ -275,15 +275,25 @@ export function pullRequestOf(subject: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-interface Sides {
+export interface Sides {
   readonly tip: World;
   readonly past: World | undefined;
   /** Id of the last commit in which it had an upgrade path. */
   readonly before: string | undefined;
 }
 
+/** The same, with the entries that the channel then has, where one edit of them is the fix. */
+export interface EditFix extends SuggestedFix {
+  readonly channel?: string;
+  readonly entries?: readonly Entry[];
+}
+
+function withoutEntries({ text, location }: EditFix): SuggestedFix {
+  return { text, ...(location ? { location } : {}) };
+}
+
 /** The smallest edit of the tip that gives the installation its upgrade path back. */
-function suggestedFix(sides: Sides, { installation, installed }: About): SuggestedFix | undefined {
+export function suggestedFix(sides: Sides, { installation, installed }: About): EditFix | undefined {
   const { olm, package: name, channels } = installation;
   const { tip, past, before } = sides;
   const wanted = channels[0] ?? homeOf([tip, past], name, installed);
@@ -292,7 +302,9 @@ function suggestedFix(sides: Sides, { installation, installed }: About): Suggest
   const onlyChannel = channels.length > 0;
   const fix = fixFor(tip, { olm, package: name, channel: wanted, onlyChannel, installed: [installed] }, past);
   if (!fix) return undefined;
-  return { text: fix.text, location: placeOfEntry(channel, Math.max(fix.index, 0)) };
+  const { text, entries } = fix;
+  const location = placeOfEntry(channel, Math.max(fix.index, 0));
+  return { text, location, channel: channel.name, ...(entries ? { entries } : {}) };
 }
 
 /** The channel of which a cluster most likely has the version. */

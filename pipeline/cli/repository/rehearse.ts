@@ -1,20 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
+import { rehearse } from '../../check/rehearsal/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
-import { entryAt } from '../../git/tree.ts';
 import { parseIdentity } from '../../policy/identity.ts';
-import { POLICY_PATH } from '../../policy/read-policy.ts';
-import { setup } from '../../policy/setup/setup.ts';
 import { rehearsalPage } from '../../report/page/rehearsal-page.ts';
 import { rehearsalText } from '../../report/rehearsal-text.ts';
-import { searchPath, type Terminal } from '../../terminal.ts';
+import { searchPath } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { countOption } from '../number-option.ts';
 import { progressLine } from '../progress-line.ts';
+import { rehearsalPolicy } from './rehearsal-policy.ts';
 
 /** How many merges are checked if nobody says it. */
 const MERGES = 200;
@@ -52,7 +50,11 @@ export const command: Command = {
     const { tell, clear } = progressLine(terminal);
     try {
       const head = invocation.text('head') ?? 'HEAD';
-      const policy = await policyOf(repository, head, { invocation, terminal });
+      const file = invocation.text('policy');
+      const policy =
+        file === undefined
+          ? await rehearsalPolicy(repository, head, adminsOf(invocation))
+          : { path: file, bytes: contentOf(resolve(terminal.directory, file)) };
       const rehearsal = await rehearse(repository, {
         head,
         count,
@@ -84,23 +86,6 @@ function noMerges(head: string, { shallow }: Repository): PipelineError {
       ? 'the clone is shallow: run git fetch --unshallow'
       : 'the branch has only one commit; portolan audit DIR checks a catalog without its history',
   });
-}
-
-/** The policy to rehearse, with words for where it comes from in place of its path. */
-async function policyOf(
-  repository: Repository,
-  head: string,
-  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
-): Promise<RehearsalRequest['policy']> {
-  const file = invocation.text('policy');
-  if (file !== undefined) return { path: file, bytes: contentOf(resolve(terminal.directory, file)) };
-  const [commit = ''] = await repository.resolve([head]);
-  const entry = await entryAt(repository.objects, commit, POLICY_PATH);
-  if (entry)
-    return { path: `${POLICY_PATH} of ${head}`, bytes: (await repository.objects.read(entry.id)).bytes };
-  const { files } = await setup(repository, { commit, admins: adminsOf(invocation) });
-  const text = files.get(POLICY_PATH) ?? '';
-  return { path: 'the policy that portolan setup would write', bytes: Buffer.from(text) };
 }
 
 function adminsOf(invocation: Invocation): string[] {

@@ -224,6 +224,7 @@ test('the commands that change catalogs, and no others, have --accept-stranding'
 const WRITE_OTHER_FILES: readonly string[] = [
   ...[
     'catalog/graph.ts',
+    'monitor/monitor.ts',
     'catalog/convert.ts',
     'catalog/convert-package-manifests.ts',
     'rendering.ts',

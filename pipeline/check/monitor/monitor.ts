@@ -1,0 +1,293 @@
+/**
+ * What the latest merges of a public repository did to installed versions: who lost their upgrade path, since which merge, and
+ * when it was repaired. Two calculations must agree on each entry: the rules that compare both sides of the merge, and the
+ * resolution of each version before and after it.
+ */
+import type { Installed } from '../../../catalog/fbc/edge.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { append } from '../../../catalog/go/grouped.ts';
+import type { FleetInstallation } from '../../../catalog/olm/fleet/fleet.ts';
+import { installedIn } from '../../../catalog/olm/fleet/installed.ts';
+import { installedPath } from '../../../catalog/olm/foresight/installed-path.ts';
+import { effectOf } from '../../../catalog/rules/effect.ts';
+import { tryParseVersion } from '../../../catalog/version/version.ts';
+import type { MergedCommit } from '../../git/merged-commits.ts';
+import type { Repository } from '../../git/repository.ts';
+import { readPolicy } from '../../policy/read-policy.ts';
+import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { pullRequestOf, suggestedFix } from '../blame/blame.ts';
+import { type History, type PackageState, packageHistory } from '../blame/package-states.ts';
+import { type RehearsalRequest, type RehearsedMerge, rehearse } from '../rehearsal/rehearsal.ts';
+import { patchOf } from './patch.ts';
+
+export interface MonitorRequest extends Pick<RehearsalRequest, 'head' | 'count' | 'policy' | 'progress'> {
+  /** `OWNER/NAME`. */
+  readonly name: string;
+  /** Entries that people found to be wrong. */
+  readonly removed: readonly RemovedEntry[];
+  /** The day, `YYYY-MM-DD`. */
+  readonly today: string;
+}
+
+export interface RemovedEntry {
+  readonly repository: string;
+  /** The commit's id, or its beginning. */
+  readonly commit: string;
+  /** All packages of the commit without it. */
+  readonly package?: string;
+}
+
+/** As JSON a public interface. */
+export interface MonitoredRepository {
+  readonly name: string;
+  /** Id of the branch's tip. */
+  readonly tip: string;
+  /** Days of the first and the last merge that was checked, and how many there were. */
+  readonly from: string;
+  readonly to: string;
+  readonly merges: number;
+  /** The packages that these merges changed. */
+  readonly packages: readonly string[];
+  /** The latest first. */
+  readonly entries: readonly MonitorEntry[];
+  /** Findings on which the two calculations do not agree: they are not among the entries. */
+  readonly unconfirmed: number;
+  /** How many entries somebody removed. */
+  readonly removed: number;
+  readonly unchecked: readonly { readonly what: string; readonly why: string }[];
+}
+
+/** What one merge did to the installed versions of a package. */
+export interface MonitorEntry {
+  readonly package: string;
+  readonly merge: Merge;
+  readonly rules: readonly string[];
+  readonly messages: readonly string[];
+  readonly lost: readonly Lost[];
+  /** Whether somebody has no upgrade path today. */
+  readonly state: 'stuck' | 'repaired';
+  /** How many days it took until all were repaired, or has taken so far. */
+  readonly days: number;
+}
+
+interface Merge {
+  readonly commit: string;
+  readonly date: string;
+  readonly subject: string;
+  readonly pullRequest?: number;
+}
+
+/** Versions that lost their upgrade path, in catalogs in which the same happened. */
+interface Lost {
+  readonly olm: FleetInstallation['olm'];
+  /** The subscribed channel; absent for a ClusterExtension without one. */
+  readonly channel?: string;
+  readonly versions: readonly string[];
+  readonly catalogs: readonly string[];
+  /** The merge that repaired it; absent while they are stuck. */
+  readonly repaired?: Merge;
+  readonly fix?: MonitorFix;
+}
+
+interface MonitorFix {
+  readonly text: string;
+  /** A patch of the tip; absent where the fix writes new entries or is several edits. */
+  readonly patch?: string;
+}
+
+export async function monitor(
+  repository: Repository,
+  { name, removed, today, ...asked }: MonitorRequest,
+): Promise<MonitoredRepository> {
+  const rehearsal = await rehearse(repository, { ...asked, today });
+  const [tip = ''] = await repository.resolve([asked.head]);
+  const { policy } = readPolicy(asked.policy.bytes, RULE_IDS);
+  const isRemoved = (commit: string, of: string): boolean =>
+    removed.some(
+      (one) =>
+        one.repository === name &&
+        commit.startsWith(one.commit) &&
+        (one.package === undefined || one.package === of),
+    );
+  const reported = rehearsal.merges.flatMap((merge) =>
+    [...stranded(merge)].map(([of, findings]) => ({ merge, of, findings })),
+  );
+  const kept = reported.filter(({ merge, of }) => !isRemoved(merge.commit, of));
+  const entries: MonitorEntry[] = [];
+  let unconfirmed = 0;
+  if (policy && kept.length > 0) {
+    const history = await packageHistory(repository, tip, policy);
+    // By package: the states of a package are read once.
+    for (const one of [...kept].sort((a, b) => (a.of < b.of ? -1 : a.of > b.of ? 1 : 0))) {
+      const search = { repository, tip, history, today };
+      const found = await entryOf(search, one);
+      unconfirmed += found.unconfirmed;
+      if (found.entry) entries.push(found.entry);
+    }
+  }
+  return {
+    name,
+    tip,
+    from: rehearsal.from,
+    to: rehearsal.to,
+    merges: rehearsal.merges.length,
+    packages: [...new Set(rehearsal.merges.flatMap(({ packages }) => packages))].sort(),
+    entries: entries.sort((a, b) => (a.merge.date < b.merge.date ? 1 : a.merge.date > b.merge.date ? -1 : 0)),
+    unconfirmed,
+    removed: reported.length - kept.length,
+    unchecked: rehearsal.unchecked,
+  };
+}
+
+/** Errors of a merge that say whose upgrade path is lost, by package. */
+function stranded({ errors }: RehearsedMerge): Map<string, Finding[]> {
+  const byPackage = new Map<string, Finding[]>();
+  for (const finding of errors) {
+    const { package: of, catalogs = [] } = finding;
+    if (of === undefined || catalogs.length === 0 || effectOf(finding)?.olm === undefined) continue;
+    append(byPackage, of, finding);
+  }
+  return byPackage;
+}
+
+interface Search {
+  readonly repository: Repository;
+  readonly tip: string;
+  readonly history: History;
+  readonly today: string;
+}
+
+interface Reported {
+  readonly merge: RehearsedMerge;
+  readonly of: string;
+  readonly findings: readonly Finding[];
+}
+
+async function entryOf(
+  search: Search,
+  { merge, of, findings }: Reported,
+): Promise<{ readonly entry?: MonitorEntry; readonly unconfirmed: number }> {
+  const lost: Lost[] = [];
+  const confirmed: Finding[] = [];
+  for (const finding of findings) {
+    const found: Lost[] = [];
+    for (const catalog of finding.catalogs ?? [])
+      found.push(...(await lostIn(search, { finding, of, catalog, commit: merge.commit })));
+    if (found.length > 0) confirmed.push(finding);
+    lost.push(...found);
+  }
+  const unconfirmed = findings.length - confirmed.length;
+  if (lost.length === 0) return { unconfirmed };
+  const repairs = lost.map(({ repaired }) => repaired?.date);
+  const isStuck = repairs.includes(undefined);
+  const last = isStuck ? search.today : (repairs as string[]).sort().at(-1);
+  const entry: MonitorEntry = {
+    package: of,
+    merge: mergeOf(merge.commit, merge),
+    rules: [...new Set(confirmed.map(({ rule }) => rule))],
+    messages: [...new Set(confirmed.map(({ message }) => message))],
+    lost: joined(lost),
+    state: isStuck ? 'stuck' : 'repaired',
+    days: daysBetween(merge.date, last ?? search.today),
+  };
+  return { entry, unconfirmed };
+}
+
+interface Place {
+  readonly finding: Finding;
+  readonly of: string;
+  readonly catalog: string;
+  readonly commit: string;
+}
+
+/** The versions of a finding that could upgrade before the merge and cannot after it, with what became of them. */
+async function lostIn(search: Search, { finding, of, catalog, commit }: Place): Promise<Lost[]> {
+  const states = search.history.statesOf({ catalog, package: of });
+  const at = states.findIndex(({ merge }) => merge?.id === commit);
+  const [after, before] = [states[at], states[at + 1]];
+  const olm = effectOf(finding)?.olm;
+  if (!after || !before || olm === undefined) return [];
+  const channels = finding.channel === undefined ? [] : [finding.channel];
+  const byOutcome = new Map<string, Lost>();
+  for (const version of finding.installed ?? []) {
+    const installation = { ...NOBODY, olm, package: of, channels, ...namedBy(version) };
+    const installed = installedIn(await before.world(), installation);
+    if (!installed) continue;
+    const about = { installation, installed };
+    if (!(await arrives(before, about)) || (await arrives(after, about))) continue;
+    const repair = await repairOf(states.slice(0, at), about);
+    const fix = repair ? undefined : await fixOf(search, { about, states, before });
+    const outcome = { ...(repair ? { repaired: repair } : {}), ...(fix ? { fix } : {}) };
+    const key = JSON.stringify(outcome);
+    const known = byOutcome.get(key);
+    const versions = [...(known?.versions ?? []), version];
+    const channel = channels.length === 0 ? {} : { channel: channels[0] ?? '' };
+    byOutcome.set(key, { olm, ...channel, versions, catalogs: [catalog], ...outcome });
+  }
+  return [...byOutcome.values()];
+}
+
+const NOBODY = { platform: '', range: '', catalog: '', isManual: false };
+
+/** Findings name a bundle where its name does not say its version. */
+function namedBy(text: string): Pick<FleetInstallation, 'name' | 'version'> {
+  return tryParseVersion(text) ? { name: '', version: text } : { name: text, version: '' };
+}
+
+interface About {
+  readonly installation: FleetInstallation;
+  readonly installed: Installed;
+}
+
+async function arrives(state: PackageState, { installation, installed }: About): Promise<boolean> {
+  return installedPath(await state.world(), installation, installed).arrives;
+}
+
+/** The first of later merges after which it can upgrade, if it still can today. */
+async function repairOf(later: readonly PackageState[], about: About): Promise<Merge | undefined> {
+  let repaired: PackageState | undefined;
+  // From the latest back: what was repaired and lost again is a later entry, and stuck today.
+  for (const state of later) {
+    if (!(await arrives(state, about))) break;
+    repaired = state;
+  }
+  return repaired?.merge && mergeOf(repaired.merge.id, repaired.merge);
+}
+
+async function fixOf(
+  { repository, tip }: Search,
+  {
+    about,
+    states,
+    before,
+  }: { readonly about: About; readonly states: readonly PackageState[]; readonly before: PackageState },
+): Promise<MonitorFix | undefined> {
+  const [latest] = states;
+  if (!latest) return undefined;
+  const sides = { tip: await latest.world(), past: await before.world(), before: before.commit };
+  const fix = suggestedFix(sides, about);
+  if (!fix) return undefined;
+  const patch = await patchOf(repository, tip, { package: about.installation.package, ...fix });
+  return { text: fix.text, ...(patch === undefined ? {} : { patch }) };
+}
+
+function mergeOf(commit: string, { date, subject }: Pick<MergedCommit, 'date' | 'subject'>): Merge {
+  const pullRequest = pullRequestOf(subject);
+  return { commit, date, subject, ...(pullRequest === undefined ? {} : { pullRequest }) };
+}
+
+/** Joins what happened alike in several catalogs. */
+function joined(all: readonly Lost[]): Lost[] {
+  const alike = new Map<string, Lost>();
+  for (const one of all) {
+    const { catalogs: _, fix, ...rest } = one;
+    const key = JSON.stringify([rest, fix?.text]);
+    const known = alike.get(key);
+    alike.set(key, known ? { ...known, catalogs: [...new Set([...known.catalogs, ...one.catalogs])] } : one);
+  }
+  return [...alike.values()];
+}
+
+export function daysBetween(from: string, to: string): number {
+  return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000));
+}

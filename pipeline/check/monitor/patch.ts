@@ -1,0 +1,99 @@
+/** The edit of a channel's entries as a patch that `git apply` takes. All lines that the edit does not need stay as they are. */
+import { type FileText, fileText, joined } from '../../../catalog/edit/file.ts';
+import { withItems } from '../../../catalog/edit/list.ts';
+import type { Entry } from '../../../catalog/fbc/model.ts';
+import type { Location } from '../../../catalog/finding.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { Json } from '../../../catalog/yaml/scalar.ts';
+import type { Repository } from '../../git/repository.ts';
+import { entryAt } from '../../git/tree.ts';
+import { plain } from '../../text.ts';
+
+const CONTEXT = 3;
+/** Longer patches nobody reads: the fix is then given as text. */
+const MOST_LINES = 400;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+interface Edit {
+  readonly package: string;
+  readonly channel?: string;
+  readonly entries?: readonly Entry[];
+  /** A place in the channel's file. */
+  readonly location?: Location;
+}
+
+/** @returns undefined where the file does not have the channel, or a line has characters that nobody sees */
+export async function patchOf(
+  { objects }: Repository,
+  commit: string,
+  { package: name, channel, entries, location }: Edit,
+): Promise<string | undefined> {
+  if (!location || !entries || channel === undefined) return undefined;
+  const found = await entryAt(objects, commit, location.file);
+  if (!found) return undefined;
+  const before = fileText(location.file, (await objects.read(found.id, MOST_BYTES)).bytes);
+  const after = edited(before, { package: name, channel, entries });
+  return after && hunkOf(location.file, joined(before), joined(after));
+}
+
+function edited(
+  file: FileText,
+  { package: name, channel, entries }: Required<Omit<Edit, 'location'>>,
+): FileText | undefined {
+  const wanted = new Map(entries.map((entry) => [entry.name, entry]));
+  const at = file.pieces.findIndex(
+    ({ blob }) => blob?.schema === 'olm.channel' && blob.package === name && blob.name === channel,
+  );
+  const piece = file.pieces[at];
+  const list = piece?.blob?.value['entries'];
+  // A fix that writes new entries gets no patch.
+  if (!piece || !Array.isArray(list) || list.length !== entries.length) return undefined;
+  const changed = withItems(piece, file.format, ['entries'], (item) => {
+    const entry = isObject(item) ? wanted.get(String(item['name'])) : undefined;
+    return entry && isObject(item) ? withEdges(item, entry) : item;
+  });
+  return { ...file, pieces: file.pieces.map((one, i) => (i === at ? changed : one)) };
+}
+
+/** The item itself where its edges are those of the entry. */
+function withEdges(item: Readonly<Record<string, unknown>>, { replaces, skips, skipRange }: Entry): Json {
+  const edges: Readonly<Record<string, Json>> = { replaces, skips: [...skips], skipRange };
+  const isEmpty = (value: unknown): boolean =>
+    value === undefined || value === '' || JSON.stringify(value) === '[]';
+  const changed = Object.entries(edges).filter(
+    ([key, value]) =>
+      !(isEmpty(value) && isEmpty(item[key])) && JSON.stringify(value) !== JSON.stringify(item[key]),
+  );
+  if (changed.length === 0) return item as Json;
+  const next: Record<string, Json> = { ...(item as Record<string, Json>) };
+  for (const [key, value] of changed) {
+    if (isEmpty(value)) delete next[key];
+    else next[key] = value;
+  }
+  return next;
+}
+
+/** One hunk, from the first line that differs to the last. */
+function hunkOf(file: string, before: string, after: string): string | undefined {
+  const [old, now] = [before.split('\n'), after.split('\n')];
+  const isWhole = old.at(-1) === '' && now.at(-1) === '';
+  let start = 0;
+  while (start < old.length && start < now.length && old[start] === now[start]) start++;
+  let end = 0;
+  while (end < Math.min(old.length, now.length) - start && old.at(-1 - end) === now.at(-1 - end)) end++;
+  const [gone, come] = [old.slice(start, old.length - end), now.slice(start, now.length - end)];
+  if (!isWhole || end === 0 || gone.length + come.length === 0 || gone.length + come.length > MOST_LINES)
+    return undefined;
+  const above = old.slice(Math.max(0, start - CONTEXT), start);
+  const below = old.slice(old.length - end, Math.min(old.length - 1, old.length - end + CONTEXT));
+  const lines = [
+    ...above.map((line) => ` ${line}`),
+    ...gone.map((line) => `-${line}`),
+    ...come.map((line) => `+${line}`),
+    ...below.map((line) => ` ${line}`),
+  ];
+  if ([file, ...lines].some((line) => plain(line) !== line)) return undefined;
+  const [from, kept] = [start - above.length + 1, above.length + below.length];
+  const range = `@@ -${from},${kept + gone.length} +${from},${kept + come.length} @@`;
+  return `${[`--- a/${file}`, `+++ b/${file}`, range, ...lines].join('\n')}\n`;
+}

@@ -1,0 +1,143 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type MonitoredRepository, monitor } from '../../check/monitor/monitor.ts';
+import { readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { networkOf } from '../../git/process.ts';
+import { openRepository } from '../../git/repository.ts';
+import { monitorSite } from '../../report/monitor-site.ts';
+import { searchPath, type Terminal } from '../../terminal.ts';
+import { amount, plain } from '../../text.ts';
+import { writeFiles } from '../../write.ts';
+import type { Command } from '../command.ts';
+import { countOption } from '../number-option.ts';
+import { progressLine } from '../progress-line.ts';
+import { rehearsalPolicy } from '../repository/rehearsal-policy.ts';
+import { headsOf, updateClone } from './clone.ts';
+import { type Listed, readMonitorList } from './list.ts';
+
+const MERGES = 200;
+const CLONES = 'clones';
+
+export const command: Command = {
+  words: 'monitor',
+  operands: 'LIST',
+  options: {
+    out: { short: 'o', value: 'DIR', description: 'directory of the site (default: monitor)' },
+    clones: {
+      value: 'DIR',
+      description: `directory of the clones, OWNER/NAME; what is missing is cloned (default: ${CLONES})`,
+    },
+    offline: { description: 'take the clones as they are, and do not contact anything' },
+    last: { value: 'N', description: `number of merges to check, the latest (default: ${MERGES})` },
+    url: { value: 'URL', description: 'where the site will be, for the links in its feed' },
+  },
+  details: [
+    'Checks the latest merges of public repositories, and writes a static site: which merges took the upgrade path from',
+    'installed versions, who is stuck since when, the fix as a patch, and how long repairs took. LIST is a text file with a',
+    'repository in each line, OWNER/NAME [BRANCH]. The line "! OWNER/NAME COMMIT [PACKAGE]" removes a wrong entry. Portolan',
+    'clones and fetches with git, and posts nothing. The exit code is 2 if a repository could not be checked.',
+  ].join('\n'),
+  examples: [
+    'portolan monitor repositories.txt --out site',
+    'portolan monitor repositories.txt --offline --last 50',
+  ],
+  run: async (invocation, terminal) => {
+    const [file = ''] = invocation.operands;
+    const { repositories, removed } = readMonitorList(readText(resolve(terminal.directory, file)), file);
+    const clones = resolve(terminal.directory, invocation.text('clones') ?? CLONES);
+    const out = resolve(terminal.directory, invocation.text('out') ?? 'monitor');
+    const count = countOption(command, invocation, 'last') ?? MERGES;
+    const checked: MonitoredRepository[] = [];
+    const failed: { name: string; why: string }[] = [];
+    for (const listed of repositories) {
+      const clone = join(clones, listed.name);
+      try {
+        if (!invocation.flag('offline'))
+          await updateClone(clone, {
+            url: `https://github.com/${listed.name}.git`,
+            branch: listed.branch,
+            settings: searchPath(terminal),
+            reach: { environment: networkOf(terminal.environment) },
+          });
+        checked.push(await monitorClone({ ...listed, clone, count, removed }, terminal));
+      } catch (error) {
+        if (!(error instanceof PipelineError)) throw error;
+        terminal.err(`${plain(listed.name)}: ${plain(error.message)}\n`);
+        failed.push({ name: listed.name, why: error.message });
+      }
+    }
+    const built = terminal.now().toISOString();
+    const site = monitorSite({ built, repositories: checked, failed }, invocation.text('url'));
+    const changed = writeSite(out, site);
+    const entries = checked.flatMap((one) => one.entries);
+    const stuck = entries.filter(({ state }) => state === 'stuck');
+    await terminal.out(
+      `${amount(checked.length, 'repository').replace('repositorys', 'repositories')}: ${amount(entries.length, 'merge')} took an upgrade path, ${stuck.length} left somebody stuck\n`,
+    );
+    terminal.err(`site: ${join(out, 'index.html')} (${amount(changed, 'file')} changed)\n`);
+    return failed.length > 0 ? 2 : 0;
+  },
+};
+
+/** Writes each folder of the site; below the first one, nothing of an earlier run stays. @returns how many files changed */
+function writeSite(out: string, site: ReadonlyMap<string, string>): number {
+  const folders = new Map<string, Map<string, string>>();
+  for (const [path, text] of site) {
+    const folder = dirname(path);
+    folders.set(folder, (folders.get(folder) ?? new Map()).set(basename(path), text));
+  }
+  let changed = 0;
+  for (const [folder, files] of folders) {
+    const at = join(out, folder);
+    const known = folder === '.' || !existsSync(at) ? [] : namesIn(at);
+    const { written, removed } = writeFiles(at, files, known);
+    changed += written.length + removed.length;
+  }
+  return changed;
+}
+
+function namesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+interface Monitoring extends Listed {
+  readonly clone: string;
+  readonly count: number;
+  readonly removed: Parameters<typeof monitor>[1]['removed'];
+}
+
+async function monitorClone(
+  { name, branch, clone, count, removed }: Monitoring,
+  terminal: Terminal,
+): Promise<MonitoredRepository> {
+  if (!existsSync(clone)) throw new PipelineError('not-found', `there is no clone in ${clone}`);
+  const repository = await openRepository(clone, searchPath(terminal));
+  const { tell, clear } = progressLine(terminal);
+  try {
+    const head = await firstOf(headsOf(branch), (one) => repository.resolve([one]));
+    const policy = await rehearsalPolicy(repository, head, []);
+    const today = terminal.now().toISOString().slice(0, 10);
+    return await monitor(repository, {
+      ...{ name, head, count, policy, today, removed },
+      progress: ({ done, merges }) => tell(() => `${name}: ${done} of ${merges} merges checked`),
+    });
+  } finally {
+    clear();
+    await repository.close();
+  }
+}
+
+/** The first revision that is there; the last one if none is. */
+async function firstOf(heads: readonly string[], find: (head: string) => Promise<unknown>): Promise<string> {
+  for (const head of heads.slice(0, -1)) {
+    try {
+      await find(head);
+      return head;
+    } catch (error) {
+      if (!(error instanceof PipelineError && error.code === 'not-found')) throw error;
+    }
+  }
+  return heads.at(-1) ?? 'HEAD';
+}
