@@ -2,7 +2,7 @@
  * The check of one pull request: permissions, and defects. Everything is read from git objects; policy and
  * owners come from the base branch; nothing of the pull request is executed.
  */
-import { type KeptFiles, keptFiles } from '../change/content.ts';
+import type { KeptFiles } from '../change/content.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -15,7 +15,7 @@ import { changesBetween, classifyPull, foreseeMerge, type Revisions } from './ch
 import { findDefects, type Sources } from './findings.ts';
 import { reportOf, type Start } from './outcome/outcome.ts';
 import type { CheckReport } from './report.ts';
-import type { CheckRequest } from './request.ts';
+import { type CheckRequest, keptReadings } from './request.ts';
 import { suggestionsFor } from './suggestions.ts';
 import { loadCatalogs } from './world/catalogs.ts';
 
@@ -102,15 +102,16 @@ function withPresets<T extends PolicyRead>(read: T, presets: readonly PresetName
 
 /** The data sources of the steps, besides the objects of the repository. */
 function sourcesOf(request: CheckRequest, policy: Policy): Sources & { readonly files: KeptFiles } {
-  const { today, historyOf, digests, crds, manifests, fleet, foreseen, otherCatalogs, cache, kept, people } =
+  const { today, historyOf, digests, crds, manifests, fleet, foreseen, otherCatalogs, cache, people } =
     request;
+  const { files, versions, outlines } = request.kept ?? keptReadings();
   const registry = request.registryFor?.(policy);
   return {
     ...{ today, historyOf, digests, crds, manifests, fleet, foreseen, otherCatalogs, registry },
     store: cache,
-    files: kept?.files ?? keptFiles(),
-    kept: kept?.versions,
-    outlines: kept?.outlines,
+    files,
+    kept: versions,
+    outlines,
     images: request.onlyReleased ? undefined : registry,
     hasPeople: people !== undefined,
   };

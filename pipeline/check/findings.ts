@@ -61,7 +61,7 @@ interface Pull {
 
 /** The data sources of the checks, besides the objects of the repository. */
 export interface Sources extends WorldSources, Asked<'fleet' | 'foreseen' | 'otherCatalogs'> {
-  readonly outlines: KeptOutlines | undefined;
+  readonly outlines: KeptOutlines;
   /** Asked for the images that a pull request brings, unless somebody else looks them up. */
   readonly images: Registry | undefined;
   /** Whether someone approves what the pull request changes. */
@@ -81,7 +81,7 @@ export async function findDefects(
   const isWhole = change.isRead && change.unread.length === 0;
   const [ofCatalogs, ofFiles, ofExtras, references, taken, names] = await Promise.all([
     checkCatalogs(repository, { ...catalogs, scene: after }, sources),
-    checkFiles(scene, after, sources.outlines),
+    checkFiles(scene, { ...after, reader: catalogs.reader }, sources.outlines),
     isWhole ? checkExtras(repository, { scene: after, touched }, sources) : NO_EXTRAS,
     checkReferences({ touched, bundles: release.bundles }, policy, images),
     takenTags(release.bundles, policy, images),
@@ -150,12 +150,12 @@ interface FileResults extends Pick<Defects, 'results' | 'unchecked' | 'templates
 /**
  * Checks the files next to catalogs: bundle directories, folders of operators, templates and the policy.
  *
- * @param after the scene after the release
+ * @param after the scene after the release, with what reads its files
  */
 async function checkFiles(
   scene: CheckScene,
-  after: CheckScene,
-  outlines: KeptOutlines | undefined,
+  after: CheckScene & Pick<LoadedCatalogs, 'reader'>,
+  outlines: KeptOutlines,
 ): Promise<FileResults> {
   const { objects, change, policy } = scene;
   const unlisted = await findUnlistedCatalogs(objects, change, policy);

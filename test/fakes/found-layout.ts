@@ -11,7 +11,8 @@ export async function layoutAt(files: Files): Promise<ProvenLayout> {
   try {
     const [commit = ''] = await repository.resolve(['HEAD']);
     const tree = await repository.objects.treeOf(commit);
-    const evidence = await readEvidence(repository.objects, await listFiles(repository.objects, tree));
+    const files = await listFiles(repository.objects, tree);
+    const evidence = await readEvidence(repository.objects, files, { validates: true });
     return await findLayout(evidence, { repository, commit });
   } finally {
     await repository.close();

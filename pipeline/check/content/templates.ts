@@ -14,7 +14,7 @@ import { BASIC_SCHEMA, writtenInBasic } from '../../../catalog/opm/template/basi
 import { TemplateError } from '../../../catalog/opm/template/template.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { quoted } from '../../../catalog/rules/rule.ts';
-import { emptyContent, fileReader, loadedFiles, readContent } from '../../change/content.ts';
+import { emptyContent, type FileReader, loadedFiles, readContent } from '../../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt } from '../../git/tree.ts';
@@ -24,8 +24,14 @@ import { readStrictSettings, type Settings } from '../../settings.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
+/** What templates are compared in. */
+interface Scene extends CheckScene {
+  /** Outlines are enough: of a catalog its channels and images are compared. */
+  readonly reader: FileReader;
+}
+
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */
-export async function checkTemplates(scene: CheckScene): Promise<CatalogResult[]> {
+export async function checkTemplates(scene: Scene): Promise<CatalogResult[]> {
   const { base, merged } = scene.trees;
   const names = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
   if (names.length === 0) return [];
@@ -57,7 +63,7 @@ function isAside(kinds: ReadonlySet<PathKind>): boolean {
 /** Largest `ci.yaml` and template that are read, in bytes. */
 const FILE_BYTES = 4 * 1024 * 1024;
 
-async function driftIn(scene: CheckScene, tree: string, names: readonly string[]): Promise<Finding[]> {
+async function driftIn(scene: Scene, tree: string, names: readonly string[]): Promise<Finding[]> {
   const units = [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()];
   const found: Finding[] = [];
   for (const name of names) {
@@ -162,7 +168,7 @@ function mappingFindings({ name, mappings, place }: Mapped, units: readonly Cata
 type Placed = Mapped & { readonly tree: string };
 
 async function templateFindings(
-  scene: CheckScene,
+  scene: Scene,
   placed: Placed,
   units: readonly CatalogUnit[],
 ): Promise<Finding[]> {
@@ -209,11 +215,10 @@ async function templateAt({ objects }: CheckScene, tree: string, path: string): 
 }
 
 async function contentOf(
-  { objects, policy }: CheckScene,
+  { objects, reader }: Scene,
   { tree, name }: Placed,
   unit: CatalogUnit,
 ): Promise<Blobs> {
-  const reader = fileReader(objects, policy.limits);
   const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));
   return packages.get(name) ?? emptyContent();
 }

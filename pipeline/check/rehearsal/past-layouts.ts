@@ -40,7 +40,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
   const known: KnownFacts = new Map();
   const today = writtenOf(layout);
   const read = async (commit: string): Promise<ReadEvidence> =>
-    readEvidence(objects, await listFiles(objects, await objects.treeOf(commit)), known);
+    readEvidence(objects, await listFiles(objects, await objects.treeOf(commit)), { known });
   return async ({ id, before }) => {
     const sides = [await read(before), await read(id)];
     // No layout says of a folder of catalogs that it is a link to another one.

@@ -43,6 +43,8 @@ export interface LoadedCatalogs extends Pick<TouchedCatalogs, 'touched' | 'renam
   readonly others: OtherCatalogs;
   /** What was read of the packages that are not touched. */
   readonly context: ContextReport;
+  /** Reads files anew only where neither their contents nor their outlines are known, and gives either. */
+  readonly reader: FileReader;
 }
 
 /**
@@ -57,11 +59,15 @@ export async function loadCatalogs(
   kept?: KeptOutlines,
 ): Promise<LoadedCatalogs> {
   const { objects, policy, change } = scene;
-  if (!change.isRead) return { touched: [], others: NO_OTHERS, renamed: [], context: NO_CONTEXT };
   const reader = fileReader(objects, policy.limits, files);
+  if (!change.isRead) return { touched: [], others: NO_OTHERS, renamed: [], context: NO_CONTEXT, reader };
   const { touched, readOthers, context, renamed } = await touchedCatalogs(scene, reader, kept);
   const others = await readOthers();
-  return { touched, others, renamed, context: contextReport(context, policy) };
+  return {
+    ...{ touched, others, renamed },
+    context: contextReport(context, policy),
+    reader: context.outlinesBefore(reader),
+  };
 }
 
 /**

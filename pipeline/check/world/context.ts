@@ -10,7 +10,7 @@ import { append } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { OUTLINE } from '../../../catalog/olm/outline.ts';
 import type { CatalogFile } from '../../change/catalog-files.ts';
-import type { FileReader } from '../../change/content.ts';
+import type { FileReader, LoadedFile } from '../../change/content.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
 import { LruCache } from '../../lru-cache.ts';
@@ -96,8 +96,19 @@ export class ContextReader {
     return this.#count;
   }
 
+  /** A reader that gives outlines where they were read, and reads all other files in full. */
+  outlinesBefore(reader: FileReader): FileReader {
+    return {
+      ...reader,
+      read: async (file) => {
+        const { catalog } = this.outline(file) ?? {};
+        return catalog ? { blobs: catalog.blobs, findings: [] } : reader.read(file);
+      },
+    };
+  }
+
   /** The outline of a file that was read; undefined for one that was left out. */
-  outline(file: CatalogFile): Outline | undefined {
+  outline(file: LoadedFile): Outline | undefined {
     const found = this.#outlines.get(keyOf(file));
     return found === 'left' ? undefined : found;
   }
@@ -262,7 +273,7 @@ export function contextReport(context: ContextReader, { limits }: Policy): Conte
   };
 }
 
-function keyOf({ made, path, mode, id }: CatalogFile): string {
+function keyOf({ made, path, mode, id }: LoadedFile): string {
   return made ? `${id} ${path}` : `${mode} ${id}`;
 }
 

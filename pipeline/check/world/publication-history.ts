@@ -98,7 +98,7 @@ async function historyIn(
   if (published === 'git') {
     const { limits } = policy;
     if (historyOf) return publishedIn(repository.objects, await historyOf(places), { places, limits, kept });
-    return publishedBefore(repository, { commit: base, places, limits });
+    return publishedBefore(repository, base, { places, limits, kept });
   }
   const { objects } = repository;
   const file = await entryAt(objects, await objects.treeOf(base), published.ledger);

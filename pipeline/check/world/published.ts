@@ -57,11 +57,12 @@ const TOGETHER = 12;
  */
 export async function publishedBefore(
   repository: Repository,
-  { commit, places, limits }: { commit: string; places: readonly CatalogPath[]; limits: Limits },
+  commit: string,
+  reading: PastReading,
 ): Promise<PublishedHistory> {
-  const past = await oldVersions(repository, commit, places);
+  const past = await oldVersions(repository, commit, reading.places);
   const shallow = repository.shallow ? { incomplete: 'the clone is shallow' } : {};
-  return publishedIn(repository.objects, { ...past, ...shallow }, { places, limits });
+  return publishedIn(repository.objects, { ...past, ...shallow }, reading);
 }
 
 /** What old versions of files say, by their ids, and single documents by their digests. */

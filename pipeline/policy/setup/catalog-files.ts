@@ -74,23 +74,27 @@ const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][._-][0-9]/;
 export type KnownFacts = Map<string, FileFacts>;
 type FileFacts = Omit<CatalogFacts, 'path'> | Template | undefined;
 
+/** What is looked for in files. */
+export interface LookOptions {
+  /** What was read of other commits, to which this adds. */
+  readonly known?: KnownFacts;
+  /** Whether to validate catalogs as opm does, which takes longer than to read them. */
+  readonly validates?: boolean;
+}
+
 /** A template, and the paths of files that it names. */
 export interface Template {
   readonly inputs: readonly string[];
 }
 
-/**
- * Reads what is likely to be a catalog, or a template of one: some files of each shape.
- *
- * @param known what was read of other commits, to which this adds
- */
+/** Reads what is likely to be a catalog, or a template of one: some files of each shape. */
 export async function lookAt(
   objects: ObjectReader,
   files: readonly ListedFile[],
-  known: KnownFacts = new Map(),
+  options: LookOptions = {},
 ): Promise<LookedAt> {
   const build = await readBuildFiles(objects, files);
-  const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files, build), known);
+  const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files, build), options);
   const isLeftOut = (path: string): boolean => isUnshipped(path) && !isCopied(path, build);
   return {
     ...looked,
@@ -169,7 +173,7 @@ function spread<T>(list: readonly T[], most: number): T[] {
 async function lookAtAll(
   objects: ObjectReader,
   files: readonly ListedFile[],
-  known: KnownFacts,
+  { known = new Map(), validates }: LookOptions,
 ): Promise<Omit<LookedAt, 'unshipped' | 'build'>> {
   const catalogs: CatalogFacts[] = [];
   const templates: string[] = [];
@@ -186,7 +190,7 @@ async function lookAtAll(
       if (size >= MOST_FILE_BYTES || bytes + size > MOST_BYTES) continue;
       bytes += size;
     }
-    const found = known.get(id) ?? (await lookInto(objects, id));
+    const found = known.get(id) ?? (await lookInto(objects, id, validates));
     known.set(id, found);
     read.add(path);
     if (found && 'inputs' in found) {
@@ -200,7 +204,7 @@ async function lookAtAll(
 const MAYBE = /olm\.(?:package|channel|bundle|deprecations|semver|template|composite)/;
 
 /** What a file holds; undefined where that is nothing of a catalog. */
-export async function lookInto(objects: ObjectReader, id: string): Promise<FileFacts> {
+export async function lookInto(objects: ObjectReader, id: string, validates = false): Promise<FileFacts> {
   const { bytes } = await objects.read(id, MOST_FILE_BYTES);
   const text = bytes.toString('utf8');
   if (!MAYBE.test(text)) return undefined;
@@ -228,8 +232,8 @@ export async function lookInto(objects: ObjectReader, id: string): Promise<FileF
     channels: channels.map(keyOf),
     unnamed: bundles.length - whole.length,
     defect,
-    invalid: defect === undefined && isClosed ? invalidity(blobs) : undefined,
-    invalidBundle: defect === undefined ? bundleDefect(blobs) : undefined,
+    invalid: validates && defect === undefined && isClosed ? invalidity(blobs) : undefined,
+    invalidBundle: validates && defect === undefined ? bundleDefect(blobs) : undefined,
     blobs: defect === undefined ? lightBlobs(blobs) : undefined,
   };
 }

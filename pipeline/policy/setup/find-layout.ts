@@ -6,7 +6,7 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { ListedFile } from '../../git/tree.ts';
 import type { WrittenPattern } from '../policy-file.ts';
-import { type CatalogFacts, type KnownFacts, type LookedAt, lookAt, mayBeCatalog } from './catalog-files.ts';
+import { type CatalogFacts, type LookedAt, type LookOptions, lookAt, mayBeCatalog } from './catalog-files.ts';
 import { catalogNamer, catalogsIn } from './catalog-names.ts';
 import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
@@ -28,7 +28,7 @@ export interface ProvenLayout {
   readonly found: FoundLayout;
   /** Files with blobs that are in no catalog, each with the reason. */
   readonly leftOut: readonly LeftOut[];
-  /** What is wrong with files of catalogs themselves. */
+  /** What is wrong with files of catalogs themselves, where they were validated. */
   readonly defects: readonly string[];
   /** Why no hypothesis holds; empty where one does. */
   readonly contradictions: readonly string[];
@@ -48,13 +48,13 @@ const STYLES: readonly LayoutStyle[] = [
   { literalPackages: true, versionsOnly: true },
 ];
 
-/** What the files of a commit hold. @param known what was read of other commits, to which this adds */
+/** What the files of a commit hold. */
 export async function readEvidence(
   objects: ObjectReader,
   files: readonly ListedFile[],
-  known: KnownFacts = new Map(),
+  options: LookOptions = {},
 ): Promise<ReadEvidence> {
-  const looked = await lookAt(objects, files, known);
+  const looked = await lookAt(objects, files, options);
   const { templates, read } = looked;
   const isIgnored = await ignoredPaths(objects, files);
   const catalogs = looked.catalogs.filter(({ path }) => !isIgnored(path));
@@ -88,7 +88,8 @@ export async function readEvidence(
     ...stores,
   ];
   const leftOut = new Set(reasons.map(({ path }) => path));
-  return { looked, catalogs: parts, templates, paths, read, unread, reasons, leftOut, links };
+  const { validates = false } = options;
+  return { looked, catalogs: parts, templates, paths, read, unread, reasons, leftOut, links, validates };
 }
 
 export interface ReadEvidence extends Evidence {
@@ -97,6 +98,8 @@ export interface ReadEvidence extends Evidence {
   readonly unread: readonly string[];
   readonly reasons: readonly LeftOut[];
   readonly links: readonly Link[];
+  /** Whether the catalogs were validated. */
+  readonly validates: boolean;
 }
 
 /**
@@ -108,7 +111,11 @@ export async function findLayout(
   evidence: ReadEvidence,
   past?: { readonly repository: Repository; readonly commit: string },
 ): Promise<ProvenLayout> {
-  const { looked, reasons, leftOut, catalogs: parts, unread } = evidence;
+  const { looked, reasons, leftOut, catalogs: parts, unread, validates } = evidence;
+  const defectsIn = ({ patterns }: FoundLayout): string[] => [
+    ...defectsOf(patterns, parts, unread),
+    ...emptyCatalogs(patterns, parts, unread),
+  ];
   const answer = (found: FoundLayout, why: readonly string[] = []): ProvenLayout => {
     const copies = found.others.filter((path) => !leftOut.has(path)).map((path) => ({ path, reason: COPY }));
     const nameOf = catalogNamer(found.patterns);
@@ -116,7 +123,7 @@ export async function findLayout(
     return {
       found: { ...found, others },
       leftOut: [...reasons, ...copies],
-      defects: [...defectsOf(found.patterns, parts, unread), ...emptyCatalogs(found.patterns, parts, unread)],
+      defects: validates ? defectsIn(found) : [],
       contradictions: why,
       questions: [],
       links: linksTo(parts, found, evidence.links),

@@ -123,7 +123,10 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const tree = await objects.treeOf(commit);
   const files = await filesOf(objects, tree);
   const paths = files.map(({ path }) => path);
-  const proven = await findLayout(await readEvidence(objects, files), { repository, commit });
+  const proven = await findLayout(await readEvidence(objects, files, { validates: true }), {
+    repository,
+    commit,
+  });
   const { found, leftOut, defects, links } = proven;
   const { catalogs, templates, missing: unread } = proven.looked;
   const nameOf = catalogNamer(found.patterns);

@@ -1,4 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { check } from '../../../../pipeline/check/check.ts';
+import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { BASE, bundle, catalogOf, documents } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { portolan } from '../../../fakes/terminal.ts';
@@ -135,4 +137,27 @@ test('text that is not a mapping, or leads elsewhere, is nobody’s template', a
     const { findings } = await drift(TREE, { [CI]: `reviewers: [bob]\n${text}\n` });
     expect(findings.filter((one) => one.includes('differ'))).toEqual([]);
   }
+});
+
+test('a catalog is not read again to compare it with its template', async () => {
+  const versions = ['1.0.0', '1.1.0', '1.2.0'];
+  const made = makeRepository();
+  onTestFinished(made.remove);
+  const base = made.commit(TREE);
+  const [changed = '', untouched = ''] = CATALOGS;
+  const files = { [TEMPLATE]: template(...versions), [changed]: catalogOf('etcd', versions) };
+  const head = made.commit(files, { parents: [base] });
+  const repository = await openRepository(made.directory);
+  onTestFinished(() => repository.close());
+  const reads = vi.spyOn(repository.objects, 'read');
+  const { findings } = await check(repository, { base, head, today: '2026-01-01' });
+  expect(findings.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('only in the template'),
+  );
+  const timesRead = (commit: string, path: string): number => {
+    const id = made.git('rev-parse', `${commit}:${path}`).trim();
+    return reads.mock.calls.filter(([read]) => read === id).length;
+  };
+  // Each for what it holds and for the layout or the past, and not for the comparison.
+  expect([timesRead(head, changed), timesRead(base, untouched)]).toEqual([2, 2]);
 });

@@ -49,7 +49,7 @@ describe('what was ever published', () => {
     const opened = await openRepository(repository.directory, { searchPath: process.env['PATH'] });
     const [commit = ''] = await opened.resolve(['main']);
     const places = [{ catalog: 'v4.20', path: 'catalogs/v4.20/p' }];
-    const { published, incomplete } = await publishedBefore(opened, { commit, places, limits: LIMITS });
+    const { published, incomplete } = await publishedBefore(opened, commit, { places, limits: LIMITS });
     await opened.close();
     expect(incomplete).toBeUndefined();
     expect(shown(published).sort()).toEqual([
