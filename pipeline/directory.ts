@@ -1,8 +1,17 @@
 /**
  * A directory of the local file system as the source of a catalog.
  */
-import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  type Dirent,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { compareText } from '../catalog/go/text.ts';
 import type { CatalogSource, FilePieces, SourceFile, TextPiece } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
@@ -10,7 +19,7 @@ import { piecesOf } from './file-pieces.ts';
 
 /**
  * Files are followed through links, directories are not, as opm does; whatever is
- * neither file nor directory is never opened.
+ * neither file nor directory is never opened. Links out of the clone that the directory is in are not followed.
  *
  * @throws PipelineError `not-found` when the directory does not exist, `io` when it cannot be read
  */
@@ -54,13 +63,14 @@ export async function* readFolder(
 }
 
 function walk(root: string): SourceFile[] {
+  const clones = clonesOf(resolve(root));
   const files: SourceFile[] = [];
   const folders = [''];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const entry of list(join(root, folder))) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) folders.push(path);
-      else files.push(fileAt(root, path, entry));
+      else files.push(fileAt(path, { full: join(root, path), entry, clones }));
     }
   }
   return files;
@@ -79,9 +89,15 @@ function list(folder: string): Dirent[] {
   }
 }
 
-function fileAt(root: string, path: string, entry: Dirent): SourceFile {
-  const full = join(root, path);
-  const unreadable = entry.isFile() ? undefined : whyUnreadable(full, entry);
+interface Listed {
+  readonly full: string;
+  readonly entry: Dirent | Stats;
+  readonly clones: readonly string[];
+}
+
+function fileAt(path: string, listed: Listed): SourceFile {
+  const { full } = listed;
+  const unreadable = whyUnreadable(listed);
   return {
     path,
     ...(unreadable === undefined ? {} : { unreadable }),
@@ -120,12 +136,45 @@ function* readable(path: string): Generator<TextPiece | Uint8Array> {
   }
 }
 
-function whyUnreadable(path: string, entry: Dirent): string | undefined {
+/** Why a file in a folder must not be opened; undefined for a good one, and for none. */
+export function fileDefect(path: string): string | undefined {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  return entry && whyUnreadable({ full: path, entry, clones: clonesOf(resolve(path)) });
+}
+
+function whyUnreadable({ full, entry, clones }: Listed): string | undefined {
+  if (entry.isFile()) return undefined;
   if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
-  const target = targetOf(path);
+  const target = targetOf(full);
   if (!target) return 'a link to nothing';
+  if (clones.some((clone) => linkOut(clone, full) !== undefined)) return 'a link out of the clone';
   if (target.isFile()) return undefined;
   return target.isDirectory() ? 'a link to a directory' : 'a link to something that is not a file';
+}
+
+/** The clones that a path is in, by the names in the path alone. A link to another clone is in the first one as well. */
+export function clonesOf(path: string): string[] {
+  const folders = [path];
+  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) folders.push(dirname(folder));
+  return folders.filter((folder) => existsSync(join(folder, '.git')));
+}
+
+/** What leads from a clone to a folder or file elsewhere, by its path in the clone; undefined where it is in the clone. */
+export function linkOut(clone: string, target: string): string | undefined {
+  let place = resolve(target);
+  while (!existsSync(place) && !isLink(place)) place = dirname(place);
+  const [real, top] = [existsSync(place) ? realpathSync(place) : undefined, realpathSync(clone)];
+  if (real === top || (real?.startsWith(`${top}${sep}`) && !isIn(real, join(top, '.git')))) return undefined;
+  return relative(clone, place);
+}
+
+/** The configuration of a clone may have a token. */
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 /** What a link leads to; undefined for nothing, in a circle or for who may not look. */

@@ -3,19 +3,10 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { shellWord } from '../catalog/names.ts';
-import { fileError } from './directory.ts';
+import { clonesOf, fileError, linkOut } from './directory.ts';
 import { PipelineError } from './error.ts';
 
 /** What writing changed, by file name. */
@@ -113,29 +104,9 @@ export function refuseLinkOut(folder: string): void {
   }
 }
 
-/** What leads from a clone to a folder elsewhere, by its path in the clone; undefined where the folder is in the clone. */
-export function linkOut(clone: string, folder: string): string | undefined {
-  let place = resolve(folder);
-  while (!existsSync(place) && !isLink(place)) place = dirname(place);
-  const [real, top] = [existsSync(place) ? realpathSync(place) : undefined, realpathSync(clone)];
-  if (real === top || real?.startsWith(`${top}${sep}`)) return undefined;
-  return relative(clone, place);
-}
-
 /** What to do about a link that leads out of a clone. */
 export function replaceLink(from: string): string {
   return `replace the link by a directory: rm ${shellWord(from)} && mkdir ${shellWord(from)}`;
-}
-
-/** The clones that a path is in, by the names in the path alone. A link to another clone is in the first one as well. */
-function clonesOf(path: string): string[] {
-  const folders = [path];
-  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) folders.push(dirname(folder));
-  return folders.filter((folder) => existsSync(join(folder, '.git')));
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function contentOf(path: string): Buffer | undefined {

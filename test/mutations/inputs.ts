@@ -1,6 +1,7 @@
 /** Defences of what reads foreign input: files that name people, codecs, expressions, requests. */
 import { FORGE, type Mutation, SHORT } from './mutation.ts';
 
+const DIRECTORY_TEST = 'test/pipeline/directory.test.ts';
 const PATTERN = 'pipeline/policy/owners/code-owners-pattern.ts';
 const PATTERN_TEST = 'test/pipeline/policy/owners/code-owners-pattern.test.ts';
 const OWNERS_TEST = 'test/pipeline/policy/owners/owners.test.ts';
@@ -20,6 +21,30 @@ const FRAMES = 'pipeline/oci/image/zstd-frames.ts';
 const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
+  {
+    attack: 70,
+    without: 'a look where links of a clone lead',
+    file: 'pipeline/directory.ts',
+    text: 'if (clones.some((clone) => linkOut(clone, full) !== undefined))',
+    instead: 'if (clones.length < 0)',
+    test: DIRECTORY_TEST,
+  },
+  {
+    attack: 70,
+    without: "the folder with the clone's own configuration",
+    file: 'pipeline/directory.ts',
+    text: "&& !isIn(real, join(top, '.git'))",
+    instead: '',
+    test: DIRECTORY_TEST,
+  },
+  {
+    attack: 70,
+    without: 'refusing links where a release reads',
+    file: 'pipeline/catalogs/release/release-repository.ts',
+    text: 'if (realpathSync(join(root, path)) === join(realpathSync(root), path)) return;',
+    instead: 'if (root !== path) return;',
+    test: DIRECTORY_TEST,
+  },
   {
     attack: 69,
     without: 'a look at all that a name may mean',
@@ -372,10 +397,9 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 53,
     without: 'asking where a link leads',
-    file: 'pipeline/write.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
-    text: 'if (real === top || real?.startsWith(`${top}${sep}`)) return undefined;',
-    instead: 'if (real) return undefined;',
+    file: 'pipeline/directory.ts',
+    text: 'if (real === top ||',
+    instead: 'if (real ||',
     test: 'test/pipeline/cli/repository/setup.test.ts',
   },
   {

@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readFolder } from '../../pipeline/directory.ts';
+import { openBundleDirectory } from '../../pipeline/catalogs/bundle/open-directory.ts';
+import { directoryRepository } from '../../pipeline/catalogs/release/release-repository.ts';
+import { directorySource, readFolder } from '../../pipeline/directory.ts';
 import { folder } from '../fakes/folder.ts';
 
 const LIMITS = { isWanted: (path: string) => path.endsWith('.yaml'), mostFiles: 3, mostBytes: 1000 };
@@ -55,4 +57,51 @@ test('files are read in order, through links, and nothing that is not wanted is 
   symlinkSync(join(root, 'b.yaml'), join(root, 'a.yaml'));
   execFileSync('mkfifo', [join(root, 'pipe')]);
   expect(await read(root)).toEqual(['a.yaml: 1', 'b.yaml: 1', 'b/c.yaml: 5']);
+});
+
+/** Links that a hostile clone may have, each to what it must not make a command read. */
+const LINKS: Readonly<Record<string, (secret: string) => string>> = {
+  'a file outside': (secret) => secret,
+  'a device without an end': () => '/dev/zero',
+  'the configuration of the clone': () => '../.git/config',
+};
+
+function hostileClone(target: (secret: string) => string): { readonly root: string; readonly link: string } {
+  const secret = join(folder({ token: 'secret' }), 'token');
+  const root = folder({ '.git/config': 'token', 'foo/own.yaml': 'a: 1', elsewhere: 'a: 1' });
+  symlinkSync('../elsewhere', join(root, 'foo/twin.yaml'));
+  symlinkSync(target(secret), join(root, 'foo/out.yaml'));
+  return { root, link: 'foo/out.yaml' };
+}
+
+test.each(Object.entries(LINKS))('70: a link to %s is not read from a clone', async (_, target) => {
+  const { root, link } = hostileClone(target);
+  for (const [directory, prefix] of [[root, ''] as const, [join(root, 'foo'), 'foo/'] as const]) {
+    const files = await directorySource(directory).files();
+    const unread = files.filter(({ unreadable }) => unreadable !== undefined);
+    expect(unread.map(({ path, unreadable }) => `${prefix}${path}: ${unreadable}`)).toEqual([
+      `${link}: a link out of the clone`,
+    ]);
+  }
+  const repository = directoryRepository(root);
+  await expect(repository.text(link)).rejects.toThrow(`${link} is a symbolic link`);
+  expect(await repository.text('foo/own.yaml')).toBe('a: 1');
+});
+
+test('70: a folder of a clone that is a link is not released, and a Dockerfile that is one is not read', async () => {
+  const { root } = hostileClone(() => '/dev/zero');
+  symlinkSync('../foo', join(root, 'foo/inside'));
+  const repository = directoryRepository(root);
+  await expect(repository.folder('foo/inside')).rejects.toThrow('foo/inside is a symbolic link');
+  await expect(repository.text('foo/inside/own.yaml')).rejects.toThrow('symbolic link');
+  expect(await repository.folder('foo')).toBeDefined();
+  symlinkSync('/dev/zero', join(root, 'foo/Dockerfile'));
+  expect(() => openBundleDirectory(join(root, 'foo'))).toThrow('Dockerfile is a link out of the clone');
+});
+
+test('70: outside of a clone, links lead where they lead, as those of opm', async () => {
+  const { root } = hostileClone((secret) => secret);
+  const plain = folder();
+  symlinkSync(join(root, 'elsewhere'), join(plain, 'a.yaml'));
+  expect((await directorySource(plain).files()).map(({ unreadable }) => unreadable)).toEqual([undefined]);
 });

@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import { directorySource, readText } from '../../directory.ts';
+import { directorySource, fileDefect, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 
 export interface OpenBundle {
   readonly source: CatalogSource;
@@ -23,5 +24,9 @@ const DOCKERFILES = ['bundle.Dockerfile', 'Dockerfile'];
 function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
   const names = readdirSync(path);
   const name = DOCKERFILES.find((known) => names.includes(known));
-  return name === undefined ? {} : { dockerfile: { path: name, text: readText(join(path, name)) } };
+  if (name === undefined) return {};
+  const full = join(path, name);
+  const defect = fileDefect(full);
+  if (defect !== undefined) throw new PipelineError('io', `${full} is ${defect}`);
+  return { dockerfile: { path: name, text: readText(full) } };
 }

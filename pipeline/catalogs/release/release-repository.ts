@@ -1,8 +1,8 @@
 /** A repository of operators and catalogs as releases read it: a work tree, or a tree of git. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import { directorySource, fileError } from '../../directory.ts';
+import { directorySource, fileDefect, isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { treeSource, whyUnreadable } from '../../git/source.ts';
@@ -21,17 +21,26 @@ export function directoryRepository(root: string): ReleaseRepository {
   return {
     text: async (path) => {
       const full = join(root, path);
-      try {
-        return existsSync(full) ? readFileSync(full, 'utf8') : undefined;
-      } catch (error) {
-        throw fileError(error, path);
-      }
+      if (!existsSync(full)) return undefined;
+      refuseLinks(root, path);
+      const defect = fileDefect(full);
+      if (defect !== undefined)
+        throw new PipelineError('usage', `${path} is ${defect}, expected a regular file`);
+      return readText(full);
     },
     folder: async (path) => {
-      const found = statSync(join(root, path), { throwIfNoEntry: false });
-      return found?.isDirectory() ? directorySource(join(root, path)) : undefined;
+      const full = join(root, path);
+      if (!isDirectory(full)) return undefined;
+      refuseLinks(root, path);
+      return directorySource(full);
     },
   };
+}
+
+/** Refuses what is behind a link, which a tree of git does not have there. @throws PipelineError `usage` */
+function refuseLinks(root: string, path: string): void {
+  if (realpathSync(join(root, path)) === join(realpathSync(root), path)) return;
+  throw new PipelineError('usage', `${path} is a symbolic link, expected a regular file or folder`);
 }
 
 /** Largest file that is read as a text, in bytes: a template, settings. */

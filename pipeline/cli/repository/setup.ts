@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { failedPresets } from '../../check/rehearsal/preset-trial.ts';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
-import { fileError } from '../../directory.ts';
+import { fileError, linkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
@@ -17,7 +17,7 @@ import { type OpenQuestions, type PresetTrial, type Setup, setup } from '../../p
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, linesText, plain } from '../../text.ts';
-import { linkOut, replaceLink } from '../../write.ts';
+import { replaceLink } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { numberOption } from '../number-option.ts';
 import { progressLine } from '../progress-line.ts';
