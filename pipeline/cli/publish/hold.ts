@@ -31,10 +31,6 @@ export const command: Command = {
     if (!acted) return 0;
     const what = [operands[0] ?? '', commit?.slice(0, 12), bundle].filter(Boolean).join(' ');
     await terminal.out(`${isReleased ? 'released' : 'held'} ${plain(what)}\n`);
-    if (acted.isUnseen)
-      terminal.err(
-        'warning: no image in the rings is held by this: check the names with portolan ring list\n',
-      );
     return 0;
   },
 };

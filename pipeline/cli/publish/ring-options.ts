@@ -131,7 +131,7 @@ async function actOnRefs(
   try {
     const log = (line: string): void => err(`${plain(line)}\n`);
     const ringStore = (catalog: string, name: string) => textRings(fence, catalog, name);
-    return await handleRing(message, { open, registry, fence, ringStore, now, log, seeks: true });
+    return await handleRing(message, { open, registry, fence, ringStore, now, log });
   } finally {
     await fence.close();
   }

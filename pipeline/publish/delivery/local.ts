@@ -87,7 +87,7 @@ export async function actOnLocalRings(
   message: RingMessage,
 ): Promise<RingActed> {
   const { ports } = await openLocal(request, client);
-  return handleRing({ ...message, repository: REPOSITORY, branch: BRANCH }, { ...ports, seeks: true });
+  return handleRing({ ...message, repository: REPOSITORY, branch: BRANCH }, ports);
 }
 
 /** What a local delivery has published, beside the revision and the directory's registry. @throws PipelineError as `openLocal` */

@@ -3,9 +3,11 @@ import { PipelineError } from '../../error.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { RecordStore } from '../../ports.ts';
+import { publishedIn } from '../documents.ts';
 import { fenceName } from '../fence.ts';
+import { publishedCatalogs } from '../published-catalogs.ts';
 import { changeRings, type Held, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
-import { holdOf } from '../rings/look.ts';
+import { holdOf, type RingQuestions } from '../rings/look.ts';
 import { timeOf } from '../rings/read.ts';
 import { type Act, imageOf, type RingImage, type RingState } from '../rings/state.ts';
 import { type RingStore, recordRings, ringsName } from '../rings/store.ts';
@@ -18,18 +20,11 @@ export interface RingActed {
   readonly state: RingState;
   /** How many more people must ask for a ring that is opened early. */
   readonly missing: number;
-  /** Whether a new hold is about no image that the rings know, as one with a misspelt name. */
-  readonly isUnseen?: boolean;
 }
 
 /** What acting on rings needs; the records hold the rings too, unless they are kept elsewhere. */
-type RingActPorts = Pick<
-  DeliveryPorts,
-  'open' | 'registry' | 'fence' | 'lease' | 'checkOf' | 'now' | 'log'
-> & {
-  /** Whether to look for the images that a new hold is about. */
-  readonly seeks?: boolean;
-} & (
+type RingActPorts = Pick<DeliveryPorts, 'open' | 'registry' | 'fence' | 'lease' | 'checkOf' | 'now' | 'log'> &
+  (
     | { readonly records: RecordStore }
     | { readonly records?: undefined; readonly ringStore: (catalog: string, name: string) => RingStore }
   );
@@ -37,8 +32,8 @@ type RingActPorts = Pick<
 /**
  * Writes it down; a ring that is opened gets its tag at once. Said twice it is the same.
  *
- * @throws PipelineError `usage` for a catalog without rings, `not-found` for an image that no ring has, `denied` for one
- *   that is held
+ * @throws PipelineError `usage` for a catalog without rings, `not-found` for a catalog, a commit or a bundle that does not
+ *   exist and for an image that no ring has, `denied` for one that is held
  */
 export async function handleRing(message: RingMessage, ports: RingActPorts): Promise<RingActed> {
   const { repository: source, branch, catalog, act: what } = message;
@@ -46,6 +41,7 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
   try {
     const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
+    await expectCatalog({ repository, tip, policy }, catalog, ports.records);
     const target = targetOf(policy, catalog, {});
     if (target.rings.length === 0) {
       throw new PipelineError('usage', `the catalog ${catalog} has no rings`, {
@@ -61,11 +57,8 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
     const held = { ...(commit === undefined ? {} : { commit }), ...(bundle === undefined ? {} : { bundle }) };
     if (what !== 'promote') {
       const change = what === 'hold' ? withHold : withoutHold;
-      const state = await changeRings(store, (before) => change(before, held, act));
-      if (what !== 'hold' || !ports.seeks) return { state, missing: 0 };
-      // The hold is written down: images that cannot be read change nothing about it.
-      const isKnown = await isSeen(of, state, held).catch(() => true);
-      return { state, missing: 0, isUnseen: !isKnown };
+      if (what === 'hold') await expectHeld(of, (await store.read()).state, { held, tip });
+      return { state: await changeRings(store, (before) => change(before, held, act)), missing: 0 };
     }
     let missing = 0;
     const { has } = ringQuestions(of, ports.checkOf);
@@ -111,12 +104,54 @@ function saidBefore(
 /** How long after it was asked for the newest image is still the one that somebody has looked at, in ms. */
 const LATEST = 3_600_000;
 
-/** Whether a hold is about an image in a ring, or one that waits for a ring. */
-async function isSeen(of: RingedCatalog, { rings, arrivals }: RingState, held: Held): Promise<boolean> {
+/** @throws PipelineError `not-found` for a catalog that the branch does not have, and never had */
+async function expectCatalog(
+  { repository, tip, policy }: Pick<RingedCatalog, 'repository' | 'policy'> & { readonly tip: string },
+  catalog: string,
+  records: RecordStore | undefined,
+): Promise<void> {
+  const names = await publishedCatalogs(repository.objects, tip, policy);
+  if (names.includes(catalog)) return;
+  // What is retired may still be held.
+  const published = records ? await publishedIn(records) : [];
+  if (published.some((one) => one.catalog === catalog)) return;
+  throw new PipelineError('not-found', `there is no catalog ${catalog}`, {
+    hint: `catalogs: ${names.join(', ')}`,
+  });
+}
+
+/**
+ * Whether a hold is about an image in a ring, one that waits for a ring, or the branch's newest commit. A misspelt name would
+ * hold nothing, and nobody would notice.
+ *
+ * @throws PipelineError `not-found` where it is about none of them
+ */
+async function expectHeld(
+  of: RingedCatalog,
+  { rings, arrivals }: RingState,
+  { held, tip }: { readonly held: Held; readonly tip: string },
+): Promise<void> {
+  if (held.commit === undefined && held.bundle === undefined) return;
   const { has } = ringQuestions(of, undefined);
-  const images = [...rings.flatMap(({ image }) => image ?? []), ...arrivals];
-  for (const { commit } of images) if (await holdOf([held], commit, has)) return true;
-  return false;
+  const images = [...rings.flatMap(({ image }) => image ?? []), ...arrivals].map(({ commit }) => commit);
+  for (const commit of new Set([...images, tip])) {
+    // What cannot be read does not refuse a hold.
+    if (await isHeldBy(held, commit, has)) return;
+  }
+  throw new PipelineError(
+    'not-found',
+    `no image of ${of.catalog} has ${held.bundle === undefined ? `the commit ${held.commit}` : `the bundle ${held.bundle}`}`,
+    { hint: 'see portolan ring list; without --commit and --bundle the whole catalog is held' },
+  );
+}
+
+async function isHeldBy(held: Held, commit: string, has: RingQuestions['has']): Promise<boolean> {
+  try {
+    return (await holdOf([held], commit, has)) !== undefined;
+  } catch (error) {
+    if (error instanceof PipelineError) return true;
+    throw error;
+  }
 }
 
 /** The image of the first ring, or one of a commit that has been seen in a ring. */

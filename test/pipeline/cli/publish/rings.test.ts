@@ -114,19 +114,24 @@ test('what cannot be done says why: no such ring, no such image, no rings', asyn
   expect((await run('ring', 'promote', 'v4.20', 'v4.20', '--commit', other, ...why)).err).toContain(
     `no ring has an image of ${other}\n  commits in the rings: ${MAIN()}\n`,
   );
-  expect((await run('hold', 'other', ...why)).err).toContain('no image is configured for the catalog other');
+  for (const act of [
+    ['hold', 'other'],
+    ['ring', 'promote', 'other', 'other'],
+  ])
+    expect((await run(...act, ...why)).err).toContain('there is no catalog other\n  catalogs: v4.20');
 });
 
-test('a hold that is about no image is kept, with a warning', async () => {
+test('a hold that is about no image is refused, and nothing is held', async () => {
   const run = await published();
   const hold = (...words: readonly string[]) => run('hold', ...words, ...REPO(), '--reason', 'x');
-  const warning = 'warning: no image in the rings is held by this: check the names with portolan ring list\n';
-  expect(await hold('v4.20', '--bundle', 'harbour.v1.2.0')).toEqual({
-    exit: 0,
-    out: 'held v4.20 harbour.v1.2.0\n',
-    err: warning,
+  expect(await hold('v4.20', '--bundle', 'harbour.v1.2.0')).toMatchObject({
+    exit: 2,
+    out: '',
+    err: expect.stringContaining('no image of v4.20 has the bundle harbour.v1.2.0\n  see portolan ring list'),
   });
-  expect(await hold('v4.20', '--commit', 'a'.repeat(40))).toMatchObject({ exit: 0, err: warning });
+  const other = 'a'.repeat(40);
+  expect((await hold('v4.20', '--commit', other)).err).toContain(`no image of v4.20 has the commit ${other}`);
+  expect((await run('ring', 'list')).out).not.toContain('held');
   expect(await hold('v4.20', '--bundle', 'harbour-operator.v1.2.0')).toMatchObject({ exit: 0, err: '' });
   expect(await hold('v4.20')).toMatchObject({ exit: 0, err: '' });
 });
