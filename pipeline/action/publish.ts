@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getIDToken, info, setFailed, setOutput, summary, warning } from '@actions/core';
+import { getIDToken, info, setFailed, setOutput, warning } from '@actions/core';
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../error.ts';
@@ -24,11 +24,12 @@ import type { PublishReceipt } from '../publish/receipt.ts';
 import type { RingState } from '../publish/rings/state.ts';
 import { inRings, textRings } from '../publish/rings/store.ts';
 import { ringsListText } from '../publish/rings/text.ts';
-import { code, escaped } from '../report/markdown.ts';
 import { findingText, matchesGlob, plain } from '../text.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { logText } from './outputs.ts';
+import { publishClone } from './publish-clone.ts';
+import { type Ended, setPublished } from './published.ts';
 import { registryOptions } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
 import { retireGone, returnedAmong } from './retire.ts';
@@ -43,14 +44,9 @@ interface Publishing {
   readonly policy: Policy;
 }
 
-/** How publishing one catalog ended. */
-type Ended =
-  | { readonly catalog: string; readonly kind: 'published'; readonly receipt: PublishReceipt }
-  | { readonly catalog: string; readonly kind: 'refused'; readonly why: string }
-  | { readonly catalog: string; readonly kind: 'unchanged' | 'retired' };
-
 /** @throws PipelineError as the client and the fetching do */
 export async function publishPush(inputs: RunInputs): Promise<void> {
+  if (inputs.clone !== undefined) return publishClone(inputs, inputs.clone);
   const forge = await openForge(inputs);
   const { branch, commit } = await pushedOf(inputs, forge);
   const repository = openRemote(forge.remote, forge.git);
@@ -115,15 +111,8 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
   }
   for (const catalog of await retired(publishing, catalogs)) ended.push({ catalog, kind: 'retired' });
   const { rings, failed } = await movedRings(publishing, catalogs);
-  const receipts = ended.flatMap((one) =>
-    one.kind === 'published' ? [[one.catalog, one.receipt] as const] : [],
-  );
-  setOutput('published', JSON.stringify(Object.fromEntries(receipts)));
-  setOutput('files', inputs.publish.out);
-  await summary.addRaw(`${summaryOf(commit, ended)}${ringsSummary(rings)}`).write();
   if (failed.length > 0) setFailed(`rings not looked at: ${plain(failed.join(', '))}`);
-  const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
-  if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
+  await setPublished({ commit, ended, out: inputs.publish.out, rings: ringsSummary(rings) });
 }
 
 async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {
@@ -283,21 +272,4 @@ function writeAnswer(out: string, files: unknown): void {
     if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && typeof text === 'string')
       writeFileSync(join(out, name), text);
   }
-}
-
-function summaryOf(commit: string, ended: readonly Ended[]): string {
-  const rows = ended.map((one) => {
-    const what =
-      one.kind === 'published' ? code(one.receipt.image) : one.kind === 'refused' ? escaped(one.why) : '';
-    const digest = one.kind === 'published' ? code(one.receipt.digest) : '';
-    return `| ${escaped(one.catalog)} | ${one.kind} | ${what} | ${digest} |`;
-  });
-  return [
-    `## Catalogs of ${commit.slice(0, 12)}`,
-    '',
-    '| catalog | | image | digest |',
-    '|---|---|---|---|',
-    ...rows,
-    '',
-  ].join('\n');
 }

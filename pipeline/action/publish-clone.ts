@@ -1,0 +1,93 @@
+/** A push published from a clone that somebody else made: no token, and nothing asked of GitHub. */
+import { join, resolve } from 'node:path';
+import { info, setOutput } from '@actions/core';
+import { PipelineError } from '../error.ts';
+import { openRepository, type Repository } from '../git/repository.ts';
+import { createRegistryClient } from '../oci/registry/client.ts';
+import type { Policy } from '../policy/policy.ts';
+import { policyAt } from '../policy/read-policy.ts';
+import { gitFence } from '../publish/fence-git.ts';
+import { publish } from '../publish/publish.ts';
+import { publishedCatalogs } from '../publish/published-catalogs.ts';
+import { inRings, textRings } from '../publish/rings/store.ts';
+import { findingText, matchesGlob, plain } from '../text.ts';
+import type { RunInputs } from './inputs.ts';
+import { logText } from './outputs.ts';
+import { type Ended, setPublished } from './published.ts';
+import { registryOptions } from './registries.ts';
+
+interface Cloned {
+  readonly repository: Repository;
+  readonly directory: string;
+  readonly commit: string;
+  readonly policy: Policy;
+}
+
+/**
+ * Publishes every catalog: without GitHub nobody knows what was published last, and the same content is the same image. The
+ * published image says which commit it is from, so no older one takes its place.
+ *
+ * @throws PipelineError as `publish`; `usage` for what needs GitHub
+ */
+export async function publishClone(inputs: RunInputs, clone: string): Promise<void> {
+  const directory = resolve(inputs.directory, clone);
+  const searchPath = inputs.environment['PATH'];
+  const repository = await openRepository(directory, { searchPath });
+  try {
+    const { event } = inputs;
+    const [head = ''] = await repository.resolve([event.kind === 'push' ? event.commit : 'HEAD']);
+    const { policy, findings } = await policyAt(repository.objects, head);
+    if (!policy) {
+      logText(findings.map(findingText).join(''));
+      throw new PipelineError('usage', 'cannot read the policy of the pushed commit; nothing is published');
+    }
+    if (event.kind === 'push' && !policy.branches.some((pattern) => matchesGlob(pattern, event.branch)))
+      return info(plain(`the branch ${event.branch} is not in the policy's branches; nothing is published`));
+    refuseUnsupported(inputs, policy);
+    await publishAll(inputs, { repository, directory, commit: head, policy });
+  } finally {
+    await repository.close();
+  }
+}
+
+function refuseUnsupported({ publish: { url } }: RunInputs, { release }: Policy): void {
+  const hint = 'leave the input repository out: then the token of the job is used';
+  if (url !== undefined)
+    throw new PipelineError('usage', 'publish-url cannot be used with repository', { hint });
+  if (release) throw new PipelineError('usage', 'bundles are not released from a clone', { hint });
+}
+
+async function publishAll(inputs: RunInputs, cloned: Cloned): Promise<void> {
+  const { repository, commit, policy } = cloned;
+  const catalogs = await publishedCatalogs(repository.objects, commit, policy);
+  if (inputs.dryRun) {
+    for (const catalog of catalogs) info(plain(`would publish ${catalog}`));
+    return setOutput('published', '{}');
+  }
+  const ended: Ended[] = [];
+  for (const catalog of catalogs) ended.push(await publishOne(inputs, cloned, catalog));
+  await setPublished({ commit, ended, out: inputs.publish.out, rings: '' });
+}
+
+async function publishOne(inputs: RunInputs, cloned: Cloned, catalog: string): Promise<Ended> {
+  const { repository, directory, commit, policy } = cloned;
+  info(plain(`publishing ${catalog}`));
+  const { plainHttp, out } = inputs.publish;
+  const internal = [...plainHttp, ...policy.registries.internal];
+  const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
+  const fence = gitFence({ repository: directory, settings: { searchPath: inputs.environment['PATH'] } });
+  try {
+    const progress = (step: string): void => info(plain(step));
+    const ringed = inRings(fence, (of, name) => textRings(fence, of, name));
+    const ports = { repository, registry, fence, ownFence: { takeOver: false }, progress, inRings: ringed };
+    const today = inputs.now.toISOString().slice(0, 10);
+    const published = await publish(ports, { commit, catalog, out: join(out, catalog), today });
+    if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
+    if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
+    if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
+    return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };
+  } finally {
+    registry.close();
+    await fence.close();
+  }
+}
