@@ -57,15 +57,24 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Holds the functions' code until CloudFormation has read it; made once for an account and region. */
+/**
+ * Holds the functions' code until CloudFormation has read it; made once for an account and region. Anybody can guess its name:
+ * one that another account has is refused, whoever may write into it.
+ */
 function codeBucket() {
   const account = ask('sts', 'get-caller-identity', '--query', 'Account');
   const region =
     process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION ?? ask('configure', 'get', 'region');
   const bucket = `portolan-code-${account}-${region}`;
   try {
-    ask('s3api', 'head-bucket', '--bucket', bucket);
-  } catch {
+    ask('s3api', 'head-bucket', '--bucket', bucket, '--expected-bucket-owner', account);
+  } catch (error) {
+    // Of another account's, and where this account may not look.
+    if (/\(403\)/.test(String(error.stderr)))
+      throw new Error(
+        `the bucket ${bucket} belongs to another account, or you may not read it: no code is put there`,
+        { cause: error },
+      );
     run('aws', 's3', 'mb', `s3://${bucket}`);
   }
   return bucket;

@@ -12,6 +12,7 @@ const OWN: readonly string[] = [
   'catalog/go/text.ts',
   'catalog/rules/bundle-checks/store.ts',
   'functions/aws/ecr.ts',
+  'functions/ecr/credentials.ts',
   'functions/github.ts',
   'pipeline/change/path.ts',
   'pipeline/cli/monitor/list.ts',

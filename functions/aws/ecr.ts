@@ -1,15 +1,9 @@
-/**
- * ECR as a registry: its passwords are tokens of the cloud, for half a day, and its repositories must be made before
- * anything is pushed.
- *
- * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html
- */
+/** ECR as a registry: its repositories must be made before anything is pushed. */
 import {
   BatchDeleteImageCommand,
   CreateRepositoryCommand,
   DescribeRepositoriesCommand,
-  ECRClient,
-  GetAuthorizationTokenCommand,
+  type ECRClient,
   GetLifecyclePolicyCommand,
   LifecyclePolicyNotFoundException,
   PutLifecyclePolicyCommand,
@@ -18,88 +12,8 @@ import {
 } from '@aws-sdk/client-ecr';
 import { formatReference, type Reference } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
-import { ECR_HOST } from '../../pipeline/oci/registry/quirks.ts';
-import type { Credential, CredentialSource, KeepRule, Repository } from '../../pipeline/ports.ts';
-import { ASKING } from '../s3/client.ts';
-import { codeOf, isRetryable } from '../s3/failure.ts';
-
-/** A registry of ECR. */
-interface EcrHost {
-  /** Number of the account. */
-  readonly account: string;
-  readonly region: string;
-}
-
-const HOST = new RegExp(`^(\\d{12})${ECR_HOST.source}`);
-
-/** @returns undefined for registries elsewhere */
-export function ecrHost(registry: string): EcrHost | undefined {
-  const [, account, region] = HOST.exec(registry) ?? [];
-  return account === undefined || region === undefined ? undefined : { account, region };
-}
-
-/** Time before the end of a token in which it is not begun with any more, in ms: a push may take that long. */
-const MARGIN = 30 * 60 * 1000;
-
-/**
- * Credentials for ECR from the function's own role, for other registries from elsewhere.
- *
- * @param clientFor makes a client for a region; called once for each
- * @throws PipelineError from its function: `denied` when the role may not have a token
- */
-export function ecrCredentials(
-  elsewhere: CredentialSource,
-  now: () => Date,
-  clientFor: (region: string) => ECRClient = (region) => new ECRClient({ ...ASKING, region }),
-): CredentialSource {
-  const tokens = new Map<string, Promise<Token>>();
-  return {
-    async credential(repository) {
-      const host = ecrHost(repository.registry);
-      if (!host) return elsewhere.credential(repository);
-      const { region } = host;
-      const known = await tokens.get(region);
-      if (known && known.until > now().getTime()) return known.credential;
-      const fresh = tokenOf(clientFor(region), now().getTime());
-      tokens.set(region, fresh);
-      // What failed is asked for again.
-      fresh.catch(() => tokens.delete(region));
-      return (await fresh).credential;
-    },
-    async refused(repository, credential) {
-      const host = ecrHost(repository.registry);
-      if (!host) return (await elsewhere.refused?.(repository, credential)) ?? false;
-      const known = await tokens.get(host.region);
-      // A new token that is refused is refused for its rights.
-      if (!known || now().getTime() - known.since < RENEWED) return false;
-      tokens.delete(host.region);
-      return true;
-    },
-  };
-}
-
-/** Time in which a token is not replaced again, in ms. */
-const RENEWED = 60_000;
-
-interface Token {
-  readonly credential: Credential;
-  /** When it was had, in ms of Unix time. */
-  readonly since: number;
-  /** Until when it is begun with, in ms of Unix time. */
-  readonly until: number;
-}
-
-async function tokenOf(client: ECRClient, since: number): Promise<Token> {
-  const answer = await client.send(new GetAuthorizationTokenCommand({})).catch((cause: unknown) => {
-    throw refused('a token', cause);
-  });
-  const [data] = answer.authorizationData ?? [];
-  const text = Buffer.from(data?.authorizationToken ?? '', 'base64').toString();
-  const at = text.indexOf(':');
-  if (at < 1) throw new PipelineError('bad-answer', 'ECR did not return a token');
-  const credential = { kind: 'basic', username: text.slice(0, at), password: text.slice(at + 1) } as const;
-  return { credential, since, until: (data?.expiresAt?.getTime() ?? 0) - MARGIN };
-}
+import type { KeepRule, Repository } from '../../pipeline/ports.ts';
+import { ecrFailure, ecrHost } from '../ecr/credentials.ts';
 
 /**
  * Makes a repository where there is none. One that is there stays as its owner set it up.
@@ -119,7 +33,8 @@ export async function ensureEcrRepository(
     await client.send(new DescribeRepositoriesCommand({ registryId, repositoryNames: [repository] }));
     return false;
   } catch (cause) {
-    if (!(cause instanceof RepositoryNotFoundException)) throw refused(`the repository ${repository}`, cause);
+    if (!(cause instanceof RepositoryNotFoundException))
+      throw ecrFailure(`the repository ${repository}`, cause);
   }
   try {
     const imageTagMutability = immutable ? 'IMMUTABLE' : 'MUTABLE';
@@ -129,7 +44,7 @@ export async function ensureEcrRepository(
   } catch (cause) {
     // Somebody else made it meanwhile.
     if (cause instanceof RepositoryAlreadyExistsException) return false;
-    throw refused(`the repository ${repository}`, cause);
+    throw ecrFailure(`the repository ${repository}`, cause);
   }
 }
 
@@ -152,7 +67,7 @@ export async function deleteFromEcr(client: ECRClient, reference: Reference): Pr
       }),
     )
     .catch((cause: unknown) => {
-      throw refused(what, cause);
+      throw ecrFailure(what, cause);
     });
   const [failure] = failures;
   if (!failure) return true;
@@ -179,7 +94,7 @@ export async function keepInEcr(
   const what = `the lifecycle policy of ${repository}`;
   const standing = await client.send(new GetLifecyclePolicyCommand(about)).catch((cause: unknown) => {
     if (cause instanceof LifecyclePolicyNotFoundException) return undefined;
-    throw refused(what, cause);
+    throw ecrFailure(what, cause);
   });
   const there = standing?.lifecyclePolicyText;
   const text = lifecyclePolicy(repository, rules);
@@ -187,7 +102,7 @@ export async function keepInEcr(
   await client
     .send(new PutLifecyclePolicyCommand({ ...about, lifecyclePolicyText: text }))
     .catch((cause: unknown) => {
-      throw refused(what, cause);
+      throw ecrFailure(what, cause);
     });
 }
 
@@ -227,10 +142,4 @@ function lifecyclePolicy(repository: string, rules: readonly KeepRule[]): string
       action: { type: 'expire' },
     })),
   });
-}
-
-function refused(what: string, cause: unknown): PipelineError {
-  const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-  const message = `cannot get ${what} from ECR: ${why}`;
-  return new PipelineError(codeOf(cause), message, { cause, retryable: isRetryable(cause) });
 }

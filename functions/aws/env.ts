@@ -54,6 +54,11 @@ function signingFrom(environment: Environment): Settings['signing'] {
   return key && address ? { key, address } : undefined;
 }
 
+/** The name of the function's stack; undefined where something else stands in for it. */
+export function stackName(): string | undefined {
+  return process.env['PORTOLAN_STACK'] || undefined;
+}
+
 /** The settings in Lambda's environment. */
 export function settings(): Settings {
   clearLeftovers(process.env);

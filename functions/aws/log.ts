@@ -3,6 +3,7 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { plain } from '../../pipeline/text.ts';
 import type { Telemetry } from '../telemetry.ts';
+import { stackName } from './env.ts';
 
 /** Metrics are gathered, and written at the end of a call. */
 export interface LambdaTelemetry extends Telemetry {
@@ -12,7 +13,13 @@ export interface LambdaTelemetry extends Telemetry {
 
 export function telemetryOf(service: string): LambdaTelemetry {
   const logger = new Logger({ serviceName: service });
-  const metrics = new Metrics({ namespace: 'Portolan', serviceName: service });
+  // Alarms of two stacks in one account are about their own numbers.
+  const stack = stackName();
+  const metrics = new Metrics({
+    namespace: 'Portolan',
+    serviceName: service,
+    defaultDimensions: stack === undefined ? {} : { stack },
+  });
   return {
     // What people wrote into catalogs and commits stands in it: without control characters.
     log: (line) => logger.info(plain(line)),

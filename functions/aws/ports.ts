@@ -7,9 +7,9 @@ import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery
 import { PAGE } from '../../pipeline/publish/page.ts';
 import { type App, bundleReleaser, logForge, openApp, pullChecker } from '../app.ts';
 import { branchOpener } from '../branch.ts';
+import { ecrCredentials } from '../ecr/credentials.ts';
 import { bucketRecords } from '../s3/records.ts';
 import type { Telemetry } from '../telemetry.ts';
-import { ecrCredentials } from './ecr.ts';
 import type { Settings } from './env.ts';
 import { announcerOn } from './events.ts';
 import { tableFence } from './fence.ts';

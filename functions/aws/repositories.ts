@@ -3,8 +3,9 @@ import { ECRClient } from '@aws-sdk/client-ecr';
 import { repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Registry, Repository } from '../../pipeline/ports.ts';
+import { ecrHost } from '../ecr/credentials.ts';
 import { ASKING } from '../s3/client.ts';
-import { deleteFromEcr, ecrHost, ensureEcrRepository, keepInEcr } from './ecr.ts';
+import { deleteFromEcr, ensureEcrRepository, keepInEcr } from './ecr.ts';
 
 /** @throws PipelineError `denied` from `putBlob` when the role may not make a repository that is not there */
 export function makingRepositories(registry: Registry): Registry {

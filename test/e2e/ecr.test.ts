@@ -7,7 +7,8 @@ import {
 } from '@aws-sdk/client-ecr';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
-import { ecrCredentials, ecrHost, ensureEcrRepository } from '../../functions/aws/ecr.ts';
+import { ensureEcrRepository } from '../../functions/aws/ecr.ts';
+import { ecrCredentials, ecrHost } from '../../functions/ecr/credentials.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { testClient } from '../fakes/host.ts';
 import { sampleImage } from '../fakes/image.ts';

@@ -1,10 +1,10 @@
 /** A role without rights: each call of the cloud is refused, and says so without a word of what proves the role. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ecrCredentials } from '../../../functions/aws/ecr.ts';
 import { announcerOn } from '../../../functions/aws/events.ts';
 import { tableFence } from '../../../functions/aws/fence.ts';
 import { fifoQueue } from '../../../functions/aws/queue.ts';
 import { neededSecret } from '../../../functions/aws/secret.ts';
+import { ecrCredentials } from '../../../functions/ecr/credentials.ts';
 import { bucketRecords } from '../../../functions/s3/records.ts';
 import { type Host, reply, startHost } from '../../fakes/host.ts';
 

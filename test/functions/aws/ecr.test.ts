@@ -1,7 +1,7 @@
 /** ECR's repositories and the names of its registries, by what its API is asked. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { ecrHost } from '../../../functions/aws/ecr.ts';
 import { makingRepositories } from '../../../functions/aws/repositories.ts';
+import { ecrHost } from '../../../functions/ecr/credentials.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
 import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
 import type { Registry } from '../../../pipeline/ports.ts';

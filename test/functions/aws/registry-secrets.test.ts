@@ -1,8 +1,8 @@
 /** Credentials of registries in Secrets Manager. */
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
-import { ecrCredentials } from '../../../functions/aws/ecr.ts';
 import { secretCredentials } from '../../../functions/aws/registry-secrets.ts';
+import { ecrCredentials } from '../../../functions/ecr/credentials.ts';
 import type { CredentialSource } from '../../../pipeline/ports.ts';
 import { reply, startHost, testClient } from '../../fakes/host.ts';
 

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { ecrHost } from '../../../functions/aws/ecr.ts';
 import { waitAfter } from '../../../functions/aws/queue.ts';
+import { ecrHost } from '../../../functions/ecr/credentials.ts';
 
 interface Resource {
   readonly Type: string;
@@ -19,11 +19,17 @@ interface Statement {
 /** The template as data; what functions of CloudFormation are asked stands as their arguments. */
 function template() {
   const text = readFileSync('functions/aws/template.yaml', 'utf8').replace(
-    /!(?:Ref|Sub|GetAtt|If|Not|Equals)\b/g,
+    /!(?:Ref|Sub|GetAtt|If|Not|Equals|Join)\b/g,
     '',
   );
   return load(text) as {
-    readonly Globals: { readonly Function: { readonly Environment: { readonly Variables: object } } };
+    readonly Globals: {
+      readonly Function: {
+        readonly Environment: { readonly Variables: object };
+        readonly PermissionsBoundary: unknown;
+        readonly VpcConfig: unknown;
+      };
+    };
     readonly Resources: Readonly<Record<string, Resource>>;
     readonly Parameters: Readonly<Record<string, { readonly AllowedValues?: readonly number[] }>>;
     readonly Outputs: Readonly<Record<string, { readonly Value: string }>>;
@@ -98,8 +104,11 @@ test('each metric that functions count is told of, and each alarm is about one t
   const alarms = ofType('AWS::CloudWatch::Alarm');
   const ours = alarms.filter(([, { Properties }]) => Properties['Namespace'] === 'Portolan');
   expect(ours.map(([, { Properties }]) => Properties['MetricName']).sort()).toEqual(failures.sort());
-  for (const [, { Properties }] of ours)
-    expect(services).toContain((Properties['Dimensions'] as { Value: string }[])[0]?.Value);
+  for (const [, { Properties }] of ours) {
+    const [service, stack] = Properties['Dimensions'] as { Value: string }[];
+    expect(services).toContain(service?.Value);
+    expect(stack).toEqual({ Name: 'stack', Value: 'AWS::StackName' });
+  }
   for (const [name] of alarms) expect(docs, name).toContain(`\`${name}\``);
 });
 
@@ -186,4 +195,36 @@ test('what a schedule could not start is put aside, and somebody hears of it', (
     { Value: 'Unscheduled.QueueName' },
   ]);
   expect(Resources['SchedulerSilent']?.Properties['TreatMissingData']).toBe('breaching');
+});
+
+test('a boundary, a VPC and an own key reach all that they are for', () => {
+  const chosen = (value: unknown): unknown => (Array.isArray(value) ? value.slice(0, 2) : value);
+  const boundary = ['HasPermissionsBoundary', 'PermissionsBoundary'];
+  expect(chosen(Globals.Function.PermissionsBoundary)).toEqual(boundary);
+  expect(chosen(Globals.Function.VpcConfig)).toEqual([
+    'HasVpc',
+    { SubnetIds: 'Subnets', SecurityGroupIds: 'SecurityGroups' },
+  ]);
+  const text = readFileSync('functions/aws/template.yaml', 'utf8');
+  // Of functions in one place, and of the state machine and each schedule, which have roles of their own.
+  const schedules = text.match(/Type: ScheduleV2/g) ?? [];
+  const machines = ofType('AWS::Serverless::StateMachine');
+  expect(text.match(/PermissionsBoundary: !If/g)).toHaveLength(1 + schedules.length + machines.length);
+  expect(ofType('AWS::IAM::Role')).toEqual([]);
+  const key = ['HasDataKey', 'DataKey'];
+  for (const [name, { Properties }] of ofType('AWS::SQS::Queue')) {
+    expect(chosen(Properties['KmsMasterKeyId']), name).toEqual(key);
+    // SQS refuses both at once.
+    expect(Properties['SqsManagedSseEnabled'], name).toEqual(['HasDataKey', 'AWS::NoValue', true]);
+  }
+  expect(chosen(Resources['WebhookSecret']?.Properties['KmsKeyId'])).toEqual(key);
+  expect(JSON.stringify(Resources['Records']?.Properties['BucketEncryption'])).toContain('"DataKey"');
+  expect(JSON.stringify(Resources['Fence']?.Properties['SSESpecification'])).toContain('"DataKey"');
+});
+
+test('the bucket of the code is asked for with its owner', () => {
+  const script = readFileSync('scripts/deploy-functions.mjs', 'utf8');
+  expect(script.match(/'head-bucket'.*/g)).toEqual([
+    expect.stringContaining("'--expected-bucket-owner', account"),
+  ]);
 });
