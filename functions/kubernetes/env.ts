@@ -30,6 +30,8 @@ export interface Settings extends HostSettings {
   };
   /** From the signal to stop until requests are refused, and until unfinished work is left to others; in ms. */
   readonly stopping: { readonly refuse: number; readonly leave: number };
+  /** Days until these records are removed; never when undefined. */
+  readonly keep: { readonly outcomes: number | undefined; readonly documents: number | undefined };
   /** After so long without a sign of life from its worker a message is delivered again, in s; at least 10. */
   readonly silence: number | undefined;
 }
@@ -59,6 +61,10 @@ export function settingsFrom(environment: Environment): Settings {
     stopping: {
       refuse: number('PORTOLAN_STOP_REFUSE', 5) * 1000,
       leave: number('PORTOLAN_STOP_LEAVE', 240) * 1000,
+    },
+    keep: {
+      outcomes: number('PORTOLAN_KEEP_OUTCOMES', 0) || undefined,
+      documents: number('PORTOLAN_KEEP_DOCUMENTS', 0) || undefined,
     },
     silence: number('PORTOLAN_SILENCE', 0) || undefined,
   };

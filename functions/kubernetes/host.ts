@@ -6,10 +6,12 @@ import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
 import type { RecordStore } from '../../pipeline/ports.ts';
 import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
+import { DOCUMENTS } from '../../pipeline/publish/documents.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
 import { type App, bundleReleaser, logForge, openApp, pullChecker } from '../app.ts';
 import { branchOpener } from '../branch.ts';
+import { ownRoleCredentials } from '../ecr/credentials.ts';
 import { bucketRecords } from '../s3/records.ts';
 import { type Database, openDatabase } from './database.ts';
 import type { Settings } from './env.ts';
@@ -59,7 +61,8 @@ export async function openHost(
     });
   telemetry.depths(queues.depths);
   const records = recordsIn(settings, database);
-  const credentials = renewedCredentials(() => authfileCredentials({ authfile, environment }));
+  const filed = renewedCredentials(() => authfileCredentials({ authfile, environment }));
+  const credentials = ownRoleCredentials(filed, () => new Date());
   const registry = createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment });
   const { secrets, pages } = settings;
   // The same program, in the role that reads.
@@ -84,6 +87,7 @@ export async function openHost(
       checkOf: app?.forge.checkOf,
       gate: app && pullChecker(sources, app),
       now: () => new Date(),
+      measured: telemetry.measured,
       log,
     },
     reports: {
@@ -102,10 +106,7 @@ export async function openHost(
   };
 }
 
-/** Where documents begin; they are large, and nothing is decided by them. */
-const DOCUMENTS = 'documents/';
-
-/** Records in the database; documents in a bucket where one is named. */
+/** Records in the database; documents, which are large and decide nothing, in a bucket where one is named. */
 export function recordsIn(
   { bucket, environment }: Pick<Settings, 'bucket' | 'environment'>,
   database: Database,

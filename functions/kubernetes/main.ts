@@ -1,6 +1,6 @@
 /**
  * The program of the host's containers: its argument is its role. `receive` and `work` go on until they are told to
- * stop; `reconcile`, `drift`, `smoke`, `status`, `rings`, `ring`, `send`, `new-epoch` and `redrive` do one thing and end.
+ * stop; `reconcile`, `drift`, `smoke`, `status`, `rings`, `ring`, `send`, `new-epoch`, `reset-fence` and `redrive` do one thing and end.
  */
 import { serveReader } from '../../pipeline/check/confined/reader.ts';
 import { settings } from './env.ts';

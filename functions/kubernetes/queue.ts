@@ -8,6 +8,7 @@ import { PipelineError } from '../../pipeline/error.ts';
 import type { Message, Queue } from '../../pipeline/ports.ts';
 import type { QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import type { Database } from './database.ts';
+import type { QueueDepth } from './telemetry.ts';
 
 /** What is to be done, and what is to be reported of it. */
 export type QueueName = 'work' | 'reports';
@@ -68,8 +69,8 @@ export interface Queues {
    */
   sendAgain(name: QueueName, message: Message): Promise<boolean>;
   consume(name: QueueName, consumer: Consumer): Promise<void>;
-  /** Messages that are not done, by queue, and those that were put aside. */
-  depths(): Promise<Readonly<Record<QueueName | 'aside', number>>>;
+  /** What is not done, by queue, and what was put aside. */
+  depths(): Promise<Readonly<Record<QueueName | 'aside', QueueDepth>>>;
   /** Puts messages that were put aside back into their queues. @returns how many */
   redrive(): Promise<number>;
   /** Takes no more messages, waits up to so many ms for those that are being handled, and ends. */
@@ -148,11 +149,15 @@ export async function openQueues({
       );
     },
     depths: async () => {
-      const rows = await database.query<{ name: string; open: string }>(
-        `select name, count(*) as open from ${SCHEMA}.job where state < 'completed' group by name`,
+      const rows = await database.query<{ name: string; open: string; oldest: string }>(
+        `select name, count(*) as open, extract(epoch from now() - min(created_on)) as oldest
+         from ${SCHEMA}.job where state < 'completed' group by name`,
       );
-      const open = (name: string): number => Number(rows.find((row) => row.name === name)?.open ?? 0);
-      return { work: open('work'), reports: open('reports'), aside: open(ASIDE) };
+      const depth = (name: string): QueueDepth => {
+        const row = rows.find((one) => one.name === name);
+        return { messages: Number(row?.open ?? 0), oldest: Math.max(0, Number(row?.oldest ?? 0)) };
+      };
+      return { work: depth('work'), reports: depth('reports'), aside: depth(ASIDE) };
     },
     redrive: () => failing(async () => Number(await boss.redrive(ASIDE))),
     stop: async (timeout) => {

@@ -1,7 +1,10 @@
 /** Records in a table of PostgreSQL: each write raises the version that a conditional write compares. */
 import { compareText } from '../../catalog/go/text.ts';
 import type { RecordStore } from '../../pipeline/ports.ts';
+import { DOCUMENTS, prefixOf, publishedIn } from '../../pipeline/publish/documents.ts';
+import { ringsIn } from '../../pipeline/publish/rings/store.ts';
 import type { Database } from './database.ts';
+import type { ResetStore } from './reset-fence.ts';
 
 /** Where the tables of records and fences are. */
 const SCHEMA = 'portolan';
@@ -66,6 +69,21 @@ export function tableRecords(database: Database): RecordStore {
   };
 }
 
+/** The fences' records, for who writes an unreadable one anew. */
+export function resetStore(database: Database): ResetStore {
+  const { get, replace } = tableRecords(database);
+  return {
+    ...{ get, replace },
+    remove: async (key, version) => {
+      const rows = await database.query(
+        `delete from ${SCHEMA}.record where key = $1 and version = $2 returning 1`,
+        [key, version],
+      );
+      return rows.length > 0;
+    },
+  };
+}
+
 /** How long records are kept that only save work, in days: as the lifecycle rules of functions/aws/template.yaml. */
 const KEPT: Readonly<Record<string, number>> = {
   'deliveries/': 7,
@@ -74,16 +92,52 @@ const KEPT: Readonly<Record<string, number>> = {
   'memory/': 60,
 };
 
+/** Days until records are removed; never when undefined. */
+export interface KeptDays {
+  readonly outcomes: number | undefined;
+  readonly documents: number | undefined;
+}
+
 /** @returns how many old records were removed */
-export async function removeOldRecords(database: Database): Promise<number> {
+export async function removeOldRecords(
+  database: Database,
+  { outcomes, documents }: KeptDays,
+): Promise<number> {
+  const all = { ...KEPT, ...(outcomes === undefined ? {} : { 'outcomes/': outcomes }) };
   let removed = 0;
-  for (const [prefix, days] of Object.entries(KEPT)) {
-    const rows = await database.query(
-      `delete from ${SCHEMA}.record
-       where starts_with(key, $1) and written < now() - $2 * interval '1 day' returning 1`,
-      [prefix, days],
-    );
-    removed += rows.length;
-  }
-  return removed;
+  for (const [prefix, days] of Object.entries(all)) removed += await removeOld(database, prefix, days, []);
+  if (documents === undefined) return removed;
+  return removed + (await removeOld(database, DOCUMENTS, documents, await currentDocuments(database)));
+}
+
+/** @param kept parts of keys that stay */
+async function removeOld(
+  database: Database,
+  prefix: string,
+  days: number,
+  kept: readonly string[],
+): Promise<number> {
+  const rows = await database.query(
+    `delete from ${SCHEMA}.record
+     where starts_with(key, $1) and written < now() - $2 * interval '1 day'
+       and not exists (select 1 from unnest($3::text[]) as kept where strpos(key, kept) > 0) returning 1`,
+    [prefix, days, kept],
+  );
+  return rows.length;
+}
+
+/**
+ * Parts of the keys of documents that somebody may still read: of what is published, and of all that rings know. Where a record
+ * cannot be read, nobody knows which ones: then all of them.
+ */
+async function currentDocuments(database: Database): Promise<string[]> {
+  const records = tableRecords(database);
+  const unread: string[] = [];
+  const published = await publishedIn(records, new Set(), (key) => unread.push(key));
+  const { rings, unread: unreadRings } = await ringsIn(records);
+  if (unread.length + unreadRings.length > 0) return [DOCUMENTS];
+  const ringed = rings
+    .flatMap(({ arrivals, rings: all }) => [...arrivals, ...all.flatMap(({ image }) => image ?? [])])
+    .map((image) => prefixOf('', image).slice(DOCUMENTS.length));
+  return [...published.map(({ documents }) => documents), ...ringed];
 }

@@ -1,5 +1,7 @@
 /** What a process of the Kubernetes host does, by the role that it is started with. */
 import { text } from 'node:stream/consumers';
+import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
 import { systemClock } from '../../pipeline/oci/registry/clock.ts';
 import { handleDelivery, type QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import { messageOf, readRing, readWork } from '../../pipeline/publish/delivery/message.ts';
@@ -18,7 +20,8 @@ import { reconcileAll } from '../reconcile.ts';
 import { smoke } from '../smoke.ts';
 import { tokenReader } from '../token.ts';
 import type { Host } from './host.ts';
-import { removeOldRecords } from './records.ts';
+import { removeOldRecords, resetStore } from './records.ts';
+import { resetFence } from './reset-fence.ts';
 import { fileSecret } from './secret.ts';
 import { type Answered, type Routes, serve } from './server.ts';
 
@@ -54,7 +57,8 @@ export const TASKS: Readonly<Record<string, Task>> = {
   },
   status: async ({ settings: { sources }, ports, queues }, print, words) => {
     const status = await statusBeside(sources, ports);
-    const { work, reports, aside } = await queues.depths();
+    const depths = await queues.depths();
+    const [work, reports, aside] = [depths.work, depths.reports, depths.aside].map((one) => one.messages);
     const isJson = words.includes('--json');
     if (isJson) print(JSON.stringify({ ...status, queued: { work, reports, aside } }));
     else print(`${statusText(status)}queued: ${work}, reports: ${reports}, put aside: ${aside}`);
@@ -82,6 +86,15 @@ export const TASKS: Readonly<Record<string, Task>> = {
       await queues.sendAgain('work', messageOf(message));
       print(`${message.catalog} of ${repository} is queued in epoch ${message.epoch}`);
     }
+    return 0;
+  },
+  'reset-fence': async ({ settings: { sources }, ports, queues, database }, print, words) => {
+    const [repository = '', catalog = ''] = words;
+    const of = { repository, catalog };
+    const { message, lines } = await resetFence(sources, of, ports, resetStore(database));
+    for (const line of lines) print(line);
+    await queues.sendAgain('work', messageOf(message));
+    print(`${catalog} of ${repository} is queued`);
     return 0;
   },
   redrive: async ({ queues }, print) => {
@@ -142,28 +155,39 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
 }
 
 async function workOff({ settings, telemetry, queues, ports, reports, store }: Host): Promise<Service> {
-  const attempted = async (event: string, work: () => Promise<string | undefined>): Promise<void> => {
+  const attempted = async (
+    event: string,
+    body: string,
+    work: () => Promise<string | undefined>,
+  ): Promise<void> => {
     const began = performance.now();
+    const repository = repositoryIn(body);
     try {
       const failure = await work();
       if (failure === undefined) return;
       telemetry.log(`failed, is tried again: ${failure}`);
-      telemetry.count(`${event}Failed`);
+      telemetry.count(`${event}Failed`, repository);
     } catch (error) {
       telemetry.log(`failed: ${error instanceof Error ? error.message : String(error)}`);
-      telemetry.count(`${event}Failed`);
+      telemetry.count(`${event}Failed`, repository);
       throw error;
     } finally {
-      telemetry.time(`${event}Duration`, performance.now() - began);
+      telemetry.time(`${event}Duration`, performance.now() - began, repository);
     }
   };
   const handle = (message: QueuedMessage) =>
-    attempted('Work', () => handleDelivery(message, ports, { store }));
+    attempted('Work', message.body, () => handleDelivery(message, ports, { store }));
   const tell = ({ body }: QueuedMessage) =>
-    attempted('Report', async () => void (await handleReport(body, reports)));
+    attempted('Report', body, async () => void (await handleReport(body, reports)));
   await queues.consume('work', { parallel: settings.parallel, handle });
   await queues.consume('reports', { parallel: settings.parallel, handle: tell });
   return { stop: () => queues.stop(settings.stopping.leave) };
+}
+
+/** What a message is about; its sender may have written anything. */
+function repositoryIn(body: string): string {
+  const value: unknown = parsedJson(body);
+  return isObject(value) && typeof value['repository'] === 'string' ? value['repository'].slice(0, 200) : '';
 }
 
 /**
@@ -175,7 +199,7 @@ async function reconcile({ settings, telemetry, database, queues, ports }: Host)
   const { failed, messages } = await reconcileAll(settings.sources, ports, telemetry);
   let queued = 0;
   for (const message of messages) if (await queues.sendAgain('work', messageOf(message))) queued++;
-  const removed = await removeOldRecords(database);
+  const removed = await removeOldRecords(database, settings.keep);
   const waiting = messages.length - queued;
   const others = waiting === 0 ? '' : `, ${waiting} in the queue already`;
   telemetry.log(`${amount(queued, 'message')} queued${others}, ${amount(removed, 'old record')} removed`);

@@ -31,6 +31,9 @@ export interface PublishedFrom {
   readonly branch: string;
 }
 
+/** Prefix of the keys of documents. */
+export const DOCUMENTS = 'documents/';
+
 /** Prefix of the keys of records about published images. */
 export const PUBLISHED = 'published/';
 
@@ -59,7 +62,7 @@ export async function keepDocuments(records: RecordStore, name: string, made: Ma
 
 /** Prefix of the keys of one publish's documents, with a slash at its end. */
 export function prefixOf(name: string, { commit, digest }: Pick<Made, 'commit' | 'digest'>): string {
-  return `documents/${name}/${commit}-${digest.slice('sha256:'.length, 'sha256:'.length + 16)}/`;
+  return `${DOCUMENTS}${name}/${commit}-${digest.slice('sha256:'.length, 'sha256:'.length + 16)}/`;
 }
 
 /** The record of what is published; it follows the claims as the tag does. */

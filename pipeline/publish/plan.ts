@@ -42,6 +42,9 @@ export interface PublishRequest extends PublishChoices {
   readonly page?: boolean | undefined;
 }
 
+/** What a publish does, in this order. */
+export type PublishStep = 'plan' | 'build' | 'documents' | 'push';
+
 export interface PublishPorts {
   readonly repository: Repository;
   readonly registry: Registry;
@@ -61,6 +64,8 @@ export interface PublishPorts {
   readonly inRings?: ((catalog: string, target: PublishTarget) => Promise<readonly string[]>) | undefined;
   /** Told of each step when it begins. */
   readonly progress: (step: string) => void;
+  /** Hears how long each step took, in s. */
+  readonly measured?: ((step: PublishStep, seconds: number) => void) | undefined;
 }
 
 export type Published =

@@ -18,7 +18,13 @@ import { guardOf } from './fence-guard.ts';
 import { keepNewest } from './keep.ts';
 import { mirrorFiles } from './mirror.ts';
 import { PAGE, publishPage } from './page.ts';
-import { type Published, type PublishPorts, type PublishRequest, planPublish } from './plan.ts';
+import {
+  type Published,
+  type PublishPorts,
+  type PublishRequest,
+  type PublishStep,
+  planPublish,
+} from './plan.ts';
 import { type PushJob, sendCatalogImages, summedReport } from './push.ts';
 import { type PublishReceipt, receiptOf, receiptText } from './receipt.ts';
 
@@ -32,15 +38,16 @@ const RECEIPT = 'receipt.json';
  *   choices that cannot be followed, `io`, and whatever the registry answers
  */
 export async function publish(ports: PublishPorts, request: PublishRequest): Promise<Published> {
-  const planned = await planPublish(ports, request);
+  const timed = timerOf(ports);
+  const planned = await timed('plan', () => planPublish(ports, request));
   if (planned.kind !== 'planned') return planned;
   const scratch = scratchFolder();
   try {
-    const built = await buildPublish(planned, scratch);
+    const built = await timed('build', () => buildPublish(planned, scratch));
     if (built.kind !== 'built') return built;
-    const staged = await stageDocuments(built);
+    const staged = await timed('documents', () => stageDocuments(built));
     try {
-      return await pushAndTag(staged);
+      return await timed('push', () => pushAndTag(staged));
     } catch (error) {
       staged.documents.discard();
       throw error;
@@ -48,6 +55,20 @@ export async function publish(ports: PublishPorts, request: PublishRequest): Pro
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+type Timer = <T>(step: PublishStep, work: () => Promise<T>) => Promise<T>;
+
+/** Tells how long each step took, also one that failed. */
+function timerOf({ measured }: Pick<PublishPorts, 'measured'>): Timer {
+  return async (step, work) => {
+    const began = performance.now();
+    try {
+      return await work();
+    } finally {
+      measured?.(step, (performance.now() - began) / 1000);
+    }
+  };
 }
 
 function scratchFolder(): string {

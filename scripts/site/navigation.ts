@@ -45,6 +45,7 @@ export const GROUPS: readonly Group[] = [
       'docs/policy-engines.md',
       'docs/functions.md',
       'docs/kubernetes.md',
+      'docs/runbook.md',
       'docs/tekton.md',
       'docs/rings.md',
     ],

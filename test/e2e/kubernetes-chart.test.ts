@@ -3,8 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { loadAll } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
+import { telemetryOf } from '../../functions/kubernetes/telemetry.ts';
 import { fakeGitHub } from '../fakes/cloud.ts';
 import {
   confinementOf,
@@ -57,16 +58,99 @@ const ALL = {
   ingress: { enabled: true, host: 'portolan.example.com', tlsSecret: 'tls', className: 'nginx' },
   networkPolicy: { ports: [5000] },
   serviceMonitor: { enabled: true, labels: { team: 'sea' } },
+  nodeSelector: { disk: 'ssd' },
+  tolerations: [{ key: 'catalogs', operator: 'Exists', effect: 'NoSchedule' }],
+  affinity: {
+    podAntiAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { labelSelector: { matchLabels: { app: 'noisy' } }, topologyKey: 'kubernetes.io/hostname' },
+      ],
+    },
+  },
+  priorityClassName: 'high',
+  podAnnotations: { 'sidecar.istio.io/inject': 'false' },
+  podLabels: { team: 'sea' },
+  extraEnv: [{ name: 'AWS_REGION_OF_ECR', value: 'eu-west-1' }],
+  serviceAccount: {
+    annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/portolan' },
+  },
+  keepDays: { outcomes: 30, documents: 365 },
+  prometheusRule: { enabled: true, labels: { release: 'prometheus' } },
+  dashboard: { enabled: true, labels: { grafana_dashboard: 'yes' } },
 };
 
 /** What helm writes, and what it says where it refuses. */
-function template(values: object): { readonly text: string; readonly refusal: string } {
+function template(
+  values: object,
+  chart: string = CHART,
+): { readonly text: string; readonly refusal: string } {
   const file = join(folder(), 'values.json');
   writeFileSync(file, JSON.stringify(values));
-  const words = ['template', 'portolan', CHART, ...CLUSTER, '--values', file];
+  const words = ['template', 'portolan', chart, ...CLUSTER, '--values', file];
   const { stdout, stderr, status } = spawnSync('helm', words, { encoding: 'utf8' });
   return { text: stdout, refusal: status === 0 ? '' : stderr };
 }
+
+type Tree = { readonly [key: string]: unknown };
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly runbook_url: string };
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function merged(below: Tree, above: Tree): Tree {
+  const both = Object.entries(above).map(([key, value]) => {
+    const under = below[key];
+    return [key, isTree(under) && isTree(value) ? merged(under, value) : value] as const;
+  });
+  return { ...below, ...Object.fromEntries(both) };
+}
+
+/** Paths of all values that are no folders of others; what has no keys yet is one itself. */
+function leavesOf(tree: Tree, at: readonly string[] = []): string[][] {
+  return Object.entries(tree).flatMap(([key, value]) =>
+    isTree(value) && Object.keys(value).length > 0 ? leavesOf(value, [...at, key]) : [[...at, key]],
+  );
+}
+
+function valueAt(tree: Tree, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Tree)[key], tree);
+}
+
+function changedAt(tree: Tree, [key = '', ...rest]: readonly string[], value: unknown): Tree {
+  return { ...tree, [key]: rest.length === 0 ? value : changedAt(tree[key] as Tree, rest, value) };
+}
+
+/** Another value of the same type that the schema allows. */
+function other(path: readonly string[], value: unknown): unknown {
+  const name = path.join('.');
+  const own = OTHERS[name];
+  if (own !== undefined) return own;
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value + 1;
+  if (isTree(value)) return { other: 'value' };
+  if (Array.isArray(value)) return [...value, typeof value[0] === 'number' ? 6000 : (value[0] ?? 'other')];
+  return /^https?:/.test(String(value)) ? `${value}.other` : `${value}other`;
+}
+
+const OTHERS: Readonly<Record<string, unknown>> = {
+  'image.digest': `sha256:${'1'.repeat(64)}`,
+  'image.pullPolicy': 'Always',
+  'forge.kind': 'gitlab',
+  issuer: 'https://issuer.example.com',
+  pages: 'https://pages.example.com',
+  'work.cache': '1Gi',
+  'reconcile.schedule': '1 * * * *',
+  'drift.schedule': '1 1 * * *',
+  extraEnv: [],
+  tolerations: [],
+  sources: [{ ...LEAST.sources[0], branch: 'other' }],
+};
 
 function manifests(text: string): Manifest[] {
   return (loadAll(text) as (Manifest | null)[]).filter((one) => one !== null);
@@ -74,6 +158,7 @@ function manifests(text: string): Manifest[] {
 
 function podsIn(text: string): { readonly name: string; readonly pod: PodSpec }[] {
   return manifests(text).flatMap(({ kind, metadata: { name }, spec }) => {
+    if (kind === 'Pod') return [{ name, pod: spec as unknown as PodSpec }];
     const holder = kind === 'CronJob' ? (spec as never)['jobTemplate']['spec'] : spec;
     if (kind !== 'CronJob' && kind !== 'Deployment') return [];
     return [{ name, pod: (holder as never)['template']['spec'] as PodSpec }];
@@ -142,10 +227,120 @@ describe.skipIf(!['helm', 'kubernetes-validate', 'kustomize'].every(isOnPath))('
     expect(template(values).refusal).toMatch(why);
   });
 
+  test('every value changes what the chart writes, wherever it stands', () => {
+    const defaults = load(readFileSync(`${CHART}/values.yaml`, 'utf8')) as Tree;
+    const whole = merged(merged(defaults, ALL as Tree), {
+      forge: { kind: 'forgejo', api: 'https://forge.example.com/api/v1' },
+    });
+    // A digest wins over a tag, a forge's API over GitHub's, and KEDA over a number of replicas.
+    const parts = {
+      image: { digest: '', tag: '1.0' },
+      forge: { kind: '', api: '' },
+      keda: { enabled: false },
+    };
+    const worlds = [whole, merged(whole, parts)].map((values) => ({ values, text: template(values).text }));
+    for (const { text } of worlds) expect(text).not.toBe('');
+    const silent = leavesOf(whole).filter((path) =>
+      worlds.every(({ values, text: before }) => {
+        const { text, refusal } = template(changedAt(values, path, other(path, valueAt(values, path))));
+        return refusal !== '' || text === before;
+      }),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  test('what all pods have in common, every pod has', () => {
+    const { text } = template(ALL);
+    const { nodeSelector, tolerations, affinity, priorityClassName } = ALL;
+    const pods = podsIn(text);
+    expect(pods).toHaveLength(5);
+    for (const { name, pod } of pods) {
+      expect(pod, name).toMatchObject({ nodeSelector, tolerations, affinity, priorityClassName });
+      const variables = Object.fromEntries(
+        (pod.containers[0]?.env ?? []).map((one) => [one.name, one.value]),
+      );
+      expect(variables, name).toMatchObject({
+        AWS_REGION_OF_ECR: 'eu-west-1',
+        PORTOLAN_KEEP_OUTCOMES: '30',
+        PORTOLAN_KEEP_DOCUMENTS: '365',
+      });
+    }
+    const account = manifests(text).find(({ kind }) => kind === 'ServiceAccount');
+    expect(account?.metadata).toMatchObject(ALL.serviceAccount);
+    const templates = manifests(text).flatMap(({ kind, metadata, spec }) =>
+      kind === 'Pod'
+        ? [metadata]
+        : [
+            (spec as never)?.['template']?.['metadata'] ??
+              (spec as never)?.['jobTemplate']?.['spec']['template']['metadata'],
+          ],
+    );
+    const described = templates.filter((one) => one !== undefined);
+    expect(described).toHaveLength(5);
+    for (const one of described)
+      expect(one).toMatchObject({ annotations: ALL.podAnnotations, labels: ALL.podLabels });
+  });
+
+  test('alerts and the dashboard ask for metrics that there are, and each alert names a section of the runbook', async () => {
+    const telemetry = telemetryOf('work', () => undefined);
+    telemetry.depths(async () => ({}));
+    const known = new Set(
+      [...(await telemetry.metrics()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name),
+    );
+    const { text } = template(ALL);
+    const rule = manifests(text).find(({ kind }) => kind === 'PrometheusRule');
+    const alerts = ((rule?.spec['groups'] ?? []) as { rules: Alert[] }[]).flatMap(({ rules }) => rules);
+    expect(alerts.length).toBeGreaterThan(8);
+    const board = manifests(text).find(({ metadata }) => metadata.name === 'portolan-dashboard');
+    const { panels } = JSON.parse(board?.data?.['portolan.json'] ?? '');
+    const asked = [
+      ...alerts.map(({ expr }) => expr),
+      ...panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr)),
+    ];
+    for (const expr of asked) {
+      const names = [...expr.matchAll(/\b(?:portolan|kube)_\w+/g)].map(([name]) => name);
+      expect(names, expr).not.toEqual([]);
+      for (const name of names)
+        expect(known.has(name.replace(/_bucket$/, '')) || name === 'kube_job_status_failed', name).toBe(true);
+      expect(expr.split('(').length, expr).toBe(expr.split(')').length);
+    }
+    const page = readFileSync('docs/runbook.md', 'utf8');
+    const anchors = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    for (const { alert, annotations } of alerts) {
+      expect(anchors, alert).toContain(annotations.runbook_url.split('#')[1]);
+      expect(page, alert).toContain(`\`${alert}\``);
+    }
+  });
+
+  test.each<[string, object, string]>([
+    ['an Ingress', { ingress: ALL.ingress }, 'https://portolan.example.com/webhook'],
+    ['a Route', { route: ALL.route }, 'https://portolan.apps.example.com/webhook'],
+    ['neither', {}, 'neither route nor ingress is enabled'],
+  ])('the notes name the address of webhooks with %s, and the next steps', (_, values, address) => {
+    // helm template leaves them out: here they stand in a file that it writes.
+    const chart = join(folder(), 'chart');
+    cpSync(CHART, chart, { recursive: true });
+    const text = readFileSync(join(CHART, 'templates/NOTES.txt'), 'utf8');
+    writeFileSync(join(chart, 'templates/_notes.tpl'), `{{- define "notes" }}\n${text}{{- end }}`);
+    writeFileSync(join(chart, 'templates/notes.yaml'), 'notes: {{ include "notes" . | toJson }}\n');
+    const [written] = manifests(template({ ...LEAST, ...values }, chart).text).filter(
+      (one) => 'notes' in one,
+    );
+    const { notes } = written as unknown as { readonly notes: string };
+    expect(notes).toContain(address);
+    expect(notes).toContain('helm test portolan --namespace default --logs');
+    expect(notes).toContain('node /app/kubernetes.mjs status');
+  });
+
   test('every pod may run under restricted-v2, and a pod that may not is found', () => {
     const pods = podsIn(template(ALL).text);
     expect(pods.map(({ name }) => name)).toEqual(
-      ['portolan-receive', 'portolan-work', 'portolan-reconcile', 'portolan-drift'].sort(
+      ['portolan-receive', 'portolan-work', 'portolan-reconcile', 'portolan-drift', 'portolan-smoke'].sort(
         (a, b) => pods.findIndex((one) => one.name === a) - pods.findIndex((one) => one.name === b),
       ),
     );
@@ -172,7 +367,7 @@ describe.skipIf(!['helm', 'kubernetes-validate', 'kustomize'].every(isOnPath))('
   test('the kustomize base is what the chart writes, and an overlay names image, namespace and sources', () => {
     const written = execFileSync(
       'helm',
-      ['template', 'portolan', CHART, ...CLUSTER, '--values', `${BASE}/values.yaml`],
+      ['template', 'portolan', CHART, ...CLUSTER, '--no-hooks', '--values', `${BASE}/values.yaml`],
       { encoding: 'utf8' },
     );
     expect(readFileSync(`${BASE}/portolan.yaml`, 'utf8')).toBe(written);
@@ -204,7 +399,12 @@ describe.skipIf(!['helm', 'kubernetes-validate', 'kustomize'].every(isOnPath))('
         const end = new Promise<number | null>((done) => child.once('close', done));
         if (name.endsWith('-reconcile')) {
           expect(await end, lines.join('\n')).toBe(0);
-          expect(lines.join('\n')).toContain('1 message queued');
+          expect(lines.join('\n')).toMatch(/1 message queued|1 in the queue already/);
+          continue;
+        }
+        if (name.endsWith('-smoke')) {
+          expect(await end, lines.join('\n')).toBe(0);
+          expect(lines.join('\n')).toContain('ok    all records can be read');
           continue;
         }
         if (name.endsWith('-drift')) {
@@ -226,7 +426,7 @@ describe.skipIf(!['helm', 'kubernetes-validate', 'kustomize'].every(isOnPath))('
 function expectValid(text: string): void {
   const file = join(folder(), 'manifests.yaml');
   // Their definitions are other projects', which Kubernetes' own schemas do not hold.
-  const others = /^(?:Route|ServiceMonitor|ScaledObject)$/;
+  const others = /^(?:Route|ServiceMonitor|ScaledObject|PrometheusRule)$/;
   writeFileSync(
     file,
     text

@@ -8,7 +8,9 @@ import { openHost, recordsIn } from '../../functions/kubernetes/host.ts';
 import { openQueues, type Queues, type QueueTimes } from '../../functions/kubernetes/queue.ts';
 import { createRecords, removeOldRecords, tableRecords } from '../../functions/kubernetes/records.ts';
 import { telemetryOf } from '../../functions/kubernetes/telemetry.ts';
+import { prefixOf } from '../../pipeline/publish/documents.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
+import { recordRings } from '../../pipeline/publish/rings/store.ts';
 import {
   expectConditional,
   expectNewest,
@@ -71,7 +73,7 @@ async function queuePlace(): Promise<QueuePlace> {
       await queues.consume('work', { parallel: 3, handle });
       return { kill: way.cut };
     },
-    aside: async () => (await sender.depths()).aside,
+    aside: async () => (await sender.depths()).aside.messages,
   };
 }
 
@@ -122,10 +124,10 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     let handled = 0;
     await queues.consume('work', { parallel: 1, handle: async () => void handled++ });
     await expect.poll(() => handled, { timeout: 20_000 }).toBe(1);
-    await expect.poll(async () => (await queues.depths()).work, { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await queues.depths()).work.messages, { timeout: 20_000 }).toBe(0);
     // The same message is known for a while, and is not queued by a sender that wants it once.
     await queues.queue('work').send(message);
-    expect((await queues.depths()).work).toBe(0);
+    expect((await queues.depths()).work.messages).toBe(0);
     expect(await queues.sendAgain('work', message)).toBe(true);
     await expect.poll(() => handled, { timeout: 20_000 }).toBe(2);
   });
@@ -139,7 +141,11 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     const { url } = await postgres();
     const all = await Promise.all(Array.from({ length: 4 }, () => queuesAt(url)));
     await all[0]?.queue('work').send({ group: 'a', id: '1', body: '{}' });
-    expect(await all[3]?.depths()).toEqual({ work: 1, reports: 0, aside: 0 });
+    expect(await all[3]?.depths()).toMatchObject({
+      work: { messages: 1 },
+      reports: { messages: 0 },
+      aside: { messages: 0 },
+    });
   });
 
   test('a host that may not make its tables leaves no connection behind', async () => {
@@ -180,7 +186,7 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
         seen.push(body);
       },
     });
-    while ((await queues.depths()).aside === 0) await new Promise((done) => setTimeout(done, 100));
+    while ((await queues.depths()).aside.messages === 0) await new Promise((done) => setTimeout(done, 100));
     isBroken = false;
     expect(await queues.redrive()).toBe(1);
     while (seen.length === 0) await new Promise((done) => setTimeout(done, 100));
@@ -201,9 +207,48 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     expect((await records.get('documents/a/b'))?.bytes).toEqual(bytes);
     const age = "update portolan.record set written = now() - interval '8 days' where key in ($1, $2)";
     await database.query(age, ['deliveries/old', 'documents/a/b']);
-    expect(await removeOldRecords(database)).toBe(1);
+    const forever = { outcomes: undefined, documents: undefined };
+    expect(await removeOldRecords(database, forever)).toBe(1);
     expect(await records.list('de')).toEqual(['deliveries/new']);
     expect(await records.list('documents/a/')).toEqual(['documents/a/b']);
+  });
+
+  test('outcomes and documents are removed after the days that are set; what is current, and what rings know, stays', async () => {
+    const { url } = await postgres();
+    const database = databaseAt(url);
+    await createRecords(database);
+    const records = tableRecords(database);
+    const put = (key: string, value: unknown) =>
+      records.put(key, new TextEncoder().encode(JSON.stringify(value)));
+    const image = (n: number) => ({
+      epoch: 0,
+      commit: String(n).repeat(40),
+      digest: `sha256:${String(n).repeat(64)}`,
+    });
+    const documents = [1, 2, 3, 4].map((n) => prefixOf('v4.20/x', image(n)));
+    for (const prefix of documents) await put(`${prefix}receipt.json`, {});
+    await put('outcomes/sea/catalogs/v4.20/old', {});
+    await put('published/v4.20/x', {
+      ...{ catalog: 'v4.20', image: 'x', documents: documents[3] },
+      ...image(4),
+    });
+    const store = recordRings(records, 'v4.20', 'x');
+    const { state, version } = await store.read();
+    const at = '2026-01-01T00:00:00Z';
+    await store.replace({ ...state, arrivals: [{ ...image(3), ring: 'x', at }] }, version);
+    await database.query(
+      "update portolan.record set written = now() - interval '31 days' where key not like $1",
+      [`${documents[1]}%`],
+    );
+    const days = { outcomes: 30, documents: 30 };
+    await put('published/v4.21/x', 'spoilt');
+    expect(await removeOldRecords(database, { outcomes: undefined, documents: 30 })).toBe(0);
+    await database.query("delete from portolan.record where key = 'published/v4.21/x'");
+    expect(await removeOldRecords(database, { outcomes: 32, documents: 32 })).toBe(0);
+    expect(await removeOldRecords(database, days)).toBe(2);
+    const left = await records.list('documents/');
+    expect(left).toEqual(documents.slice(1).map((prefix) => `${prefix}receipt.json`));
+    expect(await records.list('outcomes/')).toEqual([]);
   });
 
   test.skipIf(!isOnPath('ministack'))(
@@ -243,7 +288,7 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     await server.start();
     expect((await records.get('last/x'))?.bytes).toEqual(new Uint8Array([1]));
     await queues.queue('work').send({ group: 'a', id: '1', body: 'x' });
-    expect((await queues.depths()).work).toBe(1);
+    expect((await queues.depths()).work.messages).toBe(1);
   });
 
   test('a wrong password is told without it', async () => {

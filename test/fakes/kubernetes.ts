@@ -39,8 +39,8 @@ export interface KubernetesHost {
   readonly environment: Readonly<Record<string, string>>;
   /** Starts a process that goes on. @returns once it is ready */
   start(role: 'receive' | 'work'): Promise<Pod>;
-  /** Runs a process to its end, with a text on its standard input. */
-  run(role: string, input?: string): Promise<{ readonly exit: number | null; readonly out: string }>;
+  /** Runs a process to its end, in a role with what follows it, with a text on its standard input. */
+  run(words: string, input?: string): Promise<{ readonly exit: number | null; readonly out: string }>;
   /** Sends a push to a process, signed. @returns the status; undefined when nobody answers */
   push(pod: Pick<Pod, 'url'>, payload: string): Promise<number | undefined>;
 }
@@ -76,7 +76,7 @@ export function kubernetesHost({
     ...more,
   };
   const begin = (role: string, ports: Readonly<Record<string, string>> = {}) => {
-    const child = spawn(process.execPath, [resolve('dist/kubernetes.mjs'), role], {
+    const child = spawn(process.execPath, [resolve('dist/kubernetes.mjs'), ...role.split(' ')], {
       env: { ...environment, ...ports },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

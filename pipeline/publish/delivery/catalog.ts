@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
+import { readCommit } from '../../git/commit.ts';
 import type { Store } from '../../oci/image/build-cache.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { prefixOf } from '../documents.ts';
 import { fenceName } from '../fence.ts';
-import type { Published } from '../plan.ts';
+import type { Published, PublishPorts } from '../plan.ts';
 import { publish } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { inRings, recordRings } from '../rings/store.ts';
@@ -221,10 +222,13 @@ async function publishCommit(
       from,
     };
     const ringed = inRings(fence, (of, name) => recordRings(records, of, name));
-    const around = { fence, lease, records, signer, isAnonymous, inRings: ringed };
+    const measured: PublishPorts['measured'] = (step, seconds) => ports.measured?.(step, seconds, name);
+    const around = { fence, lease, records, signer, isAnonymous, inRings: ringed, measured };
     const published = await publish({ repository, registry, ...around, progress: log }, request);
     if (published.kind === 'published') {
       done.add(commit);
+      const { committer } = await readCommit(repository.objects, commit);
+      if (commit === branch.tip) ports.measured?.('lag', now().getTime() / 1000 - committer.time, name);
       await reportPublished(ports, name, published.receipt);
     }
     return published;

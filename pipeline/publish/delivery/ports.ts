@@ -6,6 +6,7 @@ import type { Fence, Forge, Queue, RecordStore, Registry, Retirement } from '../
 import type { Signer } from '../attest/signer.ts';
 import type { PublishedFrom } from '../documents.ts';
 import type { LeaseOptions } from '../fence-lease.ts';
+import type { PublishStep } from '../plan.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import type { GateMessage } from './message.ts';
 
@@ -122,5 +123,7 @@ export interface DeliveryPorts {
   /** Checks a pull request and says so; undefined where none are checked. */
   readonly gate?: ((message: GateMessage) => Promise<void>) | undefined;
   readonly now: () => Date;
+  /** Hears how long each step of a publish took, in s; `lag` is from the commit to the tag. */
+  readonly measured?: ((step: PublishStep | 'lag', seconds: number, repository: string) => void) | undefined;
   readonly log: (line: string) => void;
 }

@@ -21,6 +21,12 @@ test('two variables are enough', () => {
   expect(stopping).toEqual({ refuse: 5000, leave: 240_000 });
 });
 
+test('records of publishes are kept for ever, or for the days that are set', () => {
+  expect(settingsFrom(LEAST).keep).toEqual({ outcomes: undefined, documents: undefined });
+  const days = { PORTOLAN_KEEP_OUTCOMES: '30', PORTOLAN_KEEP_DOCUMENTS: '365' };
+  expect(settingsFrom({ ...LEAST, ...days }).keep).toEqual({ outcomes: 30, documents: 365 });
+});
+
 test.each<[string, Readonly<Record<string, string>>]>([
   ['PORTOLAN_SOURCES', { PORTOLAN_SOURCES: '[]' }],
   ['PORTOLAN_DATABASE', { PORTOLAN_DATABASE: '' }],

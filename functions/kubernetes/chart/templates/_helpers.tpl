@@ -7,6 +7,22 @@ app.kubernetes.io/name: portolan
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* Of pods of one role: call with (dict "root" $ "role" "work"). */}}
+{{- define "portolan.podMetadata" -}}
+annotations:
+  # Processes that have read other sources are replaced.
+  portolan/sources: {{ include "portolan.sources" .root | sha256sum }}
+  {{- with .root.Values.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+labels:
+  {{- with .root.Values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- include "portolan.labels" .root | nindent 2 }}
+  app.kubernetes.io/component: {{ .role }}
+{{- end }}
+
 {{- define "portolan.image" -}}
 {{- $image := .Values.image -}}
 {{- $repository := required "image.repository is not set: build the image from functions/kubernetes/Containerfile" $image.repository -}}
@@ -30,6 +46,15 @@ imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
   {{- end }}
+{{- end }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" }}
+{{- with index $values $key }}
+{{ $key }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 securityContext:
   runAsNonRoot: true
@@ -101,6 +126,15 @@ containers:
       - name: {{ $name }}
         value: {{ $value | quote }}
       {{- end }}
+      {{- end }}
+      {{- range $name, $days := dict "PORTOLAN_KEEP_OUTCOMES" $values.keepDays.outcomes "PORTOLAN_KEEP_DOCUMENTS" $values.keepDays.documents }}
+      {{- if $days }}
+      - name: {{ $name }}
+        value: {{ $days | quote }}
+      {{- end }}
+      {{- end }}
+      {{- with $values.extraEnv }}
+      {{- toYaml . | nindent 6 }}
       {{- end }}
       {{- with $values.documents }}
       {{- if .bucket }}
