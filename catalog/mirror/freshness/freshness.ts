@@ -220,7 +220,7 @@ function rollback(
     const before = accepted.indexes.get(name);
     if (before === undefined || before.version <= version) continue;
     return finding('mirror/rollback', file, {
-      message: `rollback of ${name}: the mirror has statement ${version} of ${textOf(statement.madeAt)}, but statement ${before.version} was accepted here before`,
+      message: `rollback of ${name}: this is statement ${version} of ${textOf(statement.madeAt)}, but statement ${before.version} was accepted here before`,
       hint: 'load the newest archive, or run mirror sync again; find out who brought the older state',
     });
   }

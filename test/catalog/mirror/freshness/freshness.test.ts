@@ -111,7 +111,7 @@ describe('after statement 10 was accepted', () => {
     expect(found).toMatchObject({
       rule: 'mirror/rollback',
       severity: 'error',
-      message: `rollback of ${INDEX}: the mirror has statement 9 of 2026-01-01T00:00:00Z, but statement 10 was accepted here before`,
+      message: `rollback of ${INDEX}: this is statement 9 of 2026-01-01T00:00:00Z, but statement 10 was accepted here before`,
     });
   });
 
