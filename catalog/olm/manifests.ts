@@ -43,6 +43,10 @@ export interface CsvFacts {
   readonly requiredCrds: readonly RequiredCrd[];
   /** Names of the API services that it owns. */
   readonly ownedApiServices: readonly string[];
+  /** Names of the deployments that serve these. */
+  readonly apiServers: readonly string[];
+  /** Its deployments; undefined where they are not known. */
+  readonly deployments: readonly Deployment[] | undefined;
   /** Its webhooks; undefined where they are not known. */
   readonly webhooks: readonly Webhook[] | undefined;
   /** Images that its deployments run, or name in `RELATED_IMAGE_…` variables; undefined where they are not known. */
@@ -64,6 +68,17 @@ export interface Webhook {
   readonly failurePolicy: string;
   /** Its rules in words, such as `pods (CREATE UPDATE)`. */
   readonly rules: readonly string[];
+  /** What its rules apply to. */
+  readonly targets: readonly Pick<AccessRule, 'apiGroups' | 'resources'>[];
+  /** Name of the deployment that serves it. */
+  readonly deployment: string;
+}
+
+/** A deployment of an operator. */
+export interface Deployment {
+  readonly name: string;
+  /** Labels of its pods, by which it finds them: Kubernetes never changes them. */
+  readonly selector: ReadonlyMap<string, string>;
 }
 
 /** Rules of access of one service account. */
@@ -173,6 +188,10 @@ function csvFacts(name: string, csv: Fields): CsvFacts {
     ownedCrds: ownedIn(spec['customresourcedefinitions']),
     requiredCrds: requiredIn(spec['customresourcedefinitions']),
     ownedApiServices: ownedIn(spec['apiservicedefinitions']),
+    apiServers: list(fields(spec['apiservicedefinitions'])['owned']).map((one) =>
+      text(one['deploymentName']),
+    ),
+    deployments: list(strategy['deployments']).map(deploymentIn),
     webhooks: list(spec['webhookdefinitions']).map(webhookIn),
     images: [...new Set(usedImages(csv).map(({ image }) => image))],
     permissions: [
@@ -191,6 +210,8 @@ function metadataFacts(metadata: Fields): CsvFacts {
     ownedCrds: ownedIn(metadata['crdDescriptions']),
     requiredCrds: requiredIn(metadata['crdDescriptions']),
     ownedApiServices: ownedIn(metadata['apiServiceDefinitions']),
+    apiServers: [],
+    deployments: undefined,
     webhooks: undefined,
     images: undefined,
     permissions: undefined,
@@ -219,7 +240,17 @@ function webhookIn(webhook: Fields): Webhook {
     rules: list(webhook['rules']).map(
       (rule) => `${texts(rule['resources']).join(' ')} (${texts(rule['operations']).join(' ')})`,
     ),
+    targets: list(webhook['rules']).map((rule) => ({
+      apiGroups: texts(rule['apiGroups']),
+      resources: texts(rule['resources']),
+    })),
+    deployment: text(webhook['deploymentName']),
   };
+}
+
+function deploymentIn({ name, spec }: Fields): Deployment {
+  const labels = Object.entries(fields(fields(fields(spec)['selector'])['matchLabels']));
+  return { name: text(name), selector: new Map(labels.map(([key, value]) => [key, text(value)])) };
 }
 
 function permissionsIn(value: unknown, wide: boolean): Permission[] {

@@ -17,9 +17,11 @@ export const rule: Rule = {
       const was = change.before.catalog.packages.get(name)?.bundles;
       const changed = [...(change.after.catalog.packages.get(name)?.bundles.values() ?? [])].flatMap(
         (bundle) => {
-          const text = changeText(was?.get(bundle.name), bundle);
+          const before = was?.get(bundle.name);
+          const text = changeText(before, bundle);
           const isPublished = change.before.isPublished({ package: name, bundle: bundle.name });
-          return text === '' || !isPublished ? [] : [{ bundle, text }];
+          const isStripped = before !== undefined && formatsOf(before) !== '' && formatsOf(bundle) === '';
+          return text === '' || !isPublished ? [] : [{ bundle, text, isStripped }];
         },
       );
       for (const group of grouped(changed, ({ text }) => text)) {
@@ -30,7 +32,10 @@ export const rule: Rule = {
         report(message, locate(first.bundle, 'properties'), {
           package: name,
           installed: group.map(({ bundle }) => shortName(bundle)),
-          hint: 'the catalog would no longer match the bundle that clusters install: render the properties from the image',
+          severity: first.isStripped ? 'warning' : 'info',
+          hint: first.isStripped
+            ? 'render the bundles with their metadata: OLM v0 makes PackageManifests of it, and the console lists those'
+            : 'the catalog would no longer match the bundle that clusters install: render the properties from the image',
         });
       }
     }
@@ -55,10 +60,12 @@ function changeText(before: Bundle | undefined, after: Bundle): string {
 
 /** Whether the same manifests are only written in the other format, as catalogs of later versions do. */
 function isRetold(before: Bundle, after: Bundle): boolean {
-  const formats = [before, after].map(({ properties }) =>
-    FORMATS.filter((format) => properties.some(({ type }) => type === format)).join(),
-  );
-  return formats[0] !== formats[1];
+  const [was, is] = [formatsOf(before), formatsOf(after)];
+  return was !== is && is !== '';
+}
+
+function formatsOf({ properties }: Bundle): string {
+  return FORMATS.filter((format) => properties.some(({ type }) => type === format)).join();
 }
 
 function typeText(type: string, before: readonly Property[], after: readonly Property[]): string {

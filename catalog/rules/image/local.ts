@@ -1,0 +1,38 @@
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import type { Path } from '../../go/path.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
+import { tryParseReference } from '../../reference.ts';
+import { headBundles } from '../head-bundles.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rule: Rule = {
+  id: 'image/local',
+  severity: 'warning',
+  summary: 'Reports channel heads with images of a registry on localhost, where clusters look on their own nodes',
+  foresee(world, report) {
+    for (const ofPackage of checkedPackages(world)) {
+      for (const bundle of headBundles(ofPackage)) {
+        const [first, ...others] = localImages(bundle);
+        if (!first) continue;
+        const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
+        const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more}: a cluster looks for it on its own nodes`;
+        report(message, locate(bundle, ...first.path), {
+          package: ofPackage.name,
+          installed: [shortName(bundle)],
+          hint: 'push the image to a registry that clusters can reach, and name it there',
+        });
+      }
+    }
+  },
+};
+
+const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
+
+function localImages({ image, relatedImages }: Bundle): { image: string; path: Path }[] {
+  const all = [
+    { image, path: ['image'] as Path },
+    ...relatedImages.map((one, i) => ({ image: one.image, path: ['relatedImages', i, 'image'] as Path })),
+  ];
+  return all.filter((one) => LOCAL.test(tryParseReference(one.image)?.registry ?? ''));
+}
