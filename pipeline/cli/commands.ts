@@ -73,6 +73,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./repository/blame.ts')).command,
       },
       {
+        words: 'renovate',
+        summary: 'List the index images that strand no installation of your fleet, for Renovate',
+        load: async () => (await import('./renovate/renovate.ts')).command,
+      },
+      {
         words: 'migrate-to-v1',
         summary: 'Show what a move from OLM v0 to OLM v1 does to the operators on a cluster',
         load: async () => (await import('./migration/migrate-to-v1.ts')).command,

@@ -43,6 +43,7 @@ export const GROUPS: readonly Group[] = [
     pages: [
       'docs/index-image.md',
       'docs/policy-engines.md',
+      'docs/renovate.md',
       'docs/functions.md',
       'docs/kubernetes.md',
       'docs/runbook.md',

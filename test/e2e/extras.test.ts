@@ -57,6 +57,7 @@ const EXTRAS: Readonly<Record<string, readonly string[]>> = {
     'pipeline/report/blame-text',
     'pipeline/report/monitor-site',
   ],
+  'Datasource for Renovate': ['pipeline/cli/renovate', 'test/fakes/safe-images'],
   'Cases for implementers': ['scripts/release/cases'],
   'Statements about upgrade safety': ['pipeline/publish/attest/upgrade-safety', 'test/fakes/upgrade-safety'],
   'Language server': ['pipeline/cli/lsp', 'deploy/vscode', 'test/fakes/editor'],

@@ -292,15 +292,23 @@ function withoutEntries({ text, location }: EditFix): SuggestedFix {
   return { text, ...(location ? { location } : {}) };
 }
 
-/** The smallest edit of the tip that gives the installation its upgrade path back. */
-export function suggestedFix(sides: Sides, { installation, installed }: About): EditFix | undefined {
+/**
+ * The smallest edit of the tip that gives the installation its upgrade path back.
+ *
+ * @param all the same installation with other versions that the edit must help as well
+ */
+export function suggestedFix(
+  sides: Sides,
+  { installation, installed }: About,
+  all: readonly Installed[] = [installed],
+): EditFix | undefined {
   const { olm, package: name, channels } = installation;
   const { tip, past, before } = sides;
   const wanted = channels[0] ?? homeOf([tip, past], name, installed);
   const channel = channelIn(tip, name, wanted);
   if (!channel) return past && before ? restoring(past, { name, channel: wanted, before, tip }) : undefined;
   const onlyChannel = channels.length > 0;
-  const fix = fixFor(tip, { olm, package: name, channel: wanted, onlyChannel, installed: [installed] }, past);
+  const fix = fixFor(tip, { olm, package: name, channel: wanted, onlyChannel, installed: all }, past);
   if (!fix) return undefined;
   const { text, entries } = fix;
   const location = placeOfEntry(channel, Math.max(fix.index, 0));

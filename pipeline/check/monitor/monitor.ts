@@ -208,7 +208,10 @@ async function lostIn(search: Search, { finding, of, catalog, commit }: Place): 
   const olm = effectOf(finding)?.olm;
   if (!after || !before || olm === undefined) return [];
   const channels = finding.channel === undefined ? [] : [finding.channel];
-  const byOutcome = new Map<string, Lost>();
+  const stuck: Stuck[] = [];
+  const repaired = new Map<string, Lost>();
+  const channel = channels.length === 0 ? {} : { channel: channels[0] ?? '' };
+  const place = { olm, ...channel, catalogs: [catalog] };
   for (const version of finding.installed ?? []) {
     const installation = { ...NOBODY, olm, package: of, channels, ...namedBy(version) };
     const installed = installedIn(await before.world(), installation);
@@ -216,15 +219,46 @@ async function lostIn(search: Search, { finding, of, catalog, commit }: Place): 
     const about = { installation, installed };
     if (!(await arrives(before, about)) || (await arrives(after, about))) continue;
     const repair = await repairOf(states.slice(0, at), about);
-    const fix = repair ? undefined : await fixOf(search, { about, states, before });
-    const outcome = { ...(repair ? { repaired: repair } : {}), ...(fix ? { fix } : {}) };
-    const key = JSON.stringify(outcome);
-    const known = byOutcome.get(key);
-    const versions = [...(known?.versions ?? []), version];
-    const channel = channels.length === 0 ? {} : { channel: channels[0] ?? '' };
-    byOutcome.set(key, { olm, ...channel, versions, catalogs: [catalog], ...outcome });
+    if (repair) {
+      const versions = [...(repaired.get(repair.commit)?.versions ?? []), version];
+      repaired.set(repair.commit, { ...place, versions, repaired: repair });
+    } else stuck.push({ ...about, version });
   }
-  return [...byOutcome.values()];
+  return [...repaired.values(), ...(await withFixes(search, place, { stuck, states, before }))];
+}
+
+interface Stuck extends About {
+  readonly version: string;
+}
+
+interface Unrepaired {
+  readonly stuck: readonly Stuck[];
+  readonly states: readonly PackageState[];
+  readonly before: PackageState;
+}
+
+/** Those who are stuck with one fix for all of them, else one for each. */
+async function withFixes(
+  search: Search,
+  place: Omit<Lost, 'versions'>,
+  { stuck, ...of }: Unrepaired,
+): Promise<Lost[]> {
+  const lostOf = (some: readonly Stuck[], fix: MonitorFix | undefined): Lost => ({
+    ...place,
+    versions: some.map(({ version }) => version),
+    ...(fix ? { fix } : {}),
+  });
+  if (stuck.length === 0) return [];
+  const all = await fixOf(search, { stuck, ...of });
+  if (all || stuck.length === 1) return [lostOf(stuck, all)];
+  const each: Lost[] = [];
+  const without: Stuck[] = [];
+  for (const one of stuck) {
+    const fix = await fixOf(search, { stuck: [one], ...of });
+    if (fix) each.push(lostOf([one], fix));
+    else without.push(one);
+  }
+  return [...each, ...(without.length > 0 ? [lostOf(without, undefined)] : [])];
 }
 
 const NOBODY = { platform: '', range: '', catalog: '', isManual: false };
@@ -256,16 +290,17 @@ async function repairOf(later: readonly PackageState[], about: About): Promise<M
 
 async function fixOf(
   { repository, tip }: Search,
-  {
-    about,
-    states,
-    before,
-  }: { readonly about: About; readonly states: readonly PackageState[]; readonly before: PackageState },
+  { stuck, states, before }: Unrepaired,
 ): Promise<MonitorFix | undefined> {
   const [latest] = states;
-  if (!latest) return undefined;
+  const [about] = stuck;
+  if (!latest || !about) return undefined;
   const sides = { tip: await latest.world(), past: await before.world(), before: before.commit };
-  const fix = suggestedFix(sides, about);
+  const fix = suggestedFix(
+    sides,
+    about,
+    stuck.map(({ installed }) => installed),
+  );
   if (!fix) return undefined;
   const patch = await patchOf(repository, tip, { package: about.installation.package, ...fix });
   return { text: fix.text, ...(patch === undefined ? {} : { patch }) };

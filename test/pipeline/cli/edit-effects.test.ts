@@ -225,6 +225,7 @@ const WRITE_OTHER_FILES: readonly string[] = [
   ...[
     'catalog/graph.ts',
     'monitor/monitor.ts',
+    'renovate/renovate.ts',
     'catalog/convert.ts',
     'catalog/convert-package-manifests.ts',
     'rendering.ts',
