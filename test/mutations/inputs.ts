@@ -22,6 +22,30 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 71,
+    without: 'counting the steps of filters',
+    file: 'pipeline/policy/owners/prow.ts',
+    text: 'steps.left -= (pattern?.size ?? 0) * relative.length;',
+    instead: '',
+    test: OWNERS_TEST,
+  },
+  {
+    attack: 71,
+    without: 'counting the lines of CODEOWNERS',
+    file: 'pipeline/policy/owners/code-owners.ts',
+    text: 'steps.left -= LINE;',
+    instead: '',
+    test: OWNERS_TEST,
+  },
+  {
+    attack: 71,
+    without: 'counting the steps of a pattern',
+    file: PATTERN,
+    text: 'if (--steps.left < 0) return false;',
+    instead: '',
+    test: 'test/pipeline/policy/owners/code-owners.test.ts',
+  },
+  {
     attack: 70,
     without: 'a look where links of a clone lead',
     file: 'pipeline/directory.ts',

@@ -9,15 +9,27 @@ interface CodeOwnersPattern {
   /** False for a form that GitHub does not document, or that implementations read in different ways. */
   readonly isSupported: boolean;
   /** Whether the pattern matches a file's path. For a form that is not supported: whether it might. */
-  readonly matches: (path: string) => boolean;
+  readonly matches: (path: string, steps?: Steps) => boolean;
 }
+
+/** How much work people may cause with files that name owners. With less than none left, answers mean nothing. */
+export interface Steps {
+  left: number;
+}
+
+/** A few seconds. The largest repositories that are known need a thousandth. */
+export const newSteps = (): Steps => ({ left: 3e8 });
 
 /** Parses a pattern as the file writes it. */
 export function parsePattern(written: string): CodeOwnersPattern {
   const text = written.replaceAll('\\ ', ' ');
   if (isUnsupported(text)) return { isSupported: false, matches: withinLiteralFolder(text) };
   const names = namesOf(text);
-  return { isSupported: true, matches: (path) => matchesSequence(names, path.split('/')) };
+  return {
+    isSupported: true,
+    matches: (path, steps = { left: Number.POSITIVE_INFINITY }) =>
+      matchesSequence(names, path.split('/'), steps),
+  };
 }
 
 /** Escapes, classes, negation, `***`, `**` before another `**` or a last slash, and names that no path has. */
@@ -43,7 +55,7 @@ function withinLiteralFolder(text: string): (path: string) => boolean {
   return (path) => path.startsWith(literal);
 }
 
-type Matcher<T> = (item: T) => boolean;
+type Matcher<T> = (item: T, steps: Steps) => boolean;
 /** `any` stands for any number of items, also none. */
 type Sequence<T> = readonly ('any' | Matcher<T>)[];
 
@@ -69,16 +81,18 @@ function nameMatcher(text: string): Matcher<string> {
     if (one === '*') return 'any';
     return one === '?' ? anyItem : (character) => character === one;
   });
-  return (name) => matchesSequence(characters, Array.from(name));
+  return (name, steps) =>
+    matchesSequence(characters, /[\ud800-\udfff]/.test(name) ? Array.from(name) : name, steps);
 }
 
 /** Only the last `any` is tried again with more items, so the number of steps is at most the product of both lengths. */
-function matchesSequence<T>(sequence: Sequence<T>, items: readonly T[]): boolean {
+function matchesSequence<T>(sequence: Sequence<T>, items: ArrayLike<T>, steps: Steps): boolean {
   let [at, any, next] = [0, -1, 0];
   for (let i = 0; i < items.length; ) {
+    if (--steps.left < 0) return false;
     const matcher = sequence[at];
     if (matcher === 'any') [any, next] = [at++, i];
-    else if (matcher?.(items[i] as T)) [at, i] = [at + 1, i + 1];
+    else if (matcher?.(items[i] as T, steps)) [at, i] = [at + 1, i + 1];
     else if (any >= 0) [at, i] = [any + 1, ++next];
     else return false;
   }

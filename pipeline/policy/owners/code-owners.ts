@@ -5,7 +5,7 @@
  * @see https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  */
 import { type Identity, parseIdentity } from '../identity.ts';
-import { parsePattern } from './code-owners-pattern.ts';
+import { parsePattern, type Steps } from './code-owners-pattern.ts';
 
 /** Where GitHub looks for it; the first that is there counts. */
 export const CODE_OWNERS_FILES: readonly string[] = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'];
@@ -22,7 +22,7 @@ export interface CodeOwnersLine {
    * match from the lines before it.
    */
   readonly isSupported: boolean;
-  readonly matches: (path: string) => boolean;
+  readonly matches: (path: string, steps?: Steps) => boolean;
 }
 
 /** Reads the file. */
@@ -54,9 +54,26 @@ function identityOf(text: string): Identity | undefined {
   return parseIdentity(text.includes('/') ? text : text.slice(1));
 }
 
-/** The line that GitHub goes by for a path: the last that matches; undefined when none does. */
-export function lineFor(lines: readonly CodeOwnersLine[], path: string): CodeOwnersLine | undefined {
-  return lines.findLast(({ matches }) => matches(path));
+/** What a line costs before its pattern is looked at, in steps. */
+const LINE = 20;
+
+/** The lines that GitHub goes by for paths: for each the last that matches. Undefined if it takes too many steps. */
+export function linesFor(
+  lines: readonly CodeOwnersLine[],
+  paths: readonly string[],
+  steps: Steps,
+): (CodeOwnersLine | undefined)[] | undefined {
+  const found: (CodeOwnersLine | undefined)[] = [];
+  for (const path of paths) {
+    found.push(
+      lines.findLast(({ matches }) => {
+        steps.left -= LINE;
+        return matches(path, steps);
+      }),
+    );
+    if (steps.left < 0) return undefined;
+  }
+  return found;
 }
 
 /**

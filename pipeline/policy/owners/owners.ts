@@ -11,10 +11,11 @@ import type { OwnersSource, Policy } from '../policy.ts';
 import {
   CODE_OWNERS_FILES,
   type CodeOwnersLine,
-  lineFor,
+  linesFor,
   namesOthers,
   readCodeOwners,
 } from './code-owners.ts';
+import { newSteps, type Steps } from './code-owners-pattern.ts';
 import { approversOf, type OwnersFile, readAliases, readOwnersFile } from './prow.ts';
 
 export interface PackageOwners {
@@ -46,18 +47,20 @@ export function ownersReader(objects: ObjectReader, tree: string, policy: Policy
     kept.set(path, found);
     return found;
   };
-  return { of: (name, paths) => ownersOf({ ...files, codeOwners }, policy, { name, paths }) };
+  const all = { ...files, codeOwners, steps: newSteps() };
+  return { of: (name, paths) => ownersOf(all, policy, { name, paths }) };
 }
 
 /** Reads owners as {@link ownersReader} does, and says where `CODEOWNERS` names others. */
 export function comparedOwnersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
   const reader = ownersReader(objects, tree, policy);
   let codeOwners: Promise<CodeOwners | undefined> | undefined;
+  const steps = newSteps();
   return {
     of: async (name, paths) => {
       codeOwners ??= codeOwnersIn(objects, tree);
       const owners = await reader.of(name, paths);
-      const others = disagreements(await codeOwners, owners, paths);
+      const others = disagreements(await codeOwners, owners, { paths, steps });
       return { ...owners, findings: [...owners.findings, ...others] };
     },
   };
@@ -142,7 +145,7 @@ async function prowApprovers(files: SettingsFiles, settings: Settings | undefine
 
 /** Approvers of all of the paths, from the files named so in their folders and those above. */
 async function byFolder(
-  files: SettingsFiles,
+  files: OwnersFiles,
   fileName: string,
   paths: readonly string[],
 ): Promise<PackageOwners> {
@@ -159,8 +162,11 @@ async function byFolder(
   const aliases = readAliases(written);
   findings.set(ALIASES, ofAliases);
   let common: Set<string> | undefined;
+  const { steps } = files;
   for (const path of paths) {
-    const approvers = await approversOf(path, fileIn, aliases);
+    const approvers = await approversOf(path, fileIn, { aliases, steps });
+    steps.left -= common?.size ?? 0;
+    if (steps.left < 0) return { identities: [], source: undefined, findings: [tooCostly(path, paths)] };
     common = new Set(common ? [...common].filter((login) => approvers.has(login)) : approvers);
   }
   const identities = [...(common ?? [])].flatMap((login) => parseIdentity(login) ?? []);
@@ -170,19 +176,33 @@ async function byFolder(
 
 /** Code owners of all of the paths, each by the last line that matches it, as GitHub reads the file. */
 async function byCodeOwners(
-  { codeOwners }: OwnersFiles,
+  { codeOwners, steps }: OwnersFiles,
   path: string,
   paths: readonly string[],
 ): Promise<PackageOwners> {
   const { lines = [], unreadable } = await codeOwners(path);
   if (unreadable !== undefined) return { identities: [], source: undefined, findings: [unreadable] };
-  const found = paths.map((one) => lineFor(lines, one));
+  const all = linesFor(lines, paths, steps);
+  if (!all) return { identities: [], source: undefined, findings: [tooCostly(path, paths)] };
+  const found = [...new Set(all)];
   const [first, ...rest] = found.map((line) => line?.owners ?? []);
   const keysOfOthers = rest.map((owners) => new Set(owners.map(identityKey)));
   const ownsAll = (owner: Identity): boolean => keysOfOthers.every((keys) => keys.has(identityKey(owner)));
   const identities = (first ?? []).filter(ownsAll);
-  const findings = [...new Set(found)].flatMap((line) => (line ? unreadParts(path, line) : []));
+  const findings = found.flatMap((line) => (line ? unreadParts(path, line) : []));
   return { identities, source: identities.length > 0 ? path : undefined, findings };
+}
+
+function tooCostly(file: string, paths: readonly string[]): Finding {
+  const message = `cannot read the owners of ${paths.length} changed files: the patterns of the owners' files are too many`;
+  const hint = 'simplify the patterns, or split the pull request';
+  return {
+    rule: 'owners/file',
+    severity: 'error',
+    message,
+    location: { file, line: 1, column: 1 },
+    hint,
+  };
 }
 
 /** What Portolan does not read in a line of `CODEOWNERS`. */
@@ -248,6 +268,7 @@ type CodeOwnersFiles = (path: string) => Promise<{
 
 interface OwnersFiles extends SettingsFiles {
   readonly codeOwners: CodeOwnersFiles;
+  readonly steps: Steps;
 }
 
 async function codeOwnersAt(objects: ObjectReader, tree: string, path: string): ReturnType<CodeOwnersFiles> {
@@ -265,16 +286,18 @@ async function codeOwnersAt(objects: ObjectReader, tree: string, path: string): 
 function disagreements(
   codeOwners: CodeOwners | undefined,
   { identities, source }: PackageOwners,
-  paths: readonly string[],
+  { paths, steps }: { readonly paths: readonly string[]; readonly steps: Steps },
 ): Finding[] {
   if (!codeOwners) return [];
   const { path: file, lines: all } = codeOwners;
-  if (!all) {
-    const message = `${file} is ${TOO_LARGE}, so its entries are not compared with the owners`;
+  const found = all && linesFor(all, paths, steps);
+  if (!found) {
+    const why = all ? 'has too many patterns for the changed files' : `is ${TOO_LARGE}`;
+    const message = `${file} ${why}, so its entries are not compared with the owners`;
     const location = { file, line: 1, column: 1 };
     return [{ rule: 'owners/code-owners', severity: 'warning', message, location }];
   }
-  const lines = new Set(paths.flatMap((path) => lineFor(all, path) ?? []));
+  const lines = new Set(found.filter((line) => line !== undefined));
   return [...lines]
     .filter((line) => namesOthers(line, identities))
     .map(({ line, pattern, owners }) => {

@@ -9,6 +9,7 @@
 import { compileGoRegexp, type GoRegexp } from '../../../catalog/go/regexp.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import type { Settings } from '../../settings.ts';
+import type { Steps } from './code-owners-pattern.ts';
 
 /** What one `OWNERS` file says. */
 export interface OwnersFile {
@@ -70,15 +71,18 @@ function approversIn(config: unknown): string[] {
   return isObject(config) ? textList(config['approvers']).map(normal) : [];
 }
 
+/** What a login costs, in steps. */
+const LOGIN = 10;
+
 /**
- * Logins of those who may approve a path, lower case.
+ * Logins of those who may approve a path, lower case. They mean nothing where no steps are left.
  *
  * @param fileIn the `OWNERS` file of a folder (the empty name is the root), if it has one
  */
 export async function approversOf(
   path: string,
   fileIn: (folder: string) => Promise<OwnersFile | undefined>,
-  aliases: Aliases,
+  { aliases, steps }: { readonly aliases: Aliases; readonly steps: Steps },
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const names = path.split('/');
@@ -87,8 +91,14 @@ export async function approversOf(
     if (!file) continue;
     const relative = names.slice(length).join('/');
     for (const { pattern, logins } of file.approvers) {
-      if (pattern === undefined || pattern.test(relative)) {
-        for (const login of logins) for (const member of aliases.get(login) ?? [login]) found.add(member);
+      steps.left -= (pattern?.size ?? 0) * relative.length;
+      if (steps.left < 0) return found;
+      if (pattern !== undefined && !pattern.test(relative)) continue;
+      for (const login of logins) {
+        const members = aliases.get(login) ?? [login];
+        steps.left -= LOGIN * members.length;
+        if (steps.left < 0) return found;
+        for (const member of members) found.add(member);
       }
     }
     if (file.noParentOwners && found.size > 0) break;

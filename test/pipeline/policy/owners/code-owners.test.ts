@@ -1,7 +1,17 @@
 /** CODEOWNERS as GitHub reads it, as far as its page tells. */
 import { describe, expect, test } from 'vitest';
 import { formatIdentity, parseIdentity } from '../../../../pipeline/policy/identity.ts';
-import { lineFor, namesOthers, readCodeOwners } from '../../../../pipeline/policy/owners/code-owners.ts';
+import {
+  type CodeOwnersLine,
+  linesFor,
+  namesOthers,
+  readCodeOwners,
+} from '../../../../pipeline/policy/owners/code-owners.ts';
+import { newSteps } from '../../../../pipeline/policy/owners/code-owners-pattern.ts';
+
+function lineFor(lines: readonly CodeOwnersLine[], path: string): CodeOwnersLine | undefined {
+  return linesFor(lines, [path], newSteps())?.[0];
+}
 
 /** Number of the line that counts, with its owners. */
 function counts(text: string, path: string): string {
@@ -65,4 +75,11 @@ describe('others than the owners', () => {
     expect(isOther('/catalogs/ @carol')).toBe(false);
     expect(isOther('/catalogs/ @carol', '@org/team')).toBe(false);
   });
+});
+
+test('71: a pattern that takes more steps than are left matches nothing that counts', () => {
+  const lines = readCodeOwners(`${'*a'.repeat(50)}b @bob\n`);
+  const paths = ['a'.repeat(200)];
+  expect(linesFor(lines, paths, { left: 150 })).toBeUndefined();
+  expect(linesFor(lines, paths, { left: 1000 })).toEqual([undefined]);
 });

@@ -306,3 +306,33 @@ describe('CODEOWNERS', () => {
     ]);
   });
 });
+
+describe('71: files of owners whose patterns are too many for the changed files', () => {
+  const PATHS = Array.from({ length: 1000 }, (_, i) => `catalogs/v4.20/etcd/${'a'.repeat(200)}${i}.yaml`);
+  const FILTERS = `filters: {'^b{900}x': {approvers: [bob]}, '^b{900}y': {approvers: [bob]}, '.*': {approvers: [bob]}}\n`;
+  const LINES = `* @bob\n${'/b @x\n'.repeat(170_000)}`;
+  const CODE_OWNERS = 'owners: {sources: [{path: CODEOWNERS, format: codeowners}]}\n';
+
+  test('make nobody an owner', async () => {
+    for (const [files, policy] of [
+      [{ 'catalogs/v4.20/etcd/OWNERS': FILTERS }, ''],
+      [{ CODEOWNERS: LINES }, CODE_OWNERS],
+    ] as const) {
+      const { identities, findings } = await read(files, PATHS, policy);
+      expect(identities).toEqual([]);
+      expect(findings).toMatchObject([{ rule: 'owners/file', severity: 'error' }, ...findings.slice(1)]);
+      expect(findings[0]?.message).toContain('the owners of 1000 changed files');
+      expect(await owners(files, PATHS.slice(0, 2), policy)).toBe('bob');
+    }
+  });
+
+  test('are not compared with the owners', async () => {
+    const { identities, findings } = await read(
+      { 'operators/etcd/ci.yaml': 'reviewers: [carol]\n', CODEOWNERS: LINES },
+      PATHS,
+    );
+    expect(identities.map(formatIdentity)).toEqual(['carol']);
+    expect(findings).toMatchObject([{ rule: 'owners/code-owners', severity: 'warning' }]);
+    expect(findings[0]?.message).toContain('has too many patterns for the changed files');
+  });
+});
