@@ -9,7 +9,7 @@ import { DECISIVE, differs } from './bundle-mutated.ts';
 /** graph/bundle-mutated reports changes that affect upgrades. */
 export const rule: Rule = {
   id: 'graph/properties-changed',
-  severity: 'info',
+  severity: 'warning',
   summary: 'Reports properties of published bundles that change although the image does not',
   reads: ['history'],
   compare(change, report) {
