@@ -9,6 +9,7 @@ import { startsLikeJson } from '../fbc/documents.ts';
 import { splitDocuments } from '../fbc/split.ts';
 import type { Location } from '../finding.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
+import { jsonEnd } from '../go/json-text.ts';
 import { isObject } from '../go/shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readFast } from '../yaml/fast.ts';
@@ -29,6 +30,8 @@ type FileDocument =
       readonly document: SourceDocument;
       /** The tree of YAML nodes, made when it is asked for; undefined for what is JSON and not YAML. */
       readonly tree: () => YamlNode | undefined;
+      /** What is written, where a reader takes it for JSON and not for YAML. */
+      readonly json?: string;
     }
   | {
       readonly kind: 'unread';
@@ -100,10 +103,15 @@ export function firstValue(file: ManifestFile): ReadValue | undefined {
 /** Half of a surrogate pair as an escape of JSON, which YAML does not have. */
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 
-/** Whether a file has JSON that is not YAML, because of surrogate pairs as escapes: some tools read it only as YAML. */
-export function hasEscapedSurrogates(file: ManifestFile): boolean {
+/** Whether a file has JSON that is not YAML: some tools read it only as YAML. */
+export function isJsonAlone(file: ManifestFile): boolean {
   const first = firstValue(file);
-  return first !== undefined && ESCAPED_SURROGATE.test(new TextDecoder().decode(file.bytes)) && !first.tree();
+  return first?.json !== undefined && !first.tree();
+}
+
+/** Whether what keeps JSON from being YAML are surrogate pairs as escapes, which opm does not read either. */
+export function hasEscapedSurrogates(file: ManifestFile): boolean {
+  return isJsonAlone(file) && ESCAPED_SURROGATE.test(new TextDecoder().decode(file.bytes));
 }
 
 function* jsonDocuments(path: string, written: string): Generator<FileDocument> {
@@ -115,14 +123,16 @@ function* jsonDocuments(path: string, written: string): Generator<FileDocument> 
       const read = reader.next();
       if (!read) return;
       const exact = count === 0 && hasRoundedInteger(read.value) ? readYaml(path, text, 1) : undefined;
+      const start = text.length - text.trimStart().length;
+      const json = count === 0 ? { json: text.slice(start, jsonEnd(text, start)) } : {};
       if (exact?.kind === 'value') {
-        yield exact;
+        yield { ...exact, ...json };
         return;
       }
       const document = new MarkedDocument(path, read.value, read.marks, read.written);
       // What does not fit as JSON is tried as YAML, too, unless something was read before it.
       const tree = count === 0 ? () => triedTree(text) : () => undefined;
-      yield { kind: 'value', value: read.value, document, tree };
+      yield { kind: 'value', value: read.value, document, tree, ...json };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
       // With nothing read, the readers try the text as YAML.

@@ -9,11 +9,12 @@
 import { partOfDocument, type SourceDocument } from '../fbc/document.ts';
 import type { Finding, Location } from '../finding.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
-import { compactJson } from '../go/json-text.ts';
+import { compactJson, rawItems } from '../go/json-text.ts';
 import { CRD_V1, CRD_V1BETA1 } from '../go/kubernetes-types.ts';
 import type { Path } from '../go/path.ts';
 import { any, fitStruct, foldCase, isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
+import { parsedJson } from '../json.ts';
 import type { CatalogSource } from '../source.ts';
 import { asText } from '../yaml/as-text.ts';
 import { CSV_META } from './csv-shape.ts';
@@ -274,16 +275,26 @@ export function propertiesIn(
     .sort(([a], [b]) => compareText(a, b))
     .at(-1) ?? [key, undefined];
   if (!Array.isArray(list)) return undefined;
+  const written = first.json === undefined ? undefined : writtenValues(first.json, key);
   const entries: WrittenProperty[] = [];
   for (const [i, item] of list.entries()) {
     const property = isObject(item) ? item : {};
     const type = foldedMember(property, 'type') ?? '';
     if (typeof type !== 'string' || (item !== null && !isObject(item))) return undefined;
     const value = foldedMember(property, 'value');
-    const json = value === undefined ? '' : escapeHtml(compactJson(value));
+    const json = written?.[i] ?? (value === undefined ? '' : escapeHtml(compactJson(value)));
     entries.push({ type, json, location: first.document.locate([name, i]) });
   }
   return entries;
+}
+
+/** The values of a list's items as JSON has them: opm keeps them so. */
+function writtenValues(json: string, key: string): string[] {
+  const lastOf = (text: string, name: string): string =>
+    rawItems(text).findLast((one) => foldCase(String(parsedJson(one.key ?? ''))) === name)?.text ?? '';
+  return rawItems(lastOf(json, key)).map(({ text: item }) =>
+    item.startsWith('{') ? lastOf(item, 'value') : '',
+  );
 }
 
 /** A member whatever the case of its key. */

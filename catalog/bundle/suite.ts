@@ -128,6 +128,7 @@ const TOOLS: Readonly<Record<View, Tool>> = {
       'crd/duplicate',
       'crd/not-owned',
       'crd/owned-case',
+      'manifest/json',
       'crd/scale-status',
       'csv/annotations',
       'csv/api-service',

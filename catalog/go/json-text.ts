@@ -36,7 +36,7 @@ export class RawJson {
 }
 
 /** Offset behind the JSON value that begins at `from` of a sound JSON text. */
-function jsonEnd(text: string, from: number): number {
+export function jsonEnd(text: string, from: number): number {
   if (text.charAt(from) === '"') return stringEnd(text, from);
   if (!/[{[]/.test(text.charAt(from))) {
     const end = text.slice(from).search(/[\s,\]}]/);

@@ -33,7 +33,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'annotations/missing',
   ],
   [
-    /unable to parse CSV|cannot restore|Short version cannot|quantities must match/,
+    /unable to parse CSV|unable to parse quantity's suffix|cannot restore|Short version cannot|quantities must match/,
     'csv/type',
     'csv/field-case-type',
     'manifest/mixed-documents',
@@ -41,7 +41,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   ],
   [/^Invalid character\(s\) found in prerelease/, 'csv/release-name', 'csv/type'],
   [
-    /^Prerelease is empty|^Numeric PreRelease|^No Major\.Minor\.Patch|^error getting bundle CSV release/,
+    /^Build meta data is empty|^Prerelease is empty|^Numeric PreRelease|^No Major\.Minor\.Patch|^error getting bundle CSV release/,
     'csv/type',
   ],
   [
@@ -52,7 +52,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'csv/field-case-type',
     'manifest/metadata-type',
   ],
-  [/unable to parse CRD/, 'crd/type', 'manifest/mixed-documents'],
+  [/unable to parse CRD|^boolean or JSON schema expected/, 'crd/type', 'manifest/mixed-documents'],
   [/unsupported CRD version|Unsupported api version of CRD/, 'crd/api-version'],
   [
     /^Unable to locate|contains no yaml files|no such file or directory|no bundle objects found/,
@@ -90,8 +90,9 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
   [/^The CEL|^Invalid CEL expression/, 'dependency/constraint'],
   [/^couldn't parse dependency of type/, 'dependency/type'],
   [
-    /^ is not supported type for registryV1 bundle|invalid Unicode character escape code$|^invalid Yaml document separator|^(?:unexpected )?EOF$|unable to decode|error converting YAML to JSON|Object 'Kind' is missing in|while decoding JSON|error parsing manifests|^Unable to read file/,
+    /^ is not supported type for registryV1 bundle|invalid Unicode character escape code$|^invalid Yaml document separator|^(?:unexpected )?EOF$|unable to decode|error converting YAML to JSON|Object 'Kind' is missing in|while decoding JSON|error parsing manifests|^Unable to read file|^yaml: control characters|^json: offset \d+: invalid character/,
     'manifest/unreadable',
+    'manifest/json',
     'annotations/unreadable',
     'csv/type',
     'csv/examples',
@@ -112,7 +113,7 @@ export const TEXTS: readonly (readonly [pattern: RegExp, ...rules: string[]])[] 
     'crd/protected-group',
   ],
   [
-    /^error in bundle.*owned CRD|owned CRD .* not found in bundle|references owned custom resource definition/,
+    /^error in bundle.*owned CRD|owned CRD [\s\S]* not found in bundle|references owned custom resource definition/,
     'crd/owned-missing',
     'crd/field-case',
     'crd/owned-group',

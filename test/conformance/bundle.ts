@@ -85,17 +85,18 @@ export async function differences(
 
 /** A message of a tool for which Portolan has no finding. */
 function lost(
-  { tool, text }: Message,
+  one: Message,
   said: readonly string[],
   findings: readonly Finding[],
   bundle: Inspected,
   readings: readonly Reading[],
 ): readonly Difference[] {
+  const { tool, text } = one;
   const rules = rulesFor(text);
   const explains = (all: readonly Finding[]): boolean => all.some(({ rule }) => rules.includes(rule));
   if (explains(findings)) return [];
   const row =
-    chosenRow(text, bundle, said) ??
+    chosenRow(one, bundle, said) ??
     readings.find((reading) => reading.tools.includes(tool) && explains(reading.findings))?.row;
   const what = rules[0] ?? 'no rule stands for';
   return [{ text: `${what}: ${tool}: ${text.slice(0, 160)}`, row }];
@@ -167,8 +168,14 @@ function rowOfVerdict(
     return rows.every((row) => row !== undefined) ? rows[0] : undefined;
   }
   if (said.some((text) => text.startsWith('panic: '))) return 'panic';
+  if (hasSeveralCsvs(said)) return 'several-csvs';
   if (said.some((text) => text.startsWith('The CEL field is missing'))) return 'compound-constraint';
   return said.some((text) => /does not match expected name "-v/.test(text)) ? 'package-not-read' : undefined;
+}
+
+/** opm checks each of several ClusterServiceVersions. */
+function hasSeveralCsvs(said: readonly string[]): boolean {
+  return said.some((text) => text.includes('contains multiple CSVs'));
 }
 
 function rulesFor(text: string): readonly string[] {
@@ -177,9 +184,10 @@ function rulesFor(text: string): readonly string[] {
 }
 
 /** The row of docs/bundle-differences.md that tells why a text of the tools is none of ours. */
-function chosenRow(text: string, bundle: Inspected, said: readonly string[]): string | undefined {
+function chosenRow({ tool, text }: Message, bundle: Inspected, said: readonly string[]): string | undefined {
   const { objects } = bundle;
   if (text.startsWith('panic: ')) return 'panic';
+  if (tool === 'opm' && hasSeveralCsvs(said)) return 'several-csvs';
   // It reads every file of the name, and ends with the first that it cannot read.
   if (text.startsWith('unable to load the annotations file') && bundle.annotations)
     return 'other-annotations';
@@ -204,7 +212,7 @@ function isFollowUp(text: string, said: readonly string[]): boolean {
 }
 
 const UNREAD_CSV =
-  /unrecognized type: |cannot convert \w+ to \w+|cannot restore \w+ from|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+ into Go|^Prerelease is empty|^Numeric PreRelease|^Invalid character\(s\) found|^No Major\.Minor\.Patch|^strconv\.ParseUint: /;
+  /unrecognized type: |unable to parse quantity's suffix|^Build meta data is empty|cannot convert \w+ to \w+|cannot restore \w+ from|Go struct field ObjectMeta|quantities must match|Short version cannot|cannot unmarshal \w+(?: \S+)? into Go|^Prerelease is empty|^Numeric PreRelease|^Invalid character\(s\) found|^No Major\.Minor\.Patch|^strconv\.ParseUint: /;
 
 /** The row of docs/bundle-differences.md that tells why a finding has no match among the tools' messages. */
 function rowOfFinding({ rule, message, location }: Finding, bundle: Inspected): string | undefined {
@@ -216,6 +224,7 @@ function rowOfFinding({ rule, message, location }: Finding, bundle: Inspected): 
   if (rule === 'manifest/metadata' && message.endsWith('metadata.name is missing'))
     return hasNameInOtherCase(location.file, bundle) ? 'key-case' : undefined;
   if (rule === 'crd/duplicate' && message.endsWith(' twice')) return 'later-documents';
+  if (rule === 'manifest/kind' && isInLaterDocument(location, bundle)) return 'later-documents';
   const { metadata } = bundle.files;
   // opm goes on with a later file.
   if (rule === 'annotations/text' && metadata.length > 1) return 'half-read-annotations';
@@ -225,6 +234,12 @@ function rowOfFinding({ rule, message, location }: Finding, bundle: Inspected): 
 
 function hasInfinity({ bytes }: ManifestFile): boolean {
   return /: [-+]?\.(?:inf|nan)\s*$/im.test(new TextDecoder().decode(bytes));
+}
+
+/** Whether a place is behind the first document of its file. */
+function isInLaterDocument({ file, line }: Finding['location'], { manifests }: Inspected): boolean {
+  const [, second] = manifests.find(({ path }) => path === file)?.documents ?? [];
+  return second?.kind === 'value' && line >= second.document.line;
 }
 
 /** Whether the object of a file has a name if `metadata` and `name` count in any case. */

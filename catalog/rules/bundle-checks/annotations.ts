@@ -1,7 +1,7 @@
 /** Checks of `metadata/`: the annotations of a bundle and its dependencies. */
 
 import { annotationsFiles, type Fields, type Inspected, PREFIX, text } from '../../bundle/inspect.ts';
-import { firstValue, hasEscapedSurrogates, type ManifestFile } from '../../bundle/manifest.ts';
+import { firstValue, isJsonAlone, type ManifestFile } from '../../bundle/manifest.ts';
 import { isDirect } from '../../bundle/read.ts';
 import { foldedMember, propertiesIn, readInto, type WrittenProperty } from '../../bundle/registry-bundle.ts';
 import { CelError } from '../../fbc/cel.ts';
@@ -35,9 +35,9 @@ export function checkMetadataReadable({ files }: Inspected, report: Report): voi
   for (const file of files.metadata) {
     const { path, documents } = file;
     const [first] = documents;
-    if (first?.kind === 'value' && path === USUAL_PATH && hasEscapedSurrogates(file))
+    if (first?.kind === 'value' && path === USUAL_PATH && isJsonAlone(file))
       report(
-        'the JSON has surrogate pairs as escapes: operator-sdk reads it as YAML, and fails',
+        'the JSON is not YAML (surrogate pairs as escapes, or control characters): operator-sdk reads it as YAML, and fails',
         first.document.locate([]),
         { hint: 'write the characters themselves' },
       );
@@ -68,7 +68,8 @@ export function checkAnnotatedFolders({ annotations }: Inspected, report: Report
   for (const name of annotations ? (['manifests', 'metadata'] as const) : []) {
     const key = `${PREFIX}${name}.v1`;
     const found = annotations?.values[key];
-    if (!annotations || typeof found !== 'string' || found.replaceAll(/^\.?\/|\/$/g, '') === name) continue;
+    if (!annotations || typeof found !== 'string' || found.replaceAll(/^\.?\/|\/\.?$/g, '') === name)
+      continue;
     const isRead = name === 'manifests';
     const who = isRead
       ? 'opm and OLM always read manifests/, operator-sdk reads the annotated folder'

@@ -356,7 +356,9 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
     const name = text(crd, 'name');
     const dot = name.indexOf('.');
     const api = `${dot < 0 ? name : name.slice(dot + 1)}/${text(crd, 'version')}, Kind=${text(crd, 'kind')}`;
-    if (served.has(api) && (names.has(name) || unread.has(api))) {
+    // That only the name differs is another rule's.
+    if (served.has(api) && !names.has(name) && !unread.has(api)) continue;
+    if (served.has(api)) {
       if (seen.has(api)) {
         const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} lists ${api} as owned twice: tools treat the second as another CRD, which the bundle lacks`;
         report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {
@@ -373,8 +375,18 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
   }
 });
 
-/** opm compares the group that an owned CRD may carry with the one in its name. */
-export const checkOwnedGroup: Check = ofCsv((csv, report) => {
+/** opm compares the name of an owned CRD, and the group that it may carry, with the CRD. */
+export const checkOwnedGroup: Check = ofCsv((csv, report, bundle) => {
+  const named = new Map(servedApis(bundle).map(([api, { name }]) => [api, name]));
+  const names = new Set(bundle.crds.map(({ name }) => name));
+  for (const [api, path] of ownedApis(csv)) {
+    const name = named.get(api);
+    const written = member(csv.spec, 'customresourcedefinitions')['owned'];
+    const own = Array.isArray(written) ? text(written[Number(path.at(-1))], 'name') : '';
+    if (path[1] !== 'customresourcedefinitions' || name === undefined || names.has(own)) continue;
+    const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns a CRD ${JSON.stringify(own)}, but it is named ${JSON.stringify(name)}: opm does not find it`;
+    report(message, csv.at(...path, 'name'), { hint: `name: ${name}` });
+  }
   for (const [i, crd] of list(csv.object.value, 'spec', 'customresourcedefinitions', 'owned').entries()) {
     if (crd['group'] === undefined) continue;
     const path = ['spec', 'customresourcedefinitions', 'owned', i, 'group'];

@@ -1,7 +1,14 @@
 /** Checks of a bundle's files, before their content is checked. */
 
 import type { Fields, Inspected } from '../../bundle/inspect.ts';
-import { hasEscapedSurrogates, kindOf, readManifestFile } from '../../bundle/manifest.ts';
+import {
+  firstValue,
+  hasEscapedSurrogates,
+  isJsonAlone,
+  kindOf,
+  type ManifestFile,
+  readManifestFile,
+} from '../../bundle/manifest.ts';
 import { fileName, isDirect } from '../../bundle/read.ts';
 import { type BundleObject, foldedMember, itemsOf } from '../../bundle/registry-bundle.ts';
 import { secondReading } from '../../bundle/second-reading.ts';
@@ -76,11 +83,29 @@ export function checkReadable({ manifests, files }: Inspected, report: Report): 
       report(`expected a manifest, found ${found}`, first.document.locate([]), {
         hint: 'keep only Kubernetes objects in manifests/',
       });
-    } else if (hasEscapedSurrogates(file)) {
-      const message =
-        'the JSON has surrogate pairs as escapes: opm and operator-sdk read it as YAML, and fail';
-      report(message, first.document.locate([]), { hint: 'write the characters themselves' });
+    } else if (isJsonAlone(file) && !READ_AS_JSON.has(kindOf(first.value)?.kind ?? '')) {
+      const message = `the JSON is not YAML (${whyAlone(file)}): opm and operator-sdk read it as YAML, and fail`;
+      report(message, first.document.locate([]), { hint: AS_YAML });
     }
+  }
+}
+
+/** Kinds of which opm takes JSON for JSON. */
+const READ_AS_JSON: ReadonlySet<string> = new Set(['ClusterServiceVersion', 'CustomResourceDefinition']);
+const AS_YAML = 'write the file as YAML, or write such characters themselves';
+
+function whyAlone(file: ManifestFile): string {
+  return hasEscapedSurrogates(file)
+    ? 'surrogate pairs as escapes'
+    : 'control characters, or keys of more than 1,024 characters';
+}
+
+export function checkJsonIsYaml({ manifests }: Inspected, report: Report): void {
+  for (const file of manifests) {
+    const first = firstValue(file);
+    if (!first || !isJsonAlone(file) || !READ_AS_JSON.has(kindOf(first.value)?.kind ?? '')) continue;
+    const message = `the JSON is not YAML (${whyAlone(file)}): operator-sdk and preflight read it as YAML, and fail`;
+    report(message, first.document.locate([]), { hint: AS_YAML });
   }
 }
 
@@ -271,7 +296,9 @@ export function checkMixedDocuments({ manifests, csv, crds }: Inspected, report:
 function isSameObject({ kind, value }: BundleObject, read: Fields): boolean {
   if (kind === 'ClusterServiceVersion')
     return (
-      isObject(foldedMember(read, 'spec')) && ['apiVersion', 'kind'].every((key) => foldedMember(read, key))
+      isObject(foldedMember(read, 'spec')) &&
+      foldedMember(read, 'apiVersion') !== undefined &&
+      foldedMember(read, 'kind') === kind
     );
   const definedIn = (crd: Fields): unknown[] => {
     const spec = foldedFields(crd, 'spec');

@@ -12,9 +12,9 @@ import {
 } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
 import { intOrString } from '../../go/kubernetes-readers.ts';
-import { OBJECT_META, POLICY_RULE } from '../../go/kubernetes-types.ts';
+import { LABEL_SELECTOR, OBJECT_META, POLICY_RULE } from '../../go/kubernetes-types.ts';
 import type { Path } from '../../go/path.ts';
-import { bool, fitStruct, int32, listOf, struct, text as textShape } from '../../go/shape.ts';
+import { bool, fitStruct, int32, listOf, type Misfit, struct, text as textShape } from '../../go/shape.ts';
 import { nameEnd } from '../../names.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
@@ -121,13 +121,19 @@ const TYPES = new Map([
     }),
   ],
   ['Role', struct('v1.Role', { ...META, rules: RULES })],
-  ['ClusterRole', struct('v1.ClusterRole', { ...META, rules: RULES })],
+  [
+    'ClusterRole',
+    struct('v1.ClusterRole', {
+      ...META,
+      rules: RULES,
+      aggregationRule: struct('v1.AggregationRule', { clusterRoleSelectors: listOf(LABEL_SELECTOR) }),
+    }),
+  ],
 ]);
 
 export const checkObjectTypes: Check = ({ objects }, report) => {
   for (const { kind, name, value, document } of objects) {
-    const type = TYPES.get(kind);
-    for (const { path, expected, found } of type ? fitStruct(value, type).misfits : []) {
+    for (const { path, expected, found } of misfitsOf(kind, value)) {
       report(
         `${kind} ${JSON.stringify(name)}: ${path.join('.')} must be ${expected}, found ${found}`,
         document.locate(path),
@@ -136,8 +142,14 @@ export const checkObjectTypes: Check = ({ objects }, report) => {
   }
 };
 
+function misfitsOf(kind: string, value: unknown): readonly Misfit[] {
+  const type = TYPES.get(kind);
+  return type ? fitStruct(value, type).misfits : [];
+}
+
+/** Objects with the types that Go expects. */
 function ofKind({ objects }: Inspected, ...kinds: readonly string[]): readonly BundleObject[] {
-  return objects.filter(({ kind }) => kinds.includes(kind));
+  return objects.filter(({ kind, value }) => kinds.includes(kind) && misfitsOf(kind, value).length === 0);
 }
 
 export const checkDisruptionBudgets: Check = (bundle, report) => {

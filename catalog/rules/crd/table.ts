@@ -110,7 +110,7 @@ export const rules: readonly Rule[] = [
     id: 'crd/owned-group',
     severity: 'error',
     severityInChecks: 'warning',
-    summary: 'Reports owned CRDs that have the field group',
+    summary: 'Reports owned CRDs with the field group, or with a name that no CRD of the bundle has',
     opm: ['owned CRD N/V not found in bundle "B"'],
     inspect: checkOwnedGroup,
   },

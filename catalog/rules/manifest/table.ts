@@ -2,6 +2,7 @@ import {
   checkCsvPresent,
   checkFolders,
   checkHiddenFiles,
+  checkJsonIsYaml,
   checkKinds,
   checkLostDocuments,
   checkMetadata,
@@ -53,6 +54,13 @@ export const rules: readonly Rule[] = [
       'unsupported resource "n" with kind "K"',
     ],
     inspect: checkKinds,
+  },
+  {
+    id: 'manifest/json',
+    severity: 'error',
+    summary: 'Reports JSON manifests that are not YAML, which operator-sdk and preflight cannot read',
+    opm: ['unable to decode object: error converting YAML to JSON: …'],
+    inspect: checkJsonIsYaml,
   },
   {
     id: 'manifest/lost-document',

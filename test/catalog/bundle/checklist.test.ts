@@ -161,6 +161,7 @@ test('whatever a rule says that a real tool says, too, is in a table', () => {
     'csv/field-case-type',
     'csv/field-case',
     'csv/null-api',
+    'manifest/json',
     'manifest/metadata-type',
     'manifest/mixed-documents',
     'olmv1/annotations-file',
