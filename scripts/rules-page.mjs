@@ -91,6 +91,7 @@ const MILDER = {
     info: 'if the package was never published',
   },
   'graph/path-length': { info: 'up to 25 upgrades in a row' },
+  'graph/properties-changed': { info: 'if the bundle keeps its metadata' },
   'graph/repeated-image': { warning: 'if no change is compared, as in validate and audit' },
   'graph/stranded-published': { warning: 'if the version left the catalog more than a year ago' },
   'graph/strands-dependents': { warning: 'if no upgrade path leads through the bundle' },
