@@ -27,9 +27,8 @@ export function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${withoutCommand(plain(line))}\n`).join('');
 }
 
-/** @see https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs */
 function withoutCommand(line: string): string {
-  return line.replace(/^(\s*):(?=:)/, '$1\\u003a').replaceAll('##[', '#\\u0023[');
+  return line.replace(/^(\s*):(?=:)/, '$1\\u003a');
 }
 
 /** `FILE:LINE:COLUMN`, the file alone for a finding about all of it, nothing for one without a file. */
@@ -83,9 +82,14 @@ export function hasUnseen(text: string): boolean {
   return text.search(UNSEEN) >= 0;
 }
 
-/** Text of a catalog that can do nothing to a terminal or a log, and hides nothing: {@link UNSEEN} is escaped. */
+/**
+ * Text of a catalog that can do nothing to a terminal or a log, and hides nothing: {@link UNSEEN} is escaped, and what the
+ * log of a workflow takes for a command anywhere in a line.
+ *
+ * @see https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
+ */
 export function plain(text: string): string {
-  return text.replaceAll(UNSEEN, escaped);
+  return text.replaceAll(UNSEEN, escaped).replaceAll('##[', '#\\u0023[');
 }
 
 /** As {@link plain}, of what is written to a terminal, whatever command writes it: line breaks, tabs and progress stay. */

@@ -1,7 +1,7 @@
 /** The changes in packages and their upgrade impact, as text and as Markdown. */
 
 import type { PlacedDiff } from '../check/report.ts';
-import { plain } from '../text.ts';
+import { linesText, plain } from '../text.ts';
 import { escaped, impactTable, writtenMarkdown } from './markdown.ts';
 import { writtenLines } from './package-changes.ts';
 import { impactLines } from './text-report.ts';
@@ -13,7 +13,7 @@ export function diffText(diffs: readonly PlacedDiff[]): string {
       const title = `${plain(diff.package)} (${diff.kind}) in ${plain(diff.catalogs.join(', '))}`;
       const impacts = diff.fates.length > 0 ? ['  upgrade impact:', ...impactLines(diff).slice(1)] : [];
       const lines = [title, ...writtenLines(diff).map((line) => `  ${plain(line)}`), ...impacts];
-      return `${lines.join('\n')}\n`;
+      return linesText(lines);
     })
     .join('\n');
 }

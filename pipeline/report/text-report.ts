@@ -11,7 +11,7 @@ import {
   type PlacedDiff,
   type ReleaseReport,
 } from '../check/report.ts';
-import { amount, countText, findingText, plain, shortList } from '../text.ts';
+import { amount, countText, findingText, linesText, plain, shortList } from '../text.ts';
 import { fleetLines } from './fleet-text.ts';
 import { reviewLines, reviewTitle } from './review-text.ts';
 
@@ -35,10 +35,10 @@ export function textReport(report: CheckReport): string {
     ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
   ];
   const changed = report.diffs.filter((diff) => diff.fates.length > 0);
-  const parts = [lineText(lines)];
-  if (changed.length > 0) parts.push('\nUpgrade impact:\n', lineText(changed.flatMap(impactLines)));
+  const parts = [linesText(lines)];
+  if (changed.length > 0) parts.push('\nUpgrade impact:\n', linesText(changed.flatMap(impactLines)));
   const reviews = report.diffs.flatMap(reviewTexts);
-  if (reviews.length > 0) parts.push('\nUpgrades to approve:\n', lineText(reviews));
+  if (reviews.length > 0) parts.push('\nUpgrades to approve:\n', linesText(reviews));
   if (report.findings.length > 0) parts.push('\n', report.findings.map(findingText).join(''));
   parts.push(`\n${countText(report.findings)}${alsoText(report)}\n`);
   return parts.join('');
@@ -62,10 +62,6 @@ export function contextLines({
       ? 'together with the changed files'
       : `in ${requests} more ${requests === 1 ? 'request' : 'requests'}`;
   return [`  other packages: fetched ${amount(fetched, 'file')} (${amount(fetchedBytes, 'byte')}) ${asked}`];
-}
-
-function lineText(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** What the merge will do, and each file that it changes. */

@@ -22,6 +22,22 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 72,
+    without: 'escaping commands within a line',
+    file: 'pipeline/text.ts',
+    text: "text.replaceAll(UNSEEN, escaped).replaceAll('##[', '#\\\\u0023[');",
+    instead: 'text.replaceAll(UNSEEN, escaped);',
+    test: 'test/pipeline/report/unseen.test.ts',
+  },
+  {
+    attack: 72,
+    without: 'escaping the lines of a table',
+    file: 'pipeline/cli/catalog/table.ts',
+    text: 'return linesText([line(titles), ...cells.map(line)]);',
+    instead: "return [line(titles), ...cells.map(line), ''].join('\\n');",
+    test: 'test/pipeline/report/unseen.test.ts',
+  },
+  {
     attack: 71,
     without: 'counting the steps of filters',
     file: 'pipeline/policy/owners/prow.ts',

@@ -116,8 +116,8 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 21,
     without: 'escaping what no one sees',
     file: 'pipeline/text.ts',
-    text: 'return text.replaceAll(UNSEEN, escaped);',
-    instead: 'return text;',
+    text: 'return text.replaceAll(UNSEEN, escaped).replaceAll(',
+    instead: 'return text.replaceAll(',
     test: OUTPUTS,
   },
   {

@@ -7,7 +7,7 @@ import { type LegacyRelease, legacyChanges } from '../../../catalog/crd/legacy.t
 import { unsafeChanges } from '../../../catalog/crd/safety.ts';
 import { directorySource, fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { amount } from '../../text.ts';
+import { amount, linesText } from '../../text.ts';
 import type { Command } from '../command.ts';
 
 export const command: Command = {
@@ -39,7 +39,7 @@ export const command: Command = {
       await terminal.out(`${JSON.stringify({ verdict, compared: pairs.length, changes }, null, 2)}\n`);
     } else {
       for (const { definition, text: line, hint } of changes) {
-        await terminal.out(`${definition}: ${line}${hint === undefined ? '' : ` (${hint})`}\n`);
+        await terminal.out(linesText([`${definition}: ${line}${hint === undefined ? '' : ` (${hint})`}`]));
       }
       const seen = `${amount(pairs.length, 'CRD')} compared`;
       terminal.err(

@@ -1,7 +1,7 @@
 /** Rows as people read them in a terminal. */
 
 import type { Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { linesText, plain } from '../../text.ts';
 
 /** Narrowest column that is cut to fit the terminal. */
 const NARROWEST = 12;
@@ -35,7 +35,7 @@ export function tableText(
       )
       .join(GAP)
       .trimEnd();
-  return [line(titles), ...cells.map(line)].map((text) => `${text}\n`).join('');
+  return linesText([line(titles), ...cells.map(line)]);
 }
 
 /** Takes from the widest column as long as a row is too long. */

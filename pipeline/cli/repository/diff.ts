@@ -4,7 +4,7 @@ import { PipelineError } from '../../error.ts';
 import { openRepository } from '../../git/repository.ts';
 import { diffMarkdown, diffText } from '../../report/diff.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { amount, plain, shortList } from '../../text.ts';
+import { amount, linesText, plain, shortList } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands, withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -99,7 +99,7 @@ async function pruning(invocation: Invocation, terminal: Terminal): Promise<Exit
 function prunedText({ package: name, channel, entries, isWholeChannel, isPreRelease }: Pruned): string {
   const what = isWholeChannel ? 'the whole channel is missing' : `missing: ${shortList(entries, 'entries')}`;
   const allowed = isPreRelease ? ' (allowed: pre-release channel)' : '';
-  return `${plain(`${name} ${channel}: ${what}${allowed}`)}\n`;
+  return linesText([`${name} ${channel}: ${what}${allowed}`]);
 }
 
 /** Which packages were looked at: without it, no changes could mean that nothing was. */

@@ -1,12 +1,13 @@
 /** Attack 54 in every format that people read: names and messages hold no character that nobody sees. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { codeQualityReport } from '../../../pipeline/report/code-quality.ts';
 import { sarifReport } from '../../../pipeline/report/sarif.ts';
 import { escapeXml, hasUnseen, plainLines } from '../../../pipeline/text.ts';
 import { written } from '../../catalog/olm/universe.ts';
 import { folder } from '../../fakes/folder.ts';
+import { makeRepository } from '../../fakes/repository.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 
 /** One of each kind: width, direction, tag, letter without a shape, terminal, no character, half of one. */
@@ -78,3 +79,79 @@ function textsIn(value: unknown): string {
     .map(([key, one]) => key + textsIn(one))
     .join('');
 }
+
+/** What the log of a workflow takes for a command, at the beginning of a line and within one, and what a terminal obeys. */
+const COMMANDS = '::error::x ##[stop-commands]y\n::error::z\u001b[31m';
+
+/** A folder `old`, and `new` with a package, a channel and a property of a CRD of this name. */
+function named(name: string): string {
+  const p = { versions: ['1.0.0'], channels: { stable: [{ name: 'p.v1.0.0' }] } };
+  const evil = {
+    versions: ['1.0.0'],
+    channels: { stable: [{ name: `${name}.v1.0.0` }], [name]: [{ name: `${name}.v1.0.0` }] },
+  };
+  const crd = (property: string): string =>
+    JSON.stringify({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'as.g.io' },
+      spec: {
+        group: 'g.io',
+        names: { kind: 'A', plural: 'as' },
+        scope: 'Namespaced',
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: {
+              openAPIV3Schema: {
+                type: 'object',
+                properties: { [property]: { type: 'string' } },
+                required: [property],
+              },
+            },
+          },
+        ],
+      },
+    });
+  return folder({
+    'old/c.json': written({ p }),
+    'new/c.json': written({ p, [name]: evil }),
+    'crds/old/a.yaml': crd('a'),
+    'crds/new/a.yaml': crd(name),
+  });
+}
+
+test.each([
+  ['list', 'packages', 'new'],
+  ['list', 'channels', 'new'],
+  ['diff', 'old', 'new'],
+  ['diff', 'new', 'old', '--pruning', '--whole'],
+  ['crd-diff', 'crds/old', 'crds/new'],
+  ['audit', 'new', '--all'],
+])('72: %s %s %s prints no command of a log and nothing that a terminal obeys', async (...words) => {
+  const { out, err } = await runCommand(words, { directory: named(COMMANDS) });
+  expect(out).toContain('stop-commands');
+  for (const text of [out, err]) expect(text).not.toMatch(LOG_COMMAND);
+  expect((await runCommand(words, { directory: named('q') })).out).not.toContain('\\u');
+});
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal obeys
+const LOG_COMMAND = /^\s*::|##\[|\u001b/m;
+
+test('72: a report names the folder of a catalog without commands', async () => {
+  const made = makeRepository();
+  onTestFinished(() => made.remove());
+  const [base = '', head = ''] = made.chain(
+    { 'catalogs/v4.20/p/catalog.json': '' },
+    {
+      [`catalogs/x\n${COMMANDS}/p/catalog.json`]: written({
+        p: { versions: ['1.0.0'], channels: { stable: [{ name: 'p.v1.0.0' }] } },
+      }),
+    },
+  );
+  const { out } = await runCommand(['check', '--base', base, '--head', head], { directory: made.directory });
+  expect(out).toContain('package p in x');
+  expect(out).not.toMatch(LOG_COMMAND);
+});
