@@ -22,6 +22,14 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 73,
+    without: 'leaving out the password of an address',
+    file: 'pipeline/cli/inventory/kubeconfig.ts',
+    text: "JSON.stringify(server.replace(/^.*@/s, '…@'))",
+    instead: 'JSON.stringify(server)',
+    test: 'test/pipeline/cli/catalog/inventory.test.ts',
+  },
+  {
     attack: 72,
     without: 'escaping commands within a line',
     file: 'pipeline/text.ts',

@@ -102,7 +102,9 @@ function serverOf(path: string, server: string): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === '')
     return server.replace(/\/+$/, '');
-  throw usage(`${path}: the server of the cluster is ${JSON.stringify(server)}, expected https://HOST:PORT`);
+  // The address may have a password, whatever comes before it, and a message may be public.
+  const shown = JSON.stringify(server.replace(/^.*@/s, '…@'));
+  throw usage(`${path}: the server of the cluster is ${shown}, expected https://HOST:PORT`);
 }
 
 /** The text of `KEY-data` (base64), or of the file at `KEY`. */

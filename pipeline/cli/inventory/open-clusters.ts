@@ -1,6 +1,8 @@
 /** The clusters that a command line names by a kubeconfig and its contexts. */
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readFileBytes, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Invocation, Option } from '../command.ts';
 import { type ClusterApi, clusterApi } from './cluster-api.ts';
@@ -42,7 +44,7 @@ export async function readCluster<T>(
   },
 ): Promise<T> {
   const path = kubeconfigPath(invocation, terminal);
-  const readFile = (name: string): string => readText(resolve(dirname(path), name));
+  const readFile = (name: string): string => textBeside(path, name);
   const access = clusterAccess({ path, bytes: readFileBytes(path), readFile }, context);
   const api = clusterApi(access);
   try {
@@ -50,6 +52,14 @@ export async function readCluster<T>(
   } finally {
     api.close();
   }
+}
+
+/** Somebody else may have written the kubeconfig: what has no end is not opened. */
+function textBeside(path: string, name: string): string {
+  const full = resolve(dirname(path), name);
+  if (existsSync(full) && !statSync(full).isFile())
+    throw new PipelineError('usage', `${full}, which ${path} names, is not a regular file`);
+  return readText(full);
 }
 
 function kubeconfigPath({ text }: Pick<Invocation, 'text'>, { directory, environment }: Terminal): string {

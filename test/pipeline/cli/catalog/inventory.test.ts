@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -405,5 +405,21 @@ describe('portolan inventory', () => {
     const unknown = await inventory(directory, '--context', 'other');
     expect(unknown.err).toContain('has no context "other"');
     expect(unknown.err).toContain('--context secret-name');
+  });
+
+  test('73: a kubeconfig of somebody else: no device is read, and no password of its address is shown', async () => {
+    const far = await cluster({ ...OLM_V0 });
+    const endless = await inventory(kubeconfig(far, { user: { tokenFile: '/dev/zero' } }));
+    expect(endless).toMatchObject({ exit: 2 });
+    expect(endless.err).toContain('/dev/zero, which');
+    expect(endless.err).toContain('is not a regular file');
+    const named = await inventory(kubeconfig(far, { cluster: { server: 'https://u:pass@word@host:6443' } }));
+    expect(named).toMatchObject({ exit: 2 });
+    expect(named.err).toContain('the server of the cluster is "…@host:6443"');
+    expect(named.err).not.toContain('pass');
+    const directory = kubeconfig(far, { user: { tokenFile: 'link' } });
+    writeFileSync(join(directory, 'token'), 'secret\n');
+    symlinkSync('token', join(directory, 'link'));
+    expect((await inventory(directory)).exit).toBe(0);
   });
 });
