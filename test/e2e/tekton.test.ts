@@ -27,6 +27,7 @@ interface Step {
 }
 
 const FOLDER = 'deploy/tekton';
+const HARBOUR = 'catalogs/v4.20/harbour-operator/catalog.yaml';
 const taskOf = (name: string): Task => load(readFileSync(join(FOLDER, `${name}.yaml`), 'utf8')) as Task;
 
 beforeAll(buildProgram);
@@ -154,9 +155,13 @@ test('portolan-publish of an older commit in a new workspace leaves the tag wher
     return results['IMAGE_DIGEST'];
   };
   const first = published(sample.base);
-  const newest = published(sample.addition);
-  expect(newest).not.toBe(first);
-  expect(published(sample.base)).toBe(newest);
+  const second = published(sample.addition);
+  expect(second).not.toBe(first);
+  const harbour = sample.git('show', `${sample.addition}:${HARBOUR}`).replace('runs harbours', 'runs more');
+  const last = sample.commit({ [HARBOUR]: harbour }, { parents: [sample.addition], branch: 'last' });
+  const newest = published(last);
+  expect(newest).not.toBe(second);
+  for (const late of [sample.base, sample.addition]) expect(published(late)).toBe(newest);
   sample.remove();
 });
 

@@ -245,6 +245,7 @@ export interface SeenStatus {
   readonly commit: string;
   readonly context: string;
   readonly state: string;
+  readonly description: string;
   /** Where more of it is said. */
   readonly link: string | undefined;
   /** When it came, in ms of `performance.now()`. */
@@ -291,8 +292,8 @@ export async function fakeGitHub(): Promise<FakeGitHub> {
     // No pull request is open: a push concerns none.
     if (/^\/repos\/sea\/catalogs\/pulls(?:\?|$)/.test(request.url)) return reply(response, 200, '[]', json);
     if (commit === undefined) return reply(response, 404, '{}', json);
-    const { context, state, target_url: link } = JSON.parse(request.body.toString());
-    statuses.push({ commit, context, state, link, at: performance.now() });
+    const { context, state, description, target_url: link } = JSON.parse(request.body.toString());
+    statuses.push({ commit, context, state, description, link, at: performance.now() });
     reply(response, 201, '{}', json);
   });
   return { url, statuses, deployments, asked };

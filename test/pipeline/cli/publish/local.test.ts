@@ -1,4 +1,5 @@
 /** The functions' steps with no cloud, as the command line has them. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,6 +31,16 @@ test('publishes every catalog of the policy; status says so', async () => {
   const mapping = readFileSync(join(directory, 'documents/v4.20/mapping.txt'), 'utf8');
   expect(mapping).toContain('mirror.example.com/olm');
   expect(existsSync(join(directory, 'registry/oci-layout'))).toBe(true);
+  // The oldest of three commits last, from a new clone.
+  const last = sample.commit({ 'README.md': 'x' }, { parents: [sample.addition], branch: 'last' });
+  const other = folder();
+  const fresh = (commit: string) => {
+    const clone = join(folder(), 'clone');
+    execFileSync('git', ['clone', '--quiet', sample.directory, clone]);
+    return portolan(other, 'publish', '--repo', clone, '--local', other, '--commit', commit);
+  };
+  for (const commit of [sample.base, last, sample.base]) expect((await fresh(commit)).exit, commit).toBe(0);
+  expect((await fresh(sample.base)).out).toMatch(new RegExp(`commit {2}(?:${last}|${sample.addition})`));
   // Older, and the same again: nothing changes.
   expect((await portolan(directory, ...words, 'main')).out).toContain(`commit  ${sample.addition}`);
   expect((await portolan(directory, ...words, 'addition')).out).toBe(ran.out);

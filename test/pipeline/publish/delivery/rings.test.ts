@@ -458,3 +458,27 @@ test('keep deletes no image that a ring shows or waits for, however old its comm
   // The last ring has the third; the first two are behind it.
   expect(await stay()).toEqual([2, 3, 4]);
 });
+
+test('a ring that is taken out of the policy is announced as retired, once', async () => {
+  const of = await sea();
+  await of.merge(ringed);
+  await of.look();
+  of.time = 72;
+  await of.look();
+  const fewer = withRings("[{tag: '{catalog}-early'}, {tag: '{catalog}', after: 72h}]", ringed);
+  const sent: string[] = [];
+  const reports = { send: async ({ body }: { readonly body: string }) => void sent.push(body) };
+  sample.git('branch', '-f', 'trunk', fewer);
+  await of.look({ reports });
+  const told = sent.map((body) => JSON.parse(body)).filter(({ what }) => what === 'retirement');
+  expect(told).toMatchObject([{ image: 'registry.example.com/sea/catalog:v4.20-canary', retired: 'keep' }]);
+  const records = await publishedIn(of.ports.records);
+  expect(records.map(({ image, retired }) => [image, retired])).toEqual([
+    ['registry.example.com/sea/catalog:v4.20', undefined],
+    ['registry.example.com/sea/catalog:v4.20-canary', 'keep'],
+    ['registry.example.com/sea/catalog:v4.20-early', undefined],
+  ]);
+  sent.length = 0;
+  await of.look({ reports });
+  expect(sent.filter((body) => JSON.parse(body).what === 'retirement')).toEqual([]);
+});
