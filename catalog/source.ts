@@ -38,6 +38,9 @@ export interface TextPiece {
   readonly isPlain: boolean;
 }
 
+/** Why there is nothing to read where a link names nothing. */
+export const LINK_TO_NOTHING = 'a link to nothing';
+
 /** A source in memory. */
 export function sourceOf(files: Readonly<Record<string, string | Uint8Array>>): CatalogSource {
   const encoder = new TextEncoder();

@@ -13,7 +13,13 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { compareText } from '../catalog/go/text.ts';
-import type { CatalogSource, FilePieces, SourceFile, TextPiece } from '../catalog/source.ts';
+import {
+  type CatalogSource,
+  type FilePieces,
+  LINK_TO_NOTHING,
+  type SourceFile,
+  type TextPiece,
+} from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
 import { piecesOf } from './file-pieces.ts';
 
@@ -146,7 +152,7 @@ function whyUnreadable({ full, entry, clones }: Listed): string | undefined {
   if (entry.isFile()) return undefined;
   if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
   const target = targetOf(full);
-  if (!target) return 'a link to nothing';
+  if (!target) return LINK_TO_NOTHING;
   if (clones.some((clone) => linkOut(clone, full) !== undefined)) return 'a link out of the clone';
   if (target.isFile()) return undefined;
   return target.isDirectory() ? 'a link to a directory' : 'a link to something that is not a file';

@@ -3,13 +3,18 @@ import { type CheckedShape, listOf, mapOf, type Shape, type StructShape, struct 
 
 const QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
 
+/** White space that JSON escapes: Go looks for spaces around a quantity before it reads the escapes. */
+const ESCAPED_SPACE = /[\t\n\v\f\r\u2028\u2029\ufeff]/;
+
 /** `resource.Quantity`: a number, or text such as `100m` and `64Mi`. */
 export const quantity: CheckedShape = {
   kind: 'checked',
   goName: 'resource.Quantity',
   expected: 'a quantity such as 100m or 64Mi',
   refusal: (value) =>
-    (typeof value === 'string' || typeof value === 'number') && QUANTITY_SYNTAX.test(String(value).trim())
+    (typeof value === 'string' || typeof value === 'number') &&
+    !ESCAPED_SPACE.test(String(value)) &&
+    QUANTITY_SYNTAX.test(String(value).trim())
       ? undefined
       : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
 };

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { quantity } from '../../../catalog/go/kubernetes-readers.ts';
 import { CRD_V1, DEPLOYMENT_SPEC, JSON_SCHEMA } from '../../../catalog/go/kubernetes-types.ts';
 import { fitStruct } from '../../../catalog/go/shape.ts';
 
@@ -52,4 +53,10 @@ test('a CRD has its names as they are spelled, in schemas within schemas as well
   const { value } = fitStruct(withSchema({ properties: { a: { externalDocs: { URL: 'x' } } } }), CRD_V1);
   expect(value).toEqual(withSchema({ properties: { a: { externalDocs: {} } } }));
   expect(JSON_SCHEMA.exactKeys).toBe(true);
+});
+
+test('spaces around a quantity are not read, but white space that JSON escapes is refused', () => {
+  for (const text of ['100m', ' 100m', '100m ']) expect(quantity.refusal(text)).toBeUndefined();
+  for (const text of ['100m\n', '\t100m', '100m\u2028'])
+    expect(quantity.refusal(text)).toMatch(/^quantities must match/);
 });

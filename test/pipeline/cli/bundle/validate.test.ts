@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openLayout } from '../../../../pipeline/oci/registry/layout/layout.ts';
@@ -305,4 +305,17 @@ describe('the version of Kubernetes that certification checks for', () => {
     expect(await severity('v4.9', '--suite', 'openshift')).toBe('error');
     expect(await severity('v4.9-v4.12', '--suite', 'community')).toBe('warning');
   });
+});
+
+test('a link to nothing is an error in manifests/, and a warning in metadata/, where tools skip it', async () => {
+  const directory = folder();
+  cpSync(SAMPLE, directory, { recursive: true });
+  symlinkSync('./none', join(directory, 'metadata/link.yaml'));
+  const warned = await portolan(directory, 'bundle', 'validate', '.', '--compat', 'sdk');
+  expect(warned.exit).toBe(0);
+  expect(warned.out + warned.err).toContain('metadata/link.yaml: warning: a link to nothing');
+  symlinkSync('./none', join(directory, 'manifests/link.yaml'));
+  const failed = await portolan(directory, 'bundle', 'validate', '.', '--compat', 'sdk');
+  expect(failed.exit).toBe(1);
+  expect(failed.out + failed.err).toContain('manifests/link.yaml: error: a link to nothing');
 });
