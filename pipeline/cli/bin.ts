@@ -13,16 +13,11 @@ declare const PORTOLAN_VERSION: string;
 // The program runs for a fraction of a second: what the engine's optimizer spends on
 // inlining it never earns back. Without it every command takes a tenth to a fifth less.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=200');
-// The engine lets the memory grow to four times what is in use before it looks for what is not. Checks use most of what
-// they read until their end: to look often finds little.
-const [command = ''] = process.argv.slice(2);
-const growth = new Map([
-  ['check', 300],
-  ['rehearse', 200],
-]);
-setFlagsFromString(`--heap-growing-percent=${growth.get(command) ?? 70}`);
-// Few functions of one check run long enough to be optimized as early as by default.
-if (command === 'check') setFlagsFromString('--interrupt-budget=264000');
+// The engine lets the memory grow to four times what is in use before it looks for what is not. A check uses most of
+// what it reads until its end, and few of its functions run long enough to be optimized as early as by default.
+const isCheck = process.argv[2] === 'check';
+setFlagsFromString(`--heap-growing-percent=${isCheck ? 300 : 70}`);
+if (isCheck) setFlagsFromString('--interrupt-budget=264000');
 
 const environment = process.env;
 
