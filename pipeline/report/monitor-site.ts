@@ -26,7 +26,7 @@ const OWN_STYLE = [
   'main{max-width:72rem;margin:0 auto}main,header{overflow-wrap:anywhere}header{display:block;padding:.6rem max(1.2rem,calc((100vw - 72rem)/2 + 1.2rem))}header p{margin:0;color:var(--dim)}',
   'h2{margin:2rem 0 .4rem;font-size:1.3rem;line-height:1.25}h3 small{white-space:nowrap}',
   '.tiles{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.8rem;margin:1rem 0}.tile{border:1px solid var(--edge);border-radius:8px;padding:.5rem .9rem;background:var(--box)}.tile b{display:block;font-size:2rem;line-height:1.2}.tile.stop b{color:var(--gone)}.tile.good b{color:var(--good)}.tile.good{color:inherit;margin:0}',
-  'table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--edge)}td.number,th.number{text-align:right;white-space:nowrap}',
+  'table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--edge)}.number{text-align:right;white-space:nowrap}.day{white-space:nowrap}td{overflow-wrap:anywhere}',
   '.entry{border-left:4px solid var(--good);padding:.1rem .8rem;margin:1rem 0}.entry.stuck{border-color:var(--gone)}.entry p,.entry ul{margin:.25rem 0}.state{font-weight:600}.stuck .state{color:var(--gone)}.repaired .state{color:var(--good)}',
   'pre{background:var(--box);border:1px solid var(--edge);border-radius:8px;padding:.7rem 1rem;overflow-x:auto;font-size:.85em}summary{cursor:pointer}',
   '@media(max-width:46rem){main,header{padding:.6rem}.tiles{grid-template-columns:1fr;gap:.4rem}.tile,.tile b{display:flex;align-items:center;gap:.8rem}th,td{padding-right:.5rem}.wide{display:none}}',
@@ -120,17 +120,29 @@ function entryTable(all: readonly Placed[]): string {
   const rows = all.map(({ repository, entry }) => {
     const { merge, lost } = entry;
     const versions = [...new Set(lost.filter(({ repaired }) => !repaired).flatMap((one) => one.versions))];
-    return `<tr><td>${escapeXml(merge.date)}</td><td><a href="${entryLink(repository, entry)}">${escapeXml(entry.package)}</a></td><td>${escapeXml(shortList(versions))}</td><td class="wide">${escapeXml(repository.name)}</td><td class="number">${entry.days}</td></tr>`;
+    return [
+      escapeXml(merge.date),
+      `<a href="${entryLink(repository, entry)}">${escapeXml(entry.package)}</a>`,
+      escapeXml(shortList(versions)),
+      escapeXml(repository.name),
+      String(entry.days),
+    ];
   });
-  return table(['Since', 'Package', 'Stuck', '<span class="wide">Repository</span>', 'Days'], rows);
+  return table(['Since', 'Package', 'Versions', 'Repository', 'Days'], rows);
 }
 
 function repositoryTable(repositories: readonly MonitoredRepository[]): string {
   const rows = repositories.map((one) => {
     const stuck = one.entries.filter(({ state }) => state === 'stuck').length;
-    return `<tr><td><a href="${link(one)}.html">${escapeXml(one.name)}</a></td><td class="number">${stuck}</td><td class="number">${one.entries.length - stuck}</td><td class="number">${one.merges}</td><td class="wide">${escapeXml(one.from)} to ${escapeXml(one.to)}</td></tr>`;
+    return [
+      `<a href="${link(one)}.html">${escapeXml(one.name)}</a>`,
+      String(stuck),
+      String(one.entries.length - stuck),
+      String(one.merges),
+      `${escapeXml(one.from)} to ${escapeXml(one.to)}`,
+    ];
   });
-  return table(['Repository', 'Stuck', 'Repaired', 'Merges', '<span class="wide">Checked</span>'], rows);
+  return table(['Repository', 'Stuck', 'Repaired', 'Merges', 'Checked'], rows);
 }
 
 function repairsPart(all: readonly Placed[]): string {
@@ -139,7 +151,7 @@ function repairsPart(all: readonly Placed[]): string {
   const names = [...new Set(repaired.map(({ entry }) => entry.package))].sort();
   const rows = names.map((name) => {
     const days = repaired.filter(({ entry }) => entry.package === name).map(({ entry }) => entry.days);
-    return `<tr><td>${escapeXml(name)}</td><td class="number">${days.length}</td><td class="number">${median(days)}</td><td class="number">${Math.max(...days)}</td></tr>`;
+    return [escapeXml(name), String(days.length), String(median(days)), String(Math.max(...days))];
   });
   return part('How long repairs took', table(['Package', 'Repairs', 'Median days', 'Most days'], rows));
 }
@@ -270,8 +282,27 @@ function part(heading: string, content: string): string {
   return `<section><h2>${escapeXml(heading)}</h2>${content}</section>`;
 }
 
-function table(heads: readonly string[], rows: readonly string[]): string {
-  const isNumber = (head: string): boolean => /^(?:Days|Stuck|Repaired|Merges|Repairs|M\w+ days)$/.test(head);
-  const head = heads.map((name) => `<th scope="col"${isNumber(name) ? ' class="number"' : ''}>${name}</th>`);
-  return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
+/** The columns that are numbers, days, or only shown where there is room. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  Since: 'day',
+  Repository: 'wide',
+  Checked: 'wide',
+  ...Object.fromEntries(
+    ['Stuck', 'Repaired', 'Merges', 'Days', 'Repairs', 'Median days', 'Most days'].map((name) => [
+      name,
+      'number',
+    ]),
+  ),
+};
+
+/** @param rows cells as HTML */
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  // The first column names the row, and is always shown.
+  const styleOf = (i: number): string =>
+    i === 0 && heads[0] === 'Repository' ? '' : (COLUMNS[heads[i] ?? ''] ?? '');
+  const head = heads.map((name, i) => `<th scope="col" class="${styleOf(i)}">${name}</th>`);
+  const body = rows.map(
+    (cells) => `<tr>${cells.map((cell, i) => `<td class="${styleOf(i)}">${cell}</td>`).join('')}</tr>`,
+  );
+  return `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table>`;
 }
