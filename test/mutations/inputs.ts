@@ -59,7 +59,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/policy/owners/code-owners.ts',
     text: 'steps.left -= LINE;',
     instead: '',
-    test: OWNERS_TEST,
+    test: 'test/pipeline/policy/owners/code-owners.test.ts',
   },
   {
     attack: 71,

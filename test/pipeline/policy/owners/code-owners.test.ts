@@ -82,4 +82,7 @@ test('71: a pattern that takes more steps than are left matches nothing that cou
   const paths = ['a'.repeat(200)];
   expect(linesFor(lines, paths, { left: 150 })).toBeUndefined();
   expect(linesFor(lines, paths, { left: 1000 })).toEqual([undefined]);
+  const many = readCodeOwners('/b @bob\n'.repeat(100));
+  expect(linesFor(many, ['a'], { left: 1000 })).toBeUndefined();
+  expect(linesFor(many, ['a'], { left: 5000 })).toEqual([undefined]);
 });
