@@ -143,6 +143,7 @@ const OTHERS: Readonly<Record<string, unknown>> = {
   'image.pullPolicy': 'Always',
   'forge.kind': 'gitlab',
   issuer: 'https://issuer.example.com',
+  githubApi: 'https://github.example.com/api/v3',
   pages: 'https://pages.example.com',
   'work.cache': '1Gi',
   'reconcile.schedule': '1 * * * *',
