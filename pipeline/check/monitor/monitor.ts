@@ -172,7 +172,8 @@ async function entryOf(
   for (const finding of findings) {
     const found: Lost[] = [];
     for (const catalog of finding.catalogs ?? [])
-      found.push(...(await lostIn(search, { finding, of, catalog, commit: merge.commit })));
+      for (const channels of channelsOf(finding))
+        found.push(...(await lostIn(search, { finding, channels, of, catalog, commit: merge.commit })));
     if (found.length > 0) confirmed.push(finding);
     lost.push(...found);
   }
@@ -193,21 +194,27 @@ async function entryOf(
   return { entry, unconfirmed };
 }
 
+/** Under OLM v1 a finding names the channel to edit: an extension may have selected it, or none. */
+function channelsOf(finding: Finding): (readonly string[])[] {
+  const named = finding.channel === undefined ? [] : [finding.channel];
+  return effectOf(finding)?.olm === 'v1' && named.length > 0 ? [[], named] : [named];
+}
+
 interface Place {
   readonly finding: Finding;
+  readonly channels: readonly string[];
   readonly of: string;
   readonly catalog: string;
   readonly commit: string;
 }
 
 /** The versions of a finding that could upgrade before the merge and cannot after it, with what became of them. */
-async function lostIn(search: Search, { finding, of, catalog, commit }: Place): Promise<Lost[]> {
+async function lostIn(search: Search, { finding, channels, of, catalog, commit }: Place): Promise<Lost[]> {
   const states = search.history.statesOf({ catalog, package: of });
   const at = states.findIndex(({ merge }) => merge?.id === commit);
   const [after, before] = [states[at], states[at + 1]];
   const olm = effectOf(finding)?.olm;
   if (!after || !before || olm === undefined) return [];
-  const channels = finding.channel === undefined ? [] : [finding.channel];
   const stuck: Stuck[] = [];
   const repaired = new Map<string, Lost>();
   const channel = channels.length === 0 ? {} : { channel: channels[0] ?? '' };
