@@ -137,7 +137,11 @@ async function currentDocuments(database: Database): Promise<string[]> {
   const { rings, unread: unreadRings } = await ringsIn(records);
   if (unread.length + unreadRings.length > 0) return [DOCUMENTS];
   const ringed = rings
-    .flatMap(({ arrivals, rings: all }) => [...arrivals, ...all.flatMap(({ image }) => image ?? [])])
+    .flatMap(({ arrivals, opened, rings: all }) => [
+      ...arrivals,
+      ...opened,
+      ...all.flatMap(({ image }) => image ?? []),
+    ])
     .map((image) => prefixOf('', image).slice(DOCUMENTS.length));
   return [...published.map(({ documents }) => documents), ...ringed];
 }

@@ -234,7 +234,7 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     });
     const store = recordRings(records, 'v4.20', 'x');
     const { state, version } = await store.read();
-    const at = '2026-01-01T00:00:00Z';
+    const at = '2026-01-01T00:00:00.000Z';
     await store.replace({ ...state, arrivals: [{ ...image(3), ring: 'x', at }] }, version);
     await database.query(
       "update portolan.record set written = now() - interval '31 days' where key not like $1",
