@@ -16,7 +16,10 @@ const WARNED = Object.entries(HARMS).filter(([, rule]) => rule !== undefined) as
 
 test('docs/foresight.md lists the classes that are only warned about', () => {
   const page = readFileSync('docs/foresight.md', 'utf8');
-  const table = page.slice(page.indexOf('## Errors and warnings'), page.indexOf('## Installs that clusters refuse'));
+  const table = page.slice(
+    page.indexOf('## Errors and warnings'),
+    page.indexOf('## Installs that clusters refuse'),
+  );
   const rows = [...table.matchAll(/^\| ([^|]+) \| [^|]+ \| ([a-z0-9-]+) \|/gm)].map(([, name, rule]) => [
     name,
     `graph/${rule}`,

@@ -9,7 +9,8 @@ import { quoted, type Rule } from '../rule.ts';
 export const rule: Rule = {
   id: 'image/local',
   severity: 'warning',
-  summary: 'Reports channel heads with images of a registry on localhost, where clusters look on their own nodes',
+  summary:
+    'Reports channel heads with images of a registry on localhost, where clusters look on their own nodes',
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {

@@ -100,7 +100,10 @@ type Json = Readonly<Record<string, unknown>>;
 type Family = BaseImage['family'];
 
 const LIST_TYPES = { oci: OCI_INDEX, docker: DOCKER_LIST } as const;
-export const MANIFEST_TYPES: Readonly<Record<Family, string>> = { oci: OCI_MANIFEST, docker: DOCKER_MANIFEST };
+export const MANIFEST_TYPES: Readonly<Record<Family, string>> = {
+  oci: OCI_MANIFEST,
+  docker: DOCKER_MANIFEST,
+};
 export const CONFIG_TYPES: Readonly<Record<Family, string>> = {
   oci: 'application/vnd.oci.image.config.v1+json',
   docker: 'application/vnd.docker.container.image.v1+json',
