@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '7fd97046640bcf143da9eedc4b0deae8e0f8390a',
+  commit: '34a29c5a3352ad98c0264e1af5028e58ed0a71b0',
 };
 
 const REPOSITORY = 'portolan/portolan';
