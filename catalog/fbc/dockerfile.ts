@@ -1,4 +1,5 @@
 /** What a Dockerfile says of an image: its base, its labels, and what is copied into it. */
+import { parseJson } from '../json.ts';
 
 /** An image that a Dockerfile builds, or a part of one. */
 export interface Stage {
@@ -138,7 +139,7 @@ function copyOf(rest: string, { values, folder }: OpenStage): Copy {
 function listOf(rest: string): string[] | undefined {
   const at = rest.indexOf('[');
   try {
-    const list: unknown = JSON.parse(rest.slice(at));
+    const list: unknown = parseJson(rest.slice(at));
     return Array.isArray(list) ? [...tokensOf(rest.slice(0, at)), ...list.map(String)] : undefined;
   } catch {
     return undefined;
