@@ -11,8 +11,10 @@ const TIMEOUT = 5000;
 const SKEW = 60;
 
 /**
+ * Reads identity tokens. It checks who issued a token and until when it holds; whom it is for and what it allows, the caller checks.
+ *
  * @param issuer a URL, whose keys stand where GitHub and Sigstore's other issuers have them
- * @throws PipelineError from its function: `denied` for a token that nobody but its sender vouches for,
+ * @throws PipelineError from its function: `denied` for a token that the issuer did not sign,
  *   `unreachable` (retryable) when the keys cannot be had
  */
 export function tokenReader(issuer: string): (token: string) => Promise<Claims> {

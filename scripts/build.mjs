@@ -81,9 +81,10 @@ const COMMAND_FILES = {
   'opm render': { file: 'render' },
   'mirror plan': {
     modules: ['pipeline/cli/mirror/plan.ts'],
-    without: ['--build', '--image-set'],
+    without: ['--build', '--from', '--image-set'],
     lacks: [
       'catalog/mirror/image-set.ts',
+      'pipeline/cli/mirror/plan-upgrade.ts',
       'pipeline/cli/publish/build-selection.ts',
       'pipeline/mirror/charts/download.ts',
       'pipeline/mirror/charts/read-charts.ts',
@@ -92,8 +93,12 @@ const COMMAND_FILES = {
   },
   publish: {
     modules: ['pipeline/cli/publish/publish.ts'],
-    without: ['--keyless', '--local', '--provenance', '--sbom', '--sign-key'],
-    lacks: ['pipeline/publish/attest/keyless.ts', 'pipeline/publish/attest/sbom.ts'],
+    without: ['--keyless', '--local', '--provenance', '--sbom', '--sign-key', '--upgrade-safety'],
+    lacks: [
+      'pipeline/publish/attest/keyless.ts',
+      'pipeline/publish/attest/sbom.ts',
+      'pipeline/publish/attest/upgrade-safety.ts',
+    ],
     external: IN_PLACE,
   },
   // In a process of its own: see start.ts.

@@ -359,7 +359,12 @@ function flatten(wildcard: string): string {
   return version.split('.').length === 2 ? `${version}.0` : version;
 }
 
-/** Raises the part before the wildcard; the empty string where blang has nothing to raise. */
+/**
+ * Raises the part before the last wildcard, as blang does: `1.2.x` gives `1.3.0`, `1.x` gives `2.0.0`, and `1.x.x` gives `1.1.0`.
+ *
+ * @param flat the version with 0 in place of wildcards
+ * @returns the empty string where blang has nothing to raise
+ */
 function raise(flat: string, wildcard: string): string {
   const parts = wildcard.split('.');
   if (parts.at(-1) !== 'x' || parts.length < 2 || parts.length > 3) return '';

@@ -350,6 +350,7 @@ function resultOf({ result }: WrittenAttestation): RequiredResult {
   return new Map(Object.entries(result).map(([field, value]) => [field, String(value)]));
 }
 
+/** Whom to trust: keys, or an identity with its issuer, both of which the schema then requires. */
 function trustOf({ keys, identity = '', issuer = '', trustedRoot: root }: WrittenSignature): Trust {
   if (keys) return { kind: 'keys', keys };
   return { kind: 'identity', identity, issuer, ...(root === undefined ? {} : { root }) };

@@ -16,7 +16,8 @@ const POLICIES: readonly Pick<GraphPolicy, 'stops' | 'keep'>[] = [
 ];
 
 /**
- * The package with other edges in some of its channels, in each way that suggest-graph knows.
+ * The package with the edges that suggest-graph suggests for some of its channels, once for each policy. A channel for which it
+ * has no suggestion stays as it is.
  *
  * @param names names of the channels
  * @param avoid names of bundles that no upgrade may lead to

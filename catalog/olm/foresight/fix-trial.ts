@@ -161,6 +161,7 @@ function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
   return [...inEach, ...open];
 }
 
+/** A package with changed channels, and with the bundles of the past that their entries bring back. */
 function withChannels(ofPackage: Package, changed: readonly Channel[], past: World | undefined): Package {
   const old = past?.catalog.packages.get(ofPackage.name)?.bundles;
   const bundles = new Map(ofPackage.bundles);

@@ -104,6 +104,7 @@ type ListsNaming = (name: string) => readonly RankedList[];
 /** From so many on, lists are looked up by what they name: one may have a thousand that name one bundle each. */
 const MANY = 8;
 
+/** The lists that may name a bundle: of few lists all, of many only those that do, so that a look-up does not see each list. */
 function rankedLists(entries: readonly (Entry | undefined)[], lists: Lists): ListsNaming {
   const ranks = new Map(entries.map((entry, rank) => [entry, rank]));
   const ranked = lists.map((list) => ({
@@ -116,6 +117,7 @@ function rankedLists(entries: readonly (Entry | undefined)[], lists: Lists): Lis
     for (const name of list.names()) {
       const known = byName.get(name);
       if (!known) byName.set(name, [list]);
+      // A list may name a bundle twice, one after the other in this loop.
       else if (known.at(-1) !== list) known.push(list);
     }
   }

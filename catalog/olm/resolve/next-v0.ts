@@ -242,7 +242,7 @@ function whyBlocked(node: Node): string {
   return types.size > 0 ? `nothing satisfies its ${[...types].join(' and ')}` : 'it conflicts with itself';
 }
 
-/** The cause in the words of the entries: who skips what should be the next step. */
+/** Why OLM v0 never offers the next bundle: names an entry that skips it, one that OLM v0 itself knows if there is any. */
 function skippedText(lane: Lane, skipped: Node): string {
   const skipper = namingOf(lane.entries)
     .skipping(skipped.name)

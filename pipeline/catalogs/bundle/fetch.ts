@@ -83,6 +83,7 @@ function safeName(name: string): string {
 /** Only what stands in the two folders themselves is of the bundle. */
 const OF_BUNDLE = /^(?:manifests|metadata)\/[^/\0]+$/;
 
+/** Replaces a folder by the files of a bundle. What cannot be read, such as a link to a directory, opm does not read either. */
 async function writeBundle(source: CatalogSource, folder: string): Promise<void> {
   refuseLinkOut(folder);
   rmSync(folder, { recursive: true, force: true });

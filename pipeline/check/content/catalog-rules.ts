@@ -223,7 +223,7 @@ export function joinedDiffs(diffs: readonly PlacedDiff[]): PlacedDiff[] {
   return [...alike.values()];
 }
 
-/** Errors that would make the merged catalog invalid, for opm or for Portolan alone. */
+/** Findings of a state of a catalog by itself: what could not be read, and what rules say that compare nothing. */
 function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Finding[] {
   return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
 }

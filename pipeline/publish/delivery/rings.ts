@@ -34,7 +34,10 @@ export interface RingedCatalog {
   readonly from: PublishedFrom;
 }
 
-/** A message for each catalog whose rings do not all have the same image. */
+/**
+ * A message for each catalog whose rings do not all have the same image. A catalog of which the first ring has no image yet, or
+ * that is retired, has nothing to move.
+ */
 export async function ringMessages(
   { repository, branch }: PublishedFrom,
   all: readonly CatalogAt[],
@@ -46,8 +49,10 @@ export async function ringMessages(
     const claims = await Promise.all(at.target.rings.map(({ name }) => fence.read(fenceName(catalog, name))));
     const [first] = claims;
     if (!first || first.retired !== undefined) continue;
-    const isRest = claims.every((claim) => claim && claim.retired === undefined && isSameImage(claim, first));
-    if (!isRest) messages.push({ v: 1, kind: 'rings', repository, branch, catalog });
+    const isSettled = claims.every(
+      (claim) => claim && claim.retired === undefined && isSameImage(claim, first),
+    );
+    if (!isSettled) messages.push({ v: 1, kind: 'rings', repository, branch, catalog });
   }
   return messages;
 }
