@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '34a29c5a3352ad98c0264e1af5028e58ed0a71b0',
+  commit: '0bfbd7def418de94d53eee0cf9961cfb6f5b81de',
 };
 
 const REPOSITORY = 'portolan/portolan';
