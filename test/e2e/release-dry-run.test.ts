@@ -44,6 +44,7 @@ test(
     expect(readdirSync(out).sort()).toEqual(
       [
         'SHA256SUMS',
+        'cases.json',
         'image',
         'notes.md',
         'playground.html',
