@@ -73,7 +73,9 @@ describe('a step of a workflow', () => {
     expect(outputs).toMatchObject({
       verdict: 'pass',
       authority: 'allow',
-      headline: 'allowed, and all checks passed',
+      headline: expect.stringMatching(
+        /^allowed, and all checks passed, with a warning: package "harbour-operator": users/,
+      ),
     });
     expect(report).toMatchObject({ kind: 'CheckReport', verdict: 'pass', head: repository.addition });
     expect(summary).toContain('✅');

@@ -38,7 +38,7 @@ export interface Started {
 export async function start({ program, parameters, environment, url }: Started): Promise<void> {
   const child = spawn(program, parameters, { env: { ...process.env, ...environment }, stdio: 'ignore' });
   onTestFinished(() => void child.kill());
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 900; tries++) {
     const isUp = await fetch(url).then(
       () => true,
       // TLS that fetch does not trust is an answer too.
