@@ -6,6 +6,7 @@ import { codeQualityReport } from '../../../pipeline/report/code-quality.ts';
 import { sarifReport } from '../../../pipeline/report/sarif.ts';
 import { escapeXml, hasUnseen, plainLines } from '../../../pipeline/text.ts';
 import { written } from '../../catalog/olm/universe.ts';
+import { crdObject } from '../../fakes/crd-object.ts';
 import { folder } from '../../fakes/folder.ts';
 import { makeRepository } from '../../fakes/repository.ts';
 import { runCommand } from '../../fakes/terminal.ts';
@@ -90,36 +91,13 @@ function named(name: string): string {
     versions: ['1.0.0'],
     channels: { stable: [{ name: `${name}.v1.0.0` }], [name]: [{ name: `${name}.v1.0.0` }] },
   };
-  const crd = (property: string): string =>
-    JSON.stringify({
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'as.g.io' },
-      spec: {
-        group: 'g.io',
-        names: { kind: 'A', plural: 'as' },
-        scope: 'Namespaced',
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: {
-              openAPIV3Schema: {
-                type: 'object',
-                properties: { [property]: { type: 'string' } },
-                required: [property],
-              },
-            },
-          },
-        ],
-      },
-    });
+  const crd = (field: string): string =>
+    JSON.stringify(crdObject('as.g.io', { [field]: { type: 'string' } }));
   return folder({
     'old/c.json': written({ p }),
     'new/c.json': written({ p, [name]: evil }),
-    'crds/old/a.yaml': crd('a'),
-    'crds/new/a.yaml': crd(name),
+    'crds/old/a.yaml': crd(name),
+    'crds/new/a.yaml': crd('a'),
   });
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { interner } from '../../../../catalog/crd/intern.ts';
+import { etcdCrd } from '../../../fakes/crd-object.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { bundle, documents } from '../../../fakes/gate.ts';
 import { portolan } from '../../../fakes/terminal.ts';
@@ -10,31 +11,6 @@ function write(root: string, path: string, text: string): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
 }
-
-const crd = (fields: readonly string[]): string =>
-  JSON.stringify({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'etcds.etcd.io' },
-    spec: {
-      group: 'etcd.io',
-      names: { kind: 'Etcd', plural: 'etcds' },
-      scope: 'Namespaced',
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: Object.fromEntries(fields.map((field) => [field, { type: 'string' }])),
-            },
-          },
-        },
-      ],
-    },
-  });
 
 const CATALOG = documents(
   { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
@@ -58,9 +34,9 @@ const CATALOG = documents(
 test('bundles beside a catalog tell whether definitions change safely', async () => {
   const root = folder();
   write(root, 'catalog/etcd/catalog.yaml', CATALOG);
-  write(root, 'bundles/etcd/1.0.0/manifests/crd.json', crd(['size', 'region', 'zone']));
+  write(root, 'bundles/etcd/1.0.0/manifests/crd.json', etcdCrd(['size', 'region', 'zone']));
   // Found by the name of its ClusterServiceVersion.
-  write(root, 'bundles/etcd/second/manifests/crd.json', crd(['size']));
+  write(root, 'bundles/etcd/second/manifests/crd.json', etcdCrd(['size']));
   write(root, 'bundles/etcd/second/manifests/csv.yaml', 'metadata:\n  name: etcd.v1.1.0\n');
   const { out } = await portolan(root, 'audit', 'catalog', '--bundles', 'bundles', '--format', 'json');
   const found = JSON.parse(out).findings.filter(
