@@ -1,10 +1,10 @@
 import { shortName } from '../../fbc/edge.ts';
-import { type Bundle, locate } from '../../fbc/model.ts';
-import type { Path } from '../../go/path.ts';
+import { locate } from '../../fbc/model.ts';
 import { checkedPackages } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { headBundles } from '../head-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
+import { referencesOf } from './unpinned.ts';
 
 export const rule: Rule = {
   id: 'image/local',
@@ -14,7 +14,9 @@ export const rule: Rule = {
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
-        const [first, ...others] = localImages(bundle);
+        const [first, ...others] = referencesOf(bundle).filter(({ image }) =>
+          LOCAL.test(tryParseReference(image)?.registry ?? ''),
+        );
         if (!first) continue;
         const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
         const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more}: a cluster looks for it on its own nodes`;
@@ -29,11 +31,3 @@ export const rule: Rule = {
 };
 
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
-
-function localImages({ image, relatedImages }: Bundle): { image: string; path: Path }[] {
-  const all = [
-    { image, path: ['image'] as Path },
-    ...relatedImages.map((one, i) => ({ image: one.image, path: ['relatedImages', i, 'image'] as Path })),
-  ];
-  return all.filter((one) => LOCAL.test(tryParseReference(one.image)?.registry ?? ''));
-}

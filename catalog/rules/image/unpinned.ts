@@ -32,7 +32,8 @@ export const rule: Rule = {
   },
 };
 
-function referencesOf({ image, relatedImages }: Bundle): { image: string; path: Path }[] {
+/** The images that a bundle names, each where it is named first. */
+export function referencesOf({ image, relatedImages }: Bundle): { image: string; path: Path }[] {
   const all = [
     { image, path: ['image'] as Path },
     ...relatedImages.map((related, i) => ({
