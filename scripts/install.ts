@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '0bfbd7def418de94d53eee0cf9961cfb6f5b81de',
+  commit: 'cf0d04a79dbfbd2b4346a496259febbbbdd4a532',
 };
 
 const REPOSITORY = 'portolan/portolan';
