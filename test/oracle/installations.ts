@@ -32,7 +32,7 @@ function reachedIn(view: View, start: readonly Installation[]): Installation[] {
 /** Where an installation goes from the end of its upgrades, when its cluster's platform is upgraded. */
 function movedFrom(view: View, one: Installation): Installation[] {
   const own = view.state[one.catalog]?.[one.package];
-  if (!own || !walk(view, one).atHead) return [];
+  if (!own || stepOf(view, one).kind !== 'stays') return [];
   return platformsAfter(one.catalog, view.state)
     .filter((next) => view.state[next]?.[one.package] && !isHeldBack(own, one.version, next))
     .map((next) => ({ ...one, catalog: next }));

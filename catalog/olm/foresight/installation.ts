@@ -7,6 +7,7 @@ import type { Bundle, Package } from '../../fbc/model.ts';
 import { isHeldBack } from '../../fbc/openshift.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
+import { gatedSupport } from '../resolve/support.ts';
 import { ALL_PUBLISHED, type Olm, type PublishedBundle, upgradePathOf, type World } from './world.ts';
 
 /** A bundle installed from a channel. */
@@ -57,15 +58,23 @@ export function publishedInstallations(world: World, name: string): readonly Ins
 }
 
 /**
- * What the clusters of a catalog may have under an OLM: what was published there, and what clusters bring that have come
- * from the platform's previous versions, which is what they have at the end of their upgrades there.
+ * What the clusters of a catalog may have under an OLM: what was published there and can be installed, and what clusters
+ * bring that have come from the platform's previous versions, which is what they have at the end of their upgrades there.
  */
 export function clusterInstallations(world: World, name: string, olm: Olm): readonly Installation[] {
-  const own = publishedInstallations(world, name);
+  const bundles = world.catalog.packages.get(name)?.bundles;
+  const own = publishedInstallations(world, name).filter(
+    (one) => olm === 'v0' || !isRefusedByV1(bundles?.get(one.installed.name) ?? one.published?.bundle),
+  );
   const brought = broughtTo(world, name, olm);
   if (brought.length === 0) return own;
   const known = new Set(own.map(keyOf));
   return [...own, ...brought.filter((one) => !known.has(keyOf(one)))];
+}
+
+/** Whether no extension has a bundle, because OLM v1 installs it with no feature gate. */
+function isRefusedByV1(bundle: Bundle | undefined): boolean {
+  return bundle !== undefined && gatedSupport(bundle).obstacles.length > 0;
 }
 
 function keyOf({
@@ -105,6 +114,7 @@ function findBrought({ preceding, platform, since }: World, name: string, olm: O
     const isEnd = ({ channel, installed, published }: Installation): boolean => {
       const bundle = bundles?.get(installed.name) ?? published?.bundle;
       if (bundle && isHeldBack(bundle, platform)) return false;
+      if (olm === 'v1' && isRefusedByV1(bundle)) return false;
       if (wereHeads.has(keyOf({ channel, installed }))) return true;
       const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
       return next.kind !== 'upgrade';
