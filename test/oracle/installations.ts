@@ -1,7 +1,7 @@
 /** Every installation that there can be after the states of a base branch, with what its cluster may have stored. */
 
 import { type Catalog, isHeldBack, minorOf, type State } from './repository-state.ts';
-import { type Installation, isMet, stepOf, type View, viewOf, walk } from './resolvers.ts';
+import { type Installation, isMet, stepOf, type View, viewOf } from './resolvers.ts';
 
 /** @param states all that the base branch was, the newest last */
 export function installationsIn(states: readonly State[]): Installation[] {
