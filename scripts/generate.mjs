@@ -6,6 +6,7 @@ import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { presetsMarkdown } from './presets-page.mjs';
+import { actionReference, policyReference } from './reference-pages.mjs';
 import { writeRuleLists } from './rule-lists.mjs';
 import { rulesMarkdown } from './rules-page.mjs';
 
@@ -22,6 +23,11 @@ const presetsOf = (id) =>
     .map(({ name }) => name);
 output('docs/rules.md', await rulesMarkdown(RULES, exampleOf, presetsOf));
 output('docs/presets.md', presetsMarkdown(PRESETS, rulesOf));
+output('docs/action-reference.md', actionReference(readFileSync('action.yml', 'utf8')));
+output(
+  'docs/policy-reference.md',
+  policyReference(JSON.parse(readFileSync('pipeline/policy.schema.json', 'utf8'))),
+);
 output('pipeline/report/page/script.ts', await pageScript());
 await installTexts();
 output('pipeline/policy/setup/workflows.ts', workflows());

@@ -58,6 +58,8 @@ export const GROUPS: readonly Group[] = [
     pages: [
       'docs/cli.md',
       'docs/rules.md',
+      'docs/policy-reference.md',
+      'docs/action-reference.md',
       'docs/compatibility.md',
       'docs/support.md',
       'docs/cases.md',

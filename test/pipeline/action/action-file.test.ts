@@ -9,13 +9,13 @@ interface ActionFile {
 }
 
 const action = load(readFileSync('action.yml', 'utf8')) as ActionFile;
-const guide = readFileSync('docs/action.md', 'utf8');
+const reference = readFileSync('docs/action-reference.md', 'utf8');
 
 test.each([...Object.entries(action.inputs), ...Object.entries(action.outputs)])(
-  '%s has a description, and a place in the guide',
+  '%s has a description, and a place in the reference',
   (name, { description }) => {
     expect(description).toEqual(expect.stringMatching(/\.$/));
-    expect(guide).toContain(`\`${name}\``);
+    expect(reference).toContain(`\`${name}\``);
   },
 );
 

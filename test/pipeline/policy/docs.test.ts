@@ -5,7 +5,9 @@ import { RULES } from '../../../catalog/rules/index.ts';
 import { readPolicy } from '../../../pipeline/policy/read-policy.ts';
 import schema from '../../../pipeline/policy.schema.json' with { type: 'json' };
 
-const text = readFileSync('docs/policy.md', 'utf8');
+const text = ['docs/policy.md', 'docs/policy-reference.md']
+  .map((page) => readFileSync(page, 'utf8'))
+  .join('\n');
 const blocks = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block);
 const HEAD = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
 const whole = (block: string): Uint8Array =>

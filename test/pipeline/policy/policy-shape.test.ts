@@ -16,7 +16,10 @@ interface Shape {
 
 const WRONG: readonly unknown[] = [0, 'x y', ['a', 'a'], { unknown: 1 }];
 
-const policies = [...readFileSync('docs/policy.md', 'utf8').matchAll(/```yaml\n(.*?)```/gs)].map(
+const pages = ['docs/policy.md', 'docs/policy-reference.md']
+  .map((page) => readFileSync(page, 'utf8'))
+  .join('\n');
+const policies = [...pages.matchAll(/```yaml\n(.*?)```/gs)].map(
   ([, block = '']) => readSettings('policy.yaml', new TextEncoder().encode(block)).settings?.value,
 );
 let compiled: Readonly<Record<'policy' | 'report', Shape>>;
