@@ -88,7 +88,11 @@ function accountApp(
   const token = async (): Promise<string> => readForgeSecret(await secret());
   const client = kind.client(api, token);
   return {
-    forge: { token, report: (status) => kind.report(client, status) },
+    forge: {
+      token,
+      report: (status) => kind.report(client, status),
+      shows: (status) => kind.shows(client, status),
+    },
     request: async (source) => ({
       ...around,
       forge: kind.forge(client, source.repository),

@@ -4,7 +4,7 @@ import { isObject } from '../catalog/go/shape.ts';
 import { parsedJson } from '../catalog/json.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { namedCheck } from '../pipeline/github/checks.ts';
-import { answer, type GitHub, openGitHub } from '../pipeline/github/client.ts';
+import { answer, type GitHub, openGitHub, pages } from '../pipeline/github/client.ts';
 import { lastDeployed, noteDeployed } from '../pipeline/github/deployments.ts';
 import { repositoryName } from '../pipeline/github/gate.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
@@ -19,6 +19,7 @@ export interface AppSecret {
 }
 
 export interface GitHubForge extends Forge {
+  readonly shows: NonNullable<Forge['shows']>;
   /** The client, with a token that is kept until shortly before its end. */
   client(): Promise<GitHub>;
   /** Notes a publish as a deployment of its commit, once. */
@@ -91,8 +92,18 @@ export function appForge(
       const { owner, repo } = repositoryName(repository);
       const { github } = await enter();
       const said = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
-      const parameters = { owner, repo, sha: commit, ...said };
+      // GitHub may have taken what it gave no answer to: the message comes again, and looks first.
+      const parameters = { owner, repo, sha: commit, ...said, request: { retries: 0 } };
       await answer(github.rest.repos.createCommitStatus(parameters));
+    },
+    shows: async ({ repository, commit, context, state, description, url }) => {
+      const { github } = await enter();
+      const at = { ...repositoryName(repository), ref: commit, per_page: 100 };
+      const listed = await pages(github.paginate(github.rest.repos.listCommitStatusesForRef, at));
+      // The newest one comes first.
+      const newest = listed.find((one) => one.context === context);
+      if (newest?.state !== state || newest.description !== description) return false;
+      return (newest.target_url ?? undefined) === url;
     },
   };
 }

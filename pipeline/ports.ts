@@ -267,6 +267,8 @@ export interface CommitStatus {
 /** The service that holds the repository. */
 export interface Forge {
   report(status: CommitStatus): Promise<void>;
+  /** Whether a status is the newest one of its context already; left out where nothing is kept. */
+  readonly shows?: ((status: CommitStatus) => Promise<boolean>) | undefined;
 }
 
 /** Time, so that waiting can be tested without waiting. All in milliseconds. */

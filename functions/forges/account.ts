@@ -9,6 +9,8 @@ export interface AccountForge {
   /** @param repository as a source names it */
   readonly forge: (client: ForgeClient, repository: string) => GateForge;
   readonly report: (client: ForgeClient, status: CommitStatus) => Promise<void>;
+  /** Whether a status is the newest one of its context already. */
+  readonly shows: (client: ForgeClient, status: CommitStatus) => Promise<boolean>;
   /** How it signs and writes webhooks. */
   readonly webhooks: Webhooks;
 }

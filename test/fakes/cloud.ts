@@ -291,6 +291,12 @@ export async function fakeGitHub(): Promise<FakeGitHub> {
     }
     // No pull request is open: a push concerns none.
     if (/^\/repos\/sea\/catalogs\/pulls(?:\?|$)/.test(request.url)) return reply(response, 200, '[]', json);
+    const listed = /^\/repos\/sea\/catalogs\/commits\/([0-9a-f]{40})\/statuses/.exec(request.url)?.[1];
+    if (listed !== undefined) {
+      const newest = statuses.filter((one) => one.commit === listed).toReversed();
+      const all = newest.map(({ link, ...status }) => ({ ...status, target_url: link ?? null }));
+      return reply(response, 200, JSON.stringify(all), json);
+    }
     if (commit === undefined) return reply(response, 404, '{}', json);
     const { context, state, description, target_url: link } = JSON.parse(request.body.toString());
     statuses.push({ commit, context, state, description, link, at: performance.now() });

@@ -1,9 +1,11 @@
 /** The App's key, as GitHub takes it or not: what a function that stays warm does when the key is another one. */
+
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type AppSecret, appForge, type GitHubForge } from '../../functions/github.ts';
 import { namedCheck } from '../../pipeline/github/checks.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
+import type { CommitStatus } from '../../pipeline/ports.ts';
 import { type Host, reply, startHost } from '../fakes/host.ts';
 
 function secretOf(): AppSecret {
@@ -69,6 +71,43 @@ test.each<[string, (forge: GitHubForge) => Promise<unknown>]>([
     expect(tokensAsked(at.github)).toBe(2);
   },
 );
+
+test('a status is sent once, and is shown where it is the newest one of its context', async () => {
+  const kept: Record<string, unknown>[] = [];
+  let isCut = true;
+  const github = await startHost(({ url, method, body }, response) => {
+    const json = { 'content-type': 'application/json' };
+    if (url.endsWith('/access_tokens')) {
+      const expires = new Date(Date.now() + 3_600_000).toISOString();
+      return reply(
+        response,
+        201,
+        JSON.stringify({ token: 'ghs', expires_at: expires, permissions: {} }),
+        json,
+      );
+    }
+    if (method === 'GET') return reply(response, 200, JSON.stringify(kept.toReversed()), json);
+    kept.push(JSON.parse(body.toString()));
+    // GitHub has taken it, and its front says that it has not.
+    return reply(response, isCut ? 502 : 201, '{}', json);
+  });
+  const forge = appForge(async () => secretOf(), { api: github.url, log: () => undefined });
+  const status = (description: string, context = 'portolan/publish v4.20', url?: string): CommitStatus => ({
+    ...{ repository: 'sea/catalogs', commit: 'c'.repeat(40), context, state: 'error', description },
+    ...(url === undefined ? {} : { url }),
+  });
+  const shows = (...of: Parameters<typeof status>) => forge.shows(status(...of));
+  expect(await shows('one')).toBe(false);
+  await expect(forge.report(status('one'))).rejects.toMatchObject({ retryable: true });
+  expect(kept).toHaveLength(1);
+  expect(await shows('one')).toBe(true);
+  isCut = false;
+  await forge.report(status('two', 'portolan/publish v4.21', 'https://example.com/'));
+  expect([await shows('one'), await shows('two', 'portolan/publish v4.21')]).toEqual([true, false]);
+  expect(await shows('two', 'portolan/publish v4.21', 'https://example.com/')).toBe(true);
+  await forge.report(status('two'));
+  expect([await shows('one'), await shows('two')]).toEqual([false, true]);
+}, 30_000);
 
 test.each([
   [[], [], undefined],

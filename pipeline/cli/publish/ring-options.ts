@@ -1,4 +1,5 @@
 /** What the commands that act on rings have in common. */
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { isObjectId } from '../../git/objects.ts';
 import { authorization } from '../../git/process.ts';
@@ -17,7 +18,7 @@ import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
 export const RING_OPTIONS: Command['options'] = {
   reason: { value: 'TEXT', description: 'why; recorded and shown to everybody', required: true },
-  by: { value: 'NAME', description: 'who; recorded (default: GITHUB_ACTOR, else USER)' },
+  by: { value: 'NAME', description: 'who; recorded (default: GITHUB_ACTOR, USER, else the account)' },
   local: {
     value: 'DIR',
     description: 'directory of portolan publish --local (default: .portolan)',
@@ -42,6 +43,15 @@ export const RING_DETAILS: string = [
   'Anybody who can write to the queue or to the directory can hold, release and promote. --by is recorded, not checked.',
 ].join('\n');
 
+/** The name of the account; undefined for an arbitrary number, as containers have. */
+function accountName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
 type RingAct = {
   readonly [key in 'commit' | 'bundle' | 'tag']?: RingMessage[key] | undefined;
 } & Pick<RingMessage, 'act'>;
@@ -59,8 +69,8 @@ export async function actOnRings(
   act: RingAct,
 ): Promise<RingActed | undefined> {
   const { environment, directory, now, out } = terminal;
-  const by = invocation.text('by') ?? (environment['GITHUB_ACTOR'] || environment['USER']);
-  if (!by) throw usageError(command, '--by is missing, and neither GITHUB_ACTOR nor USER is set');
+  const by = invocation.text('by') ?? (environment['GITHUB_ACTOR'] || environment['USER'] || accountName());
+  if (!by) throw usageError(command, '--by is missing, and the account that runs this has no name');
   const repository = invocation.text('print-message');
   const places = ['print-message', 'fence', 'local'].filter((name) => invocation.text(name) !== undefined);
   if (places.length > 1)

@@ -40,11 +40,7 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
     readPull: (number) => readPull(client, at, number),
     readOpen: async () => (await client.pages(`${at}/pulls?state=open`, pullRequest)).map(pullOf),
     readStatuses: async (commit) => {
-      const listed = await client.pages(
-        `${at}/commits/${commit}/statuses?sort=recentupdate`,
-        statusReply,
-        NEWEST,
-      );
+      const listed = await statusesOf(client, at, commit);
       return listed
         .filter(({ context }) => context === STATUS_CONTEXT)
         .map(({ id, status, creator, target_url: link }) => ({
@@ -95,13 +91,35 @@ export async function reportStatus(
   await postStatus(client, repositoryAt(repository), status);
 }
 
+/** Whether a status is the newest one of its context. @throws PipelineError as the client */
+export async function showsStatus(
+  client: ForgeClient,
+  repository: RepositoryName,
+  status: CommitStatus,
+): Promise<boolean> {
+  const { context, target_url: link = '', ...said } = saidOf(status);
+  const listed = await statusesOf(client, repositoryAt(repository), status.commit);
+  const newest = listed.find((one) => one.context === context);
+  if (newest?.status !== said.state || newest.description !== said.description) return false;
+  return (newest.target_url ?? '') === link;
+}
+
+/** The newest first. */
+function statusesOf(client: ForgeClient, at: string, commit: string): Promise<Read<typeof statusReply>[]> {
+  return client.pages(`${at}/commits/${commit}/statuses?sort=recentupdate`, statusReply, NEWEST);
+}
+
 async function postStatus(
   client: ForgeClient,
   at: string,
-  { commit: head, context, state, description, url }: Omit<CommitStatus, 'repository'>,
+  status: Omit<CommitStatus, 'repository'>,
 ): Promise<void> {
+  await client.send('POST', `${at}/statuses/${status.commit}`, saidOf(status));
+}
+
+function saidOf({ context, state, description, url }: Omit<CommitStatus, 'repository'>) {
   const said = { state, context, description: shortened(description, DESCRIPTION) };
-  await client.send('POST', `${at}/statuses/${head}`, { ...said, ...(url ? { target_url: url } : {}) });
+  return { ...said, ...(url ? { target_url: url } : {}) };
 }
 
 /** Content in base64. A symbolic link or a submodule has none. */
@@ -152,7 +170,7 @@ function pullOf(data: Read<typeof pullRequest>): PullRequest {
 const NEWEST = 100;
 
 const statusReply = object({
-  ...{ id: whole, status: text, context: text, target_url: optional(text) },
+  ...{ id: whole, status: text, context: text, description: optional(text), target_url: optional(text) },
   creator: optional(object({ id: whole })),
 });
 

@@ -42,15 +42,12 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     readPull: (number) => readPull(client, merge(number), repository),
     readOpen: async () => (await client.pages(`${at}/merge_requests?state=opened`, openRequest)).map(openOf),
     readStatuses: async (commit) => {
-      const asked = `${at}/repository/commits/${commit}/statuses?name=${STATUS_CONTEXT}&all=true`;
-      const listed = await client.pages(asked, statusReply, NEWEST);
-      return listed
-        .sort((a, b) => b.id - a.id)
-        .map(({ id, status, target_url: link }) => ({
-          id,
-          state: STATE_OF_GITLAB[status] ?? status,
-          link: link || undefined,
-        }));
+      const listed = await statusesOf(client, at, { commit, context: STATUS_CONTEXT });
+      return listed.map(({ id, status, target_url: link }) => ({
+        id,
+        state: STATE_OF_GITLAB[status] ?? status,
+        link: link || undefined,
+      }));
     },
     readReviews: (number) => reviewsOf(client, merge(number)),
     readCommits: (number) => commitsOf(client, merge(number)),
@@ -95,20 +92,44 @@ export async function reportGitLabStatus(client: ForgeClient, status: CommitStat
   await postStatus(client, projectAt(projectName(status.repository)), status);
 }
 
+/** Whether a status is the newest one of its context. @throws PipelineError as the client */
+export async function showsGitLabStatus(client: ForgeClient, status: CommitStatus): Promise<boolean> {
+  const at = projectAt(projectName(status.repository));
+  const [newest] = await statusesOf(client, at, status);
+  const { state, description } = saidOf(status);
+  if (newest?.status !== state || newest.description !== description) return false;
+  return (newest.target_url ?? undefined) === status.url;
+}
+
+/** The statuses of a commit and a name, the newest first. */
+async function statusesOf(
+  client: ForgeClient,
+  at: string,
+  { commit, context }: Pick<CommitStatus, 'commit' | 'context'>,
+): Promise<Read<typeof statusReply>[]> {
+  const asked = `${at}/repository/commits/${commit}/statuses?name=${encodeURIComponent(context)}&all=true`;
+  const listed = await client.pages(asked, statusReply, NEWEST);
+  return listed.sort((a, b) => b.id - a.id);
+}
+
+function saidOf({ context, state, description }: Pick<CommitStatus, 'context' | 'state' | 'description'>) {
+  return {
+    state: STATES[state] ?? 'failed',
+    name: context,
+    description: shortened(description, DESCRIPTION),
+  };
+}
+
 const STATES: Readonly<Record<string, string>> = { success: 'success', pending: 'pending' };
 
 async function postStatus(
   client: ForgeClient,
   at: string,
-  { commit: head, context, state, description, url }: Omit<CommitStatus, 'repository'>,
+  { commit: head, url, ...status }: Omit<CommitStatus, 'repository'>,
   place: Place = { commit: head },
 ): Promise<void> {
   const { commit, ...pipeline } = place;
-  const said = {
-    state: STATES[state] ?? 'failed',
-    name: context,
-    description: shortened(description, DESCRIPTION),
-  };
+  const said = saidOf(status);
   const more = { ...(url ? { target_url: url } : {}), ...pipeline };
   try {
     await client.send('POST', `${at}/statuses/${commit}`, { ...said, ...more });
@@ -153,7 +174,9 @@ const change = object({ id: commitId, committed_date: day });
 /** Statuses of a commit that are looked through for our own. */
 const NEWEST = 100;
 
-const statusReply = object({ id: whole, status: text, target_url: optional(text) });
+const statusReply = object({
+  ...{ id: whole, status: text, description: optional(text), target_url: optional(text) },
+});
 
 /** GitLab's names for the states that Portolan sets, where they differ. */
 const STATE_OF_GITLAB: Readonly<Record<string, string>> = { failed: 'failure' };

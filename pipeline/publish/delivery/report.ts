@@ -5,7 +5,7 @@
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
-import type { CommitStatus, RecordStore } from '../../ports.ts';
+import type { CommitStatus, Forge, RecordStore } from '../../ports.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { type CatalogReport, type PublishReport, type ReportMessage, readReport } from './message.ts';
 import { BUNDLES_CONTEXT, CONTEXT, outcomeAt, statusFor } from './outcome.ts';
@@ -72,11 +72,27 @@ async function statusOf(
 async function reportStatus(status: CommitStatus, { records, forge }: ReportPorts): Promise<void> {
   const { repository, commit, context } = status;
   const key = `${REPORTED}${repository}/${commit}/${encodeURIComponent(context)}`;
-  const text = `${JSON.stringify(status)}\n`;
-  const before = await records.get(key);
-  if (before && new TextDecoder().decode(before.bytes) === text) return;
-  await forge.report(status);
-  await records.put(key, new TextEncoder().encode(text));
+  const put = (text: string): Promise<void> => records.put(key, new TextEncoder().encode(text));
+  const [text, begun] = [`${JSON.stringify(status)}\n`, `${JSON.stringify({ ...status, begun: true })}\n`];
+  const stored = await records.get(key);
+  const before = stored && new TextDecoder().decode(stored.bytes);
+  if (before === text) return;
+  // An earlier try may have ended when the forge had taken the status, and before that was recorded.
+  if (before !== begun || !(await isShown(status, forge))) {
+    if (before !== begun) await put(begun);
+    await forge.report(status);
+  }
+  await put(text);
+}
+
+/** Whether the forge shows a status already; one that does not let it be read gets it again. */
+async function isShown(status: CommitStatus, forge: Forge): Promise<boolean> {
+  try {
+    return (await forge.shows?.(status)) ?? false;
+  } catch (error) {
+    if (error instanceof PipelineError && !error.retryable) return false;
+    throw error;
+  }
 }
 
 async function reportPublish(

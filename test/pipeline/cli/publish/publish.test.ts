@@ -92,6 +92,19 @@ describe('from clones that share no fence', () => {
     }
   });
 
+  test('with a fence on a server, the oldest of three commits, published last, leaves the tag where it is', async () => {
+    const server = join(folder(), 'fences.git');
+    execFileSync('git', ['init', '--quiet', '--bare', server]);
+    const to = await target('--fence', `file://${server}`);
+    for (const commit of [sample.base, sample.addition]) await publishFrom(freshClone(), commit, to);
+    const newest = await to.now();
+    expect(await publishFrom(freshClone(), sample.base, to)).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining(`the newer commit ${sample.addition}`),
+    });
+    expect(await to.now()).toBe(newest);
+  });
+
   test('a clone whose fence is older than the published image learns the newer commit', async () => {
     const to = await target();
     const first = freshClone();

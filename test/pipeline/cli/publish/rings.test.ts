@@ -1,4 +1,5 @@
 /** Release rings on the command line, over a directory in place of a cloud. */
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
@@ -56,6 +57,23 @@ test('shows what waits, as text and as JSON', async () => {
   expect(ran.exit).toBe(0);
   const directory = JSON.parse((await run('ring', 'list', '--json')).out);
   expect(directory).toMatchObject([{ catalog: 'v4.20', waits: [{ commit: MAIN() }] }]);
+});
+
+test('an act is recorded with the account where nothing else says who it is', async () => {
+  const { directory } = await published();
+  const held = async (environment: Readonly<Record<string, string>>, ...words: readonly string[]) => {
+    await runCommand(['ring', 'hold', 'v4.20', ...REPO(), '--reason', 'x', ...words], {
+      ...{ directory, environment },
+    });
+    return (await runCommand(['ring', 'list'], { directory, environment })).out;
+  };
+  for (const [environment, words, by] of [
+    [{}, [], userInfo().username],
+    [{ USER: 'bob' }, [], 'bob'],
+    [{ USER: 'bob', GITHUB_ACTOR: 'zoe' }, [], 'zoe'],
+    [{}, ['--by', 'yan'], 'yan'],
+  ] as const)
+    expect(await held(environment, ...words)).toContain(`by ${by} since`);
 });
 
 test('a ring opens early once enough people have said so, each with a reason; the rings before it open as well', async () => {

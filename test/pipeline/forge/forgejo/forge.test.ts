@@ -1,7 +1,14 @@
 /** What only the adapter of Forgejo does; `test/attack/forges.test.ts` holds it to the contract of a forge. */
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CheckReport } from '../../../../pipeline/check/report.ts';
-import { forgejoClient, forgejoForge } from '../../../../pipeline/forge/forgejo/forge.ts';
+import {
+  forgejoClient,
+  forgejoForge,
+  reportStatus,
+  showsStatus,
+} from '../../../../pipeline/forge/forgejo/forge.ts';
+import type { CommitStatus } from '../../../../pipeline/ports.ts';
 import { type FakeForgejo, FORGEJO_TOKEN, fakeForgejo } from '../../../fakes/forgejo.ts';
 import { type Hub, openHub } from '../../../fakes/hub.ts';
 
@@ -47,6 +54,22 @@ test('findings are one review at their lines: kept while they stay the same, rep
   expect(shown()[0]?.[0]).not.toBe(first);
   await post();
   expect(shown()).toEqual([]);
+});
+
+test('a status is shown where it is the newest one of its context', async () => {
+  const client = forgejoClient(fake.api, async () => FORGEJO_TOKEN);
+  const status = (description: string, context = 'portolan/publish v4.20', url?: string): CommitStatus => ({
+    ...{ repository: 'example/catalogs', commit: hub.base(), context, state: 'error', description },
+    ...(url === undefined ? {} : { url }),
+  });
+  const shows = (...of: Parameters<typeof status>) => showsStatus(client, NAME, status(...of));
+  expect(await shows('one')).toBe(false);
+  await reportStatus(client, NAME, status('one'));
+  await reportStatus(client, NAME, status('two', 'portolan/publish v4.21'));
+  expect(await shows('one')).toBe(true);
+  expect(await shows('one', 'portolan/publish v4.20', 'https://example.com/')).toBe(false);
+  await reportStatus(client, NAME, status('two'));
+  expect([await shows('one'), await shows('two')]).toEqual([false, true]);
 });
 
 test('what catalogs say in a finding mentions nobody', async () => {

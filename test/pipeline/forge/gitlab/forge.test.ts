@@ -1,13 +1,16 @@
 /** What only the adapter of GitLab does; `test/attack/forges.test.ts` holds it to the contract of a forge. */
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   gitLabClient,
   gitLabForge,
   projectName,
   reportGitLabStatus,
+  showsGitLabStatus,
   withoutCommands,
 } from '../../../../pipeline/forge/gitlab/forge.ts';
 import { statusOf } from '../../../../pipeline/forge/status.ts';
+import type { CommitStatus } from '../../../../pipeline/ports.ts';
 import { type FakeGitLab, fakeGitLab, GITLAB_TOKEN } from '../../../fakes/gitlab.ts';
 import { type Hub, openHub } from '../../../fakes/hub.ts';
 import { GREEN } from '../../../fakes/report.ts';
@@ -100,6 +103,21 @@ test('a second pending status is none, and other refusals are errors', async () 
       },
     }),
   ).rejects.toMatchObject({ code: 'not-found' });
+});
+
+test('a status is shown where it is the newest one of its name', async () => {
+  const status = (description: string, context = 'portolan/publish v4.20', url?: string): CommitStatus => ({
+    ...{ repository: 'example/catalogs', commit: hub.base(), context, state: 'error', description },
+    ...(url === undefined ? {} : { url }),
+  });
+  const shows = (...of: Parameters<typeof status>) => showsGitLabStatus(client(), status(...of));
+  expect(await shows('one')).toBe(false);
+  await reportGitLabStatus(client(), status('one'));
+  await reportGitLabStatus(client(), status('two', 'portolan/publish v4.21'));
+  expect(await shows('one')).toBe(true);
+  expect(await shows('one', 'portolan/publish v4.20', 'https://example.com/')).toBe(false);
+  await reportGitLabStatus(client(), status('two'));
+  expect([await shows('one'), await shows('two')]).toEqual([false, true]);
 });
 
 test('a status that GitLab is busy to set comes again, and one that the role may not set does not', async () => {

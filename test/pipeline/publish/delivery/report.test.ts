@@ -1,10 +1,11 @@
 /** Reports are told once, whenever GitHub listens, and hold back nothing. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PipelineError } from '../../../../pipeline/error.ts';
-import type { CommitStatus } from '../../../../pipeline/ports.ts';
+import type { CommitStatus, Forge } from '../../../../pipeline/ports.ts';
 import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
 import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
 import { messageOf, type PushMessage } from '../../../../pipeline/publish/delivery/message.ts';
+import { reportCommit } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { ReportPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { handleReport } from '../../../../pipeline/publish/delivery/report.ts';
 import { statusOf } from '../../../../pipeline/publish/delivery/status.ts';
@@ -111,6 +112,75 @@ test('what GitHub does not allow is logged, and not tried again', async () => {
     expect.stringMatching(/^cannot report the status of \w+: GitHub answered 403$/),
     expect.stringMatching(/^cannot report the status of \w+: GitHub answered 403$/),
   ]);
+});
+
+/** A forge that keeps statuses, and whose answers get lost for a while. */
+function forgetful(lost: { answers: number; before?: boolean; reads?: 'denied' }) {
+  const statuses: CommitStatus[] = [];
+  const isSame = (one: CommitStatus | undefined, other: CommitStatus): boolean =>
+    JSON.stringify(one) === JSON.stringify(other);
+  const forge: Forge = {
+    report: async (status) => {
+      if (!lost.before) statuses.push(status);
+      if (lost.answers-- > 0) throw new PipelineError('unreachable', 'no answer', { retryable: true });
+      if (lost.before) statuses.push(status);
+    },
+    shows: async (status) => {
+      if (lost.reads === 'denied') throw new PipelineError('denied', 'GitHub answered 403');
+      return isSame(
+        statuses.findLast(({ context }) => context === status.context),
+        status,
+      );
+    },
+  };
+  return { statuses, forge };
+}
+
+test.each([
+  ['whose answer was lost is not set again', { answers: 2 }, 1],
+  ['that was not taken is set later', { answers: 2, before: true }, 1],
+  ['that may not be read is set again', { answers: 1, reads: 'denied' as const }, 2],
+])('a status %s', async (_, lost, expected) => {
+  const { records } = await deliveryWorld({
+    ...{ directory: sample.directory, queue: memoryQueue(), reports: memoryQueue() },
+  });
+  const { statuses, forge } = forgetful({ ...lost });
+  const told = async (description: string, tries = 0): Promise<void> => {
+    const body = report({ what: 'commit', state: 'failure', description });
+    const done = await handleReport(body, { records, forge, log: () => undefined }).then(
+      () => true,
+      () => false,
+    );
+    if (!done && tries < 5) await told(description, tries + 1);
+  };
+  await told('one');
+  expect(statuses.map(({ description }) => description)).toEqual(Array(expected).fill('one'));
+  // Another one, and then the first one again, are news.
+  await told('two');
+  await told('one');
+  await told('one');
+  expect(statuses.slice(expected).map(({ description }) => description)).toEqual(['two', 'one']);
+});
+
+test('a status that was taken is not set again where that could not be recorded', async () => {
+  const reports = clockedQueue();
+  const world = await deliveryWorld({ directory: sample.directory, queue: memoryQueue(), reports });
+  const { statuses, forge } = forgetful({ answers: 0 });
+  let puts = 0;
+  const records: ReportPorts['records'] = {
+    ...world.records,
+    // PostgreSQL is away when the end is to be recorded.
+    put: async (key, bytes) => {
+      if (++puts === 2) throw new PipelineError('unreachable', 'the database', { retryable: true });
+      await world.records.put(key, bytes);
+    },
+  };
+  const of = { repository: 'sea/catalogs', commit: sample.base };
+  await reportCommit({ reports }, of, { state: 'refused', detail: 'no bundle' });
+  expect(
+    await reports.drain(({ body }) => handleReport(body, { records, forge, log: () => undefined })),
+  ).toBe(1);
+  expect(statuses).toHaveLength(1);
 });
 
 test.each([
