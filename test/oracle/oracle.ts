@@ -271,7 +271,9 @@ function platformHarms(one: Installation, { was, is }: Walks, { before, after }:
   if (after.state[next]?.[one.package])
     return [isOfDefault(ownAfter, to) ? 'not brought' : 'channel not brought'];
   const isNew = Object.keys(nextBefore).length === 0;
-  return isNew && !isLeaving(ownAfter, next) ? ['not in the new catalog'] : [];
+  if (isNew) return isLeaving(ownAfter, next) ? [] : ['not in the new catalog'];
+  // Who was held back is now let go to a catalog that never had the package.
+  return isHeldBack(ownBefore, from.version, next) ? ['other platform'] : [];
 }
 
 function arrivesIn(catalog: string, view: View, one: Installation): boolean {

@@ -7,6 +7,7 @@ import { quoted, type Rule } from '../rule.ts';
  * Kubernetes refuses a deployment whose selector changes. OLM v0 and v1 update the deployment of the former version, and
  * fail.
  *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/issues/952
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#label-selector-updates
  */
 export const rule: Rule = {
