@@ -6,6 +6,7 @@
 import { shortName } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
 import type { Location } from '../finding.ts';
+import { groupedBy } from '../go/grouped.ts';
 import { type Change, formerWorld, type Olm, type World } from '../olm/foresight/world.ts';
 import type { Manifests } from '../olm/manifests.ts';
 import { v1Obstacles } from '../olm/resolve/support.ts';
@@ -13,7 +14,7 @@ import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
 import { listed } from './message-text.ts';
 import { installedWays, type NewStep, newSteps, stepsFrom } from './new-steps.ts';
 import { bundleOf } from './origins.ts';
-import type { Details } from './rule.ts';
+import { type Details, quoted, type Report } from './rule.ts';
 import { changesBetween } from './unsafe-edges.ts';
 
 /** An upgrade with what is known of both bundles. */
@@ -48,7 +49,7 @@ interface FormerPath {
 const known = new WeakMap<Change, Map<string, readonly NewUpgrade[]>>();
 
 /** The upgrades that a change adds to a package, each pair of bundles once. */
-export function newUpgrades(change: Change, name: string): readonly NewUpgrade[] {
+function newUpgrades(change: Change, name: string): readonly NewUpgrade[] {
   const byPackage = known.get(change) ?? new Map<string, readonly NewUpgrade[]>();
   known.set(change, byPackage);
   const found = byPackage.get(name) ?? findEdges(change, name);
@@ -125,22 +126,63 @@ function channelOf({ channels }: Package, channel: string, { bundle }: Side): st
   return [...channels.values()].find((one) => entryIn(one, bundle.name))?.name ?? '';
 }
 
-/** `the upgrade 1.0.0 → 1.1.0`, or `the upgrades from 1.0.0 and 1.0.1 to 1.1.0`, of edges with one target. */
-export function upgradesText(edges: readonly NewUpgrade[]): string {
-  const from = edges.map((edge) => shortName(edge.from.bundle));
-  const [first] = edges;
-  const to = first ? shortName(first.to.bundle) : '';
-  return from.length === 1 ? `the upgrade ${from[0]} → ${to}` : `the upgrades from ${listed(from)} to ${to}`;
+/** Upgrades to one bundle that have the same effect, as messages name them. */
+export interface SameUpgrades {
+  /** `the upgrade 1.0.0 → 1.1.0 of package "x"`, or `the upgrades from 1.0.0 and 1.0.1 to 1.1.0 of package "x"`. */
+  readonly text: string;
+  readonly isOne: boolean;
+  /** The version that they lead to. */
+  readonly to: string;
+}
+
+interface UpgradeDetails extends Pick<Details, 'hint' | 'severity' | 'subject'> {
+  readonly message: string;
+}
+
+/**
+ * Reports what the upgrades do that a change adds: once for all to one bundle with the same effect.
+ *
+ * @param effectOf undefined for an upgrade with nothing to report; effects are compared as JSON
+ */
+export function reportUpgrades<Effect>(
+  change: Change,
+  report: Report,
+  effectOf: (upgrade: NewUpgrade) => Effect | undefined,
+  describe: (effect: Effect, upgrades: SameUpgrades) => UpgradeDetails,
+): void {
+  for (const name of change.packages) {
+    const found = newUpgrades(change, name).flatMap((edge) => {
+      const effect = effectOf(edge);
+      return effect === undefined ? [] : [{ edge, effect }];
+    });
+    const key = ({ edge, effect }: (typeof found)[number]): string =>
+      JSON.stringify([edge.to.bundle.name, effect]);
+    for (const same of groupedBy(found, key).values()) {
+      const [first] = same;
+      if (!first) continue;
+      const edges = same.map(({ edge }) => edge);
+      const installed = edges.map(({ from }) => shortName(from.bundle));
+      const to = shortName(first.edge.to.bundle);
+      const isOne = edges.length === 1;
+      const path = isOne
+        ? `the upgrade ${installed[0]} → ${to}`
+        : `the upgrades from ${listed(installed)} to ${to}`;
+      const text = `${path} of package ${quoted(name)}`;
+      const { message, ...details } = describe(first.effect, { text, isOne, to });
+      const place = placeOfEdge(change, first.edge);
+      report(message, place, { package: name, ...onlyChannelOf(edges), installed, ...details });
+    }
+  }
 }
 
 /** The channel of upgrades that are made in no other: what a policy allows in one channel it does not allow in the others. */
-export function onlyChannelOf(edges: readonly NewUpgrade[]): Pick<Details, 'channel'> {
+function onlyChannelOf(edges: readonly NewUpgrade[]): Pick<Details, 'channel'> {
   const [channel, ...others] = new Set(edges.flatMap(({ channels }) => [...channels]));
   return channel === undefined || others.length > 0 ? {} : { channel };
 }
 
 /** The entry of an upgrade's target. */
-export function placeOfEdge({ after }: Change, { package: name, channel, to }: NewUpgrade): Location {
+function placeOfEdge({ after }: Change, { package: name, channel, to }: NewUpgrade): Location {
   const its = after.catalog.packages.get(name)?.channels.get(channel);
   const entry = entryIn(its, to.bundle.name);
   const place = its && entry ? placeOfEntry(its, entry.index) : placeOfPackage(after, name);

@@ -1,19 +1,11 @@
-import { shortName } from '../../fbc/edge.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import { parseJson } from '../../json.ts';
 import type { Change, Olm } from '../../olm/foresight/world.ts';
 import { gvkText, offerOf } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
-import { grouped, listed } from '../message-text.ts';
-import {
-  type NewUpgrade,
-  newUpgrades,
-  onlyChannelOf,
-  placeOfEdge,
-  type Side,
-  upgradesText,
-} from '../new-upgrades.ts';
+import { listed } from '../message-text.ts';
+import { type NewUpgrade, reportUpgrades, type Side } from '../new-upgrades.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 /**
@@ -29,35 +21,25 @@ export const rule: Rule = {
     'Reports upgrades that drop CRDs that the previous version owned, stop serving versions of them, or no longer convert them',
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
-    for (const name of change.packages) {
-      const edges = newUpgrades(change, name);
-      reportDropped({ change, name, edges, report });
-      for (const loss of LOSSES) reportLoss({ change, name, edges, report }, loss);
-    }
+    reportDropped(change, report);
+    for (const loss of LOSSES) reportLoss(change, report, loss);
   },
 };
 
-interface Checked {
-  readonly change: Change;
-  /** Name of the package. */
-  readonly name: string;
-  readonly edges: readonly NewUpgrade[];
-  readonly report: Report;
-}
-
-function reportDropped({ change, name, edges: upgrades, report }: Checked): void {
-  for (const { edges, edge, lost, olm: all } of losing(upgrades, droppedOn)) {
-    const olm = all.filter((one) => one === 'v0' || hasOlmV1(change.after.platform ?? LATEST));
-    if (olm.length === 0) continue;
-    const message = `${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'removes' : 'remove'} ${lost.length === 1 ? 'an owned CRD' : 'owned CRDs'}, ${listed(lost)}: ${effectOf(olm, lost.length)}`;
-    report(message, placeOfEdge(change, edge), {
-      package: name,
-      ...onlyChannelOf(edges),
-      installed: edges.map(({ from }) => shortName(from.bundle)),
+function reportDropped(change: Change, report: Report): void {
+  const hasV1 = hasOlmV1(change.after.platform ?? LATEST);
+  const lossOf = (upgrade: NewUpgrade): Loss | undefined => {
+    const loss = newlyLost(upgrade, droppedOn);
+    return hasV1 || loss?.olm.includes('v0') ? loss : undefined;
+  };
+  reportUpgrades(change, report, lossOf, ({ lost, olm: all }, { text, isOne, to }) => {
+    const olm = hasV1 ? all : (['v0'] as const);
+    return {
+      message: `${text} ${isOne ? 'removes' : 'remove'} ${lost.length === 1 ? 'an owned CRD' : 'owned CRDs'}, ${listed(lost)}: ${effectOf(olm, lost.length)}`,
       severity: olm.includes('v1') ? 'error' : 'warning',
-      hint: `keep the CRD in ${shortName(edge.to.bundle)} until its objects are migrated`,
-    });
-  }
+      hint: `keep the CRD in ${to} until its objects are migrated`,
+    };
+  });
 }
 
 /** What an upgrade may take from a CRD that it keeps. */
@@ -94,25 +76,17 @@ const LOSSES: readonly KeptCrdLoss[] = [
   },
 ];
 
-function reportLoss({ change, name, edges: all, report }: Checked, loss: KeptCrdLoss): void {
-  for (const { edges, edge, lost } of losing(all, loss.lostOn)) {
-    const message = `${upgradesText(edges)} of package ${quoted(name)} ${loss.says(lost, edges.length === 1)}`;
-    report(message, placeOfEdge(change, edge), {
-      package: name,
-      ...onlyChannelOf(edges),
-      subject: JSON.stringify(lost),
-      installed: edges.map(({ from }) => shortName(from.bundle)),
-      severity: loss.severity,
-      hint: loss.advice(shortName(edge.to.bundle)),
-    });
-  }
+function reportLoss(change: Change, report: Report, { lostOn, severity, says, advice }: KeptCrdLoss): void {
+  const lossOf = (upgrade: NewUpgrade): Loss | undefined => newlyLost(upgrade, lostOn);
+  reportUpgrades(change, report, lossOf, ({ lost }, { text, isOne, to }) => ({
+    message: `${text} ${says(lost, isOne)}`,
+    subject: JSON.stringify(lost),
+    severity,
+    hint: advice(to),
+  }));
 }
 
 interface Loss {
-  /** The upgrades to one bundle that lose the same. */
-  readonly edges: readonly NewUpgrade[];
-  /** The first of them. */
-  readonly edge: NewUpgrade;
   readonly lost: readonly string[];
   /** The generations of OLM under which that is new. */
   readonly olm: readonly Olm[];
@@ -122,23 +96,10 @@ type Between = Pick<NewUpgrade, 'from' | 'to'>;
 
 type LostOn = (between: Between) => readonly string[];
 
-/** The CRDs that upgrades remove, except those that the same clusters also lost on their path before the change. */
-function losing(edges: readonly NewUpgrade[], lostOn: LostOn): Loss[] {
-  const all = edges.flatMap((edge) => {
-    const { lost, olm } = newlyLost(edge, lostOn);
-    return lost.length > 0 ? [{ edge, lost, olm }] : [];
-  });
-  const key = ({ edge, lost, olm }: (typeof all)[number]): string =>
-    JSON.stringify([edge.to.bundle.name, olm, lost]);
-  return grouped(all, key).flatMap((group) => {
-    const [first] = group;
-    return first ? [{ ...first, edges: group.map(({ edge }) => edge) }] : [];
-  });
-}
-
-function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Pick<Loss, 'lost' | 'olm'> {
+/** The CRDs that an upgrade removes, except those that the same clusters also lost on their path before the change. */
+function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Loss | undefined {
   const all = lostOn({ from, to });
-  if (all.length === 0) return { lost: [], olm: [] };
+  if (all.length === 0) return undefined;
   const news = former.map(({ olm, path }) => {
     const before = new Set(
       path().flatMap((side, i, sides) => lostOn({ from: sides[i - 1] ?? side, to: side })),
@@ -147,7 +108,7 @@ function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Pick<Loss,
   });
   const lost = all.filter((one) => news.some((of) => of.lost.includes(one)));
   const olm = news.flatMap((of) => (of.lost.length > 0 ? [of.olm] : []));
-  return { lost, olm: [...new Set(olm)].sort() };
+  return lost.length > 0 ? { lost, olm: [...new Set(olm)].sort() } : undefined;
 }
 
 /** Clusters of an unknown platform may have OLM v1. */

@@ -1,7 +1,6 @@
-import { shortName } from '../../fbc/edge.ts';
-import { grouped, listed } from '../message-text.ts';
-import { type NewUpgrade, newUpgrades, onlyChannelOf, placeOfEdge, upgradesText } from '../new-upgrades.ts';
-import { quoted, type Rule } from '../rule.ts';
+import { listed } from '../message-text.ts';
+import { type NewUpgrade, reportUpgrades } from '../new-upgrades.ts';
+import type { Rule } from '../rule.ts';
 
 /**
  * OLM v0 fails a ClusterServiceVersion that does not support what its namespace's OperatorGroup selects. What
@@ -17,36 +16,13 @@ export const rule: Rule = {
   harm: { rank: 10, kind: 'some' },
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
-    for (const name of change.packages) {
-      const narrowed = newUpgrades(change, name).flatMap((edge) => {
-        const loss = lossOn(edge);
-        return loss ? [{ edge, loss }] : [];
-      });
-      const key = ({ edge, loss }: Narrowed): string =>
-        JSON.stringify([edge.to.bundle.name, loss.lost, loss.severity]);
-      for (const group of grouped(narrowed, key)) {
-        const [first] = group;
-        if (!first) continue;
-        const { lost, kept, severity } = first.loss;
-        const edges = group.map(({ edge }) => edge);
-        const to = shortName(first.edge.to.bundle);
-        const message = `under OLM v0 ${upgradesText(edges)} of package ${quoted(name)} ${edges.length === 1 ? 'fails' : 'fail'} in operator groups that use the install mode ${listed(lost)}: ${to} supports ${listed(kept) || 'none'}`;
-        report(message, placeOfEdge(change, first.edge), {
-          package: name,
-          ...onlyChannelOf(edges),
-          installed: edges.map(({ from }) => shortName(from.bundle)),
-          severity,
-          hint: `support ${listed(lost)} in ${to}, or tell users how to reinstall the operator before the upgrade`,
-        });
-      }
-    }
+    reportUpgrades(change, report, lossOn, ({ lost, kept, severity }, { text, isOne, to }) => ({
+      message: `under OLM v0 ${text} ${isOne ? 'fails' : 'fail'} in operator groups that use the install mode ${listed(lost)}: ${to} supports ${listed(kept) || 'none'}`,
+      severity,
+      hint: `support ${listed(lost)} in ${to}, or tell users how to reinstall the operator before the upgrade`,
+    }));
   },
 };
-
-interface Narrowed {
-  readonly edge: NewUpgrade;
-  readonly loss: Loss;
-}
 
 interface Loss {
   readonly lost: readonly string[];
