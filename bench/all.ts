@@ -1,5 +1,5 @@
 /**
- * npm run bench: every table of docs/performance.md, docs/index-image.md and docs/references.md in one go, as Markdown to
+ * npm run bench: the tables of docs/performance.md in one go, as Markdown to
  * paste. Medians of five, beside the peers that are on the PATH (opm, yq, crane). 15 to 20 minutes on an idle machine.
  *
  *     npm run bench [-- --history BUNDLE --catalog DIR --keep DIR --runs 5 --only performance,index-image,references]
@@ -100,7 +100,7 @@ function main(title: string, ...parameters: readonly string[]): Table {
 }
 
 function print({ page, title, program, times = 1 }: Table): void {
-  console.log(`\n### docs/${page}.md: ${title}\n`);
+  console.log(`\n### ${page}: ${title}\n`);
   const texts = Array.from({ length: times }, () => run(program));
   console.log(medianText(texts));
 }

@@ -2,7 +2,7 @@
  * Memory and CPU of the smallest hostile inputs that are known, for each codec, language, schema and pattern that is read:
  * node scripts/run.mjs bench/hostile-inputs.ts [NODE …]
  *
- * Each input is read in a process of its own, by each Node. Prints the table of docs/threat-model.md. Memory is what the
+ * Each input is read in a process of its own, by each Node. Prints the table of bench/hostile-inputs.md. Memory is what the
  * input adds to the peak of a process that reads an empty one.
  */
 import { spawnSync } from 'node:child_process';
