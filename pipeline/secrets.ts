@@ -26,9 +26,9 @@ export function keepAuthorization(value: string): void {
   keepSecret(password);
 }
 
-/** A text without the secrets, also where they are escaped as in a URL. */
+/** A text without the secrets, also where they are escaped as in a URL, and without names and passwords in addresses. */
 export function withoutSecrets(text: string): string {
-  let rest = text;
+  let rest = withoutUserinfo(text);
   for (const pattern of secrets.values()) rest = rest.replaceAll(pattern, '***');
   return rest;
 }
@@ -48,4 +48,27 @@ function patternOf(secret: string): RegExp {
     return `(?:${one.replaceAll(/[$()*+./?[\\\]^{|}-]/g, '\\$&')}|${bytes.join('')})`;
   });
   return new RegExp(characters.join(''), 'gi');
+}
+
+/** What ends an address in a text, seen from behind it. */
+const BORDER = /[\s"'`<>(),/]/;
+/** A host with a path: what follows a password in an address without a scheme, and neither a digest nor an e-mail. */
+const HOST_WITH_PATH = /^[\w.-]+(?::\d+)?\//;
+
+/** A text in which no address has a name or password: `https://***@quay.io/…`, and the same without a scheme. */
+export function withoutUserinfo(text: string): string {
+  const parts = text.split('@');
+  let rest = '';
+  for (let i = 0; i < parts.length - 1; i++) {
+    const part = parts[i] ?? '';
+    let start = part.length;
+    while (start > 0 && !BORDER.test(part.charAt(start - 1))) start--;
+    const found = part.slice(start);
+    const hasScheme = part.endsWith('//', start) && found !== '' && found !== 'git';
+    const isUserinfo = hasScheme || (/^[^:]+:./s.test(found) && HOST_WITH_PATH.test(parts[i + 1] ?? ''));
+    rest += isUserinfo ? `${part.slice(0, start)}***@` : `${part}@`;
+    // A password may have an @, too.
+    while (hasScheme && i + 2 < parts.length && !BORDER.test(parts[i + 1] ?? '')) i++;
+  }
+  return rest + (parts.at(-1) ?? '');
 }

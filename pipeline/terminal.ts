@@ -1,8 +1,14 @@
+import { withoutUserinfo } from './secrets.ts';
+import { logSafe } from './text.ts';
+
 /**
  * The world as a command sees it: read once when the program starts, passed on as data.
  */
 export interface Terminal {
-  /** Writes text, or bytes of UTF-8, to standard output; settles when they have been taken. */
+  /**
+   * Writes text, or bytes of UTF-8, to standard output; settles when they have been taken. Text is what people read, or JSON:
+   * commands get a terminal that escapes commands for logs in it. Bytes are data, which stays as it is, such as YAML.
+   */
   readonly out: (content: string | Uint8Array) => Promise<void>;
   /** Writes to standard error. */
   readonly err: (text: string) => void;
@@ -22,6 +28,21 @@ export interface Terminal {
   readonly ask: (question: string) => Promise<string>;
   /** All of standard input. */
   readonly input: () => Promise<string>;
+}
+
+/** Text that is data: a file or document that must not change, such as YAML. */
+export function data(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** A terminal that writes no text with a password in an address, or which the log of a workflow takes for a command. */
+export function guarded(terminal: Terminal): Terminal {
+  const [out, err] = [logSafe(), logSafe()];
+  return {
+    ...terminal,
+    out: (content) => terminal.out(typeof content === 'string' ? out(withoutUserinfo(content)) : content),
+    err: (text) => terminal.err(err(withoutUserinfo(text))),
+  };
 }
 
 /** 0: passed; 1: failed; 2: could not complete the check. */

@@ -92,6 +92,26 @@ export function plain(text: string): string {
   return text.replaceAll(UNSEEN, escaped).replaceAll('##[', '#\\u0023[');
 }
 
+/**
+ * Makes texts that follow each other safe for the log of a workflow: no line begins with `::`, and none has `##[`. Both
+ * escapes mean the same within JSON.
+ */
+export function logSafe(): (text: string) => string {
+  let isStart = true;
+  return (text) => {
+    const beginsLine = (at: number): boolean => {
+      let i = at - 1;
+      while (i >= 0 && /[^\S\n\r]/.test(text.charAt(i))) i--;
+      return i < 0 ? isStart : /[\n\r]/.test(text.charAt(i));
+    };
+    const safe = text
+      .replaceAll('::', (colons, at: number) => (beginsLine(at) ? '\\u003a:' : colons))
+      .replaceAll('##[', '#\\u0023[');
+    isStart = beginsLine(text.length);
+    return safe;
+  };
+}
+
 /** As {@link plain}, of what is written to a terminal, whatever command writes it: line breaks, tabs and progress stay. */
 export function screenText(text: string): string {
   return text.replaceAll(UNSEEN, (character) =>

@@ -227,6 +227,20 @@ describe('arrows', () => {
   });
 });
 
+test('74: output is written where what it must not have is taken out', () => {
+  const writes = sources.filter(({ file }) =>
+    /\bprocess\.std(?:out|err)\b|\bconsole\.\w+\(/.test(code(file)),
+  );
+  expect(writes.map(({ file }) => file)).toEqual([
+    'pipeline/cli/bin.ts',
+    'pipeline/cli/lsp/command.ts',
+    'pipeline/cli/lsp/server.ts',
+    'functions/kubernetes/main.ts',
+  ]);
+  const infos = sources.filter(({ file }) => /\binfo\b[^}]*} from '@actions\/core'/.test(code(file)));
+  expect(infos.map(({ file }) => file)).toEqual(['pipeline/action/log.ts']);
+});
+
 describe('rooms', () => {
   test('no room for leftovers', () => {
     const leftovers = /(?:^|\/)(?:src|lib|utils?|helpers?|common|misc|types\.ts|constants\.ts)(?:\/|$)/;

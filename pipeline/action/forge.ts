@@ -1,5 +1,5 @@
 /** GitHub and its repositories, as the step's inputs name them. */
-import { info, setSecret } from '@actions/core';
+import { setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import type { GateForge, RepositoryName } from '../forge/forge.ts';
 import { authorization, type GitRemote, type GitSettings, networkOf } from '../git/process.ts';
@@ -9,6 +9,7 @@ import { repositoryName } from '../github/gate.ts';
 import { readDefaultBranch, readTip } from '../github/pull-request.ts';
 import { plain } from '../text.ts';
 import type { ForgeInputs, RunInputs } from './inputs.ts';
+import { info } from './log.ts';
 
 export interface Forge {
   readonly github: GitHub;

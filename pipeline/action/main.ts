@@ -2,7 +2,7 @@
  * A step of a workflow, in any mode. It fails if it cannot report a result. The result of each pull request is in the step's
  * outputs, and on GitHub if the token may write.
  */
-import { info, setFailed, setOutput, warning } from '@actions/core';
+import { setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { ForgePorts } from '../forge/gate.ts';
@@ -14,7 +14,8 @@ import { checkClone, checkerOf, policyIn } from './clone.ts';
 import { plainText } from './error-text.ts';
 import { type Forge, hubOf, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
-import { annotate, logText, setReportOutputs } from './outputs.ts';
+import { info, logText } from './log.ts';
+import { annotate, setReportOutputs } from './outputs.ts';
 import { postAll } from './post-results.ts';
 import { registriesOf } from './registries.ts';
 import { headsMeant, type StartedHead, startedIn, startedText } from './started.ts';

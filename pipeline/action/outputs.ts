@@ -1,7 +1,6 @@
 /** What a step says to the runner: its log, annotations, the job summary, outputs. */
-import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { type AnnotationProperties, error, info, notice, setOutput, summary, warning } from '@actions/core';
+import { type AnnotationProperties, error, notice, setOutput, summary, warning } from '@actions/core';
 import type { Finding, Severity } from '../../catalog/finding.ts';
 import { type CheckReport, headlineOf, stateOf } from '../check/report.ts';
 import { worstOf } from '../forge/status.ts';
@@ -13,20 +12,13 @@ import { textReport } from '../report/text-report.ts';
 import { plain } from '../text.ts';
 import { writeFiles } from '../write.ts';
 import type { RunInputs } from './inputs.ts';
+import { logText } from './log.ts';
 
 /** What GitHub shows of a step: ten annotations of each kind. */
 const SHOWN = 10;
 const REPORT = 'portolan-report.json';
 const SARIF = 'portolan.sarif';
 const CHANGES = 'portolan-changes.md';
-
-/** Text of a pull request, which must not be taken for a command of the runner. */
-export function logText(text: string): void {
-  const stop = randomUUID();
-  info(`::stop-commands::${stop}`);
-  info(text.trimEnd());
-  info(`::${stop}::`);
-}
 
 type OutputStep = Pick<RunInputs, 'temporary' | 'forge' | 'attempt'>;
 

@@ -1,5 +1,5 @@
 /** Everything that is said on GitHub of a report, and the merge of what is allowed and green. */
-import { info, setFailed, setOutput, warning } from '@actions/core';
+import { setFailed, setOutput, warning } from '@actions/core';
 import { type CheckReport, stateOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { GateForge } from '../forge/forge.ts';
@@ -15,6 +15,7 @@ import { plainText } from './error-text.ts';
 import { MOVED } from './event.ts';
 import { type Forge, hubOf } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
+import { info } from './log.ts';
 import { annotate } from './outputs.ts';
 
 export interface PostedResults {

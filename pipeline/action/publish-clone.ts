@@ -1,6 +1,6 @@
 /** A push published from a clone that somebody else made: no token, and nothing asked of GitHub. */
 import { join, resolve } from 'node:path';
-import { info, setOutput } from '@actions/core';
+import { setOutput } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { openRepository, type Repository } from '../git/repository.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
@@ -12,7 +12,7 @@ import { publishedCatalogs } from '../publish/published-catalogs.ts';
 import { inRings, textRings } from '../publish/rings/store.ts';
 import { findingText, matchesGlob, plain } from '../text.ts';
 import type { RunInputs } from './inputs.ts';
-import { logText } from './outputs.ts';
+import { info, logText } from './log.ts';
 import { type Ended, setPublished } from './published.ts';
 import { registryOptions } from './registries.ts';
 

@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getIDToken, info, setFailed, setOutput, warning } from '@actions/core';
+import { getIDToken, setFailed, setOutput, warning } from '@actions/core';
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../error.ts';
@@ -27,7 +27,7 @@ import { ringsListText } from '../publish/rings/text.ts';
 import { findingText, matchesGlob, plain } from '../text.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
-import { logText } from './outputs.ts';
+import { info, logText } from './log.ts';
 import { publishClone } from './publish-clone.ts';
 import { type Ended, setPublished } from './published.ts';
 import { registryOptions } from './registries.ts';

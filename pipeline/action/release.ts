@@ -1,5 +1,5 @@
 /** What a push that brings bundles makes of them, before catalogs are published. */
-import { info, setFailed, setOutput, summary, warning } from '@actions/core';
+import { setFailed, setOutput, summary, warning } from '@actions/core';
 import { addedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import { PipelineError } from '../error.ts';
@@ -14,7 +14,7 @@ import { code, escaped } from '../report/markdown.ts';
 import { findingText, plain } from '../text.ts';
 import type { Forge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
-import { logText } from './outputs.ts';
+import { info, logText } from './log.ts';
 import { registriesOf, registryOptions } from './registries.ts';
 
 export interface Releasing {

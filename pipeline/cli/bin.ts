@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { endWithParent } from '../check/confined/limits.ts';
 import { fileError } from '../directory.ts';
 import type { Terminal } from '../terminal.ts';
-import { plain, screenText } from '../text.ts';
+import { linesText, screenText } from '../text.ts';
 import { main } from './main.ts';
 import { SUPERVISOR } from './supervised.ts';
 
@@ -84,9 +84,8 @@ process.stderr.on('error', () => undefined);
 /** A defect of the program's own is not a verdict. */
 function defect(error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.err(
-    `portolan: this is a bug in portolan, please report it:\n${stack.split('\n').map(plain).join('\n')}\n`,
-  );
+  const lines = ['portolan: this is a bug in portolan, please report it:', ...stack.split('\n')];
+  terminal.err(linesText(lines));
   process.exitCode = 2;
 }
 

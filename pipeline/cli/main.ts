@@ -5,7 +5,7 @@
 import { nearest } from '../../catalog/spelling.ts';
 import { Undecided } from '../../catalog/undecided.ts';
 import { PipelineError } from '../error.ts';
-import type { ExitCode, Terminal } from '../terminal.ts';
+import { type ExitCode, guarded, type Terminal } from '../terminal.ts';
 import { linesText } from '../text.ts';
 import { type CommandEntry, EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
 import { COMMAND_GROUPS, COMMANDS, EVERYDAY } from './commands.ts';
@@ -19,8 +19,9 @@ import { COMMAND_GROUPS, COMMANDS, EVERYDAY } from './commands.ts';
 export async function main(
   parameters: readonly string[],
   version: string,
-  terminal: Terminal,
+  screen: Terminal,
 ): Promise<ExitCode> {
+  const terminal = guarded(screen);
   try {
     return await dispatch(parameters, version, terminal);
   } catch (error) {

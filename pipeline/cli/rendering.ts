@@ -12,7 +12,7 @@ import type { Rendering } from '../catalogs/render/load.ts';
 import { renderReference } from '../catalogs/render/reference.ts';
 import { writeBlobs } from '../catalogs/write-blobs.ts';
 import { directorySource, isDirectory, readFileBytes } from '../directory.ts';
-import type { ExitCode, Terminal } from '../terminal.ts';
+import { data, type ExitCode, type Terminal } from '../terminal.ts';
 import { amount, findingText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
@@ -100,6 +100,6 @@ export async function deliver(
   }
   const blobs = await read();
   if (!blobs) return 1;
-  await writeBlobs(blobs, format, terminal.out);
+  await writeBlobs(blobs, format, (text) => terminal.out(data(text)));
   return 0;
 }

@@ -22,6 +22,38 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 75,
+    without: 'taking names and passwords out of addresses in errors',
+    file: 'pipeline/secrets.ts',
+    text: 'let rest = withoutUserinfo(text);',
+    instead: 'let rest = text;',
+    test: 'test/pipeline/terminal.test.ts',
+  },
+  {
+    attack: 75,
+    without: 'taking out a password that makes an address none',
+    file: 'pipeline/oci/registry/image-location.ts',
+    text: "text.replace(/^.*@(?=.*\\/)/s, '***@')",
+    instead: 'text',
+    test: 'test/pipeline/terminal.test.ts',
+  },
+  {
+    attack: 74,
+    without: 'the terminal that escapes commands of logs',
+    file: 'pipeline/cli/main.ts',
+    text: 'const terminal = guarded(screen);',
+    instead: 'const terminal = screen;',
+    test: 'test/pipeline/terminal.test.ts',
+  },
+  {
+    attack: 74,
+    without: 'a look whether a name begins a line',
+    file: 'pipeline/text.ts',
+    text: "(beginsLine(at) ? '\\\\u003a:' : colons)",
+    instead: 'colons',
+    test: 'test/pipeline/terminal.test.ts',
+  },
+  {
     attack: 73,
     without: 'leaving out the password of an address',
     file: 'pipeline/cli/inventory/kubeconfig.ts',

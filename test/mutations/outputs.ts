@@ -106,9 +106,9 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 21,
     without: 'a log in which text is no command',
-    file: 'pipeline/action/outputs.ts',
+    file: 'pipeline/action/log.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
-    text: 'info(`::stop-commands::${stop}`);',
+    text: 'write(`::stop-commands::${stop}`);',
     instead: '',
     test: OUTPUTS,
   },

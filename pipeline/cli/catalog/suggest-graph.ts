@@ -14,7 +14,7 @@ import { worldsOf } from '../../check/audit.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { suggestionDiff, suggestionsSummary, suggestionText } from '../../report/suggestion-text.ts';
-import type { Terminal } from '../../terminal.ts';
+import { data, type Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -237,7 +237,7 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
   if (template !== undefined) {
     for (const one of all) {
       const text = templateOf(template, one);
-      await terminal.out(printedTemplate(text, format === 'json' ? 'json' : 'yaml'));
+      await terminal.out(data(printedTemplate(text, format === 'json' ? 'json' : 'yaml')));
     }
     return;
   }
@@ -247,7 +247,7 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
   }
   for (const { one, suggestion } of all) {
     for (const channel of suggestion.channels.filter((channel) => isChanged(one, channel))) {
-      await terminal.out(rendered(channelOf(one, channel), format));
+      await terminal.out(data(rendered(channelOf(one, channel), format)));
     }
   }
 }

@@ -10,6 +10,7 @@ import { formatVersion } from '../../../catalog/version/version.ts';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { PipelineError } from '../../error.ts';
+import { data } from '../../terminal.ts';
 import { linesText, plain } from '../../text.ts';
 import { noPackage } from '../catalog/no-package.ts';
 import type { Command, Invocation } from '../command.ts';
@@ -86,7 +87,8 @@ export const command: Command = {
     if (format === 'json') await terminal.out(`${JSON.stringify({ members }, null, 2)}\n`);
     else if (format === 'text') await terminal.out(linesText(members.flatMap(memberLines)));
     else
-      for (const { extension } of members) if (extension) await terminal.out(`---\n${emitYaml(extension)}`);
+      for (const { extension } of members)
+        if (extension) await terminal.out(data(`---\n${emitYaml(extension)}`));
     const refused = members.filter(({ refusals }) => refusals.length > 0).map(({ bundle }) => bundle);
     if (refused.length === 0) return 0;
     terminal.err(`FAIL: OLM v1 refuses ${plain(refused.join(', '))}\n`);

@@ -1,5 +1,6 @@
 import { convertTo, type TemplateKind } from '../../../catalog/opm/template/convert.ts';
 import { printedTemplate } from '../../catalogs/write-template.ts';
+import { data } from '../../terminal.ts';
 import { complain } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 import { readInput } from './input.ts';
@@ -17,7 +18,7 @@ function convertCommand(kind: TemplateKind): OpmCommand {
       const format = outputOf(call, ['json', 'yaml']);
       const { text, findings } = convertTo(kind, await readInput(call.operands[0], world.terminal));
       if (complain(findings, world) || text === undefined) return 1;
-      await world.terminal.out(printedTemplate(text, format));
+      await world.terminal.out(data(printedTemplate(text, format)));
       return 0;
     },
   };

@@ -4,6 +4,7 @@ import { TemplateError, type TemplateText } from '../../../catalog/opm/template/
 import { renderBundleImage } from '../../catalogs/render/image.ts';
 import { writeBlobs } from '../../catalogs/write-blobs.ts';
 import { PipelineError } from '../../error.ts';
+import { data } from '../../terminal.ts';
 import { complain } from './catalog.ts';
 import type { Call, OpmCommand, OpmExit, World } from './command.ts';
 import { drawn, versionErrors } from './graph.ts';
@@ -89,7 +90,7 @@ async function expanded(
   );
   if (complain(findings, world) || !blobs) return 1;
   if (output !== 'mermaid') {
-    await writeBlobs(blobs, output, world.terminal.out);
+    await writeBlobs(blobs, output, (text) => world.terminal.out(data(text)));
     return 0;
   }
   if (complain(versionErrors(blobs), world)) return 1;

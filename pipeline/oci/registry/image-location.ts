@@ -94,7 +94,9 @@ function reference(name: string, text: string): Reference {
 }
 
 function unusable(text: string, why: string): PipelineError {
-  return new PipelineError('usage', `${JSON.stringify(text)} is not a valid image: ${why}`, {
+  // What it is instead of an image may have a password, whatever comes before it.
+  const shown = JSON.stringify(text.replace(/^.*@(?=.*\/)/s, '***@'));
+  return new PipelineError('usage', `${shown} is not a valid image: ${why}`, {
     hint: 'use REGISTRY/REPOSITORY:TAG, oci:DIRECTORY:TAG, oci-archive:FILE:TAG or docker-archive:FILE',
   });
 }

@@ -2,9 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { tableText } from '../../../pipeline/cli/catalog/table.ts';
 import { codeQualityReport } from '../../../pipeline/report/code-quality.ts';
 import { sarifReport } from '../../../pipeline/report/sarif.ts';
-import { escapeXml, hasUnseen, plainLines } from '../../../pipeline/text.ts';
+import { escapeXml, hasUnseen, plain, plainLines } from '../../../pipeline/text.ts';
 import { written } from '../../catalog/olm/universe.ts';
 import { crdObject } from '../../fakes/crd-object.ts';
 import { folder } from '../../fakes/folder.ts';
@@ -113,6 +114,12 @@ test.each([
   expect(out).toContain('stop-commands');
   for (const text of [out, err]) expect(text).not.toMatch(LOG_COMMAND);
   expect((await runCommand(words, { directory: named('q') })).out).not.toContain('\\u');
+});
+
+test('72: values and lines of a table are safe also where no terminal of a command escapes them', () => {
+  expect(plain('x ##[group]y')).toBe('x #\\u0023[group]y');
+  const screen = { isScreen: false, columns: 80 };
+  expect(tableText(['A'], [['::error::x']], screen)).not.toMatch(LOG_COMMAND);
 });
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal obeys
