@@ -1,6 +1,6 @@
 /**
  * Advisories over real catalogs: a yanked head, a yanked middle version and a yanked only version of 20 packages each.
- * Prints the table of docs/advisories.md: `node scripts/run.mjs test/bench/advisories.ts CATALOG…`. The packages are the
+ * Prints a table: `node scripts/run.mjs test/bench/advisories.ts CATALOG…`. The packages are the
  * first ones in the order of names; where fewer have a single version, all versions of others are yanked.
  */
 import { headOf } from '../../catalog/fbc/channel.ts';
