@@ -28,7 +28,6 @@ const PAGES = [
   'docs/policy.md',
   'docs/references.md',
   'docs/start-contributor.md',
-  'docs/start-disconnected.md',
   'docs/start-maintainer.md',
   'docs/start-release-engineer.md',
   'docs/support.md',

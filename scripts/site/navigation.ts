@@ -15,7 +15,6 @@ export const GROUPS: readonly Group[] = [
       'docs/concepts.md',
       'docs/start-maintainer.md',
       'docs/start-release-engineer.md',
-      'docs/start-disconnected.md',
       'docs/faq.md',
     ],
   },
