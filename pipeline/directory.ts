@@ -1,16 +1,7 @@
 /**
  * A directory of the local file system as the source of a catalog.
  */
-import {
-  type Dirent,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { compareText } from '../catalog/go/text.ts';
 import {
@@ -21,7 +12,7 @@ import {
   type TextPiece,
 } from '../catalog/source.ts';
 import { PipelineError } from './error.ts';
-import { piecesOf } from './file-pieces.ts';
+import { piecesOf, readRegular } from './file-pieces.ts';
 
 /**
  * Files are followed through links, directories are not, as opm does; whatever is
@@ -212,7 +203,7 @@ export function readText(path: string): string {
  */
 export function readFileBytes(path: string): Uint8Array {
   try {
-    return readFileSync(path);
+    return readRegular(path);
   } catch (error) {
     throw fileError(error, path);
   }

@@ -1,11 +1,15 @@
 /**
- * Reading a file piece by piece, each of them whole documents, through one and the same
+ * Opening files, which only this module does where somebody else may have made them: to open a pipe or device may never end.
+ *
+ * And reading a file piece by piece, each of them whole documents, through one and the same
  * memory: what a catalog takes then is the size of its largest document.
  */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { TextPiece } from '../catalog/source.ts';
 import { isPlainBytes } from '../catalog/yaml/plain-bytes.ts';
+import { PipelineError } from './error.ts';
 
 /**
  * How large a piece may be, if it is more than one document. The engine has memory ready
@@ -30,7 +34,7 @@ let spare: Buffer | undefined;
  * @throws what the file system says
  */
 export function* piecesOf(path: string, window: number = WINDOW): Generator<TextPiece | Uint8Array> {
-  const file = openSync(path, 'r');
+  const file = openRegular(path);
   let buffer =
     spare && spare.length >= READ_AHEAD * window ? spare : Buffer.allocUnsafeSlow(READ_AHEAD * window);
   spare = undefined;
@@ -96,4 +100,53 @@ function endOfDocument(bytes: Buffer, at: number): number {
 function decoded(bytes: Buffer): TextPiece | Uint8Array {
   if (isPlainBytes(bytes)) return { text: bytes.toString('latin1'), isPlain: true };
   return isUtf8(bytes) ? { text: bytes.toString('utf8'), isPlain: false } : bytes;
+}
+
+/** What a shell passes as a file that it writes to: `<(…)`, `-`. */
+const OF_THE_SHELL = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
+
+/** Without waiting for whoever writes to a pipe. Windows has neither. */
+function flagsFor(path: string, more = 0): number {
+  const wait = OF_THE_SHELL.test(path) ? 0 : (constants.O_NONBLOCK ?? 0);
+  return constants.O_RDONLY | wait | more;
+}
+
+function mustBeRegular(path: string, found: { isFile(): boolean; isDirectory(): boolean }): void {
+  // What is read of a directory is an error with a name of its own.
+  if (found.isFile() || found.isDirectory() || OF_THE_SHELL.test(path)) return;
+  throw new PipelineError('io', `${path} is not a file, but a pipe, socket or device`);
+}
+
+/** Opens a file for reading. @throws PipelineError `io` for a pipe, socket or device; what the file system says */
+export function openRegular(path: string): number {
+  const file = openSync(path, flagsFor(path));
+  try {
+    mustBeRegular(path, fstatSync(file));
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+/** The bytes of a file. @throws as {@link openRegular} */
+export function readRegular(path: string): Buffer {
+  const file = openRegular(path);
+  try {
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** As {@link openRegular}. @param flags more of them, such as `O_NOFOLLOW` */
+export async function openRegularHandle(path: string, flags = 0): Promise<FileHandle> {
+  const handle = await open(path, flagsFor(path, flags));
+  try {
+    mustBeRegular(path, await handle.stat());
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }

@@ -3,11 +3,12 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { shellWord } from '../catalog/names.ts';
 import { clonesOf, fileError, linkOut } from './directory.ts';
 import { PipelineError } from './error.ts';
+import { readRegular } from './file-pieces.ts';
 
 /** What writing changed, by file name. */
 export interface Written {
@@ -111,7 +112,7 @@ export function replaceLink(from: string): string {
 
 function contentOf(path: string): Buffer | undefined {
   try {
-    return readFileSync(path);
+    return readRegular(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

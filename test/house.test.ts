@@ -241,6 +241,24 @@ test('74: output is written where what it must not have is taken out', () => {
   expect(infos.map(({ file }) => file)).toEqual(['pipeline/action/log.ts']);
 });
 
+test('76: files that somebody else may have made are opened in one place', () => {
+  const own = [
+    'pipeline/check/confined/limits.ts', // of the kernel
+    'pipeline/file-pieces.ts',
+    'pipeline/mirror/charts/render.ts', // of the kernel
+    'pipeline/oci/image/layer-piece.ts', // written by this process
+    'pipeline/oci/registry/layout/lock.ts', // of the kernel, and locks of Portolan
+  ];
+  const opens =
+    /\b(?:readFileSync|readFile|createReadStream)\b[^}]*} from 'node:fs|\bopen(?:Sync)?\([^()]*(?:'r\+?'|O_RDONLY)/;
+  const openers = sources.filter(
+    ({ file }) => /^(?:pipeline|functions)\//.test(file) && opens.test(code(file)),
+  );
+  expect(openers.map(({ file }) => file).sort()).toEqual(
+    [...own, 'pipeline/oci/registry/layout/files.ts'].sort(),
+  );
+});
+
 describe('rooms', () => {
   test('no room for leftovers', () => {
     const leftovers = /(?:^|\/)(?:src|lib|utils?|helpers?|common|misc|types\.ts|constants\.ts)(?:\/|$)/;

@@ -1,5 +1,4 @@
 /** The check in a clone that somebody else made: no token, nothing asked of GitHub, reviews not known. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { warning } from '@actions/core';
 import { type Checker, checkLimits, confinedCheck } from '../check/confined/confined-check.ts';
@@ -7,6 +6,7 @@ import type { CheckReport } from '../check/report.ts';
 import type { CheckRequest } from '../check/request.ts';
 import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { readRegular } from '../file-pieces.ts';
 import { openRepository } from '../git/repository.ts';
 import { plain } from '../text.ts';
 import type { PullRequestEvent } from './event.ts';
@@ -63,7 +63,7 @@ function requestOf({ event, policy, directory, now, ...inputs }: RunInputs): Che
 export function policyIn(directory: string, path: string): NonNullable<CheckRequest['policy']> {
   const file = resolve(directory, path);
   try {
-    return { path, bytes: readFileSync(file) };
+    return { path, bytes: readRegular(file) };
   } catch (thrown) {
     throw fileError(thrown, file);
   }

@@ -1,11 +1,11 @@
 /** The Action's entry: reads the runner's environment once, into a typed value, and runs the mode. */
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { getInput, setSecret } from '@actions/core';
 import { isObject } from '../../catalog/go/shape.ts';
 import { parseJson } from '../../catalog/json.ts';
 import { serveReader } from '../check/confined/reader.ts';
 import { PipelineError } from '../error.ts';
+import { readRegular } from '../file-pieces.ts';
 import { type Event, eventOf } from './event.ts';
 import {
   type ForgeInputs,
@@ -65,7 +65,7 @@ function switchOf(name: string, text = 'false'): boolean {
 
 function readEvent({ GITHUB_EVENT_NAME: name = '', GITHUB_EVENT_PATH: path }: NodeJS.ProcessEnv): Event {
   if (path === undefined) return { kind: 'none', why: 'the event is missing' };
-  const payload: unknown = parseJson(readFileSync(path, 'utf8'));
+  const payload: unknown = parseJson(readRegular(path).toString('utf8'));
   if (isObject(payload)) return eventOf(name, payload);
   throw new PipelineError('bad-answer', `${path} is not a valid event`);
 }

@@ -6,6 +6,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { PipelineError } from '../error.ts';
 import { keepAuthorization } from '../secrets.ts';
+import { refusePipes } from './special-files.ts';
 
 /** How git is started. */
 export interface GitSettings {
@@ -182,6 +183,7 @@ export function startGit(run: GitRun, parameters: readonly string[]): ChildProce
     stdio: 'pipe',
     windowsHide: true,
   };
+  refusePipes(run.directory, run.bare ?? false);
   const child = spawn('git', run.bare ? parameters : ['-C', run.directory, ...parameters], options);
   if (run.timeout !== undefined) endAfter(child, run.timeout);
   return child;

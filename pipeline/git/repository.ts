@@ -5,19 +5,11 @@
  * object store: no hook, filter, merge driver, replacement, graft or remote of the
  * repository takes part, and what a merge writes does not land in it.
  */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
+import { readRegular } from '../file-pieces.ts';
 import { BatchProcess } from './cat-file.ts';
 import { ObjectReader } from './objects.ts';
 import { type GitAnswer, type GitSettings, runGit } from './process.ts';
@@ -127,7 +119,11 @@ async function locate(directory: string, settings: GitSettings): Promise<Place> 
   if (rest.join('') !== '' || !objects.startsWith('/') || !existsSync(objects)) {
     throw new PipelineError('git', `cannot find the git object store of ${directory}`);
   }
-  return { format, objects, shallow: existsSync(shallow) ? readFileSync(shallow, 'utf8') : undefined };
+  return {
+    format,
+    objects,
+    shallow: existsSync(shallow) ? readRegular(shallow).toString('utf8') : undefined,
+  };
 }
 
 /**
@@ -142,11 +138,11 @@ function plainPlace(directory: string): Place | undefined {
   if (folder.includes('\n') || ![folder, at('objects'), at('refs')].every(isFolder)) return undefined;
   if (['HEAD', 'config'].some((name) => !existsSync(at(name))) || existsSync(at('commondir')))
     return undefined;
-  if (!/^ref: refs\/|^[0-9a-f]{40}\n/.test(readFileSync(at('HEAD'), 'utf8'))) return undefined;
-  const config = readFileSync(at('config'), 'utf8');
+  if (!/^ref: refs\/|^[0-9a-f]{40}\n/.test(readRegular(at('HEAD')).toString('utf8'))) return undefined;
+  const config = readRegular(at('config')).toString('utf8');
   if (!/^[ \t]*repositoryformatversion = 0$/m.test(config) || /extensions|include/i.test(config))
     return undefined;
-  const shallow = existsSync(at('shallow')) ? readFileSync(at('shallow'), 'utf8') : undefined;
+  const shallow = existsSync(at('shallow')) ? readRegular(at('shallow')).toString('utf8') : undefined;
   return { format: 'sha1', objects: at('objects'), shallow };
 }
 

@@ -1,7 +1,8 @@
 /** The work tree as a commit, without and with an edit. Both are written to Portolan's own git directory only. */
-import { lstatSync, mkdtempSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../directory.ts';
+import { readRegular } from '../file-pieces.ts';
 import { withoutFilters } from './filters.ts';
 import { type GitRun, runGit } from './process.ts';
 import { commitOnTop } from './replace.ts';
@@ -71,7 +72,7 @@ function placedAt(path: string, file: string, copy: string): Placed[] {
     // git reads a list of names, one on each line.
     if (found.isFile() && !file.includes('\n')) return [{ path, file }];
     if (!found.isFile() && !found.isSymbolicLink()) return [];
-    writeFileSync(copy, found.isFile() ? readFileSync(file) : readlinkSync(file));
+    writeFileSync(copy, found.isFile() ? readRegular(file) : readlinkSync(file));
     return [{ path, file: copy, ...(found.isFile() ? {} : { mode: LINK_MODE }) }];
   } catch (error) {
     throw fileError(error, file);

@@ -2,6 +2,7 @@
 import { type FileHandle, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
+import { openRegularHandle } from '../file-pieces.ts';
 import { fileError } from '../oci/registry/layout/files.ts';
 
 /** The parts of an archive, to be written from the front to the back. */
@@ -123,7 +124,7 @@ const READ_SIZE = 256 * 1024;
 async function* readRange(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(path, 'r');
+    handle = await openRegularHandle(path);
     for (let at = start; at < end; ) {
       const buffer = Buffer.allocUnsafe(Math.min(READ_SIZE, end - at));
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);

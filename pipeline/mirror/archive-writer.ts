@@ -2,20 +2,13 @@
  * Images into an archive: a tar file, in parts, of an OCI image layout, and a receipt. What
  * is complete of it stays when the program is killed; the next run goes on behind it.
  */
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parsedJson } from '../../catalog/json.ts';
 import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
+import { readRegular } from '../file-pieces.ts';
 import { headerOf, paddingOf, TAR_END } from '../oci/registry/archive/tar.ts';
 import { checked } from '../oci/registry/digest.ts';
 import {
@@ -191,7 +184,7 @@ async function writtenIn(directory: string, part: number): Promise<Line[]> {
 function journalled(journal: string, { part, end }: { readonly part: number; readonly end: number }): Line[] {
   const lines: Line[] = [];
   let length = 0;
-  const text = existsSync(journal) ? readFileSync(journal, 'utf8') : '';
+  const text = existsSync(journal) ? readRegular(journal).toString('utf8') : '';
   for (const written of text.split('\n').slice(0, -1)) {
     const line = lineOf(written);
     if (!line || ('blob' in line && endOf(line.blob) > end)) break;

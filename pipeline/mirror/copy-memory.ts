@@ -3,10 +3,11 @@
  * begun, and how far uploads in chunks have got. One line of JSON each, appended.
  */
 
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { append } from '../../catalog/go/grouped.ts';
 import { parseJson } from '../../catalog/json.ts';
 import { fileError } from '../directory.ts';
+import { readRegular } from '../file-pieces.ts';
 import type { UploadMemory, UploadNotes } from '../ports.ts';
 
 export interface CopyMemory {
@@ -39,7 +40,7 @@ const BEGUN = 'begun';
 export function openMemory(path: string): CopyMemory {
   try {
     const isContinued = existsSync(path);
-    const text = isContinued ? readFileSync(path, 'utf8') : '';
+    const text = isContinued ? readRegular(path).toString('utf8') : '';
     const known = locationsIn(text);
     const begun = begunIn(text);
     if (!isContinued) writeFileSync(path, '');

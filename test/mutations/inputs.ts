@@ -22,6 +22,22 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 76,
+    without: 'a look what was opened',
+    file: 'pipeline/file-pieces.ts',
+    text: 'if (found.isFile() || found.isDirectory() || OF_THE_SHELL.test(path)) return;',
+    instead: 'if (path) return;',
+    test: 'test/pipeline/file-pieces-opened.test.ts',
+  },
+  {
+    attack: 76,
+    without: 'a look for pipes before git starts',
+    file: 'pipeline/git/process.ts',
+    text: 'refusePipes(run.directory, run.bare ?? false);',
+    instead: '',
+    test: 'test/pipeline/file-pieces-opened.test.ts',
+  },
+  {
     attack: 75,
     without: 'taking names and passwords out of addresses in errors',
     file: 'pipeline/secrets.ts',

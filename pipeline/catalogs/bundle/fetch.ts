@@ -1,11 +1,12 @@
 /** Bundle images of catalogs as directories `PACKAGE/VERSION`, each digest fetched once. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { refuseLinkOut } from '../../write.ts';
 import { unpackBundle } from '../render/image.ts';
 import type { Rendering } from '../render/load.ts';
@@ -64,7 +65,7 @@ async function fetchBundle(
     safeName(bundle.version ? formatVersion(bundle.version) : bundle.name),
   );
   const mark = join(folder, MARK);
-  const isThere = existsSync(mark) && readFileSync(mark, 'utf8') === bundle.image;
+  const isThere = existsSync(mark) && readRegular(mark).toString('utf8') === bundle.image;
   if (isThere && bundle.image.includes('@')) return false;
   // A catalog names images in registries; what looks like a path of this machine is none.
   await withImage(`docker://${bundle.image}`, access, (image) =>

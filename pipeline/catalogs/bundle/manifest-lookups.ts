@@ -1,6 +1,6 @@
 /** CRDs of bundles that lie in directories `PACKAGE/VERSION`. */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, lstatSync, readdirSync, readSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
@@ -10,6 +10,7 @@ import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.t
 import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/manifests.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { openRegular } from '../../file-pieces.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
 
 /** What a stage is given when somebody named a directory; nothing otherwise. */
@@ -142,7 +143,7 @@ let scratch = Buffer.alloc(1024 * 1024);
 /** The bytes of a file, until the next one is read. @throws PipelineError */
 function bytesOf(path: string): Buffer {
   try {
-    const file = openSync(path, 'r');
+    const file = openRegular(path);
     try {
       const { size } = fstatSync(file);
       if (size > MOST_BYTES)

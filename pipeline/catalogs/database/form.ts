@@ -1,6 +1,7 @@
 /** Databases of SQLite, in which index images of the time before file-based catalogs hold their catalogs. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, readSync, statSync } from 'node:fs';
 import { fileError } from '../../directory.ts';
+import { openRegular } from '../../file-pieces.ts';
 import type { CatalogForm } from '../catalog-form.ts';
 import { isDatabase } from './open.ts';
 
@@ -17,7 +18,7 @@ function isDatabaseFile(path: string): boolean {
   try {
     // What is not a plain file might never answer.
     if (!statSync(path).isFile()) return false;
-    const file = openSync(path, 'r');
+    const file = openRegular(path);
     try {
       const head = new Uint8Array(16);
       return readSync(file, head, 0, head.length, 0) === head.length && isDatabase(head);

@@ -1,9 +1,9 @@
 /** The severities of rules in a policy that the command line names. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SeverityOf } from '../../../catalog/rules/rule.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { severitiesOf } from '../../policy/severity.ts';
@@ -18,7 +18,7 @@ export function severitiesInFile(file: string, directory: string): SeverityOf {
 
 function bytesOf(path: string): Uint8Array {
   try {
-    return readFileSync(path);
+    return readRegular(path);
   } catch (error) {
     throw fileError(error, path);
   }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { CrdsOf } from '../../../catalog/olm/foresight/world.ts';
@@ -11,6 +11,7 @@ import { auditFleet, type FleetNumbers, isFleetStuck } from '../../check/fleet/f
 import { prospectsOf } from '../../check/prospects.ts';
 import type { HarmfulMerge, HistoryAudit } from '../../check/rehearsal/history.ts';
 import { fileError } from '../../directory.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { asked, auditText, catalogLine, headline } from '../../report/audit-text.ts';
 import { isAnyStuck } from '../../report/cluster-text.ts';
 import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-text.ts';
@@ -142,7 +143,7 @@ function clusterOf(
 
 function contentOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegular(path).toString('utf8');
   } catch (error) {
     throw fileError(error, path);
   }

@@ -1,5 +1,5 @@
 /** The language server: what editors send, and what they get, by the Language Server Protocol over standard input and output. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
@@ -19,6 +19,7 @@ import {
 import { splitAtMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { correctedLine } from '../../../catalog/yaml/correction.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { rulePage } from '../../report/rule-help.ts';
 import { linesText, plain, plainLines } from '../../text.ts';
 import { completions, definition, hover, type OutlineItem, outline } from './answers.ts';
@@ -143,7 +144,7 @@ class Session {
     for (const name of namesIn(directory).filter((one) => /\.(?:ya?ml|json)$/.test(one))) {
       const file = join(directory, name);
       if (file === path || !isSmall(file, left)) continue;
-      const text = readFileSync(file, 'utf8');
+      const text = readRegular(file).toString('utf8');
       left -= text.length;
       if (isCatalogText(text)) folder.files.set(file, new SegmentedText(text));
     }

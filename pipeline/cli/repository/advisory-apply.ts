@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type AdvisoryPlans, type CatalogPlan, plansOf } from '../../check/advisories/advisories.ts';
 import { type TemplatePlan, templatePlans } from '../../check/advisories/advisory-templates.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { runGit } from '../../git/process.ts';
 import { treeWith } from '../../git/replace.ts';
 import { entryAt } from '../../git/tree.ts';
@@ -71,7 +72,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
   checkId(id);
   if (invocation.flag('dry-run')) throw usageError(command, '--dry-run needs a directory');
   const local = join(terminal.directory, advisoryPath(id));
-  const file = existsSync(local) ? readFileSync(local) : undefined;
+  const file = existsSync(local) ? readRegular(local) : undefined;
   const opened = openOnGitHub(place, terminal);
   try {
     const base = invocation.text('base') ?? (await readDefaultBranch(opened.github, opened.name));
@@ -201,7 +202,7 @@ async function writeEdits(
     const entry = await entryAt(repository.objects, commit, path);
     const old = entry && (await repository.objects.read(entry.id, MOST_BYTES)).bytes;
     const place = join(directory, path);
-    const now = existsSync(place) ? readFileSync(place) : undefined;
+    const now = existsSync(place) ? readRegular(place) : undefined;
     const isDone =
       now === undefined ? text === undefined : text !== undefined && now.equals(Buffer.from(text));
     if (!isDone && !(now && old?.equals(now))) {

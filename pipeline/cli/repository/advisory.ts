@@ -1,9 +1,10 @@
 /** What the commands about advisories share. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { shellWord } from '../../../catalog/names.ts';
 import { PipelineError } from '../../error.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { advisoryPath, isAdvisoryId, readAdvisory, type StoredAdvisory } from '../../policy/advisories.ts';
@@ -74,7 +75,7 @@ export async function advisoryNamed(
       hint: `create it: portolan advisory new ${shellWord(id)} --package NAME --version VERSION -m TEXT`,
     });
   }
-  const bytes = entry ? (await repository.objects.read(entry.id, MOST_BYTES)).bytes : readFileSync(file);
+  const bytes = entry ? (await repository.objects.read(entry.id, MOST_BYTES)).bytes : readRegular(file);
   const { advisory, findings } = readAdvisory(path, bytes);
   for (const finding of findings) terminal.err(findingText(finding));
   if (!advisory) throw new PipelineError('usage', `cannot read ${path}`);

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { rehearse } from '../../check/rehearsal/rehearsal.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import { rehearsalPage } from '../../report/page/rehearsal-page.ts';
@@ -98,7 +98,7 @@ function adminsOf(invocation: Invocation): string[] {
 
 function contentOf(path: string): Uint8Array {
   try {
-    return readFileSync(path);
+    return readRegular(path);
   } catch (error) {
     throw fileError(error, path);
   }

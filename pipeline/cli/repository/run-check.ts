@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
 import type { People } from '../../check/authority/people.ts';
@@ -7,6 +6,7 @@ import { endedCheck } from '../../check/confined/confined-check.ts';
 import type { CheckReport } from '../../check/report.ts';
 import type { CheckRequest, OtherCatalogs } from '../../check/request.ts';
 import { fileError } from '../../directory.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { openRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/directory-store.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
@@ -116,7 +116,7 @@ function otherCatalogs(invocation: Invocation, terminal: Terminal): OtherCatalog
 
 function readPolicy(path: string): Uint8Array {
   try {
-    return readFileSync(path);
+    return readRegular(path);
   } catch (error) {
     throw fileError(error, path);
   }

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { failedPresets } from '../../check/rehearsal/preset-trial.ts';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
 import { fileError, linkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
@@ -140,7 +141,7 @@ async function policyIn(
   { directory, made, commit }: { readonly directory: string; readonly made: Setup; readonly commit: string },
 ): Promise<RehearsalRequest['policy'] | undefined> {
   const file = join(directory, POLICY_PATH);
-  if (existsSync(file)) return { path: POLICY_PATH, bytes: readFileSync(file) };
+  if (existsSync(file)) return { path: POLICY_PATH, bytes: readRegular(file) };
   const text = made.files.get(POLICY_PATH);
   if (text !== undefined) return { path: POLICY_PATH, bytes: Buffer.from(text) };
   const [id = ''] = await find([commit]);

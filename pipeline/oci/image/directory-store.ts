@@ -1,7 +1,8 @@
 /** A build's memory in a directory: a cache of the Action's runner, or of a developer's machine. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../../directory.ts';
+import { readRegular } from '../../file-pieces.ts';
 import { contentKey, type Store } from './build-cache.ts';
 
 /**
@@ -13,7 +14,7 @@ export function directoryStore(root: string): Store {
   return {
     async get(key) {
       try {
-        return readFileSync(fileOf(key));
+        return readRegular(fileOf(key));
       } catch (error) {
         const failure = fileError(error, fileOf(key));
         if (failure.code === 'not-found') return undefined;

@@ -5,11 +5,11 @@
  * @see https://github.com/containers/image/blob/main/docs/containers-auth.json.5.md
  * @see https://docs.docker.com/reference/cli/docker/login/#credential-stores
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJson } from '../../../catalog/json.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
+import { readRegular } from '../../file-pieces.ts';
 import type { Credential, CredentialSource, Repository } from '../../ports.ts';
 import { askHelper } from './credential-helper.ts';
 import type { Environment } from './proxy.ts';
@@ -104,7 +104,7 @@ function usualPaths(environment: Environment): string[] {
 async function readAuthfile(path: string): Promise<Authfile> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = readRegular(path).toString('utf8');
   } catch (error) {
     const absent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
     throw new PipelineError(absent ? 'not-found' : 'io', `cannot read the authfile ${path}`, {

@@ -1,12 +1,13 @@
 /** An archive on the disk, opened for reading by entry; a gzipped one is unpacked to a temporary file first. */
 
-import { createReadStream, createWriteStream } from 'node:fs';
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { type FileHandle, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { PipelineError } from '../../../error.ts';
+import { openRegularHandle } from '../../../file-pieces.ts';
 import { fileError } from '../layout/files.ts';
 import { allOf } from '../stream.ts';
 import { readTarIndex, type TarEntry } from './tar.ts';
@@ -40,7 +41,7 @@ function tooLarge(path: string): PipelineError {
 /** @throws PipelineError `not-found`, `corrupt` when the file is not an archive, or `too-large` */
 export async function openArchive(path: string): Promise<ArchiveFile> {
   try {
-    const first = await open(path, 'r');
+    const first = await openRegularHandle(path);
     const magic = Buffer.alloc(2);
     await first.read(magic, 0, 2, 0);
     if (magic[0] !== 0x1f || magic[1] !== 0x8b) return await archiveOver(first, path, async () => undefined);
@@ -56,7 +57,7 @@ async function openGzipped(path: string): Promise<ArchiveFile> {
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const file = join(folder, 'archive.tar');
-    const source = createReadStream(path);
+    const source = (await openRegularHandle(path)).createReadStream();
     const within = async function* (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       let size = 0;
       for await (const piece of bytes) {
@@ -66,7 +67,7 @@ async function openGzipped(path: string): Promise<ArchiveFile> {
       }
     };
     await pipeline(source, createGunzip(), within, createWriteStream(file, { flags: 'wx' }));
-    return await archiveOver(await open(file, 'r'), path, remove);
+    return await archiveOver(await openRegularHandle(file), path, remove);
   } catch (error) {
     await remove();
     if (/^Z_/.test((error as NodeJS.ErrnoException).code ?? '')) {

@@ -1,9 +1,10 @@
 /** `oci-archive`: an OCI image layout in a tar file. */
 
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
+import { readRegular } from '../../../file-pieces.ts';
 import type { Registry } from '../../../ports.ts';
 import { algorithmOf } from '../digest.ts';
 import type { BlobReader } from '../layout/blobs.ts';
@@ -93,7 +94,7 @@ export async function replaceByTar(path: string, sources: Iterable<TarSource>): 
 
 async function layoutSources(layout: Layout): Promise<TarSource[]> {
   const small = async (name: string): Promise<TarSource> => {
-    const bytes = await readFile(join(layout.directory, name));
+    const bytes = readRegular(join(layout.directory, name));
     return { name, size: bytes.length, open: () => only(bytes) };
   };
   const sources: TarSource[] = [];

@@ -4,6 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, readdir, rm, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
+import { openRegularHandle } from '../../../file-pieces.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { algorithmOf, checked, isDigest } from '../digest.ts';
 import { fileError, isAbsent, makeDirectory, moveInto } from './files.ts';
@@ -148,7 +149,7 @@ export async function* readFileRange(
   let handle: FileHandle;
   try {
     // A link in a directory that was handed over could name any file of this machine.
-    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    handle = await openRegularHandle(path, constants.O_NOFOLLOW);
   } catch (error) {
     if (isAbsent(error)) throw new PipelineError('not-found', `there is no file ${path}`);
     throw fileError(`cannot read ${path}`, error);

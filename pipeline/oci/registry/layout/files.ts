@@ -1,9 +1,10 @@
 /** Files that are there whole or not at all, also after a crash. */
 import { randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
+import { readRegular } from '../../../file-pieces.ts';
 
 /** The error of a file operation: what was done with which file, and why it failed. */
 export function fileError(what: string, cause: unknown): PipelineError {
@@ -134,7 +135,7 @@ export async function readIfThere(path: string, limit: number): Promise<Buffer |
   try {
     const { size } = await stat(path);
     if (size > limit) throw new PipelineError('too-large', `${path} is larger than ${limit} bytes`);
-    return await readFile(path);
+    return readRegular(path);
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw fileError(`cannot read ${path}`, error);
