@@ -1,7 +1,7 @@
 /** What the new heads of channels require of whoever approves the upgrades to them. */
 import { headOf } from '../fbc/channel.ts';
 import { installedOf } from '../fbc/edge.ts';
-import type { Bundle } from '../fbc/model.ts';
+import type { Bundle, Channel, Package } from '../fbc/model.ts';
 import { parseJson } from '../json.ts';
 import { tryParseReference } from '../reference.ts';
 import { type Change, upgradePathOf, type World } from './foresight/world.ts';
@@ -53,18 +53,21 @@ function formerHead(
   const was = before.catalog.packages.get(at.package);
   if (!was) return undefined;
   const own = was.channels.get(at.channel);
-  const others = [...was.channels.values()].sort(
-    (a, b) => Number(b.name === was.defaultChannel) - Number(a.name === was.defaultChannel),
-  );
   const olm = after.olm.has('v0') ? 'v0' : 'v1';
   const following = { ...at, olm, onlyChannel: true } as const;
-  return (own ? [own] : others)
+  return (own ? [own] : defaultFirst(was))
     .flatMap((channel) => was.bundles.get(headOf(channel)?.name ?? '') ?? [])
     .find((head) => {
       if (head.name === to.name) return false;
       const installed = installedOf(head);
       return upgradePathOf(after.foresight, following, installed).end.name === to.name;
     });
+}
+
+function defaultFirst({ channels, defaultChannel }: Package): Channel[] {
+  return [...channels.values()].sort(
+    (a, b) => Number(b.name === defaultChannel) - Number(a.name === defaultChannel),
+  );
 }
 
 function reviewed(world: World, bundle: Bundle): ReviewedBundle {

@@ -54,7 +54,7 @@ function requirementsIn(
   bundle: Bundle,
   { scope, found }: { readonly scope: Scope; readonly found: readonly { readonly bundle: Bundle }[] },
 ): SetMember['requires'] {
-  return readRequirements(bundle.properties, scope.cel).flatMap(({ read }) => {
+  return readRequirements(scope, bundle.properties).flatMap(({ read }) => {
     if (read instanceof RequirementError) return [];
     const provider = found.find((one) => read.holds(offerOfBundle(one.bundle)));
     return provider ? [{ text: read.text, package: provider.bundle.package }] : [];

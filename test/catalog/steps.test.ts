@@ -1,10 +1,10 @@
 /** What a check of a catalog costs, in steps: blocks of code that are run, as the engine counts them. */
 import { Session } from 'node:inspector/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { WrittenEntry, WrittenPackage } from './olm/universe.ts';
+import { PACKAGE, type WrittenEntry, type WrittenPackage } from './olm/universe.ts';
 
-/** A package of so many versions. */
-type Make = (count: number) => WrittenPackage;
+/** Packages of so many versions. */
+type Make = (count: number) => Readonly<Record<string, WrittenPackage>>;
 
 const name = (at: number): string => `p.v1.${at}.0`;
 const versions = (count: number): string[] => Array.from({ length: count }, (_, at) => `1.${at}.0`);
@@ -22,7 +22,35 @@ const inChannels = (
 ): WrittenPackage['channels'] =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`c${at}`, entries(at)]));
 
-const INPUTS: Readonly<Record<string, Make>> = {
+/** Packages that require each other, from the version that a function says on. */
+const entangled = (count: number, least: (at: number) => string): ReturnType<Make> => {
+  const packages = ['p', 'q', 'r', 's', 't', 'u'];
+  const requires = (ofPackage: string, at: number): { type: string; value: unknown }[] =>
+    packages
+      .filter((one) => one !== ofPackage)
+      .map((packageName) => ({
+        type: 'olm.package.required',
+        value: { packageName, versionRange: `>=${least(at)}` },
+      }));
+  return Object.fromEntries(
+    packages.map((one) => [
+      one,
+      {
+        versions: versions(count),
+        channels: {
+          c: chain(count).map(({ name: its, replaces }) => ({
+            name: its.replace('p', one),
+            ...(replaces ? { replaces: replaces.replace('p', one) } : {}),
+          })),
+        },
+        properties: Object.fromEntries(versions(count).map((version, at) => [version, requires(one, at)])),
+      },
+    ]),
+  );
+};
+
+/** Inputs of one package. */
+const OF_ONE: Readonly<Record<string, (count: number) => WrittenPackage>> = {
   'entries with replaces': (count) => ({ versions: versions(count), channels: { c: chain(count) } }),
   'entries that skip all earlier ones': (count) => ({
     versions: versions(count),
@@ -48,6 +76,16 @@ const INPUTS: Readonly<Record<string, Make>> = {
     versions: versions(count),
     channels: inChannels(count, (at) => [{ name: name(at) }]),
   }),
+};
+
+const INPUTS: Readonly<Record<string, Make>> = {
+  ...Object.fromEntries(
+    Object.entries(OF_ONE).map(([what, make]): [string, Make] => [
+      what,
+      (count) => ({ [PACKAGE]: make(count) }),
+    ]),
+  ),
+  'packages that require each other': (count) => entangled(count, () => '1.0.0'),
 };
 
 /** Versions or channels. One rule compares each head of a channel with each other, but not more than 200. */
@@ -79,12 +117,12 @@ describe('steps of a check', () => {
     make: Make,
     count: number,
   ): Promise<{ readonly steps: number; readonly bytes: number }> {
-    const { catalogFrom, PACKAGE, written } = await import('./olm/universe.ts');
+    const { catalogFrom, written } = await import('./olm/universe.ts');
     const { changeOf } = await import('../../catalog/olm/foresight/world.ts');
     const { diffOf } = await import('../../catalog/olm/diff.ts');
     const { runComparison, runForesight } = await import('../../catalog/rules/rule.ts');
     const { RULES } = await import('../../catalog/rules/index.ts');
-    const [before, after] = [count - 1, count].map((one) => ({ [PACKAGE]: make(one) }));
+    const [before, after] = [count - 1, count].map(make);
     const change = await changeOf(
       { name: 'cat', catalog: await catalogFrom(before ?? {}) },
       { name: 'cat', catalog: await catalogFrom(after ?? {}) },

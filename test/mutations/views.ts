@@ -51,8 +51,8 @@ const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation
   {
     without: 'neighbors in a namespace',
     file: 'catalog/olm/foresight/neighbors.ts',
-    text: 'if (neighbors.length === 0) return [];',
-    instead: 'if (neighbors.length >= 0) return [];',
+    text: 'if (neighborsOf(scope, place.package).length === 0) return [];',
+    instead: 'if (neighborsOf(scope, place.package).length >= 0) return [];',
   },
   {
     without: 'sets that are published for OLM v1',

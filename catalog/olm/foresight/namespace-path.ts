@@ -5,11 +5,12 @@
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Property } from '../../fbc/model.ts';
 import { formatVersion } from '../../version/version.ts';
-import { type InstallStep, requirementIn, resolveNamespace } from '../resolve/namespace.ts';
+import { type InstallStep, resolveNamespace } from '../resolve/namespace.ts';
 import type { Place } from '../resolve/next-v0.ts';
 import type { Reason, Target } from '../resolve/outcome.ts';
 import { REQUIRING, RequirementError } from '../resolve/requirement.ts';
 import { type Offer, offerOfInstalled, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
+import { requirementIn } from '../resolve/unreadable.ts';
 
 /** An operator in the namespace. */
 export interface Member {

@@ -6,11 +6,12 @@ import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import type { Place } from '../resolve/next-v0.ts';
-import type { Target } from '../resolve/outcome.ts';
-import { keysOf, type Requirement } from '../resolve/requirement.ts';
-import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
+import type { Outcome, Target } from '../resolve/outcome.ts';
+import { offeredKeys } from '../resolve/provider.ts';
+import type { Requirement } from '../resolve/requirement.ts';
+import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog, spend } from '../resolve/snapshot.ts';
 import { requirementsOfOffer } from '../resolve/unreadable.ts';
-import { type Foresight, foresightOf, stepsOf } from './foresight.ts';
+import { type Foresight, foresightOf, stepsOf, type UpgradePath } from './foresight.ts';
 import { type Member, namespacePath, offerOfMember } from './namespace-path.ts';
 
 /** A neighbor with which an installation stays where it is. */
@@ -30,21 +31,29 @@ export interface Hindrance {
 
 /** What hinders the upgrade path of a subscription, the first upgrade first. */
 export function hindrancesOf(foresight: Foresight, place: Place, installed: Installed): readonly Hindrance[] {
-  const neighbors = neighborsOf(foresight.scope, place.package);
-  if (neighbors.length === 0) return [];
-  const { source } = foresight;
   const steps = stepsOf((from) => foresight.v0(place, from), installed);
-  const found: Hindrance[] = [];
-  const ahead = new Set(steps.flatMap((step) => (step.kind === 'upgrade' ? [step.to.name] : [])));
-  let at = installed;
-  for (const step of steps) {
-    if (step.kind !== 'upgrade') break;
-    ahead.delete(at.name);
-    const member = { source, place, installed: at };
-    found.push(...hinderedOnce(foresight.scope, { member, to: step.to, ahead: new Set(ahead) }));
-    at = step.to;
-  }
-  return found;
+  const passed = [installed, ...upgradesAmong(steps)].slice(0, steps.length);
+  return passed.flatMap((at) => nextHindrances(foresight, place, at));
+}
+
+/** What hinders the next upgrade of a subscription. */
+export function nextHindrances(
+  foresight: Foresight,
+  place: Place,
+  installed: Installed,
+): readonly Hindrance[] {
+  const { scope, source } = foresight;
+  const pathFrom = (from: Installed): UpgradePath => foresight.v0(place, from);
+  if (neighborsOf(scope, place.package).length === 0) return [];
+  const { next } = pathFrom(installed);
+  if (next.kind !== 'upgrade') return [];
+  const isAhead = (name: string): boolean =>
+    name !== installed.name && upgradesAmong(stepsOf(pathFrom, installed)).some((to) => to.name === name);
+  return hinderedOnce(scope, { member: { source, place, installed }, to: next.to, isAhead });
+}
+
+function upgradesAmong(steps: readonly Outcome[]): Target[] {
+  return steps.flatMap((step) => (step.kind === 'upgrade' ? [step.to] : []));
 }
 
 /** The packages that may hinder a package or be hindered by it, for what one requires of the other. */
@@ -58,6 +67,8 @@ interface Neighbor {
   readonly name: string;
   /** Its bundles in channels. */
   readonly nodes: readonly Node[];
+  /** Of what its bundles offer. */
+  readonly keys: ReadonlySet<string>;
 }
 
 /** The packages of a scope, and who may meet whose requirements. */
@@ -78,11 +89,16 @@ function vicinityOf(scope: Scope): Vicinity {
 
 function findVicinity(scope: Scope): Vicinity {
   const all = scope.catalogs.flatMap((source) =>
-    [...source.catalog.packages.values()].map((one) => ({ source, name: one.name, nodes: nodesOf(one) })),
+    [...source.catalog.packages.values()].map((one) => ({
+      source,
+      name: one.name,
+      nodes: nodesOf(one),
+      keys: offeredKeys(one),
+    })),
   );
   const byKey = new Map<string, Set<Neighbor>>();
   for (const one of all) {
-    for (const key of keysOfAll(one.nodes)) {
+    for (const key of one.keys) {
       const known = byKey.get(key);
       if (known) known.add(one);
       else byKey.set(key, new Set([one]));
@@ -96,7 +112,8 @@ function findVicinity(scope: Scope): Vicinity {
     for (const requirement of requirementsOfAll(scope, one.nodes)) {
       const asked = requirement.key === undefined ? all : (byKey.get(requirement.key) ?? []);
       for (const other of asked) {
-        if (!found.has(other) && isMetBy(requirement, other.nodes)) (found as Set<Neighbor>).add(other);
+        if (!found.has(other) && shareOf(scope, other.nodes, requirement) !== 'none')
+          (found as Set<Neighbor>).add(other);
       }
     }
     return found;
@@ -132,25 +149,27 @@ function nodesOf(ofPackage: Package): readonly Node[] {
   return found;
 }
 
-const met = new WeakMap<readonly Node[], WeakMap<Requirement, boolean>>();
+/** How many of some bundles meet a requirement. */
+type Share = 'all' | 'some' | 'none';
 
-function isMetBy(requirement: Requirement, by: readonly Node[]): boolean {
-  const known = met.get(by) ?? new WeakMap<Requirement, boolean>();
-  met.set(by, known);
-  const found = known.get(requirement) ?? by.some(({ offer }) => requirement.holds(offer));
+const shares = new WeakMap<readonly Node[], WeakMap<Requirement, Share>>();
+
+function shareOf(scope: Scope, nodes: readonly Node[], requirement: Requirement): Share {
+  const known = shares.get(nodes) ?? new WeakMap<Requirement, Share>();
+  shares.set(nodes, known);
+  const found = known.get(requirement) ?? findShare(scope, nodes, requirement);
   known.set(requirement, found);
   return found;
 }
 
-// Most packages of a scope are the same objects in many others: the platform's catalogs, before and after a change.
-const keys = new WeakMap<readonly Node[], ReadonlySet<string>>();
-const requirementsOf = new WeakMap<readonly Node[], readonly Requirement[]>();
-
-function keysOfAll(nodes: readonly Node[]): ReadonlySet<string> {
-  const found = keys.get(nodes) ?? new Set([...offersOf(nodes)].flatMap(keysOf));
-  keys.set(nodes, found);
-  return found;
+function findShare(scope: Scope, nodes: readonly Node[], { holds }: Requirement): Share {
+  spend(scope, nodes.length);
+  const count = nodes.filter(({ offer }) => holds(offer)).length;
+  return count === 0 ? 'none' : count === nodes.length ? 'all' : 'some';
 }
+
+// Most packages of a scope are the same objects in many others: the platform's catalogs, before and after a change.
+const requirementsOf = new WeakMap<readonly Node[], readonly Requirement[]>();
 
 function requirementsOfAll(scope: Scope, nodes: readonly Node[]): readonly Requirement[] {
   const known = requirementsOf.get(nodes);
@@ -166,11 +185,11 @@ function offersOf(nodes: readonly Node[]): ReadonlySet<Offer> {
   return new Set(nodes.map(({ offer }) => offer));
 }
 
-/** An upgrade that an installation gets by itself, and the bundles that it may get to then. */
+/** An upgrade that an installation gets by itself, and whether it gets to a bundle then. */
 interface Upgrading {
   readonly member: Member;
   readonly to: Target;
-  readonly ahead: ReadonlySet<string>;
+  readonly isAhead: (name: string) => boolean;
 }
 
 const hindered = new WeakMap<Scope, Map<string, readonly Hindrance[]>>();
@@ -203,6 +222,13 @@ function hindering(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): Hind
   const { member, to } = upgrading;
   const next = offerOfMember({ ...member, installed: to });
   const foresight = foresightIn(scope, neighbor.source);
+  const now = offerOfMember(member);
+  const mayLose = requirementsOfAll(scope, neighbor.nodes).some((one) => isLost(one, now, next));
+  const mayLack = requirementsOfOffer(scope, next).some(
+    (one) => shareOf(scope, neighbor.nodes, one) === 'some',
+  );
+  if (!mayLose && !mayLack) return [];
+  spend(scope, neighbor.nodes.length);
   const unmet = neighbor.nodes.flatMap((node) => {
     const conflict = conflictOf(scope, { member, next, node, neighbor });
     return conflict && node.bundle ? [{ node, installed: installedOf(node.bundle), ...conflict }] : [];
@@ -223,12 +249,12 @@ function hindering(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): Hind
 
 function isHeldBack(
   scope: Scope,
-  { member, ahead }: Upgrading,
+  { member, isAhead }: Upgrading,
   { neighbor, node, installed }: { neighbor: Neighbor; node: Node; installed: Installed },
 ): boolean {
   const place = { package: neighbor.name, channel: node.channel };
   const { end } = namespacePath(scope, [member, { source: neighbor.source, place, installed }]);
-  return !ahead.has(end.name);
+  return !isAhead(end.name);
 }
 
 /** What would not be met any more, if a bundle of the neighbor may be installed beside an operator at all. */
@@ -241,11 +267,14 @@ function conflictOf(
   // What is not met now, and could be met by the other one alone, cannot be installed beside it.
   if (askedOf(scope, node.offer, own).some(({ holds }) => !holds(now))) return undefined;
   if (askedOf(scope, now, neighbor.nodes).some(({ holds }) => !holds(node.offer))) return undefined;
-  const isLost = ({ holds }: Requirement): boolean => holds(now) && !holds(next);
-  const lost = requirementsOfOffer(scope, node.offer).find(isLost);
+  const lost = requirementsOfOffer(scope, node.offer).find((one) => isLost(one, now, next));
   if (lost) return { requires: lost.text, neighborRequires: true };
   const wanted = askedOf(scope, next, neighbor.nodes).find(({ holds }) => !holds(node.offer));
   return wanted && { requires: wanted.text, neighborRequires: false };
+}
+
+function isLost({ holds }: Requirement, now: Offer, next: Offer): boolean {
+  return holds(now) && !holds(next);
 }
 
 const asked = new WeakMap<readonly Node[], WeakMap<Offer, readonly Requirement[]>>();
@@ -255,7 +284,7 @@ function askedOf(scope: Scope, offer: Offer, of: readonly Node[]): readonly Requ
   const known = asked.get(of) ?? new WeakMap<Offer, readonly Requirement[]>();
   asked.set(of, known);
   const found =
-    known.get(offer) ?? requirementsOfOffer(scope, offer).filter((requirement) => isMetBy(requirement, of));
+    known.get(offer) ?? requirementsOfOffer(scope, offer).filter((one) => shareOf(scope, of, one) !== 'none');
   known.set(offer, found);
   return found;
 }

@@ -158,7 +158,7 @@ export interface WorldOptions {
   readonly bundleRegistries?: readonly (readonly string[])[];
 }
 
-/** What resolving the dependencies of one catalog may cost: real ones need less than a thousandth of it. */
+/** What resolving the dependencies of one catalog may cost: real ones need less than a hundredth of it. */
 export const MOST_EFFORT = 1_000_000;
 
 /** Prepares a catalog for foresight. */

@@ -3,9 +3,11 @@
  * nothing here provides is taken to be in one of them; but what has a package here has it nowhere else.
  */
 import type { Bundle } from '../../fbc/model.ts';
+import { append } from '../../go/grouped.ts';
 import { resolveNamespace } from './namespace.ts';
 import { isHere, isMet, providersOf } from './provider.ts';
-import { type Node, offerOfBundle, type Scope, type ScopeCatalog } from './snapshot.ts';
+import { packageIn } from './requirement.ts';
+import { type Node, offerOfBundle, type Scope, type ScopeCatalog, spend } from './snapshot.ts';
 import { requirementsOfOffer } from './unreadable.ts';
 
 const known = new WeakMap<Scope, Map<Node, boolean>>();
@@ -21,13 +23,29 @@ export function isInstallable(scope: Scope, source: ScopeCatalog, node: Node): b
 
 function find(scope: Scope, source: ScopeCatalog, node: Node): boolean {
   const here = requirementsOfOffer(scope, node.offer).filter((one) => isHere(scope, one));
-  if (here.length === 0 || (node.bundle && hasObviousSet(scope, node.bundle))) return true;
+  if (here.length === 0 || (node.bundle && isObvious(scope, node.bundle))) return true;
   return here.every((one) => isMet(scope, one)) && isResolved(scope, source, node);
 }
 
+const obvious = new WeakMap<Scope, Set<Bundle>>();
+
 /** Whether the first bundles that go together meet all requirements: nearly always, and then nothing needs to be solved. */
-function hasObviousSet(scope: Scope, first: Bundle): boolean {
+function isObvious(scope: Scope, bundle: Bundle): boolean {
+  const known = obvious.get(scope) ?? new Set<Bundle>();
+  obvious.set(scope, known);
+  // Each bundle of a set can be installed with it.
+  if (!known.has(bundle)) for (const one of obviousSet(scope, bundle)) known.add(one);
+  return known.has(bundle);
+}
+
+/** The first bundles that go together with a bundle, and meet all of their requirements; none if there is no such set. */
+function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
   const set = new Map([[first.package, first]]);
+  const byName = new Map<string, Bundle[]>();
+  const add = (one: Bundle): void => {
+    for (const name of offerOfBundle(one).packages) append(byName, name, one);
+  };
+  add(first);
   const gvks = new Set(offerOfBundle(first).gvks);
   const fits = (one: Bundle): boolean => {
     const its = offerOfBundle(one).gvks;
@@ -37,14 +55,17 @@ function hasObviousSet(scope: Scope, first: Bundle): boolean {
   for (const one of set.values()) {
     for (const requirement of requirementsOfOffer(scope, offerOfBundle(one))) {
       if (!isHere(scope, requirement)) continue;
-      if ([...set.values()].some((other) => requirement.holds(offerOfBundle(other)))) continue;
+      spend(scope, 1);
+      const there = byName.get(packageIn(requirement) ?? '') ?? [];
+      if (there.some((other) => requirement.holds(offerOfBundle(other)))) continue;
       const next = firstOf(providersOf(scope, requirement), fits);
-      if (!next) return false;
+      if (!next) return [];
       set.set(next.package, next);
+      add(next);
       for (const gvk of offerOfBundle(next).gvks) gvks.add(gvk);
     }
   }
-  return true;
+  return [...set.values()];
 }
 
 function firstOf<T>(all: Iterable<T>, fits: (one: T) => boolean): T | undefined {

@@ -1,6 +1,7 @@
 /** Finds bundles that OLM v0 cannot install because no catalog of the cluster meets a requirement. */
 import type { Bundle } from '../../fbc/model.ts';
-import { RequirementError } from './requirement.ts';
+import { packagesFor } from './provider.ts';
+import { type Requirement, RequirementError } from './requirement.ts';
 import { offerOfBundle, type Scope, spend } from './snapshot.ts';
 import { readRequirements } from './unreadable.ts';
 
@@ -20,9 +21,7 @@ const DEEPEST = 500;
  * all that meets it lacks something itself. Requirements that cannot be read are left out: the resolver says so.
  */
 export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): MissingRequirement[] {
-  const all = scope.catalogs.flatMap(({ catalog }) =>
-    [...catalog.packages.values()].flatMap((one) => [...one.bundles.values()]),
-  );
+  const providers = new Map<Requirement, readonly Bundle[]>();
   const known = new Map<Bundle, readonly MissingRequirement[]>();
   const lackedBy = (bundle: Bundle, depth = 0): readonly MissingRequirement[] => {
     const found = known.get(bundle);
@@ -30,14 +29,14 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
     if (depth > DEEPEST) return [];
     // Bundles that require each other lack nothing for that reason.
     known.set(bundle, []);
-    const lacked = readRequirements(bundle.properties, scope.cel).flatMap(
+    const lacked = readRequirements(scope, bundle.properties).flatMap(
       ({ read }): readonly MissingRequirement[] => {
         if (read instanceof RequirementError) return [];
-        const { text, holds } = read;
-        const providers = all.filter((one) => holds(offerOfBundle(one)));
-        spend(scope, 1 + providers.length);
-        const [first, ...others] = providers.map((one) => lackedBy(one, depth + 1));
-        if (!first) return [{ bundle: bundle.name, requires: text }];
+        const those = providers.get(read) ?? findProviders(scope, read);
+        providers.set(read, those);
+        spend(scope, 1 + those.length);
+        const [first, ...others] = those.map((one) => lackedBy(one, depth + 1));
+        if (!first) return [{ bundle: bundle.name, requires: read.text }];
         return [first, ...others].every((one) => one.length > 0) ? first : [];
       },
     );
@@ -46,4 +45,11 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
   };
   const lacked = bundles.flatMap((one) => lackedBy(one));
   return [...new Map(lacked.map((one) => [`${one.bundle}\n${one.requires}`, one])).values()];
+}
+
+function findProviders(scope: Scope, requirement: Requirement): readonly Bundle[] {
+  const packages = scope.catalogs.flatMap(({ catalog }) => packagesFor(catalog, requirement));
+  const bundles = packages.flatMap((one) => [...one.bundles.values()]);
+  spend(scope, bundles.length);
+  return bundles.filter((one) => requirement.holds(offerOfBundle(one)));
 }

@@ -16,15 +16,8 @@ import type { Version } from '../../version/version.ts';
 import { candidatesOf, disorderText } from './candidates.ts';
 import { followersOf } from './followers.ts';
 import type { Fails, ReasonCode } from './outcome.ts';
-import { isHere } from './provider.ts';
-import {
-  gvkText,
-  offerOf,
-  REQUIRING,
-  type Requirement,
-  RequirementError,
-  requirementOf,
-} from './requirement.ts';
+import { isHere, packagesFor } from './provider.ts';
+import { gvkText, offerOf, REQUIRING, type Requirement, RequirementError } from './requirement.ts';
 import {
   entangled,
   type Lane,
@@ -37,6 +30,7 @@ import {
   undecided,
 } from './snapshot.ts';
 import { type Constraint, solve, type Variable } from './solver.ts';
+import { requirementIn } from './unreadable.ts';
 
 export interface Subscription {
   readonly name: string;
@@ -260,17 +254,19 @@ class Problem {
   }
 
   /** Providers in the order in which OLM v0 tries them: by catalog, default channel, package, channel, and channel order. */
-  #findProviders({ decide }: Requirement, preferred: ScopeCatalog | undefined): Place[] {
+  #findProviders(requirement: Requirement, preferred: ScopeCatalog | undefined): Place[] {
+    const { decide } = requirement;
     const sources = this.#scope.catalogs.filter(({ serving }) => serving);
-    return [...sources].sort(this.#preference(preferred)).flatMap((source) =>
-      [...source.catalog.packages.values()]
-        .flatMap(lanesOf)
+    return [...sources].sort(this.#preference(preferred)).flatMap((source) => {
+      const lanes = packagesFor(source.catalog, requirement).flatMap(lanesOf);
+      for (const { nodes } of lanes) spend(this.#scope, nodes.length);
+      return lanes
         .filter(({ nodes }) => nodes.some(({ offer }) => decide(offer)))
         .sort(compareLanes)
         .flatMap((lane) => inOrder(lane.candidates, lane))
         .filter(({ offer }) => decide(offer))
-        .map((node) => ({ node, source })),
-    );
+        .map((node) => ({ node, source }));
+    });
   }
 
   #preference(preferred: ScopeCatalog | undefined): (a: ScopeCatalog, b: ScopeCatalog) => number {
@@ -416,14 +412,6 @@ function existingNode({ name, version, properties }: ClusterServiceVersion): Nod
   return { ...place, replaces: '', skips: [], version, offer, entry: undefined, bundle: undefined };
 }
 
-/** The requirements of a scope. Properties with the same text share one; the lookup by property avoids writing that text. */
-interface RequirementCache {
-  readonly byText: Map<string, Requirement>;
-  readonly byProperty: WeakMap<Property, Requirement>;
-}
-
-const requirementCaches = new WeakMap<Scope, RequirementCache>();
-
 /**
  * The requirements of a bundle with these properties. Equal properties get the same requirement.
  *
@@ -433,23 +421,6 @@ function requirementsIn(scope: Scope, properties: readonly Property[]): Requirem
   return properties
     .filter(({ type }) => REQUIRING.has(type))
     .map((property) => requirementIn(scope, property));
-}
-
-/**
- * The requirement of a property, parsed once for a scope.
- *
- * @throws RequirementError
- */
-export function requirementIn(scope: Scope, property: Property): Requirement {
-  const cache = requirementCaches.get(scope) ?? { byText: new Map(), byProperty: new WeakMap() };
-  requirementCaches.set(scope, cache);
-  const cached = cache.byProperty.get(property);
-  if (cached) return cached;
-  const key = JSON.stringify([property.type, property.value]);
-  const requirement = cache.byText.get(key) ?? requirementOf(property, scope.cel);
-  cache.byText.set(key, requirement);
-  cache.byProperty.set(property, requirement);
-  return requirement;
 }
 
 const followers = new WeakMap<readonly Node[], (installed: Installed) => readonly number[]>();

@@ -1,7 +1,36 @@
 /** Which bundles of catalogs OLM v0 may install for what others require. */
-import type { Bundle, Package } from '../../fbc/model.ts';
-import { packageIn, type Requirement } from './requirement.ts';
-import { lanesOf, offerOfBundle, type Scope } from './snapshot.ts';
+import type { Bundle, Catalog, Package } from '../../fbc/model.ts';
+import { append } from '../../go/grouped.ts';
+import { keysOf, packageIn, type Requirement } from './requirement.ts';
+import { lanesOf, offerOfBundle, type Scope, spend } from './snapshot.ts';
+
+const keys = new WeakMap<Package, ReadonlySet<string>>();
+
+/** The keys of what the bundles of a package offer; see `keysOf`. */
+export function offeredKeys(ofPackage: Package): ReadonlySet<string> {
+  const found =
+    keys.get(ofPackage) ??
+    new Set([...ofPackage.bundles.values()].flatMap((bundle) => keysOf(offerOfBundle(bundle))));
+  keys.set(ofPackage, found);
+  return found;
+}
+
+const offering = new WeakMap<Catalog, ReadonlyMap<string, readonly Package[]>>();
+
+/** The packages of a catalog with bundles that may meet a requirement. */
+export function packagesFor(catalog: Catalog, { key }: Requirement): readonly Package[] {
+  if (key === undefined) return [...catalog.packages.values()];
+  const byKey = offering.get(catalog) ?? findOffering(catalog);
+  offering.set(catalog, byKey);
+  return byKey.get(key) ?? [];
+}
+
+function findOffering({ packages }: Catalog): ReadonlyMap<string, readonly Package[]> {
+  const found = new Map<string, Package[]>();
+  for (const ofPackage of packages.values())
+    for (const key of offeredKeys(ofPackage)) append(found, key, ofPackage);
+  return found;
+}
 
 const met = new WeakMap<Scope, Map<string, boolean>>();
 
@@ -9,41 +38,46 @@ const met = new WeakMap<Scope, Map<string, boolean>>();
 export function isMet(scope: Scope, requirement: Requirement): boolean {
   const known = met.get(scope) ?? new Map<string, boolean>();
   met.set(scope, known);
-  const found =
-    known.get(requirement.text) ??
-    scope.catalogs.some(({ catalog }) =>
-      [...catalog.packages.values()].some((ofPackage) => provides(ofPackage, requirement)),
-    );
+  const found = known.get(requirement.text) ?? !providersOf(scope, requirement).next().done;
   known.set(requirement.text, found);
   return found;
 }
 
 /** Whether any bundle in a channel of a package satisfies a requirement. */
 export function provides(ofPackage: Package, { holds }: Requirement): boolean {
-  return lanesOf(ofPackage).some(
-    ({ candidates }) =>
-      candidates.kind === 'ordered' &&
-      // A bundle may have ten thousand properties, which are asked last.
-      candidates.entries.some(({ bundle }) => bundle && holds(offerOfBundle(bundle)) && mayProvide(bundle)),
-  );
+  return bundlesInOrder(ofPackage).some((bundle) => holds(offerOfBundle(bundle)) && mayProvide(bundle));
 }
 
 /** Whether a requirement is of a package that a catalog of a scope has. */
 export function isHere({ catalogs }: Scope, requirement: Requirement): boolean {
-  const name = packageIn(requirement);
-  const channels = catalogs.flatMap(({ catalog }) => catalog.packages.get(name ?? '')?.channels.size ?? 0);
-  return channels.some((count) => count > 0);
+  const name = packageIn(requirement) ?? '';
+  return catalogs.some(({ catalog }) => (catalog.packages.get(name)?.channels.size ?? 0) > 0);
 }
 
-/** The bundles of the package of a requirement that satisfy it, those closest to a head first. */
-export function* providersOf({ catalogs }: Scope, requirement: Requirement): Generator<Bundle> {
-  const name = packageIn(requirement) ?? '';
-  for (const { catalog } of catalogs) {
-    const ofPackage = catalog.packages.get(name);
-    for (const { candidates } of ofPackage ? lanesOf(ofPackage) : [])
-      for (const { bundle } of candidates.kind === 'ordered' ? candidates.entries : [])
-        if (bundle && requirement.holds(offerOfBundle(bundle)) && mayProvide(bundle)) yield bundle;
-  }
+/** The bundles that satisfy a requirement, by package and channel, those closest to a head first. */
+export function* providersOf(scope: Scope, requirement: Requirement): Generator<Bundle> {
+  for (const { catalog } of scope.catalogs)
+    for (const ofPackage of packagesFor(catalog, requirement))
+      for (const bundle of bundlesInOrder(ofPackage)) {
+        spend(scope, 1);
+        // A bundle may have ten thousand properties, which are asked last.
+        if (requirement.holds(offerOfBundle(bundle)) && mayProvide(bundle)) yield bundle;
+      }
+}
+
+const inOrder = new WeakMap<Package, readonly Bundle[]>();
+
+/** The bundles in the channels of a package, each once. */
+function bundlesInOrder(ofPackage: Package): readonly Bundle[] {
+  const found = inOrder.get(ofPackage) ?? [
+    ...new Set(
+      lanesOf(ofPackage).flatMap(({ candidates }) =>
+        candidates.kind === 'ordered' ? candidates.entries.flatMap(({ bundle }) => bundle ?? []) : [],
+      ),
+    ),
+  ];
+  inOrder.set(ofPackage, found);
+  return found;
 }
 
 /** OLM v0 never installs a bundle with the property olm.deprecated as a dependency. */

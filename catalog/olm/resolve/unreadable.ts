@@ -4,9 +4,10 @@
  *
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/resolver.go (getBundleVariables)
  */
-import type { Property } from '../../fbc/model.ts';
+import type { Package, Property } from '../../fbc/model.ts';
+import { packagesFor } from './provider.ts';
 import { REQUIRING, type Requirement, RequirementError, requirementOf } from './requirement.ts';
-import { lanesOf, type Node, type Offer, type Scope } from './snapshot.ts';
+import { lanesOf, type Node, type Offer, type Scope, spend } from './snapshot.ts';
 
 /** A requirement that cannot be read. */
 export interface Unreadable {
@@ -26,28 +27,59 @@ export interface ReadRequirement {
 
 /** The requirements in a bundle's properties. */
 export function readRequirements(
+  scope: Pick<Scope, 'cel'>,
   properties: readonly Property[],
-  cel: Scope['cel'],
 ): readonly ReadRequirement[] {
   return properties.flatMap((property, at) =>
-    REQUIRING.has(property.type) ? [{ property, at, read: readOf(property, cel) }] : [],
+    REQUIRING.has(property.type) ? [{ property, at, read: readOf(scope, property) }] : [],
   );
+}
+
+/** What properties require in a scope. Those with the same text share it; the lookup by property avoids writing that text. */
+interface ReadProperties {
+  readonly byText: Map<string, ReadRequirement['read']>;
+  readonly byProperty: WeakMap<Property, ReadRequirement['read']>;
+}
+
+const readProperties = new WeakMap<Pick<Scope, 'cel'>, ReadProperties>();
+
+function readOf(scope: Pick<Scope, 'cel'>, property: Property): ReadRequirement['read'] {
+  const known = readProperties.get(scope) ?? { byText: new Map(), byProperty: new WeakMap() };
+  readProperties.set(scope, known);
+  const found = known.byProperty.get(property);
+  if (found) return found;
+  const text = JSON.stringify([property.type, property.value]);
+  const read = known.byText.get(text) ?? parsed(property, scope);
+  known.byText.set(text, read);
+  known.byProperty.set(property, read);
+  return read;
+}
+
+/**
+ * The requirement of a property.
+ *
+ * @throws RequirementError
+ */
+export function requirementIn(scope: Pick<Scope, 'cel'>, property: Property): Requirement {
+  const read = readOf(scope, property);
+  if (read instanceof RequirementError) throw read;
+  return read;
 }
 
 const readable = new WeakMap<Offer, readonly Requirement[]>();
 
 /** The requirements of a bundle that can be read, parsed once. */
-export function requirementsOfOffer({ cel }: Scope, offer: Offer): readonly Requirement[] {
+export function requirementsOfOffer(scope: Scope, offer: Offer): readonly Requirement[] {
   const known = readable.get(offer);
   if (known) return known;
-  const found = readRequirements(offer.properties, cel).flatMap(({ read }) =>
+  const found = readRequirements(scope, offer.properties).flatMap(({ read }) =>
     read instanceof RequirementError ? [] : [read],
   );
   readable.set(offer, found);
   return found;
 }
 
-function readOf(property: Property, cel: Scope['cel']): Requirement | RequirementError {
+function parsed(property: Property, { cel }: Pick<Scope, 'cel'>): ReadRequirement['read'] {
   try {
     return requirementOf(property, cel);
   } catch (error) {
@@ -56,10 +88,21 @@ function readOf(property: Property, cel: Scope['cel']): Requirement | Requiremen
   }
 }
 
+const decided = new WeakMap<Scope, Map<Requirement, RequirementError | undefined>>();
+
 /** Why it cannot be decided which bundles of a scope meet a requirement; undefined where it can. */
-export function undecidedIn(scope: Scope, { decide }: Requirement): RequirementError | undefined {
+export function undecidedIn(scope: Scope, requirement: Requirement): RequirementError | undefined {
+  const known = decided.get(scope) ?? new Map<Requirement, RequirementError | undefined>();
+  decided.set(scope, known);
+  if (!known.has(requirement)) known.set(requirement, findUndecided(scope, requirement));
+  return known.get(requirement);
+}
+
+function findUndecided(scope: Scope, requirement: Requirement): RequirementError | undefined {
+  const nodes = nodesFor(scope, requirement);
+  spend(scope, nodes.length);
   try {
-    for (const { offer } of readIn(scope).all) decide(offer);
+    for (const { offer } of nodes) requirement.decide(offer);
     return undefined;
   } catch (error) {
     if (error instanceof RequirementError) return error;
@@ -69,45 +112,62 @@ export function undecidedIn(scope: Scope, { decide }: Requirement): RequirementE
 
 /** The first unreadable requirement of some bundles or of any that they may need, in catalogs that are known. */
 export function unreadableFrom(scope: Scope, nodes: readonly Node[]): Unreadable | undefined {
-  const { own, all } = readIn(scope);
+  const own = unreadableIn(scope);
   if (own.size === 0) return undefined;
   const seen = new Set<Node>(nodes);
+  const followed = new Set<Requirement>();
   for (const node of seen) {
     const text = own.get(node);
     if (text !== undefined) return { bundle: node.name, text };
-    for (const { read } of readRequirements(node.offer.properties, scope.cel)) {
-      if (read instanceof RequirementError) continue;
-      for (const provider of all) if (read.holds(provider.offer)) seen.add(provider);
+    for (const requirement of requirementsOfOffer(scope, node.offer)) {
+      if (followed.has(requirement)) continue;
+      followed.add(requirement);
+      const providers = providersIn(scope, requirement);
+      spend(scope, 1 + providers.length);
+      for (const provider of providers) seen.add(provider);
     }
   }
   return undefined;
 }
 
-interface ReadScope {
-  /** Why requirements cannot be read, by the bundles that have them. */
-  readonly own: ReadonlyMap<Node, string>;
-  /** All bundles of the catalogs. */
-  readonly all: readonly Node[];
+const providers = new WeakMap<Scope, Map<Requirement, readonly Node[]>>();
+
+function providersIn(scope: Scope, requirement: Requirement): readonly Node[] {
+  const known = providers.get(scope) ?? new Map<Requirement, readonly Node[]>();
+  providers.set(scope, known);
+  const found = known.get(requirement);
+  if (found) return found;
+  const nodes = nodesFor(scope, requirement);
+  spend(scope, nodes.length);
+  const made = nodes.filter(({ offer }) => requirement.holds(offer));
+  known.set(requirement, made);
+  return made;
 }
 
-const readScopes = new WeakMap<Scope, ReadScope>();
+/** The bundles in channels that may meet a requirement. */
+function nodesFor({ catalogs }: Scope, requirement: Requirement): Node[] {
+  return catalogs.flatMap(({ catalog }) => orderedNodes(packagesFor(catalog, requirement)));
+}
 
-function readIn(scope: Scope): ReadScope {
-  const known = readScopes.get(scope);
+function orderedNodes(packages: readonly Package[]): Node[] {
+  return packages
+    .flatMap(lanesOf)
+    .flatMap(({ candidates }) => (candidates.kind === 'ordered' ? candidates.entries : []));
+}
+
+const unreadable = new WeakMap<Scope, ReadonlyMap<Node, string>>();
+
+/** Why requirements cannot be read, by the bundles that have them. */
+function unreadableIn(scope: Scope): ReadonlyMap<Node, string> {
+  const known = unreadable.get(scope);
   if (known) return known;
-  const all = scope.catalogs.flatMap(({ catalog }) =>
-    [...catalog.packages.values()]
-      .flatMap(lanesOf)
-      .flatMap(({ candidates }) => (candidates.kind === 'ordered' ? candidates.entries : [])),
-  );
-  const own = new Map<Node, string>();
-  for (const node of all) {
-    const bad = readRequirements(node.offer.properties, scope.cel)
+  const found = new Map<Node, string>();
+  for (const node of scope.catalogs.flatMap(({ catalog }) => orderedNodes([...catalog.packages.values()]))) {
+    const bad = readRequirements(scope, node.offer.properties)
       .map(({ read }) => read)
       .find((read) => read instanceof RequirementError && read.kind === 'unreadable');
-    if (bad instanceof RequirementError) own.set(node, bad.message);
+    if (bad instanceof RequirementError) found.set(node, bad.message);
   }
-  const found = { own, all };
-  readScopes.set(scope, found);
+  unreadable.set(scope, found);
   return found;
 }

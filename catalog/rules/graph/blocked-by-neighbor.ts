@@ -2,7 +2,7 @@ import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
 import type { Location } from '../../finding.ts';
 import { compareInstalled, publishedInstallations } from '../../olm/foresight/installation.ts';
-import { type Hindrance, hindrancesOf, neighborPackages } from '../../olm/foresight/neighbors.ts';
+import { type Hindrance, neighborPackages, nextHindrances } from '../../olm/foresight/neighbors.ts';
 import type { World } from '../../olm/foresight/world.ts';
 import { RequirementError } from '../../olm/resolve/requirement.ts';
 import { readRequirements } from '../../olm/resolve/unreadable.ts';
@@ -52,8 +52,8 @@ function blockedIn(world: World, { name }: Package): Blocked[] {
   if (neighborPackages(world.foresight.scope, name).size === 0) return [];
   return publishedInstallations(world, name).flatMap(({ channel, installed }) => {
     // A hindrance further along the path is reported for the version before it.
-    const hindrances = hindrancesOf(world.foresight, { package: name, channel }, installed);
-    return hindrances.filter(({ from }) => from.name === installed.name).map((one) => ({ ...one, channel }));
+    const hindrances = nextHindrances(world.foresight, { package: name, channel }, installed);
+    return hindrances.map((one) => ({ ...one, channel }));
   });
 }
 
@@ -99,7 +99,7 @@ function locationOf(world: World, ofPackage: Package, blocked: Blocked): Locatio
 }
 
 function requirementIn({ foresight }: World, bundle: Bundle, text: string): Location[] {
-  return readRequirements(bundle.properties, foresight.scope.cel).flatMap(({ read, at }) =>
+  return readRequirements(foresight.scope, bundle.properties).flatMap(({ read, at }) =>
     read instanceof RequirementError || read.text !== text ? [] : [locate(bundle, 'properties', at)],
   );
 }

@@ -18,8 +18,9 @@ export const rule: Rule = {
   compare(change, report) {
     if (!change.after.olm.has('v0')) return;
     const touched = change.packages.flatMap((name) => change.before.catalog.packages.get(name) ?? []);
+    const providersOf = onceByText((requirement) => touched.filter((one) => provides(one, requirement)));
     for (const dependent of change.after.catalog.packages.values()) {
-      const losses = lossesOf(change, dependent, touched);
+      const losses = lossesOf(change, dependent, providersOf);
       for (const group of grouped(losses, ({ requirement }) => requirement.text))
         tell(change, dependent, { group, report });
     }
@@ -34,23 +35,36 @@ interface Loss {
   readonly provider: string;
 }
 
-/** @param touched packages that change, as they were */
-function lossesOf({ before, after }: Change, dependent: Package, touched: readonly Package[]): Loss[] {
+/** A function that looks once for what has the same text. */
+function onceByText<T>(find: (requirement: Requirement) => T): (requirement: Requirement) => T {
+  const known = new Map<string, T>();
+  return (requirement) => {
+    const found = known.get(requirement.text) ?? find(requirement);
+    known.set(requirement.text, found);
+    return found;
+  };
+}
+
+/** @param providersOf the packages that change and satisfied a requirement before */
+function lossesOf(
+  { before, after }: Change,
+  dependent: Package,
+  providersOf: (requirement: Requirement) => readonly Package[],
+): Loss[] {
   const was = before.catalog.packages.get(dependent.name);
   return [...dependent.bundles.values()].flatMap((bundle) => {
     if (!was?.bundles.has(bundle.name)) return [];
     return requirementsIn(bundle, after).flatMap((requirement) => {
-      const provider = touched.find((one) => one.name !== dependent.name && provides(one, requirement));
-      return provider && !isMet(after.foresight.scope, requirement)
-        ? [{ bundle, requirement, provider: provider.name }]
-        : [];
+      if (isMet(after.foresight.scope, requirement)) return [];
+      const provider = providersOf(requirement).find(({ name }) => name !== dependent.name);
+      return provider ? [{ bundle, requirement, provider: provider.name }] : [];
     });
   });
 }
 
 /** The requirements of a bundle. Another rule reports those that cannot be parsed. */
 function requirementsIn({ properties }: Bundle, { foresight }: World): Requirement[] {
-  return readRequirements(properties, foresight.scope.cel).flatMap(({ read }) =>
+  return readRequirements(foresight.scope, properties).flatMap(({ read }) =>
     read instanceof RequirementError ? [] : [read],
   );
 }

@@ -47,7 +47,7 @@ interface Unreadable extends Pick<ReadRequirement, 'property' | 'at'>, Pick<Requ
 
 function unreadableIn({ foresight }: World, ofPackage: Package, bundle: Bundle): Unreadable[] {
   const { scope } = foresight;
-  return readRequirements(bundle.properties, scope.cel).flatMap(({ read, ...written }) => {
+  return readRequirements(scope, bundle.properties).flatMap(({ read, ...written }) => {
     // Only CEL rules can exceed the limit.
     const mayCost = scope.cel !== undefined && written.property.type === 'olm.constraint';
     const defect = read instanceof RequirementError ? read : mayCost ? undecidedIn(scope, read) : undefined;

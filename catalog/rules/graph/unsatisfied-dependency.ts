@@ -46,7 +46,7 @@ interface Unmet {
 }
 
 function unmetBy({ foresight: { scope } }: World, bundle: Bundle): Unmet[] {
-  return readRequirements(bundle.properties, scope.cel).flatMap(({ read, at }) =>
+  return readRequirements(scope, bundle.properties).flatMap(({ read, at }) =>
     read instanceof RequirementError || isMet(scope, read) ? [] : [{ bundle, at, text: read.text }],
   );
 }

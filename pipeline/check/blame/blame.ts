@@ -12,7 +12,7 @@ import { installedIn } from '../../../catalog/olm/fleet/installed.ts';
 import { fixFor } from '../../../catalog/olm/foresight/fix.ts';
 import { installedPath } from '../../../catalog/olm/foresight/installed-path.ts';
 import type { World } from '../../../catalog/olm/foresight/world.ts';
-import { readRequirements } from '../../../catalog/olm/resolve/unreadable.ts';
+import { REQUIRING } from '../../../catalog/olm/resolve/requirement.ts';
 import { channelIn, placeOfEntry, placeOfPackage } from '../../../catalog/rules/finding-location.ts';
 import type { MergedCommit } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -208,7 +208,7 @@ function listing({ channels, defaultChannel }: Package, { name }: Installed): st
 /** Whether a version of a package requires others. */
 function requiresOthers({ catalog }: World, name: string): boolean {
   const bundles = [...(catalog.packages.get(name)?.bundles.values() ?? [])];
-  return bundles.some(({ properties }) => readRequirements(properties, undefined).length > 0);
+  return bundles.some(({ properties }) => properties.some(({ type }) => REQUIRING.has(type)));
 }
 
 export interface About {
