@@ -10,13 +10,13 @@ import { branchOpener } from '../branch.ts';
 import { ecrCredentials } from '../ecr/credentials.ts';
 import { bucketRecords } from '../s3/records.ts';
 import type { Telemetry } from '../telemetry.ts';
+import { makingRepositories } from './ecr.ts';
 import type { Settings } from './env.ts';
 import { announcerOn } from './events.ts';
 import { tableFence } from './fence.ts';
 import { kmsSigner } from './kms.ts';
 import { fifoQueue } from './queue.ts';
 import { secretCredentials } from './registry-secrets.ts';
-import { makingRepositories } from './repositories.ts';
 import { neededSecret } from './secret.ts';
 
 /** Waiting is billed: for a publisher that died, the message comes again later. In ms. */

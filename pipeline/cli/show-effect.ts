@@ -1,9 +1,12 @@
 /** Commands that change catalogs show what the change does to clusters, and only then write it. */
 import { realpathSync } from 'node:fs';
-import { relative, sep } from 'node:path';
-import { type Blobs, catalogOf } from '../../catalog/fbc/model.ts';
+import { basename, join, relative, sep } from 'node:path';
+import { load } from '../../catalog/fbc/load.ts';
+import { type Blobs, type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
+import { type CatalogSource, sourceOf } from '../../catalog/source.ts';
+import { directorySource } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository, workTreeOf } from '../git/repository.ts';
 import type { EditedFiles } from '../git/work-tree-commits.ts';
@@ -11,8 +14,8 @@ import { diffText } from '../report/diff.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
 import { countText, findingText, linesText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
-import { type EditedCatalog, editedCatalogs } from './edited-catalogs.ts';
 import type { Effect } from './effect.ts';
+import { platformFolders } from './platform-folders.ts';
 
 export const ACCEPT_OPTION: Readonly<Record<'accept-stranding', Option>> = {
   'accept-stranding': {
@@ -138,4 +141,46 @@ async function effectInWorkTree(
       return error.message;
     throw error;
   }
+}
+
+// The catalogs in a directory, without and with an edit of its files.
+
+/** A catalog before and after an edit. */
+interface EditedCatalog {
+  readonly name: string;
+  readonly before: Catalog;
+  readonly after: Catalog;
+}
+
+/** The catalogs of the platform's versions in a directory; the directory itself where it has none. */
+async function editedCatalogs(root: string, files: EditedFiles): Promise<EditedCatalog[]> {
+  const folders = platformFolders(root);
+  const before = directorySource(root);
+  const after = editedSource(before, files);
+  const catalogs: EditedCatalog[] = [];
+  for (const folder of folders.length > 0 ? folders : [''])
+    catalogs.push({
+      name: basename(join(root, folder)),
+      before: await catalogBelow(before, folder),
+      after: await catalogBelow(after, folder),
+    });
+  return catalogs;
+}
+
+async function catalogBelow(source: CatalogSource, folder: string): Promise<Catalog> {
+  const all = await source.files();
+  const own = folder === '' ? all : all.filter(({ path }) => path.startsWith(`${folder}/`));
+  return catalogOf((await load({ files: async () => own })).blobs);
+}
+
+function editedSource(source: CatalogSource, edited: EditedFiles): CatalogSource {
+  return {
+    files: async () => {
+      const kept = (await source.files()).filter(({ path }) => !edited.has(path));
+      const written = [...edited].flatMap(([path, content]) =>
+        content === undefined ? [] : [[path, content]],
+      );
+      return [...kept, ...(await sourceOf(Object.fromEntries(written)).files())];
+    },
+  };
 }

@@ -1,10 +1,12 @@
 /** A catalog by what somebody typed: a directory, an index image in a registry, a layout or an archive. */
 import { type Stats, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { posix, resolve } from 'node:path';
 import type { Reference } from '../../../catalog/reference.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { directorySource, fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { CONFIGS_LABEL } from '../../oci/image/base.ts';
+import type { ImageTree } from '../../oci/image/tree.ts';
 import {
   formatLocation,
   type ImageLocation,
@@ -13,9 +15,10 @@ import {
 } from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
 import type { Registry } from '../../ports.ts';
-import { formOfFile } from '../forms.ts';
-import { openImage } from '../render/open-image.ts';
-import { catalogFilesOf } from './image.ts';
+import { formOfFile, formOfImage } from '../forms.ts';
+import { fileIn, holdsFolder, unknownImage } from '../render/image.ts';
+import { type OpenImage, openImage } from '../render/open-image.ts';
+import { treeSource } from '../render/tree-source.ts';
 
 export interface OpenCatalog {
   readonly source: CatalogSource;
@@ -104,4 +107,58 @@ function statOf(path: string): Stats | undefined {
   } catch (error) {
     throw fileError(error, path);
   }
+}
+
+// The catalog of an index image. Only the layers that can hold it are fetched: the server, and the cache,
+// which is most of an image, stay where they are.
+
+/** The catalog's files; the tree must be closed. */
+interface CatalogTree {
+  readonly files: ImageTree;
+  /** Where the catalog is in them, without a slash before it. */
+  readonly folder: string;
+}
+
+/** The files of a catalog until they are closed. */
+interface CatalogFiles {
+  readonly source: CatalogSource;
+  readonly close: () => void;
+}
+
+/**
+ * The catalog of an index image, whether it holds files or another form.
+ *
+ * @throws PipelineError as {@link catalogTree}, and as `CatalogForm.source`
+ */
+async function catalogFilesOf(
+  image: OpenImage,
+  options: { readonly name: string; readonly allLayers: boolean },
+): Promise<CatalogFiles> {
+  const other = formOfImage(image.labels);
+  if (other) {
+    const bytes = await fileIn(options.name, image, other.path);
+    return { source: await other.form.source(bytes, options.name), close: () => undefined };
+  }
+  const { files, folder } = await catalogTree(image, options);
+  return { source: treeSource(files, folder), close: () => files.close() };
+}
+
+/**
+ * Unpacks the catalog of an index image.
+ *
+ * @param options.name what the image is called, for messages
+ * @param options.allLayers whether layers are fetched too which the image's history places elsewhere
+ * @throws PipelineError `usage` for an image that is none, `not-found` when its label names no folder
+ */
+async function catalogTree(
+  { labels, unpackFolder }: OpenImage,
+  { name, allLayers }: { readonly name: string; readonly allLayers: boolean },
+): Promise<CatalogTree> {
+  const configs = labels.get(CONFIGS_LABEL);
+  if (configs === undefined) throw unknownImage(name, labels);
+  const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
+  const files = await unpackFolder(folder, allLayers);
+  if (holdsFolder(files, folder)) return { files, folder };
+  files.close();
+  throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label declares`);
 }

@@ -1,11 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Finding } from '../../../catalog/finding.ts';
+import { catalogUnits } from '../../change/unit.ts';
+import { type AdvisoryRequest, type CatalogPlan, plansOf } from '../../check/advisories/advisories.ts';
+import { PipelineError } from '../../error.ts';
+import { runGit } from '../../git/process.ts';
+import type { Repository } from '../../git/repository.ts';
+import { advisoriesAt, type StoredAdvisory } from '../../policy/advisories.ts';
 import { ADVISORIES } from '../../policy/layout.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { type AdvisedClone, dayOf, inClone, REPOSITORY_OPTIONS } from './advisory.ts';
-import { type AdvisoryState, advisoryStates } from './advisory-states.ts';
 
 export const command: Command = {
   words: 'advisory list',
@@ -59,4 +65,106 @@ function linesOf({ id, action, package: name, versions, catalogs }: AdvisoryStat
     return `  ${catalog}: ${state}${why === undefined ? '' : ` (${why})`}${rest}`;
   });
   return [`${id}: ${action} ${name} ${versions.join(', ')}`, ...rows];
+}
+
+// What has become of the advisories of a repository: applied, not yet, or lost again.
+
+interface CatalogState {
+  readonly catalog: string;
+  /** `lost`: an earlier commit had it applied. `refused`: no edit can apply it. */
+  readonly state: 'applied' | 'not applied' | 'lost' | 'refused' | 'not affected';
+  readonly why: string | undefined;
+  /** Bundles whose installations have no upgrade path once it is applied. */
+  readonly withoutUpgradePath: readonly string[];
+}
+
+/** As JSON a public interface. */
+interface AdvisoryState
+  extends Pick<StoredAdvisory, 'id' | 'path' | 'package' | 'versions' | 'action' | 'reason' | 'message'> {
+  readonly catalogs: readonly CatalogState[];
+}
+
+/**
+ * The advisories of a commit, with the state of each catalog that has or had the package.
+ *
+ * @returns findings for advisories that cannot be read
+ * @throws PipelineError as {@link plansOf}
+ */
+async function advisoryStates(
+  repository: Repository,
+  request: Omit<AdvisoryRequest, 'advisory'>,
+): Promise<{ readonly states: readonly AdvisoryState[]; readonly findings: readonly Finding[] }> {
+  const { advisories, findings } = await advisoriesAt(repository.objects, request.commit);
+  const states: AdvisoryState[] = [];
+  for (const advisory of advisories) {
+    const { catalogs } = await plansOf(repository, { ...request, advisory });
+    const open = catalogs.filter(({ plan, refused }) => plan.kind === 'edit' && refused === undefined);
+    const lost =
+      open.length === 0
+        ? new Map<string, string>()
+        : await lostIn(repository, { ...request, advisory }, open);
+    const { id, path, package: name, versions, action, reason, message } = advisory;
+    const all = catalogs.map((one) => stateOf(one, lost.get(one.catalog)));
+    states.push({ id, path, package: name, versions, action, reason, message, catalogs: all });
+  }
+  return { states, findings };
+}
+
+function stateOf({ catalog, plan, refused }: CatalogPlan, lostAfter: string | undefined): CatalogState {
+  const common = { catalog, withoutUpgradePath: plan.without };
+  if (plan.kind === 'applied' || plan.kind === 'not affected')
+    return { ...common, state: plan.kind, why: undefined };
+  if (refused !== undefined) return { ...common, state: 'refused', why: refused };
+  if (lostAfter === undefined) return { ...common, state: 'not applied', why: undefined };
+  return { ...common, state: 'lost', why: `${lostAfter.slice(0, 12)} had it applied` };
+}
+
+/** How many earlier commits of the catalogs are looked at. */
+const EARLIER = 20;
+
+/** The newest earlier commits that had an advisory applied, by catalog. */
+async function lostIn(
+  repository: Repository,
+  request: AdvisoryRequest,
+  open: readonly CatalogPlan[],
+): Promise<Map<string, string>> {
+  const lost = new Map<string, string>();
+  const units = await catalogUnits(repository.objects, request.commit, request.policy.layout);
+  const wanted = new Set(open.map(({ catalog }) => catalog));
+  const paths = [...units.values()]
+    .filter(
+      (unit) =>
+        wanted.has(unit.catalog) && (unit.package ?? request.advisory.package) === request.advisory.package,
+    )
+    .map(({ path }) => path);
+  for (const commit of await commitsBefore(repository, request.commit, paths)) {
+    const { advisories } = await advisoriesAt(repository.objects, commit);
+    // Before the advisory there was nothing to apply.
+    if (!advisories.some(({ id }) => id === request.advisory.id)) break;
+    const { catalogs } = await plansOf(repository, { ...request, commit });
+    for (const { catalog, plan } of catalogs)
+      if (plan.kind === 'applied' && wanted.has(catalog) && !lost.has(catalog)) lost.set(catalog, commit);
+    if (lost.size === wanted.size) break;
+  }
+  return lost;
+}
+
+/** Commits that changed paths, the newest first, without the one itself; none where git does not know. */
+async function commitsBefore(
+  repository: Repository,
+  commit: string,
+  paths: readonly string[],
+): Promise<string[]> {
+  const { settings, scratch } = repository;
+  const words = ['log', '--first-parent', '--format=%H', `--max-count=${EARLIER}`, commit, '--', ...paths];
+  try {
+    const { output } = await runGit({ settings, directory: scratch, bare: true }, words);
+    return output
+      .toString('utf8')
+      .split('\n')
+      .filter((id) => id !== '' && id !== commit);
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'git') return [];
+    throw error;
+  }
 }

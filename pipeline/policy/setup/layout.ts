@@ -1,12 +1,13 @@
 /** Where a repository keeps its catalogs, worked out from the files that are catalogs and from all others. */
+
+import { compareText } from '../../../catalog/go/text.ts';
 import { joinPath } from '../../git/tree.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFile } from './catalog-files.ts';
 import { catalogNamer, catalogsIn } from './catalog-names.ts';
-import { type Found, named } from './named-patterns.ts';
-import { filesByFolder, patternOf } from './pattern-text.ts';
+import { filesByFolder, partText, patternOf } from './pattern-text.ts';
 import { withCatalogNames, withFileNames, withoutOddNames } from './shape-groups.ts';
-import { ENDING, FORMAT, folderOf, type LayoutStyle, shapesOf, styled } from './shapes.ts';
+import { ENDING, FORMAT, folderOf, type LayoutStyle, type Shape, shapesOf, styled } from './shapes.ts';
 
 export interface FoundLayout {
   /** Patterns for `layout.catalog`; empty when nothing was found. */
@@ -65,4 +66,128 @@ export function layoutOf(
     others: others.map(({ path }) => path),
     ...(isMixed ? { isMixed } : {}),
   };
+}
+
+// Patterns in the order in which they match, without those that others make needless, each with a name
+// where two would share one.
+
+interface Found {
+  readonly shape: Shape;
+  readonly files: readonly CatalogFile[];
+}
+
+/** The patterns, those that name more before those that name less, each with its catalog's name where two have one. */
+function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
+  const all = [...found].map(([pattern, one]) => ({ pattern, ...one }));
+  const variables = (pattern: string): number => pattern.split(/\{package|\*/).length;
+  all.sort(
+    (a, b) =>
+      variables(a.pattern) - variables(b.pattern) ||
+      b.files.length - a.files.length ||
+      compareText(a.pattern, b.pattern),
+  );
+  const real = all
+    .filter(
+      (one) =>
+        (one.files.some(({ hasContent }) => hasContent) || isPart(one.files, all)) && !isSource(one, all),
+    )
+    .filter((one, _, rest) => !isCovered(one, rest));
+  return real.map(({ pattern, shape, files }) => {
+    const others = real.filter(
+      (other) =>
+        other.pattern !== pattern && (areApart(shape, other.shape) || isClash(files, pattern, other)),
+    );
+    if (others.length === 0) return withOwnName(pattern);
+    return {
+      path: pattern,
+      name: nameIn(
+        shape,
+        others.map((other) => other.shape),
+      ),
+    };
+  });
+}
+
+/** Whether a pattern for everything below a folder has all files of another one, in catalogs of the same names. */
+function isCovered(
+  { pattern, files }: { readonly pattern: string; readonly files: readonly CatalogFile[] },
+  all: readonly { readonly pattern: string }[],
+): boolean {
+  const own = catalogNamer([pattern]);
+  return all.some((other) => {
+    if (other.pattern === pattern || !other.pattern.endsWith('/**')) return false;
+    if (pattern.endsWith('/**') && pattern.split('/').length <= other.pattern.split('/').length) return false;
+    const nameOf = catalogNamer([other.pattern]);
+    return files.every(({ path }) => nameOf(path) !== undefined && nameOf(path) === own(path));
+  });
+}
+
+/** Whether files name no package of their own, and whole catalogs elsewhere have the packages of which they are. */
+function isSource(
+  { files, pattern }: { readonly files: readonly CatalogFile[]; readonly pattern: string },
+  all: readonly { readonly files: readonly CatalogFile[]; readonly pattern: string }[],
+): boolean {
+  if (files.some(({ defines }) => defines.length > 0)) return false;
+  const whole = new Set(
+    all
+      .filter((other) => other.pattern !== pattern)
+      .flatMap((other) => other.files.filter(({ isWhole }) => isWhole).flatMap(({ packages }) => packages)),
+  );
+  return files.every(({ packages }) => packages.every((name) => whole.has(name)));
+}
+
+/** Whether files have what belongs to the channels and bundles of others. */
+function isPart(
+  files: readonly CatalogFile[],
+  all: readonly { readonly files: readonly CatalogFile[] }[],
+): boolean {
+  const folders = new Set(files.map(({ path }) => folderOf(path)));
+  return all.some((other) =>
+    other.files.some(
+      ({ path, hasContent }) => hasContent && [...folders].some((folder) => path.startsWith(`${folder}/`)),
+    ),
+  );
+}
+
+function withOwnName(pattern: string): WrittenPattern {
+  return /[{*]/.test(pattern) ? pattern : { path: pattern, name: literalName(pattern) };
+}
+
+/** A name for the catalog in one file: its folder's, or its own at the top. */
+function literalName(path: string): string {
+  const names = path.split('/');
+  return (names.at(-2) ?? names.at(-1)?.replace(ENDING, '') ?? '').replaceAll(/[^A-Za-z0-9._-]/g, '-');
+}
+
+/** Whether two patterns have catalogs of one name that both define a package. */
+function isClash(
+  files: readonly CatalogFile[],
+  pattern: string,
+  other: { readonly pattern: string; readonly files: readonly CatalogFile[] },
+): boolean {
+  const own = definedIn(files, pattern);
+  return [...definedIn(other.files, other.pattern)].some((definition) => own.has(definition));
+}
+
+function definedIn(files: readonly CatalogFile[], pattern: string): Set<string> {
+  const nameOf = catalogNamer([withOwnName(pattern)]);
+  return new Set(
+    files.flatMap(({ path, defines }) => defines.map((name) => JSON.stringify([nameOf(path), name]))),
+  );
+}
+
+/** Whether catalogs lie below folders of different packages. */
+function areApart(one: Shape, other: Shape): boolean {
+  const [first, second] = [one, other].map(({ folders }) => folders.find((part) => 'isOwner' in part));
+  return first !== undefined && second !== undefined && partText(first) !== partText(second);
+}
+
+/** A catalog's name of the folders in which its path differs from others: `stage-{catalog}`. */
+function nameIn(shape: Shape, others: readonly Shape[]): string {
+  const known = new Set(others.flatMap(({ folders }) => folders.map(partText)));
+  const parts = [...shape.folders, ...(shape.stem ? [shape.stem] : [])].flatMap((part) => {
+    if (part.kind === 'catalog') return [`${part.before}{catalog}${part.after ?? ''}`];
+    return part.kind === 'name' && !known.has(part.text) ? [part.text] : [];
+  });
+  return parts.join('-').replaceAll(/[^A-Za-z0-9._{}-]/g, '-') || 'catalog';
 }

@@ -1,6 +1,6 @@
 /** ECR's repositories and the names of its registries, by what its API is asked. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { makingRepositories } from '../../../functions/aws/repositories.ts';
+import { makingRepositories } from '../../../functions/aws/ecr.ts';
 import { ecrHost } from '../../../functions/ecr/credentials.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
 import { digestOf } from '../../../pipeline/oci/registry/digest.ts';

@@ -1,9 +1,9 @@
 /** APIs that take a request and never answer. */
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { makingRepositories } from '../../../functions/aws/ecr.ts';
 import { announcerOn } from '../../../functions/aws/events.ts';
 import { tableFence } from '../../../functions/aws/fence.ts';
 import { comesAgain, fifoQueue } from '../../../functions/aws/queue.ts';
-import { makingRepositories } from '../../../functions/aws/repositories.ts';
 import { neededSecret } from '../../../functions/aws/secret.ts';
 import { ecrCredentials } from '../../../functions/ecr/credentials.ts';
 import { ASKING } from '../../../functions/s3/client.ts';

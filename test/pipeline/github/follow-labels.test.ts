@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CheckReport } from '../../../pipeline/check/report.ts';
 import { followLabels, labelOf } from '../../../pipeline/github/follow-labels.ts';
-import { involve } from '../../../pipeline/github/involve.ts';
+import { involve } from '../../../pipeline/github/forge.ts';
 import { unpaced } from '../../fakes/github/client.ts';
 import type { FakePull } from '../../fakes/github/forge.ts';
 import { type Hub, openHub } from '../../fakes/hub.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { commaList } from '../../../../pipeline/cli/opm/comma-list.ts';
 import type { OpmCommand } from '../../../../pipeline/cli/opm/command.ts';
-import { callOf, operandIndexes } from '../../../../pipeline/cli/opm/flags.ts';
+import { callOf, commaList, operandIndexes } from '../../../../pipeline/cli/opm/flags.ts';
 
 const command: OpmCommand = {
   words: 'draw',
