@@ -136,3 +136,15 @@ test('what a policy allows in one channel it does not allow in others with the s
   expect(await merge('candidate')).toEqual(['info']);
   expect(await merge('candidate', 'stable')).toEqual(['error']);
 });
+
+test('a catalog no longer continues versions that clusters may bring before they have upgraded them', async () => {
+  const older = of({ stable: chain('1.0.0', '1.1.0', '1.2.0') });
+  const newest = (skipRange?: string): Package =>
+    of({ stable: [{ version: '1.2.0', ...(skipRange === undefined ? {} : { skipRange }) }] });
+  const merge = (after: Package): [State, State] => [
+    { 'v4.19': { pa: older }, 'v4.20': { pa: newest('>=1.0.0 <1.2.0') } },
+    { 'v4.19': { pa: older }, 'v4.20': { pa: after } },
+  ];
+  expect(await told(...merge(newest()))).toEqual(['warning graph/strands-on-platform-upgrade']);
+  expect(await told(...merge(newest('>=0.9.0 <1.2.0')))).toEqual([]);
+});

@@ -233,7 +233,12 @@ function constraint(value: unknown, cel: Cel | undefined): Requirement {
 const COMPOUND: readonly (readonly [string, (parts: readonly Requirement[]) => Requirement])[] = [
   [
     'all',
-    (parts) => requirement(joinedText(parts, 'and'), (offer) => parts.every((part) => part.decide(offer))),
+    (parts) =>
+      requirement(
+        joinedText(parts, 'and'),
+        (offer) => parts.every((part) => part.decide(offer)),
+        allKey(parts),
+      ),
   ],
   [
     'any',
@@ -245,6 +250,12 @@ const COMPOUND: readonly (readonly [string, (parts: readonly Requirement[]) => R
       requirement(`not (${joinedText(parts, 'or')})`, (offer) => !parts.some((part) => part.decide(offer))),
   ],
 ];
+
+/** The key of what meets all parts: the package that one of them names, if any does. */
+function allKey(parts: readonly Requirement[]): string | undefined {
+  const ofPackage = parts.find((part) => packageIn(part) !== undefined);
+  return (ofPackage ?? parts.find(({ key }) => key !== undefined))?.key;
+}
 
 function joinedText(parts: readonly Requirement[], word: 'and' | 'or'): string {
   return parts.map(({ text }) => text).join(` ${word} `);

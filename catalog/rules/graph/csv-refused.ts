@@ -1,6 +1,7 @@
+import type { Crd } from '../../crd/crd.ts';
 import { locate } from '../../fbc/model.ts';
 import { checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
-import type { CsvFacts, Webhook } from '../../olm/manifests.ts';
+import type { CsvFacts, ManifestApi, Webhook } from '../../olm/manifests.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { type Reached, reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -10,12 +11,14 @@ import { quoted, type Rule } from '../rule.ts';
  *
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/install/webhook.go `ValidWebhookRules`
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/olm/apiservices.go
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/olm/requirements.go
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/render/registryv1/validators/validator.go
  */
 export const rule: Rule = {
   id: 'graph/csv-refused',
   severity: 'error',
-  summary: 'Reports bundles with webhooks or API services for which OLM refuses the ClusterServiceVersion',
+  summary:
+    'Reports bundles with webhooks, API services or CRDs for which OLM refuses the ClusterServiceVersion',
   reads: ['manifests'],
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
@@ -43,10 +46,15 @@ interface Refusal {
   readonly fix: string;
 }
 
-function refusalsOf({ manifests }: World, { bundle, olm }: Reached): Refusal[] {
-  const { csv } = manifests(bundle);
+function refusalsOf({ manifests, crds }: World, { bundle, olm }: Reached): Refusal[] {
+  const { csv, objects } = manifests(bundle);
   if (!csv) return [];
-  return [...(csv.webhooks ?? []).flatMap((webhook) => ofWebhook(webhook, csv)), ...ofApiServers(csv)]
+  const all = [
+    ...(csv.webhooks ?? []).flatMap((webhook) => ofWebhook(webhook, csv)),
+    ...ofApiServers(csv),
+    ...ofCrds(csv, objects ?? [], crds(bundle) ?? []),
+  ];
+  return all
     .map((refusal) => ({ ...refusal, olm: refusal.olm.filter((one) => olm.has(one)) }))
     .filter((refusal) => refusal.olm.length > 0);
 }
@@ -94,3 +102,17 @@ function ofApiServers({ apiServers, deployments }: CsvFacts): Refusal[] {
   const why = `its API services name the deployment ${listed([...new Set(missing)].map(quoted))}, which it lacks`;
   return [{ olm: ['v0'], why, fix: 'set deploymentName to a deployment in spec.install.spec.deployments' }];
 }
+
+/** OLM v1 fails the bundle; OLM v0 keeps the ClusterServiceVersion pending until somebody else creates the CRD. */
+function ofCrds({ ownedCrds }: CsvFacts, objects: readonly ManifestApi[], crds: readonly Crd[]): Refusal[] {
+  // A bundle whose objects are unknown, or whose CRDs cannot be read, may have them.
+  const isKnown = objects.length > 0 && objects.filter(({ kind }) => kind === CRD).length === crds.length;
+  const missing = ownedCrds.filter((owned) => !crds.some(({ name }) => name === owned));
+  if (!isKnown || missing.length === 0) return [];
+  const [what, it] = missing.length === 1 ? ['the CRD', 'it'] : ['the CRDs', 'them'];
+  const why = `it owns ${what} ${listed([...new Set(missing)].map(quoted))}, which the bundle lacks`;
+  const fix = `add ${what} to the bundle, or remove ${it} from spec.customresourcedefinitions.owned`;
+  return [{ olm: BOTH, why, fix }];
+}
+
+const CRD = 'CustomResourceDefinition';

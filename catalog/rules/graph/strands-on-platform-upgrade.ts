@@ -1,6 +1,7 @@
 import type { Channel } from '../../fbc/model.ts';
-import type { World } from '../../olm/foresight/world.ts';
-import { placeOfHead } from '../finding-location.ts';
+import type { Change, World } from '../../olm/foresight/world.ts';
+import { earlyLosses } from '../early-platform-upgrade.ts';
+import { placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import {
   isReached,
@@ -23,7 +24,8 @@ export const rule: Rule = {
   foresee(world, report) {
     tell(eachChannelOnce(nearestLosses(world)), { world, report, severity: 'warning' });
   },
-  compare({ before, after, packages }, report) {
+  compare(change, report) {
+    const { before, after, packages } = change;
     const touched = new Set(packages);
     // A loss at a later platform version is not new if the merge repairs a nearer version.
     const known = new Map(lossesAtAll(before).map((loss) => [keyOf(loss), rankOf(loss)]));
@@ -48,8 +50,34 @@ export const rule: Rule = {
     const warnings = eachChannelOnce(warned).filter((loss) => !told.has(placeOf(loss)));
     tell(errors, { world: after, report, severity: 'error' });
     tell(warnings, { world: after, report, severity: 'warning' });
+    for (const name of packages) tellEarly(change, name, report);
   },
 };
+
+/** Nobody knows which clusters go on before their upgrades. */
+function tellEarly(change: Change, name: string, report: Report): void {
+  const { after } = change;
+  const location = placeOfPackage(after, name);
+  if (!location) return;
+  for (const group of grouped(earlyLosses(change, name), ({ to, channel }) =>
+    JSON.stringify([to.name, channel]),
+  )) {
+    const [first] = group;
+    if (!first) continue;
+    const { to, channel } = first;
+    const versions = versionsOf(group.map(({ installed }) => installed));
+    const generations = [...new Set(group.map(({ olm }) => olm))].sort().join(' and ');
+    const message = `clusters that upgrade from ${after.name} to ${to.name} before they upgrade ${listed(versions)} of package ${quoted(name)} (channel ${quoted(channel)}) no longer reach the head there under OLM ${generations}`;
+    report(message, location, {
+      package: name,
+      channel,
+      subject: `${to.name} early`,
+      installed: versions,
+      severity: 'warning',
+      hint: `let the head in ${to.name} replace or skip ${listed(versions)}`,
+    });
+  }
+}
 
 function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
   return [all.filter(isFirst), all.filter((one) => !isFirst(one))];

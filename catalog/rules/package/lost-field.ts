@@ -1,23 +1,48 @@
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate, type Package } from '../../fbc/model.ts';
+import { manifestsOfBundle } from '../../olm/manifests.ts';
 import { placeOfPackage } from '../finding-location.ts';
+import { headBundles } from '../head-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
+/**
+ * The console shows what package-server makes of the metadata of heads: it leaves out channels whose head has none.
+ *
+ * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/package-server/provider/registry.go `newPackageManifest`
+ */
 export const rule: Rule = {
   id: 'package/lost-field',
   severity: 'warning',
-  summary: "Reports changes that drop a package's icon or description",
+  summary: "Reports changes that drop a package's icon or description, or the metadata of its heads",
   compare({ before, after, packages }, report) {
     for (const name of packages) {
-      const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(name)?.blob);
+      const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(name));
       const location = placeOfPackage(after, name);
       if (!was || !is || !location) continue;
       const lost = [
-        ...(was.icon && !is.icon ? ['icon'] : []),
-        ...(was.description !== '' && is.description === '' ? ['description'] : []),
+        ...(was.blob?.icon && !is.blob?.icon ? ['icon'] : []),
+        ...(was.blob?.description && is.blob?.description === '' ? ['description'] : []),
       ];
       for (const field of lost) {
         const message = `package ${quoted(name)} loses its ${field}`;
         report(message, location, { package: name, hint: `copy ${field} from the base branch` });
       }
+      for (const bundle of after.olm.has('v0') ? headsWithoutMetadata(was, is) : []) {
+        const message = `the new head ${shortName(bundle)} of package ${quoted(name)} has no metadata of its ClusterServiceVersion, as heads had before: PackageManifests, and so the console, leave out its channels`;
+        report(message, locate(bundle, 'name'), {
+          package: name,
+          subject: bundle.name,
+          hint: 'render the bundle with olm.csv.metadata: portolan opm render, or opm',
+        });
+      }
     }
   },
 };
+
+/** The heads that a change adds without metadata to a package whose heads all had it. */
+function headsWithoutMetadata(was: Package, is: Package): Bundle[] {
+  const hasMetadata = (bundle: Bundle): boolean => manifestsOfBundle(bundle).csv !== undefined;
+  const former = headBundles(was);
+  if (former.length === 0 || !former.every(hasMetadata)) return [];
+  return headBundles(is).filter((bundle) => !was.bundles.has(bundle.name) && !hasMetadata(bundle));
+}
