@@ -22,6 +22,14 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 77,
+    without: 'comparing a file with the bytes that came',
+    file: 'pipeline/oci/image/tree.ts',
+    text: 'if (state.offset - offset > most) {',
+    instead: 'if (most < 0) {',
+    test: 'test/pipeline/oci/image/tree.test.ts',
+  },
+  {
     attack: 76,
     without: 'a look what was opened',
     file: 'pipeline/file-pieces.ts',

@@ -8,7 +8,7 @@ import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
-import type { ImageTree, TreeLimits } from '../../oci/image/tree.ts';
+import { type ImageTree, TREE_LIMITS, type TreeLimits } from '../../oci/image/tree.ts';
 import { formOfImage } from '../forms.ts';
 import { loadBundle, migrated, migrateLevel, type Rendering } from './load.ts';
 import { type OpenImage, withImage } from './open-image.ts';
@@ -159,6 +159,8 @@ export function fileIn(
       if (file && file.unreadable === undefined) return file.read();
       throw new PipelineError('not-found', `${name} has no file /${wanted}, which its label declares`);
     },
+    // A database is read where it is, not as text.
+    { limits: { ...TREE_LIMITS, fileBytes: 512 * 2 ** 20 } },
   );
 }
 

@@ -40,7 +40,7 @@ export interface TreeLimits {
   readonly bytes: number;
   /** Bytes of one layer, decompressed. */
   readonly layerBytes: number;
-  /** Bytes of one file that is wanted: each is read whole. */
+  /** Bytes of one file that is wanted: each is read whole, and takes three times as much memory. */
   readonly fileBytes: number;
   /** Files, folders and links of all layers together. */
   readonly entries: number;
@@ -49,10 +49,16 @@ export interface TreeLimits {
 export const TREE_LIMITS: TreeLimits = {
   bytes: 4 * 2 ** 30,
   layerBytes: 2 * 2 ** 30,
-  // The longest text that the engine holds.
-  fileBytes: 512 * 2 ** 20,
+  fileBytes: 256 * 2 ** 20,
   entries: 1_000_000,
 };
+
+/**
+ * A wanted file has at most so many bytes, and beyond them at most so many times the compressed bytes of its layer. Catalogs
+ * take 5 to 40 times: a few bytes must not stand for very many.
+ */
+const FREE_FILE_BYTES = 64 * 2 ** 20;
+const MOST_TIMES = 100;
 
 export interface TreeOptions {
   /** An existing directory for the files' content. */
@@ -76,7 +82,17 @@ export async function readTree(
     closeSync(file);
     rmSync(path, { force: true });
   };
-  const state: Unpacking = { stack: emptyStack(), file, path, offset: 0, bytes: 0, count: 0, limits, wanted };
+  const state: Unpacking = {
+    stack: emptyStack(),
+    file,
+    path,
+    offset: 0,
+    bytes: 0,
+    compressed: 0,
+    count: 0,
+    limits,
+    wanted,
+  };
   try {
     for (const layer of layers) {
       const added = await unpack(layer, state);
@@ -146,13 +162,15 @@ interface Unpacking {
   readonly wanted: (path: string) => boolean;
   offset: number;
   bytes: number;
+  /** Of the layer that is read, as they came. */
+  compressed: number;
   count: number;
 }
 
 /** @returns what the layer adds; what it takes away is gone from the stack already */
 async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Stack> {
   const added = emptyStack();
-  const archive = Readable.toWeb(Readable.from(counted(decompressed(layer), state)));
+  const archive = Readable.toWeb(Readable.from(counted(decompressed(measured(layer, state)), state)));
   try {
     for await (const { header, body } of archive.pipeThrough(createTarDecoder({ strict: true }))) {
       if (++state.count > state.limits.entries) {
@@ -221,6 +239,14 @@ async function* counted(bytes: AsyncIterable<Uint8Array>, state: Unpacking): Asy
       throw tooLarge('a layer is larger when decompressed', 'per layer', bytesText(limits.layerBytes));
     if (state.bytes > limits.bytes)
       throw tooLarge('the layers are larger when decompressed', 'per image', bytesText(limits.bytes));
+    yield chunk;
+  }
+}
+
+async function* measured(bytes: AsyncIterable<Uint8Array>, state: Unpacking): AsyncGenerator<Uint8Array> {
+  state.compressed = 0;
+  for await (const chunk of bytes) {
+    state.compressed += chunk.length;
     yield chunk;
   }
 }
@@ -297,6 +323,11 @@ async function keepBody(
       for (let at = 0; at < chunk.length; ) at += writeSync(state.file, chunk, at);
     });
     state.offset += chunk.length;
+    const most = Math.max(FREE_FILE_BYTES, MOST_TIMES * state.compressed);
+    if (state.offset - offset > most) {
+      const limit = `${bytesText(FREE_FILE_BYTES)}, or ${MOST_TIMES} times the compressed layer`;
+      throw tooLarge(`${JSON.stringify(header.name)} is larger`, 'per file', limit);
+    }
   }
   const mode = (header.mode ?? 0) & 0o7777;
   return { kind: 'file', mode, size: state.offset - offset, offset };
