@@ -31,7 +31,7 @@ export function partOfDocument(document: SourceDocument, prefix: Path): SourceDo
   };
 }
 
-/** Items and members before the one that is looked for that are counted anew each time. */
+/** Nodes before the one that is looked for that are counted anew each time. */
 const FEW = 32;
 
 /** A document whose nodes were marked in the order in which they were read. */
@@ -93,13 +93,15 @@ export class MarkedDocument implements SourceDocument {
 
   /** How many nodes of a list were read before an item. */
   #beforeItem(items: readonly unknown[], step: number): number {
-    if (step < FEW) {
+    const known = this.#items?.get(items);
+    if (!known) {
       let nodes = 0;
-      for (let i = 0; i < step; i++) nodes += this.#count(items[i]);
-      return nodes;
+      let i = 0;
+      while (i < step && nodes <= FEW) nodes += this.#count(items[i++]);
+      if (i === step) return nodes;
     }
     this.#items ??= new Map();
-    const before = this.#items.get(items) ?? [0];
+    const before = known ?? [0];
     this.#items.set(items, before);
     for (let i = before.length; i <= step; i++) before.push((before[i - 1] ?? 0) + this.#count(items[i - 1]));
     return before[step] ?? 0;
@@ -107,12 +109,11 @@ export class MarkedDocument implements SourceDocument {
 
   /** How many nodes of an object were read before the value of a key; of a duplicate key, the last counts. */
   #beforeMember(object: Readonly<Record<string, unknown>>, step: string): number {
-    if (this.#written?.has(object)) return this.#beforeMembers(object).get(step) ?? 0;
     let nodes = 0;
-    let members = 0;
+    const isKnown = this.#written?.has(object) || this.#members?.has(object);
     for (const key in object) {
+      if (isKnown || nodes > FEW) return this.#beforeMembers(object).get(step) ?? 0;
       if (key === step) break;
-      if (++members > FEW) return this.#beforeMembers(object).get(step) ?? 0;
       nodes += this.#count(object[key]);
     }
     return nodes;

@@ -14,10 +14,11 @@ declare const PORTOLAN_VERSION: string;
 // inlining it never earns back. Without it every command takes a tenth to a fifth less.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=200');
 // The engine lets the memory grow to four times what is in use before it looks for what is not. A check uses most of
-// what it reads until its end, and few of its functions run long enough to be optimized as early as by default.
-const isCheck = process.argv[2] === 'check';
-setFlagsFromString(`--heap-growing-percent=${isCheck ? 300 : 70}`);
-if (isCheck) setFlagsFromString('--interrupt-budget=264000');
+// what it reads until its end, and few of its functions run long enough to be optimized as early as by default: so it is
+// when an editor opens a catalog.
+const [, , word] = process.argv;
+setFlagsFromString(`--heap-growing-percent=${word === 'check' ? 300 : 70}`);
+if (word === 'check' || word === 'lsp') setFlagsFromString('--interrupt-budget=264000');
 
 const environment = process.env;
 

@@ -12,7 +12,7 @@ import {
 
 export interface Editor {
   readonly connection: ProtocolConnection;
-  /** Opens a file; settles with its first findings. */
+  /** Opens a file; settles with its findings once all of it is checked. */
   open(path: string, text: string): Promise<readonly Diagnostic[]>;
   /** Replaces text between two places; settles with the findings of this version. */
   edit(path: string, edit: Edit): Promise<readonly Diagnostic[]>;
@@ -21,8 +21,20 @@ export interface Editor {
   close(): Promise<number | null>;
   /** Settles with the exit code. */
   readonly ended: Promise<number | null>;
+  /** Findings as they came. */
+  readonly published: readonly Published[];
   /** Most memory of the server so far, in MB. */
   memory(): number;
+  /** Milliseconds of CPU that the server took so far. */
+  spent(): number;
+}
+
+export interface Published {
+  readonly uri: string;
+  readonly version: number;
+  readonly diagnostics: readonly Diagnostic[];
+  /** When they came, as `performance.now()` counts. */
+  readonly at: number;
 }
 
 /** Lines and characters count from 0. */
@@ -40,38 +52,46 @@ export async function startEditor([file = '', ...words]: readonly string[]): Pro
     new StreamMessageReader(server.stdout),
     new StreamMessageWriter(server.stdin),
   );
-  const waiting = new Map<string, (found: readonly Diagnostic[]) => void>();
+  const published: Published[] = [];
   const versions = new Map<string, number>();
-  connection.onNotification('textDocument/publishDiagnostics', (found: Published) =>
-    waiting.get(`${found.uri} ${found.version}`)?.(found.diagnostics),
+  connection.onNotification(
+    'textDocument/publishDiagnostics',
+    (found: Omit<Published, 'at'>) => void published.push({ ...found, at: performance.now() }),
   );
   connection.listen();
   await connection.sendRequest('initialize', { processId: process.pid, rootUri: null, capabilities: {} });
   await connection.sendNotification('initialized', {});
-  const published = (uri: string, version: number): Promise<readonly Diagnostic[]> =>
-    new Promise((resolve) => waiting.set(`${uri} ${version}`, resolve));
+  /** The last findings of a version: what is asked behind it is answered once all of it is checked. */
+  const settled = async (uri: string, version: number): Promise<readonly Diagnostic[]> => {
+    await connection.sendRequest('textDocument/hover', {
+      textDocument: { uri },
+      position: { line: 0, character: 0 },
+    });
+    const last = published.findLast((found) => found.uri === uri && found.version === version);
+    if (!last) throw new Error(`no findings of version ${version} of ${uri}`);
+    return last.diagnostics;
+  };
   return {
     connection,
+    published,
     open: async (path, text) => {
       const uri = pathToFileURL(path).href;
-      const found = published(uri, 1);
       versions.set(uri, 1);
       const textDocument = { uri, languageId: 'yaml', version: 1, text };
       await connection.sendNotification('textDocument/didOpen', { textDocument });
-      return found;
+      return settled(uri, 1);
     },
     edit: async (path, { from, to, text }) => {
       const uri = pathToFileURL(path).href;
       const version = (versions.get(uri) ?? 0) + 1;
       versions.set(uri, version);
-      const found = published(uri, version);
       const place = ([line, character]: Edit['from']) => ({ line, character });
       const contentChanges = [{ range: { start: place(from), end: place(to) }, text }];
       await connection.sendNotification('textDocument/didChange', {
         textDocument: { uri, version },
         contentChanges,
       });
-      return found;
+      return settled(uri, version);
     },
     request: (method, path, more = {}) =>
       connection.sendRequest(method, { textDocument: { uri: pathToFileURL(path).href }, ...more }),
@@ -82,13 +102,15 @@ export async function startEditor([file = '', ...words]: readonly string[]): Pro
     },
     ended,
     memory: () => memoryOf(server.pid),
+    spent: () => spentBy(server.pid),
   };
 }
 
-interface Published {
-  readonly uri: string;
-  readonly version: number;
-  readonly diagnostics: readonly Diagnostic[];
+/** @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+function spentBy(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  // Of user and system, in hundredths of a second.
+  return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
 function memoryOf(pid: number | undefined): number {

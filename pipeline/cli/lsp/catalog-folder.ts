@@ -24,8 +24,8 @@ import {
 import type { Undecided } from '../../../catalog/undecided.ts';
 import type { Segment, SegmentedText } from './segmented-text.ts';
 
-/** Milliseconds after which somebody who waits should see what was found until then. */
-const LONG = 300;
+/** Shows what was found until now. */
+type Show = (found: readonly Finding[]) => Promise<void>;
 
 /** In place of a rule, where something could not be checked. */
 export const UNCHECKED = 'not-checked';
@@ -39,6 +39,7 @@ interface ReadSegment {
 
 export class CatalogFolder {
   readonly #name: string;
+  readonly #long: number;
   readonly #read = new Map<number, ReadSegment>();
   /** What the simulation of clusters found, by package. */
   readonly #foreseen = new Map<string, readonly Finding[]>();
@@ -47,20 +48,31 @@ export class CatalogFolder {
   #world: World | undefined;
   #placesNow: Places | undefined;
 
-  /** @param name of the catalog, such as `v4.20` */
-  constructor(name: string) {
+  /**
+   * @param name of the catalog, such as `v4.20`
+   * @param long milliseconds after which somebody who waits should see what was found until then
+   */
+  constructor(name: string, long = 300) {
     this.#name = name;
+    this.#long = long;
   }
 
   /**
    * Reads what changed and finds what is wrong.
    *
-   * @param early gets what was found until then, once, when reading takes long
+   * @param early gets what was found until then when reading takes long: in single documents, then in packages
    */
-  async findings(early?: (found: readonly Finding[]) => Promise<void>): Promise<Finding[]> {
+  async findings(early?: Show): Promise<Finding[]> {
+    const start = performance.now();
     const changed = await this.#readChanged(early);
     const segments = this.#segments();
     const catalog = catalogOf(joinedBlobs(segments.flatMap(({ id }) => this.#read.get(id)?.blobs ?? [])));
+    const places = this.#places();
+    const own = [
+      ...segments.flatMap(({ id }) => this.#read.get(id)?.findings ?? []),
+      ...runCatalogChecks(catalog, RULES),
+    ].map((finding) => placedFinding(finding, places));
+    if (own.length > 0 && performance.now() - start > this.#long) await early?.(own);
     const platform = minorOfCatalog(this.#name);
     const options = { name: this.#name, catalog, ...(platform ? { platform } : {}) };
     const world = await worldOf({ ...options, packages: changed });
@@ -72,13 +84,8 @@ export class CatalogFolder {
         ...found.filter((finding) => (finding.package ?? '') === name),
         ...(undecided ? [this.#unchecked(name, undecided)] : []),
       ]);
-    const all = [
-      ...segments.flatMap(({ id }) => this.#read.get(id)?.findings ?? []),
-      ...runCatalogChecks(catalog, RULES),
-      ...[...this.#foreseen.values()].flat(),
-    ];
-    const places = this.#places();
-    return all.map((finding) => placedFinding(finding, places));
+    const ofClusters = [...this.#foreseen.values()].flat();
+    return [...own, ...ofClusters.map((finding) => placedFinding(finding, places))];
   }
 
   /** The catalog as it was when findings were last asked for. */
@@ -109,7 +116,7 @@ export class CatalogFolder {
   }
 
   /** @returns the packages of documents that are new or gone */
-  async #readChanged(early?: (found: readonly Finding[]) => Promise<void>): Promise<Set<string>> {
+  async #readChanged(early?: Show): Promise<Set<string>> {
     const start = performance.now();
     let isEarly = early !== undefined;
     const fresh: Finding[] = [];
@@ -128,7 +135,7 @@ export class CatalogFolder {
       for (const name of read.packages) changed.add(name);
       this.#read.set(segment.id, read);
       fresh.push(...read.findings);
-      if (!isEarly || fresh.length === 0 || performance.now() - start < LONG) continue;
+      if (!isEarly || fresh.length === 0 || performance.now() - start < this.#long) continue;
       isEarly = false;
       await early?.(fresh.map((finding) => placedFinding(finding, this.#places())));
     }

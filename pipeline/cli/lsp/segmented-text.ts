@@ -2,7 +2,6 @@
  * A text in segments, each a document of YAML with the separator behind it. A change touches few of them, however long the
  * text is, and the others are the same objects as before.
  */
-import { ownText } from '../../../catalog/fbc/document.ts';
 
 export interface Segment {
   readonly id: number;
@@ -98,14 +97,20 @@ function split(text: string, isFirst = true): Segment[] {
   const found: Segment[] = [];
   let from = 0;
   const add = (to: number): void => {
-    const own = ownText(text.slice(from, to));
-    found.push({ id: ++last, text: own, breaks: own.split('\n').length - 1 });
+    const part = text.slice(from, to);
+    found.push({ id: ++last, text: part, breaks: breaksIn(part) });
     from = to;
   };
   for (const match of text.matchAll(SEPARATOR))
     if (!isFirst || match.index > 0) add(match.index + match[0].length);
   add(text.length);
   return found;
+}
+
+function breaksIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
 }
 
 function offsetAt(text: string, { line, character }: Position, first: number): number {

@@ -181,9 +181,11 @@ class Session {
     if (!open) return;
     const { folder, path, text } = open;
     if (!folder) return this.#publish(uri, open, await findingsOf(path, text.text));
+    const versions = new Map([...this.#open].map(([one, { version }]) => [one, version]));
     const publish = async (found: readonly Finding[]): Promise<void> => {
       for (const [one, other] of this.#open) {
-        if (other.folder !== folder) continue;
+        // What changed meanwhile is checked next.
+        if (other.folder !== folder || other.version !== versions.get(one)) continue;
         await this.#publish(
           one,
           other,

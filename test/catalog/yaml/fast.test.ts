@@ -80,6 +80,22 @@ describe('what catalogs are written in', () => {
     expect(document.locate(path)).toEqual({ file: 'catalog.yaml', line, column });
   });
 
+  test('nodes before the parts of a list are counted once, however many parts are looked for', () => {
+    let reads = 0;
+    const counted = new Proxy(Array.from({ length: 500 }, String), {
+      get: (target, key, self) => {
+        if (key === Symbol.iterator) reads++;
+        return Reflect.get(target, key, self);
+      },
+    });
+    const value = { before: counted, items: [counted, 'a', 'b', 'c', 'd', 'e', 'f'] };
+    const marks = Int32Array.from({ length: 2 * 1012 }, (_, i) => i);
+    const document = new MarkedDocument('catalog.yaml', value, marks);
+    const lines = [1, 2, 3, 4, 5, 6].map((i) => document.locate(['items', i]).line / 2);
+    expect(lines).toEqual([1004, 1005, 1006, 1007, 1008, 1009]);
+    expect(reads).toBeLessThan(7);
+  });
+
   test('a document is read inside its file as it is alone', () => {
     const before = 'x: "\n---\n';
     const file = `${before}${BUNDLE}--- # \t:\n'`;

@@ -78,6 +78,19 @@ describe('a catalog', () => {
     expect(found.length).toBeGreaterThan(20);
   });
 
+  test('what is wrong in documents comes first, then what is wrong in packages, then what clusters do', async () => {
+    const catalog = new CatalogFolder('v4.20', 0);
+    const text = CATALOG.replace('replaces: etcd.v1.0.0', 'replaces: etcd.v9.9.9').replace(
+      'image: quay.io/example/etcd@sha256:120',
+      'image: "" #',
+    );
+    catalog.files.set('/c/catalog.yaml', new SegmentedText(text));
+    const early: (readonly string[])[] = [];
+    const all = await catalog.findings(async (found) => void early.push(found.map(({ rule }) => rule)));
+    expect(early).toEqual([['bundle/image'], ['bundle/image', 'channel/head']]);
+    expect(all.map(({ rule }) => rule)).toEqual([...(early[1] ?? []), 'graph/edge-from-absent']);
+  });
+
   test('45: a file that cannot be checked says so', async () => {
     const one = await editor();
     const found = await one.open('/nowhere/manifests/a.yaml', 'kind: Role\n');
