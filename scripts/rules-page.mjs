@@ -131,6 +131,19 @@ const MILDER = {
 
 /** What rules say of what no fixture can hold: a file of 512 MB, a link, a whole repository. */
 const WITHOUT_FIXTURE = {
+  'operator/bundle-changed': {
+    message:
+      'the pull request changes the bundle "harbour-operator/1.3.0", which the base branch has already',
+    hint: 'undo the change, and add a new version',
+  },
+  'operator/bundle-deleted': {
+    message: 'the pull request deletes the bundle "harbour-operator/1.3.0", which a catalog still has',
+    hint: 'remove harbour-operator.v1.3.0 from the catalogs first',
+  },
+  'operator/pull-request': {
+    message: 'the pull request changes harbour-operator/1.3.0 and the catalogs v4.20/harbour-operator',
+    hint: 'open a pull request for the bundle, and one for the catalogs',
+  },
   'bundle/dangling': {
     message:
       'bundle directory 1.3.0 of package "harbour-operator" is in no catalog of this repository: clusters cannot install it',

@@ -310,6 +310,9 @@ describe('rooms', () => {
 /** What no fixture file can hold: links, files of 512 MB, a whole repository. Tested where that is loaded. */
 const ELSEWHERE = [
   'bundle/dangling',
+  'operator/bundle-changed',
+  'operator/bundle-deleted',
+  'operator/pull-request',
   'fbc/unreadable',
   'fbc/limits',
   'drift/mapping',

@@ -73,7 +73,7 @@ export async function readOperatorFolder(
   { path, isChanged = () => true, organization }: OperatorFolderOptions,
 ): Promise<OperatorFolder> {
   const files = new Map((await source.files()).map((file) => [file.path, file]));
-  const folders = foldersIn([...files.keys()]);
+  const folders = bundleFoldersIn([...files.keys()]);
   const bundles: OperatorBundle[] = [];
   for (const folder of folders) bundles.push(await readBundle(files, path, folder));
   return {
@@ -87,7 +87,7 @@ export async function readOperatorFolder(
 }
 
 /** Names of folders that have both parts of a bundle. */
-function foldersIn(paths: readonly string[]): string[] {
+export function bundleFoldersIn(paths: readonly string[]): string[] {
   const parts = new Map<string, Set<string>>();
   for (const path of paths) {
     const [folder = '', part = '', file] = path.split('/');

@@ -19,6 +19,7 @@ import { disconnectedOf } from './content/disconnected.ts';
 import { checkFragments } from './content/fragments.ts';
 import { bundleRegistries, checkOperators } from './content/operators.ts';
 import { checkPolicyAfter } from './content/policy-after.ts';
+import { checkPullRequest } from './content/pull-request.ts';
 import { checkReferences, type ReferenceResult } from './content/references.ts';
 import { otherImages, takenTags } from './content/release.ts';
 import type { Confirmed } from './content/tag-digests.ts';
@@ -160,7 +161,9 @@ async function checkFiles(
   const { objects, change, policy } = scene;
   const unlisted = await findUnlistedCatalogs(objects, change, policy);
   if (!change.isRead) return { results: unlisted, unchecked: [], templatesAlone: [] };
+  const pull = await checkPullRequest(scene, outlines);
   const results = [
+    ...pull.results,
     ...(await checkBundles(scene)),
     ...(await checkOperators(scene)),
     ...(await checkFragments(scene)),
@@ -168,11 +171,11 @@ async function checkFiles(
     ...unlisted,
   ];
   // A missing file is a consequence of the unreadable one.
-  if (change.unread.length > 0) return { results, unchecked: [], templatesAlone: [] };
+  if (change.unread.length > 0) return { results, unchecked: pull.unchecked, templatesAlone: [] };
   const dangling = await danglingBundles(after, outlines);
   return {
     results: [...results, ...dangling.results, ...(await checkTemplates(after))],
-    unchecked: dangling.unchecked,
+    unchecked: [...pull.unchecked, ...dangling.unchecked],
     templatesAlone: await templatesAlone(objects, change, policy),
   };
 }

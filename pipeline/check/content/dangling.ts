@@ -88,9 +88,9 @@ async function danglingIn(
 }
 
 /** Bundles of packages in all catalogs that people write; packages that are in no catalog, or are made, are left out. */
-async function listedBundles(
-  { objects, policy }: CheckScene,
-  { tree, kept }: Side,
+export async function listedBundles(
+  { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
+  { tree, kept }: Pick<Side, 'tree' | 'kept'>,
   packages: ReadonlySet<string>,
 ): Promise<{
   readonly bundles: ReadonlyMap<string, readonly Bundle[]>;

@@ -15,6 +15,17 @@ export const OPERATOR_PIPELINES = {
 
 /** Checks of every operator. */
 export const COMMON: readonly PresetRow[] = [
+  {
+    check: 'detect-changes',
+    source: 'operatorcert/parsed_file.py',
+    rules: {
+      'operator/pull-request': 'error',
+      'operator/bundle-changed': 'error',
+      'operator/bundle-deleted': 'error',
+    },
+    differs:
+      'the gate refuses a pull request to other files alone; Portolan refuses them beside operators or catalogs',
+  },
   { check: 'check_operator_name', source: BUNDLE, rules: { 'operator/name': 'error' } },
   { check: 'check_bundle_release_config', source: BUNDLE, rules: { 'operator/release-template': 'error' } },
   {
