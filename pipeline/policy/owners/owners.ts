@@ -15,7 +15,7 @@ import {
   namesOthers,
   readCodeOwners,
 } from './code-owners.ts';
-import { newSteps, type Steps } from './code-owners-pattern.ts';
+import { MOST_STEPS, type Steps } from './code-owners-pattern.ts';
 import { approversOf, type OwnersFile, readAliases, readOwnersFile } from './prow.ts';
 
 export interface PackageOwners {
@@ -39,7 +39,12 @@ interface OwnersReader {
 /** Largest file of owners, in bytes. */
 const FILE_BYTES = 1024 * 1024;
 
-export function ownersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
+export function ownersReader(
+  objects: ObjectReader,
+  tree: string,
+  policy: Policy,
+  steps: number = MOST_STEPS,
+): OwnersReader {
   const files = settingsFiles(objects, tree);
   const kept = new Map<string, ReturnType<typeof codeOwnersAt>>();
   const codeOwners: CodeOwnersFiles = (path) => {
@@ -47,15 +52,20 @@ export function ownersReader(objects: ObjectReader, tree: string, policy: Policy
     kept.set(path, found);
     return found;
   };
-  const all = { ...files, codeOwners, steps: newSteps() };
+  const all = { ...files, codeOwners, steps: { left: steps } };
   return { of: (name, paths) => ownersOf(all, policy, { name, paths }) };
 }
 
 /** Reads owners as {@link ownersReader} does, and says where `CODEOWNERS` names others. */
-export function comparedOwnersReader(objects: ObjectReader, tree: string, policy: Policy): OwnersReader {
-  const reader = ownersReader(objects, tree, policy);
+export function comparedOwnersReader(
+  objects: ObjectReader,
+  tree: string,
+  policy: Policy,
+  most: number = MOST_STEPS,
+): OwnersReader {
+  const reader = ownersReader(objects, tree, policy, most);
   let codeOwners: Promise<CodeOwners | undefined> | undefined;
-  const steps = newSteps();
+  const steps = { left: most };
   return {
     of: async (name, paths) => {
       codeOwners ??= codeOwnersIn(objects, tree);

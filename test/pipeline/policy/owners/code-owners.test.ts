@@ -7,10 +7,10 @@ import {
   namesOthers,
   readCodeOwners,
 } from '../../../../pipeline/policy/owners/code-owners.ts';
-import { newSteps } from '../../../../pipeline/policy/owners/code-owners-pattern.ts';
+import { MOST_STEPS } from '../../../../pipeline/policy/owners/code-owners-pattern.ts';
 
 function lineFor(lines: readonly CodeOwnersLine[], path: string): CodeOwnersLine | undefined {
-  return linesFor(lines, [path], newSteps())?.[0];
+  return linesFor(lines, [path], { left: MOST_STEPS })?.[0];
 }
 
 /** Number of the line that counts, with its owners. */

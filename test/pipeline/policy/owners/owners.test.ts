@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRepository, type Repository } from '../../../../pipeline/git/repository.ts';
 import { formatIdentity } from '../../../../pipeline/policy/identity.ts';
+import { MOST_STEPS } from '../../../../pipeline/policy/owners/code-owners-pattern.ts';
 import {
   comparedOwnersReader,
   type PackageOwners,
@@ -22,15 +23,25 @@ afterAll(async () => {
 
 const HEAD = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
 
-async function read(files: Files, paths: readonly string[], written = ''): Promise<PackageOwners> {
+async function read(
+  files: Files,
+  paths: readonly string[],
+  written = '',
+  steps?: number,
+): Promise<PackageOwners> {
   const { policy, findings } = readPolicy(new TextEncoder().encode(HEAD + written));
   if (!policy) throw new Error(JSON.stringify(findings));
   const [commit = ''] = source.chain({ empty: '', ...files });
-  return comparedOwnersReader(repository.objects, commit, policy).of('etcd', paths);
+  return comparedOwnersReader(repository.objects, commit, policy, steps).of('etcd', paths);
 }
 
-async function owners(files: Files, paths: readonly string[] = [], written = ''): Promise<string> {
-  return (await read(files, paths, written)).identities.map(formatIdentity).join(' ');
+async function owners(
+  files: Files,
+  paths: readonly string[] = [],
+  written = '',
+  steps?: number,
+): Promise<string> {
+  return (await read(files, paths, written, steps)).identities.map(formatIdentity).join(' ');
 }
 
 describe('ci.yaml', () => {
@@ -308,28 +319,38 @@ describe('CODEOWNERS', () => {
 });
 
 describe('71: files of owners whose patterns are too many for the changed files', () => {
-  const PATHS = Array.from({ length: 900 }, (_, i) => `catalogs/v4.20/etcd/${'a'.repeat(200)}${i}.yaml`);
-  const FILTERS = `filters: {'^b{900}x': {approvers: [bob]}, '^b{900}y': {approvers: [bob]}, '.*': {approvers: [bob]}}\n`;
-  const LINES = `* @bob\n${'/b @x\n'.repeat(170_000)}`;
-  const CODE_OWNERS = 'owners: {sources: [{path: CODEOWNERS, format: codeowners}]}\n';
+  // A hundredth of what a check may take, and of the lines that cost too much.
+  const STEPS = MOST_STEPS / 100;
+  const PATHS = Array.from({ length: 90 }, (_, i) => `catalogs/v4.20/etcd/${i}.yaml`);
+  const LINES = `* @bob\n${'/b @x\n'.repeat(1700)}`;
 
-  test('make nobody an owner', async () => {
-    for (const [files, policy, paths] of [
-      [{ 'catalogs/v4.20/etcd/OWNERS': FILTERS }, '', PATHS],
-      [{ CODEOWNERS: LINES }, CODE_OWNERS, PATHS.slice(0, 90)],
-    ] as const) {
-      const { identities, findings } = await read(files, paths, policy);
-      expect(identities).toEqual([]);
-      expect(findings).toMatchObject([{ rule: 'owners/file', severity: 'error' }, ...findings.slice(1)]);
-      expect(findings[0]?.message).toContain(`the owners of ${paths.length} changed files`);
-      expect(await owners(files, PATHS.slice(0, 2), policy)).toBe('bob');
-    }
+  test.each([
+    {
+      files: {
+        'catalogs/v4.20/etcd/OWNERS': `filters: {'^b{900}x': {approvers: [bob]}, '^b{900}y': {approvers: [bob]}, '.*': {approvers: [bob]}}\n`,
+      },
+      paths: PATHS.slice(0, 50).map((path) => path.replace('etcd/', `etcd/${'a'.repeat(4000)}`)),
+    },
+    {
+      files: { CODEOWNERS: LINES },
+      policy: 'owners: {sources: [{path: CODEOWNERS, format: codeowners}]}\n',
+      paths: PATHS,
+      steps: STEPS,
+    },
+  ])('make nobody an owner, %#', async ({ files, policy, paths, steps }) => {
+    const { identities, findings } = await read(files, paths, policy, steps);
+    expect(identities).toEqual([]);
+    expect(findings).toMatchObject([{ rule: 'owners/file', severity: 'error' }, ...findings.slice(1)]);
+    expect(findings[0]?.message).toContain(`the owners of ${paths.length} changed files`);
+    expect(await owners(files, paths.slice(0, 2), policy, steps)).toBe('bob');
   });
 
   test('are not compared with the owners', async () => {
     const { identities, findings } = await read(
       { 'operators/etcd/ci.yaml': 'reviewers: [carol]\n', CODEOWNERS: LINES },
-      PATHS.slice(0, 90),
+      PATHS,
+      '',
+      STEPS,
     );
     expect(identities.map(formatIdentity)).toEqual(['carol']);
     expect(findings).toMatchObject([{ rule: 'owners/code-owners', severity: 'warning' }]);
