@@ -1,6 +1,7 @@
 /** What the page asks its worker, and what that answers: plain data, without anything that needs a browser. */
 import type { Finding } from '../catalog/finding.ts';
 import type { GraphDocument } from '../catalog/olm/graph/graph-document.ts';
+import type { HopGraph } from '../catalog/olm/graph/hop-graph.ts';
 
 /** Contents by path. */
 export type Texts = Readonly<Record<string, string>>;
@@ -28,6 +29,8 @@ export interface Answer {
   readonly graph: GraphDocument;
   /** What the edit changes for installed versions; undefined without a catalog before it. */
   readonly impact?: readonly string[];
+  /** The upgrades of each package that the edit changes, before and after it. */
+  readonly changes?: Readonly<Record<string, HopGraph>>;
   readonly mirror?: Mirror;
 }
 

@@ -15,6 +15,7 @@ import { lacksNothing, mirrorReport, planFindings, readinessLines } from '../cat
 import { diffOf } from '../catalog/olm/diff.ts';
 import { changeOf, type WorldOptions } from '../catalog/olm/foresight/world.ts';
 import { type GraphDocument, graphDocument } from '../catalog/olm/graph/graph-document.ts';
+import { type HopGraph, hopChange, withStranded } from '../catalog/olm/graph/hop-graph.ts';
 import { RULES } from '../catalog/rules/index.ts';
 import { INSPECTION_RULES } from '../catalog/rules/inspection.ts';
 import { runComparison, runInspection } from '../catalog/rules/rule.ts';
@@ -76,7 +77,7 @@ async function examineCatalog(question: Question): Promise<Answer> {
     summary: report.catalogs.map((one) => catalogLine(one).trim()),
     findings,
     graph: graphDocument(worlds),
-    ...(compared ? { impact: compared.impact } : {}),
+    ...(compared ? { impact: compared.impact, changes: compared.changes } : {}),
     mirror: await mirrorOf(source, question),
   };
 }
@@ -86,15 +87,17 @@ async function compare(
   { name, today }: Question,
   before: Texts,
   catalog: WorldOptions['catalog'],
-): Promise<{ findings: Finding[]; impact: string[] }> {
+): Promise<{ findings: Finding[]; impact: string[]; changes: Record<string, HopGraph> }> {
   const { blobs } = await load(sourceOf(before));
   const platform = minorOfCatalog(name);
   const both = { name, asOf: today, ...(platform ? { platform } : {}) };
   const change = await changeOf({ ...both, catalog: catalogOf(blobs) }, { ...both, catalog });
-  const impact = diffOf(change)
-    .packages.filter(({ fates }) => fates.length > 0)
-    .flatMap((diff) => impactLines({ ...diff, catalogs: [name] }));
-  return { findings: runComparison(change, RULES), impact };
+  const changed = diffOf(change).packages.filter(({ fates }) => fates.length > 0);
+  const impact = changed.flatMap((diff) => impactLines({ ...diff, catalogs: [name] }));
+  const changes = Object.fromEntries(
+    changed.map(({ package: of }) => [of, withStranded(change, hopChange(change, of))] as const),
+  );
+  return { findings: runComparison(change, RULES), impact, changes };
 }
 
 async function mirrorOf(source: CatalogSource, { image, mirrorTo }: Question): Promise<Mirror> {

@@ -8,6 +8,7 @@ import type { PackageGraph } from '../catalog/olm/graph/graph-document.ts';
 import { button, el, elementOf, option, turnTheme } from '../pipeline/report/browser/elements.ts';
 import { findingArticle, groupItem, groupsOf, overview } from '../pipeline/report/browser/findings.ts';
 import { packageView } from '../pipeline/report/browser/package-view.ts';
+import { svgText } from '../pipeline/report/svg.ts';
 import type { Answer, Mirror, Question, Reply, Texts } from './answer.ts';
 import { openEditor } from './editor.ts';
 import { chosenFiles, droppedFiles, type Opened } from './opened-files.ts';
@@ -30,6 +31,9 @@ const editor = openEditor(elementOf('editor'), edited);
 const name = elementOf('name', HTMLInputElement);
 const file = elementOf('file', HTMLSelectElement);
 const panel = elementOf('panel');
+const chosen = elementOf('example', HTMLSelectElement);
+/** The page of all rules, with an anchor for each. */
+const rules = elementOf('rules', HTMLAnchorElement).href;
 let files: Record<string, string> = {};
 let before: Texts = {};
 let mirror = { image: '', to: 'mirror.example.com/olm' };
@@ -41,11 +45,10 @@ let chosenPackage = '';
 let chosenFile = 'mapping.txt';
 
 function begin(): void {
-  const select = elementOf('example', HTMLSelectElement);
-  select.append(option('', 'choose one'), ...examples.map(({ title }, i) => option(String(i), title)));
-  select.addEventListener('change', () => {
-    const example = examples[Number(select.value)];
-    if (select.value !== '' && example) show(example);
+  chosen.append(option('', 'your own catalog'), ...examples.map(({ title }, i) => option(String(i), title)));
+  chosen.addEventListener('change', () => {
+    const example = examples[Number(chosen.value)];
+    if (chosen.value !== '' && example) show(example);
   });
   picker('open', 'files');
   picker('open-folder', 'folder');
@@ -55,7 +58,11 @@ function begin(): void {
     before = { ...files };
     examineSoon();
   });
-  elementOf('undo').addEventListener('click', () => show({ name: name.value, files: before, before }));
+  elementOf('undo').addEventListener('click', () => {
+    const example = chosen.value;
+    show({ name: name.value, files: before, before });
+    chosen.value = example;
+  });
   elementOf('stop').addEventListener('click', () => {
     worker?.terminate();
     worker = undefined;
@@ -115,6 +122,8 @@ function notice(what: unknown): void {
 
 function show(shared: Shared): void {
   notice('');
+  const at = (examples as readonly Shared[]).indexOf(shared);
+  chosen.value = at === -1 ? '' : String(at);
   answer = undefined;
   working(true);
   files = { ...shared.files };
@@ -234,7 +243,7 @@ function showResults(): void {
 function findingsView({ findings, summary }: Answer): Node[] {
   return [
     ...summary.map((line) => el('p', {}, [line])),
-    ...(findings.length > MOST_ITEMS ? [overview(findings)] : []),
+    ...(findings.length > MOST_ITEMS ? [overview(findings, pageOf)] : []),
     ...groupsOf(findings).map((group) => groupItem(group, findingItem)),
   ];
 }
@@ -246,7 +255,11 @@ function findingItem(finding: Finding): HTMLElement {
     if (file.value !== place.file) openFile(place.file);
     editor.go(place.line, place.column);
   });
-  return findingArticle(finding, { about: of === undefined ? [] : [of, ' '], where: [go] });
+  return findingArticle(finding, { about: of === undefined ? [] : [of, ' '], where: [go], pages: pageOf });
+}
+
+function pageOf(rule: string): string {
+  return `${rules}#${rule.replace('/', '-')}`;
 }
 
 function pathsView(packages: readonly PackageGraph[]): Node[] {
@@ -264,7 +277,28 @@ function pathsView(packages: readonly PackageGraph[]): Node[] {
   });
   const choice =
     packages.length > 1 ? [el('p', {}, [el('label', { for: 'package' }, ['Package ']), select])] : [];
-  return [...choice, ...packageView(graph, name.value)];
+  return [...choice, ...changeView(graph.package), ...packageView(graph, name.value)];
+}
+
+/** The upgrades of a package before and after the edit, and what the findings say of them. */
+function changeView(of: string): Node[] {
+  const change = answer?.changes?.[of];
+  if (!change) return [];
+  const about = (answer?.findings ?? []).filter(
+    (one) => one.package === of && one.severity === 'error' && one.rule.startsWith('graph/'),
+  );
+  const picture = el(
+    'div',
+    { class: 'picture', tabindex: '0', role: 'region', 'aria-label': 'Upgrades before and after the edit' },
+    [],
+  );
+  picture.innerHTML = svgText(change, { interactive: false, styled: false });
+  return [
+    el('h2', {}, ['What the edit changes']),
+    ...about.map(({ message }) => el('p', { class: 'warn' }, [message])),
+    picture,
+    el('p', { class: 'legend' }, ['Orange: no upgrade path to a channel head. Red: removed. Green: added.']),
+  ];
 }
 
 function impactView(impact: readonly string[] | undefined): Node[] {

@@ -1,4 +1,5 @@
-// Builds the playground: one HTML file that needs no server and makes no requests. Takes the file to write.
+// Builds the playground: one HTML file that needs no server and makes no requests. Takes the file to write, and --site for
+// links to the pages beside it, in place of those of the repository.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +7,14 @@ import { build } from 'esbuild';
 import { writeRuleLists } from './rule-lists.mjs';
 
 writeRuleLists();
-const [out = 'dist/playground.html'] = process.argv.slice(2);
+const [out = 'dist/playground.html', option] = process.argv.slice(2);
+const links =
+  option === '--site'
+    ? { rules: 'rules/index.html', install: 'install.html' }
+    : {
+        rules: 'https://github.com/portolan/portolan/blob/main/docs/rules.md',
+        install: 'https://github.com/portolan/portolan/blob/main/docs/install.md',
+      };
 const [script, worker, style] = await Promise.all([
   bundled('playground/main.ts'),
   bundled('playground/worker.ts'),
@@ -24,9 +32,9 @@ const policy = [
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');
-const parts = { policy, style, worker, examples: examples(), script };
+const parts = { policy, style, worker, examples: examples(), script, ...links };
 const html = readFileSync('playground/page.html', 'utf8').replaceAll(
-  /\{(policy|style|worker|examples|script)\}/g,
+  /\{(policy|style|worker|examples|script|rules|install)\}/g,
   (_, name) => parts[name],
 );
 mkdirSync(dirname(out), { recursive: true });

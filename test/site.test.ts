@@ -84,6 +84,22 @@ test('a link to a rule leads to the page of its group; one to a source, to the s
   expect(byPath.get('tekton.md')).toContain('](https://example.com/blob/main/deploy/tekton)');
 });
 
+test('the id of a rule is a link to it, but in headings, in links and in code', () => {
+  const of = (text: string): string | undefined =>
+    sitePages({
+      sources: 'https://example.com',
+      documents: new Map([
+        ['docs/rules.md', documents.get('docs/rules.md') ?? ''],
+        ['docs/a.md', text],
+      ]),
+    }).find(({ path }) => path === 'a.md')?.text;
+  expect(of('See `image/digest`, `image/none`.')).toBe(
+    'See [`image/digest`](rules/image.md#image-digest), `image/none`.',
+  );
+  const same = '# `image/digest`\n\n[`image/digest`](https://example.com)\n\n```\n`image/digest`\n```\n';
+  expect(of(same)).toBe(same);
+});
+
 test('the matrix of versions says what Portolan knows of each version of OpenShift', () => {
   const rows = [
     ...(documents.get('docs/compatibility.md') ?? '').matchAll(/^\| (\d\.\d+).*\| 1\.(\d+) \| (.*) \|$/gm),

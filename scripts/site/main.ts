@@ -38,7 +38,7 @@ write(
 if (values.versions === undefined)
   write(join(PAGES, 'public', 'versions.json'), JSON.stringify([{ name: values.name, base: values.base }]));
 install();
-execFileSync(process.execPath, ['scripts/playground.mjs', join(PAGES, 'public', 'try.html')], {
+execFileSync(process.execPath, ['scripts/playground.mjs', join(PAGES, 'public', 'try.html'), '--site'], {
   stdio: 'inherit',
 });
 execFileSync(

@@ -189,7 +189,8 @@ export function titleOf(text: string): string {
 function relinked({ path, text }: SitePage, file: string, { sources, documents }: Target): string {
   // The lists of rules and commands link to pages that were made here.
   const made = file === 'docs/rules.md' || file === 'docs/cli.md';
-  return outsideCode(text, (part) =>
+  const rules = made ? text : withRuleLinks(text, file, documents.get('docs/rules.md') ?? '');
+  return outsideCode(rules, (part) =>
     part.replaceAll(/\]\(([^)\s#]*)(#[^)\s]*)?\)/g, (link: string, to: string, hash = '') => {
       if (to === '' || /^[a-z]+:/.test(to) || made) return link;
       const repository = posix.normalize(posix.join(posix.dirname(file), to));
@@ -199,6 +200,17 @@ function relinked({ path, text }: SitePage, file: string, { sources, documents }
       const kind = page === 'rules/index.md' ? ruleGroup(hash, documents.get(repository) ?? '') : undefined;
       return `](${posix.relative(posix.dirname(path), kind ?? page)}${hash})`;
     }),
+  );
+}
+
+/** A page on which the id of each rule is a link, where it stands alone in text: not in a heading, nor in a link. */
+function withRuleLinks(text: string, file: string, rules: string): string {
+  const known = new Set([...rules.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id]) => id));
+  const list = posix.relative(posix.dirname(file), 'docs/rules.md');
+  return text.replaceAll(
+    /(^ *```[\s\S]*?^ *```$)|(^#.*$)|(\[[^\]\n]*\]\([^)\n]*\))|`([a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9-]+)`/gm,
+    (all: string, _code, _heading, _link, id: string | undefined) =>
+      id !== undefined && known.has(anchor(id)) ? `[${all}](${list}#${anchor(id)})` : all,
   );
 }
 

@@ -7,6 +7,8 @@ const { base, version, versions, sidebar } = JSON.parse(readFileSync('pages/site
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#0b5c7a"/><path d="M16 4l5 12-5 12-5-12z" fill="#fff"/></svg>';
 
+const ICON_ADDRESS = `data:image/svg+xml,${encodeURIComponent(ICON)}`;
+
 export default {
   title: 'Portolan',
   description: 'GitOps catalog pipeline for Operator Lifecycle Manager',
@@ -14,7 +16,7 @@ export default {
   base,
   srcDir: 'pages',
   metaChunk: true,
-  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(ICON)}` }]],
+  head: [['link', { rel: 'icon', href: ICON_ADDRESS }]],
   // The home page has no main landmark of its own.
   transformHtml: (html) =>
     html.replace('<div class="VPContent is-home"', '<div role="main" class="VPContent is-home"'),
@@ -32,7 +34,10 @@ export default {
     version,
     versions,
     sidebar,
+    logo: { src: ICON_ADDRESS, alt: '' },
     nav: [
+      { text: 'Docs', link: '/start-maintainer.html', activeMatch: '^/(?!commands/|rules/|install|$)[^/]+$' },
+      { text: 'Install', link: '/install.html' },
       { text: 'Commands', link: '/commands/index.html', activeMatch: '/commands/' },
       { text: 'Rules', link: '/rules/index.html', activeMatch: '/rules/' },
       { text: 'Playground', link: '/try.html', target: '_self' },

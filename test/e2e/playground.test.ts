@@ -86,6 +86,29 @@ describe('the page', () => {
     expect(await page.locator('.cm-lint-marker-error').count()).toBe(1);
   });
 
+  test('draws the version that its first example strands in orange, in the words of the findings', async () => {
+    const page = await opened();
+    expect(await page.locator('#example option:checked').textContent()).toBe(
+      'A real pull request that strands clusters',
+    );
+    const [said] = await page.locator('.finding.error > p:nth-of-type(2)').allTextContents();
+    await page.getByRole('tab', { name: 'Upgrade paths' }).click();
+    expect(await page.getByRole('tabpanel').textContent()).toContain(said);
+    const stuck = page.locator('[data-channel="stable"] .stuck.removed');
+    expect(await stuck.textContent()).toContain('0.0.1');
+    const orange = "getComputedStyle(document.querySelector('.stuck.removed rect')).stroke";
+    expect(await page.evaluate(orange)).toBe('rgb(188, 76, 0)');
+  });
+
+  test('links each rule, and the page on how to install', async () => {
+    const page = await opened();
+    const link = page.locator('.finding.error a').first();
+    expect(await link.getAttribute('href')).toMatch(/\/docs\/rules\.md#graph-strands-installed-v0$/);
+    expect(await page.getByRole('link', { name: 'Install', exact: true }).getAttribute('href')).toMatch(
+      /install\.md$/,
+    );
+  });
+
   test('checks while a person types, and tells whom the edit strands', async () => {
     const page = await opened(await shared(CATALOG));
     expect(await verdict(page)).toContain('no errors');

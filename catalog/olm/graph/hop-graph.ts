@@ -3,7 +3,7 @@
  * what went. One edge for each bundle and OLM, never the edges that are only written.
  */
 
-import { type Installed, shortName } from '../../fbc/edge.ts';
+import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
 import type { Foresight } from '../foresight/foresight.ts';
 import { compareInstalled } from '../foresight/installation.ts';
@@ -63,6 +63,25 @@ export function hopChange({ before, after }: Change, name: string): HopGraph {
     return ofPackage ? stateOf(foresight, ofPackage, after.olm) : { channels: new Map(), defaultChannel: '' };
   };
   return graphOf(name, of(before), of(after), ({ isChanged }) => isChanged);
+}
+
+/** A change's graph in which removed versions are stuck, too, if clusters that have them no longer reach a head. */
+export function withStranded({ before, after }: Change, graph: HopGraph): HopGraph {
+  const bundles = before.catalog.packages.get(graph.package)?.bundles;
+  const arrives = (olm: Olm, channel: string, installed: Installed): boolean =>
+    olm === 'v0'
+      ? after.foresight.v0({ package: graph.package, channel }, installed).arrives
+      : after.foresight.v1({ package: graph.package, channels: [channel] }, installed).arrives;
+  const lanes = graph.lanes.map((lane) => ({
+    ...lane,
+    stops: lane.stops.map((stop) => {
+      const bundle = stop.kind === 'removed' ? bundles?.get(stop.bundle) : undefined;
+      if (!bundle) return stop;
+      const stuck = [...after.olm].filter((olm) => !arrives(olm, lane.channel, installedOf(bundle)));
+      return { ...stop, stuck };
+    }),
+  }));
+  return { ...graph, lanes };
 }
 
 /** Stops by channel and bundle. */

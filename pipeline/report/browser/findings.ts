@@ -4,8 +4,17 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { append } from '../../../catalog/go/grouped.ts';
 import { el } from './elements.ts';
 
+/** The page of a rule; undefined where it has none. */
+export type RulePages = (rule: string) => string | undefined;
+
+function ruleLink(rule: string, pages: RulePages): HTMLElement {
+  const page = pages(rule);
+  const id = el('code', {}, [rule]);
+  return page === undefined ? id : el('a', { href: page, target: '_blank', rel: 'noopener' }, [id]);
+}
+
 /** One row for each rule, with the packages that it names. */
-export function overview(findings: readonly Finding[]): HTMLElement {
+export function overview(findings: readonly Finding[], pages: RulePages): HTMLElement {
   const rules = new Map<string, { finding: Finding; packages: Set<string> }>();
   for (const finding of findings) {
     const key = `${finding.severity} ${finding.rule}`;
@@ -16,7 +25,7 @@ export function overview(findings: readonly Finding[]): HTMLElement {
   const rows = [...rules.values()].map(({ finding: { severity, rule }, packages }) =>
     el('tr', { class: severity }, [
       el('td', {}, [el('strong', {}, [severity.toUpperCase()])]),
-      el('td', {}, [el('code', {}, [rule])]),
+      el('td', {}, [ruleLink(rule, pages)]),
       el('td', {}, [`${packages.size}`]),
       el('td', {}, [[...packages].slice(0, NAMED).join(', ') + (packages.size > NAMED ? ' …' : '')]),
     ]),
@@ -55,10 +64,19 @@ export function groupItem(
 /** One finding. @param parts what stands before the rule, and its place */
 export function findingArticle(
   { severity, rule, message, hint }: Finding,
-  parts: { readonly about: readonly (Node | string)[]; readonly where: readonly (Node | string)[] },
+  parts: {
+    readonly about: readonly (Node | string)[];
+    readonly where: readonly (Node | string)[];
+    readonly pages: RulePages;
+  },
 ): HTMLElement {
   return el('article', { class: `finding ${severity}` }, [
-    el('p', {}, [el('strong', {}, [severity.toUpperCase()]), ' ', ...parts.about, el('code', {}, [rule])]),
+    el('p', {}, [
+      el('strong', {}, [severity.toUpperCase()]),
+      ' ',
+      ...parts.about,
+      ruleLink(rule, parts.pages),
+    ]),
     el('p', {}, [message]),
     ...(hint === undefined ? [] : [el('p', {}, ['Fix: ', el('code', {}, [hint])])]),
     el('p', { class: 'where' }, parts.where),

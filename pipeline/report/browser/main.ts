@@ -119,7 +119,10 @@ function findingsView(findings: readonly Finding[]): Node[] {
   const all = el('div', {}, []);
   const show = (withInfos: boolean): void => {
     const shown = findings.filter(({ severity }) => withInfos || severity !== 'info');
-    all.replaceChildren(overview(shown), ...groupsOf(shown).map((group) => groupItem(group, findingItem)));
+    all.replaceChildren(
+      overview(shown, pageOf),
+      ...groupsOf(shown).map((group) => groupItem(group, findingItem)),
+    );
   };
   const infos = findings.filter(({ severity }) => severity === 'info').length;
   show(false);
@@ -145,7 +148,12 @@ function findingItem(finding: Finding): HTMLElement {
   return findingArticle(finding, {
     about,
     where: [`${place.file}:${place.line} (${catalogsText(names, order)})`],
+    pages: pageOf,
   });
+}
+
+function pageOf(rule: string): string | undefined {
+  return data.rulePages?.[rule];
 }
 
 begin();

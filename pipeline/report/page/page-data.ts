@@ -13,6 +13,8 @@ export interface PageData {
   readonly summary: readonly string[];
   /** Most serious first; none for a page of upgrade graphs only. */
   readonly findings: readonly Finding[];
+  /** The page of each rule that has findings and a page. */
+  readonly rulePages?: Readonly<Record<string, string>>;
   readonly graph: GraphDocument;
   /** The clusters of a fleet, where one is known. */
   readonly fleet?: FleetReport;

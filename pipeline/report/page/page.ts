@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { escapeXml, plainLines } from '../../text.ts';
+import { rulePage } from '../rule-help.ts';
 import { SANKEY_STYLE } from '../sankey.ts';
 import { HOPS_STYLE } from '../svg.ts';
 import type { PageData } from './page-data.ts';
@@ -12,7 +13,10 @@ import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 
 /** The page as HTML. */
-export function pageText(data: PageData): string {
+export function pageText(found: PageData): string {
+  const pages = found.findings.map(({ rule }) => [rule, rulePage(rule)] as const);
+  const rulePages = Object.fromEntries(pages.filter(([, page]) => page !== undefined));
+  const data = { ...found, rulePages };
   // HTML ends a script element at any `</`, even inside a string.
   const json = JSON.stringify(data, shown).replaceAll('<', '\\u003c');
   const digest = createHash('sha256').update(SCRIPT).digest('base64');

@@ -25,6 +25,7 @@ const MOST_PEOPLE = 15;
 const OWN_STYLE = [
   'main{max-width:72rem;margin:0 auto}main,header{overflow-wrap:anywhere}header{display:block;padding:.6rem max(1.2rem,calc((100vw - 72rem)/2 + 1.2rem))}header p{margin:0;color:var(--dim)}',
   'h2{margin:2rem 0 .4rem;font-size:1.3rem;line-height:1.25}details{margin:.3rem 0}details ul{margin:.3rem 0}summary{cursor:pointer}',
+  '.worst{font-size:1.15rem;margin:1rem 0;padding-left:.8rem;border-left:4px solid var(--gone)}',
   '.tiles{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.8rem;margin:1rem 0}',
   '.tile{border:1px solid var(--edge);border-radius:8px;padding:.5rem .9rem;background:var(--box)}.tile b{display:block;font-size:2rem;line-height:1.2}',
   '.tile.good b{color:var(--good)}.tile.wait b{color:var(--bad)}.tile.stop b{color:var(--gone)}.tile.good{color:inherit;margin:0}',
@@ -69,13 +70,15 @@ function tiles(rehearsal: Rehearsal): string {
     tile(atOnce, atOnce > 0 ? 'good' : 'wait', atOnce === 1 ? 'passes at once' : 'pass at once'),
     tile(afterApproval, 'wait', afterApproval === 1 ? 'passes after an approval' : 'pass after an approval'),
   ];
-  return `<div class="tiles">${[...passes, ...all].join('')}</div>${worstPart(rehearsal)}<p class="legend">${rehearsalNotes(rehearsal).map(escapeXml).join('<br>')}</p>`;
+  return `${worstPart(rehearsal)}<div class="tiles">${[...passes, ...all].join('')}</div><p class="legend">${rehearsalNotes(rehearsal).map(escapeXml).join('<br>')}</p>`;
 }
 
-/** The most serious error, before anything is counted. */
+/** The most serious error, above all counts. */
 function worstPart(rehearsal: Rehearsal): string {
   const lines = worstLines(rehearsal);
-  return lines.length === 0 ? '' : `<p class="worst">${lines.map(escapeXml).join('<br>')}</p>`;
+  const linked = (line: string): string =>
+    escapeXml(line.trim()).replace(/^[a-z-]+\/[a-z0-9-]+(?=: )/, ruleLink);
+  return lines.length === 0 ? '' : `<p class="worst">${lines.map(linked).join('<br>')}</p>`;
 }
 
 function stoppedPart({ merges }: Rehearsal): string {
