@@ -151,7 +151,11 @@ function harmsTo(one: Installation, views: Views): Harm[] {
   if (harm === 'catalog renamed') {
     const there = renamedTo(one, before.state, after.state) ?? one.catalog;
     const walks = { was: walk(before, one), is: walk(after, { ...one, catalog: there }) };
-    return [harmTo(one, walksOf(one, views), views) ?? harm, ...harmsToObjects(one, walks)];
+    const isRefused = !isBroken(open.was.next) && isNewlyRefused(walks.was, walks.is);
+    return [
+      harmTo(one, walksOf(one, views), views) ?? harm,
+      ...(isRefused ? ['refused' as const] : harmsToObjects(one, walks)),
+    ];
   }
   if (harm !== undefined) return [harm];
   const { was, is } = walksOf(one, views);
