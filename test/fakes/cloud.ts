@@ -37,6 +37,8 @@ export interface CloudOptions {
   readonly issuer?: string;
   /** Whether calls are allowed by the roles' policies only, and recorded. */
   readonly guarded?: boolean;
+  /** Opens what stands between the functions and the stand-in, whose host is given. @returns its URL */
+  readonly through?: (host: string) => Promise<string>;
 }
 
 /** The job that may ask for publishes, and whom its tokens are for. */
@@ -53,7 +55,10 @@ export interface EmptyCloud extends Pick<Cloud, 'endpoint' | 'aws' | 'actions'> 
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export async function emptyCloud(guarded = false): Promise<EmptyCloud> {
+export async function emptyCloud(
+  guarded = false,
+  through?: NonNullable<CloudOptions['through']>,
+): Promise<EmptyCloud> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const environment = {
@@ -65,7 +70,8 @@ export async function emptyCloud(guarded = false): Promise<EmptyCloud> {
   const actions = new Map<string, Set<string>>();
   // The functions ask the recorder, which asks the stand-in.
   const guard = guarded ? { AUTH: 'true', AWS_ENDPOINT_URL: await recorder(port, actions) } : {};
-  await ministack(port, { ...environment, ...guard });
+  const between = through && { AWS_ENDPOINT_URL: await through(`127.0.0.1:${port}`) };
+  await ministack(port, { ...environment, ...guard, ...between });
   const run = async (...parameters: readonly string[]): Promise<unknown> => {
     const options = { env: { ...process.env, ...environment }, maxBuffer: 1 << 26 };
     const { stdout } = await promisify(execFile)('aws', [...parameters, '--output', 'json'], options);
@@ -88,8 +94,9 @@ export async function cloud({
   github,
   issuer,
   guarded = false,
+  through,
 }: CloudOptions): Promise<Cloud> {
-  const empty = await emptyCloud(guarded);
+  const empty = await emptyCloud(guarded, through);
   const { port, endpoint, actions, aws: run } = empty;
   const packaged = join(folder(), 'template.yaml');
   await run('s3', 'mb', 's3://portolan-code');
