@@ -13,13 +13,18 @@ import type { GitFence } from '../publish/fence-git.ts';
 import type { LeaseOptions } from '../publish/fence-lease.ts';
 import { publishedCatalogs } from '../publish/published-catalogs.ts';
 import { goesBeyond, retireAt } from '../publish/retire.ts';
+import { endRing } from '../publish/rings/acts.ts';
+import { ringsName, textRings } from '../publish/rings/store.ts';
 import { placesOf, publishedPlaces, takenPlaces, targetIn } from '../publish/target.ts';
 import { matchesGlob } from '../text.ts';
 
 interface Retirements {
   readonly repository: Repository;
   readonly registry: Registry;
-  readonly fence: Pick<GitFence, 'names' | 'branches' | 'read' | 'replace' | 'readLease' | 'replaceLease'>;
+  readonly fence: Pick<
+    GitFence,
+    'names' | 'branches' | 'read' | 'replace' | 'readLease' | 'replaceLease' | 'readText' | 'replaceText'
+  >;
   readonly lease?: LeaseOptions | undefined;
   /** The branch that was pushed to. */
   readonly branch: string;
@@ -41,21 +46,24 @@ interface Retirements {
 export async function retireGone(retirements: Retirements): Promise<string[]> {
   const { fence, branch, commit, policy, catalogs, log } = retirements;
   const there = new Set(catalogs);
+  const places = placesIn(policy, catalogs);
   const retired: string[] = [];
   for (const name of await fence.names()) {
     const [catalog = ''] = name.split('/');
-    if (there.has(catalog)) continue;
+    // Nobody knows where it is published to: perhaps where it was.
+    if (places.has(name) || (there.has(catalog) && !targetIn(policy, catalog))) continue;
     try {
       const standing = await fence.read(name);
       if (!standing || !goesBeyond(policy.publish.retired, standing.retired)) continue;
       if (!(await isOnBranch(retirements.repository, standing.commit, commit))) continue;
       const tips = await fence.branches();
       if (tips.get(branch) !== commit) return [...new Set(retired)];
-      const other = await publisherAmong(retirements.repository, tips, { branch, catalog });
+      const other = await publisherAmong(retirements.repository, tips, { branch, catalog, name });
       if (other !== undefined)
         log(`${catalog} is not retired: by its policy (branches), ${other} publishes it too`);
       else if (
-        await retireNamed(retirements, name, { catalog, last: standing.digest, before: standing.commit })
+        (await retireNamed(retirements, name, { catalog, last: standing.digest, before: standing.commit })) &&
+        !there.has(catalog)
       )
         retired.push(catalog);
     } catch (error) {
@@ -64,6 +72,15 @@ export async function retireGone(retirements: Retirements): Promise<string[]> {
     }
   }
   return [...new Set(retired)];
+}
+
+/** The names of the fences of all places that catalogs are published to. */
+function placesIn(policy: Policy, catalogs: readonly string[]): Set<string> {
+  const names = catalogs.flatMap((catalog) => {
+    const target = targetIn(policy, catalog);
+    return target ? placesOf(target).map((place) => fenceName(catalog, formatLocation(place))) : [];
+  });
+  return new Set(names);
 }
 
 /** Catalogs of a policy that came back after they were retired: what was deployed last is not what stands. */
@@ -86,11 +103,11 @@ export async function returnedAmong(
 /** Branches that are looked into at most: each may need a request. */
 const MOST_BRANCHES = 200;
 
-/** Another branch whose own policy publishes a catalog from it; undefined when there is none. */
+/** Another branch whose own policy publishes a catalog to a place from it; undefined when there is none. */
 async function publisherAmong(
   repository: Repository,
   tips: ReadonlyMap<string, string>,
-  { branch, catalog }: { readonly branch: string; readonly catalog: string },
+  { branch, catalog, name: fence }: Record<'branch' | 'catalog' | 'name', string>,
 ): Promise<string | undefined> {
   const others = [...tips].filter(([name]) => name !== branch);
   if (others.length > MOST_BRANCHES)
@@ -103,7 +120,9 @@ async function publisherAmong(
     if (!(await hasCommit(repository, tip))) return name;
     const { policy } = await policyAt(repository.objects, tip);
     if (!policy?.branches.some((pattern) => matchesGlob(pattern, name))) continue;
-    if ((await publishedCatalogs(repository.objects, tip, policy)).includes(catalog)) return name;
+    const isThere = (await publishedCatalogs(repository.objects, tip, policy)).includes(catalog);
+    // To another place: then this one is not its own.
+    if (isThere && (!targetIn(policy, catalog) || placesIn(policy, [catalog]).has(fence))) return name;
   }
   return undefined;
 }
@@ -131,6 +150,7 @@ async function retireNamed(
     { catalog, place, commit, last, retired, beside: [] },
   );
   if (claim?.retired === undefined) return false;
+  await endRing(textRings(fence, catalog, ringsName(catalog, { to: place })), written);
   log(`${catalog} is no longer published to ${written} (retired: ${claim.retired})`);
   return true;
 }

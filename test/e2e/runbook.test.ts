@@ -60,7 +60,7 @@ interface Scene {
   message: string;
 }
 
-async function scene(policyMore = ''): Promise<Scene> {
+async function scene({ policy: policyMore = '', more: settings = {} }: Partial<Trial> = {}): Promise<Scene> {
   const registry = await dockerRegistry();
   const faults: Scene['faults'] = { of: () => ({ kind: 'pass' }) };
   const forge: Scene['forge'] = { of: () => ({ kind: 'pass' }) };
@@ -88,7 +88,7 @@ async function scene(policyMore = ''): Promise<Scene> {
   rewrite(tip);
   const github = await fakeGitHub();
   const api = await faultProxy(new URL(github.url).host, (request) => forge.of(request));
-  const more = { PORTOLAN_KEEP_DOCUMENTS: '30', PORTOLAN_KEEP_OUTCOMES: '30' };
+  const more = { PORTOLAN_KEEP_DOCUMENTS: '30', PORTOLAN_KEEP_OUTCOMES: '30', ...settings };
   const host = kubernetesHost({
     ...{
       git: await gitServer(served),
@@ -205,6 +205,8 @@ async function run(here: Scene, lines: readonly string[], hands: Hands = {}): Pr
 interface Trial {
   /** Keys of the policy beside the image. */
   readonly policy?: string;
+  /** Variables of the processes. */
+  readonly more?: Readonly<Record<string, string>>;
   /** Brings the symptom about. @returns what is seen beside the checks of the page */
   readonly breaks: (here: Scene) => Promise<string>;
   readonly hands?: (here: Scene) => Hands;
@@ -259,9 +261,10 @@ const TRIALS: Readonly<Record<string, Trial>> = {
     },
   },
   'Merges wait': {
+    more: { PORTOLAN_PARALLEL: '1' },
     breaks: async (here) => {
       await here.publish();
-      // The registry takes nothing of one catalog, and does not say so: two requests hold up the worker's two places.
+      // The registry takes nothing of one catalog, and does not say so: one request holds up the worker.
       here.faults.of = ({ url }) => ({ kind: /manifests\/v4\.20$/.test(url) ? 'silence' : 'pass' });
       const harbour = String(sampleFiles()[CATALOG]);
       const one = here.merge();
@@ -273,7 +276,10 @@ const TRIALS: Readonly<Record<string, Trial>> = {
         ),
       });
       await here.push(both);
-      await pause(2000);
+      await pause(5000);
+      expect(
+        here.github.statuses.filter(({ commit, state }) => commit === both && state === 'success'),
+      ).toEqual([]);
       const text = await metricsOf(here.worker);
       expect(
         Number(/portolan_oldest_message_seconds\{queue="work"[^}]*\} (\S+)/.exec(text)?.[1]),
@@ -686,9 +692,9 @@ test('every section of the page is tried', () => {
 
 describe.skipIf(!isComplete)('on PostgreSQL', () => {
   test.each(Object.keys(TRIALS))('%s', { timeout: 600_000 }, async (title) => {
-    const { breaks, hands, whole, policy } = TRIALS[title] as Trial;
+    const { breaks, hands, whole, ...settings } = TRIALS[title] as Trial;
     const { seen, check, repair } = sectionOf(title);
-    const here = await scene(policy);
+    const here = await scene(settings);
     const found = `${await breaks(here)}\n${await run(here, check)}`;
     for (const words of seen) expect(found).toContain(words);
     if (title === 'Publishes fail') here.faults.of = () => ({ kind: 'pass' });

@@ -11,6 +11,8 @@ import { type Current, followingRecord, publishedIn } from '../documents.ts';
 import { type Follower, fenceName } from '../fence.ts';
 import { retiredTag } from '../fence-tag.ts';
 import { goesBeyond, type RetirePorts, retireAt } from '../retire.ts';
+import { endRing } from '../rings/acts.ts';
+import { recordRings, ringsName } from '../rings/store.ts';
 import { placesOf, takenPlaces, targetIn } from '../target.ts';
 import { type CatalogAt, catalogsAt } from './changed.ts';
 import { messageOf, type RetireMessage } from './message.ts';
@@ -95,6 +97,8 @@ export async function handleRetire(message: RetireMessage, ports: DeliveryPorts)
       await ports.reports.send(messageOf({ v: 1, kind: 'report', what: 'retirement', ...retirement }));
     };
     await retire({ current, taken: takenPlaces(policy, catalogs), repository, at, tell }, ports);
+    const to = parseLocation(place);
+    await endRing(recordRings(ports.records, catalog, ringsName(catalog, { to })), place);
     return true;
   } finally {
     await close();

@@ -37,6 +37,29 @@ export async function changeRings(
   });
 }
 
+/** A ring that the policy has no more: nothing waits for it, and nothing is opened for it. Holds stay. */
+function withoutRing(state: RingState, ring: string): RingState {
+  const isOther = (one: { readonly ring: string }): boolean => one.ring !== ring;
+  const rings = state.rings.filter(isOther);
+  // One tag alone is not a ring.
+  if (rings.length < 2) return { ...state, rings: [], arrivals: [], opened: [], approvals: [], waits: [] };
+  return {
+    ...state,
+    rings,
+    arrivals: state.arrivals.filter(isOther),
+    opened: state.opened.filter(isOther),
+    approvals: state.approvals.filter(isOther),
+    waits: state.waits.filter(isOther),
+  };
+}
+
+/** Ends a ring that the policy has no more, where it is known. @param ring its place */
+export async function endRing(store: RingStore, ring: string): Promise<void> {
+  const { state } = await store.read();
+  const known = [...state.rings, ...state.arrivals, ...state.opened, ...state.approvals];
+  if (known.some((one) => one.ring === ring)) await changeRings(store, (before) => withoutRing(before, ring));
+}
+
 /** The scope of a hold. */
 export type Held = Pick<Hold, 'commit' | 'bundle'>;
 

@@ -2,10 +2,11 @@
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Fence, RecordStore } from '../../ports.ts';
+import { publishedIn } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import type { PublishTarget } from '../target.ts';
 import { parseRings } from './read.ts';
-import { noRings, type RingState, ringsText } from './state.ts';
+import { imageOf, noRings, type RingState, ringsText } from './state.ts';
 
 /** The storage of a catalog's rings. */
 export interface RingStore {
@@ -78,7 +79,23 @@ export async function ringsIn(records: RecordStore): Promise<KnownRings> {
       unread.push(error);
     }
   }
-  return { rings: rings.sort((a, b) => (a.catalog < b.catalog ? -1 : 1)), unread };
+  const now = await asPublished(rings, records);
+  return { rings: now.sort((a, b) => (a.catalog < b.catalog ? -1 : 1)), unread };
+}
+
+/** Rings with the images that are published in them now: a publish moves the first one, and leaves the record to the next look. */
+async function asPublished(states: readonly RingState[], records: RecordStore): Promise<RingState[]> {
+  if (states.length === 0) return [];
+  const published = await publishedIn(records, new Set(), () => undefined);
+  const images = new Map(published.map((one) => [`${one.catalog} ${one.image}`, one]));
+  return states.map((state) => ({
+    ...state,
+    rings: state.rings.map((ring) => {
+      const found = images.get(`${state.catalog} ${ring.ring}`);
+      if (!found) return ring;
+      return { ...ring, image: found.retired === undefined ? imageOf(found) : undefined };
+    }),
+  }));
 }
 
 /**

@@ -4,8 +4,10 @@ import type { RingState } from './state.ts';
 
 /** Each ring with its image and what waits for it, then the holds. */
 export function ringsListText(states: readonly RingState[]): string {
-  if (states.length === 0) return 'no rings have been looked at yet\n';
-  return linesText(states.flatMap((state) => [plain(state.catalog), ...ringLines(state)]));
+  // What is left of a catalog whose rings were taken out of the policy is its history.
+  const shown = states.filter(({ rings, holds }) => rings.length + holds.length > 0);
+  if (shown.length === 0) return 'no rings have been looked at yet\n';
+  return linesText(shown.flatMap((state) => [plain(state.catalog), ...ringLines(state)]));
 }
 
 function ringLines({ rings, waits, holds }: RingState): string[] {

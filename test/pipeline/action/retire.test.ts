@@ -134,3 +134,25 @@ test('a catalog that another branch publishes is not retired; one that only a to
   expect(await retire(gone)).toEqual(['v4.20']);
   expect(await registry.resolve(TAG)).toBeUndefined();
 });
+
+test('a ring that is taken out of the policy is retired and ends; the catalog is not retired', async () => {
+  const { sample, registry, publishAt, retire, policy, logged } = await scene();
+  const withRings = (rings: string, parents: readonly string[]): string => {
+    const changed = policy.replace(/( +)mirrorTo:/, (line, indent) => `${indent}rings: ${rings}\n${line}`);
+    return sample.commit({ [POLICY_PATH]: changed }, { parents: [...parents], branch: 'rings' });
+  };
+  const ringed = withRings("[{tag: '{catalog}-canary'}, {tag: '{catalog}', after: 72h}]", [sample.base]);
+  await publishAt(ringed);
+  const image = await registry.resolve({ ...TAG, tag: 'v4.20-canary' });
+  expect(image).toBeDefined();
+  expect(await retire(ringed), 'it is there').toEqual([]);
+  const without = withRings("[{tag: '{catalog}-early'}, {tag: '{catalog}', after: 72h}]", [ringed]);
+  expect(await retire(without)).toEqual([]);
+  expect(logged).toEqual([
+    'v4.20 is no longer published to registry.example.com/sea/catalog:v4.20-canary (retired: keep)',
+  ]);
+  expect(await registry.resolve({ ...TAG, tag: 'v4.20-canary' })).toEqual(image);
+  await retire(without);
+  expect(logged, 'once').toHaveLength(1);
+  expect((await publishAt(ringed)).kind, 'late').toBe('superseded');
+});

@@ -12,6 +12,7 @@ import { publishedIn } from '../../../../pipeline/publish/documents.ts';
 import { changeRings, withHold, withoutHold } from '../../../../pipeline/publish/rings/acts.ts';
 import type { RingState } from '../../../../pipeline/publish/rings/state.ts';
 import { recordRings, ringsIn } from '../../../../pipeline/publish/rings/store.ts';
+import { ringsListText } from '../../../../pipeline/publish/rings/text.ts';
 import { deliveryWorld } from '../../../fakes/delivery.ts';
 import { harbourRepository, type SampleRepository, sampleFiles } from '../../../fakes/sample.ts';
 
@@ -481,4 +482,55 @@ test('a ring that is taken out of the policy is announced as retired, once', asy
   sent.length = 0;
   await of.look({ reports });
   expect(sent.filter((body) => JSON.parse(body).what === 'retirement')).toEqual([]);
+});
+
+test('the rings and the tags agree: after a merge, after a ring is taken out, and when it comes back', async () => {
+  const of = await sea();
+  const digestOf = async (tag: string): Promise<string | undefined> => {
+    const place = { registry: 'registry.example.com', repository: 'sea/catalog' } as const;
+    return (await of.ports.registry.resolve({ kind: 'tag', ...place, tag }))?.digest;
+  };
+  /** Each ring that is shown has what its tag names. */
+  const expectAgreement = async (...tags: readonly string[]): Promise<void> => {
+    const { rings } = await of.rings();
+    expect(rings.map(({ tag }) => tag)).toEqual(tags);
+    for (const { tag, image } of rings) expect(image?.digest, tag).toBe(await digestOf(tag));
+  };
+  await of.merge(ringed);
+  await of.look();
+  await expectAgreement(CANARY, ALL);
+  // Nobody has looked at the rings since.
+  const newer = changed(ringed);
+  await of.merge(newer);
+  expect(await of.at(CANARY)).toBe(newer);
+  await expectAgreement(CANARY, ALL);
+  of.time = 100;
+  await of.look();
+  of.time = 200;
+  await of.look();
+  expect(await of.at(ALL)).toBe(newer);
+  await changeRings(await storeOf(of), (state) =>
+    withHold(state, {}, { at: '2026-01-09T00:00:00.000Z', by: 'anna', why: 'x' }),
+  );
+
+  // Without rings: one tag, nothing waits, and the hold is still there.
+  const policy = sample.git('show', `${sample.base}:${POLICY_PATH}`);
+  const none = sample.commit({ [POLICY_PATH]: policy }, { parents: [newer], branch: 'none' });
+  sample.git('branch', '-f', 'trunk', none);
+  await of.look();
+  const ended = await of.rings();
+  expect(ended).toMatchObject({ rings: [], arrivals: [], opened: [], approvals: [], waits: [] });
+  expect(ended.holds).toHaveLength(1);
+  expect(ringsListText([ended])).toBe('v4.20\n  held  the whole catalog by anna since 2026-01-09: x\n');
+  expect(ringsListText([{ ...ended, holds: [] }])).toBe('no rings have been looked at yet\n');
+  // Retired images are kept: the tag of the ring that is gone stays at what it had.
+  expect(await digestOf(CANARY)).toBe(await digestOf(ALL));
+
+  // It comes back: what was opened before says nothing of it.
+  const again = withRings("[{tag: '{catalog}-canary'}, {tag: '{catalog}', after: 72h}]", changed(none));
+  await of.merge(again);
+  await of.look();
+  await expectAgreement(CANARY, ALL);
+  expect(await digestOf(CANARY)).not.toBe(await digestOf(ALL));
+  expect((await of.rings()).opened).toEqual([]);
 });
