@@ -19,6 +19,7 @@ import { openQueues, type Queues } from './queue.ts';
 import { createRecords, tableRecords } from './records.ts';
 import { fileSecret, renewedCredentials } from './secret.ts';
 import type { ScrapedTelemetry } from './telemetry.ts';
+import { tracedStep } from './tracing.ts';
 
 /** The role of a process that reads one pull request. */
 export const READER = 'read';
@@ -87,7 +88,10 @@ export async function openHost(
       checkOf: app?.forge.checkOf,
       gate: app && pullChecker(sources, app),
       now: () => new Date(),
-      measured: telemetry.measured,
+      measured: (step, seconds, repository) => {
+        telemetry.measured(step, seconds, repository);
+        if (step !== 'lag') tracedStep(step, seconds);
+      },
       log,
     },
     reports: {

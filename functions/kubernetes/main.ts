@@ -9,6 +9,7 @@ import { SERVICES, type Service, TASKS } from './roles.ts';
 import { fileSecret } from './secret.ts';
 import { serve } from './server.ts';
 import { telemetryOf } from './telemetry.ts';
+import { startTracing } from './tracing.ts';
 
 const [role = '', ...words] = process.argv.slice(2);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -26,12 +27,14 @@ async function main(): Promise<number> {
     return 2;
   }
   const host = await opened(role === 'work');
+  const endTracing = startTracing(role, host.settings.environment);
   try {
     if (task) return await task(host, print, words);
     if (service) await running(host, service);
     return 0;
   } finally {
     await host.close(host.settings.stopping.leave);
+    await endTracing();
   }
 }
 

@@ -24,6 +24,7 @@ import { removeOldRecords, resetStore } from './records.ts';
 import { resetFence } from './reset-fence.ts';
 import { fileSecret } from './secret.ts';
 import { type Answered, type Routes, serve } from './server.ts';
+import { traced } from './tracing.ts';
 
 /** Work that goes on until the process is told to stop. */
 export interface Service {
@@ -163,7 +164,7 @@ async function workOff({ settings, telemetry, queues, ports, reports, store }: H
     const began = performance.now();
     const repository = repositoryIn(body);
     try {
-      const failure = await work();
+      const failure = await traced(body, work);
       if (failure === undefined) return;
       telemetry.log(`failed, is tried again: ${failure}`);
       telemetry.count(`${event}Failed`, repository);

@@ -14,6 +14,7 @@ import { publishedIn } from '../../pipeline/publish/documents.ts';
 import { fakeGitHub, pushPayload } from '../fakes/cloud.ts';
 import { folder } from '../fakes/folder.ts';
 import { gitServer } from '../fakes/git-server.ts';
+import { reply, startHost } from '../fakes/host.ts';
 import { type KubernetesHost, kubernetesHost, type Pod } from '../fakes/kubernetes.ts';
 import { POSTGRES, type Postgres, postgres } from '../fakes/postgres.ts';
 import { buildProgram } from '../fakes/program.ts';
@@ -258,8 +259,12 @@ describe.skipIf(!isComplete)('on PostgreSQL', () => {
       PORTOLAN_AUTHFILE: anonymous,
     };
     const named = file.replaceAll(/^(\w+)=.*/gm, (_, name: string) => `${name}='${ours[name]}'`);
-    // What a test has beside: servers without TLS, and another GitHub.
-    const beside = ['PORTOLAN_API', 'PORTOLAN_PLAIN_HTTP'].map((name) => `${name}=${ours[name]}`);
+    const collector = await startHost((_, response) => reply(response, 200, '{}'));
+    // What a test has beside: servers without TLS, another GitHub, and a collector of traces.
+    const beside = [
+      ...['PORTOLAN_API', 'PORTOLAN_PLAIN_HTTP'].map((name) => `${name}=${ours[name]}`),
+      `OTEL_EXPORTER_OTLP_ENDPOINT=${collector.url}`,
+    ];
     writeFileSync(join(at, 'portolan.env'), `${named}${beside.join('\n')}\n`);
     const started = lines
       .trim()
@@ -279,6 +284,10 @@ describe.skipIf(!isComplete)('on PostgreSQL', () => {
     const tag = { registry: registry.host, repository: 'sea/catalog', tag: catalogOf(0) };
     while (!(await registry.client.resolve({ kind: 'tag', ...tag }).catch(() => undefined))) await pause(200);
     expect(await new Promise((done) => start(started[2]).once('close', done))).toBe(0);
+    // The built program has the exporter in it.
+    const spans = () => collector.asked.map(({ body }) => body.toString()).join('');
+    for (const name of ['push', 'catalog', 'build', 'report'])
+      await expect.poll(spans, { timeout: 30_000 }).toContain(`"name":"${name}"`);
   });
 
   test('with rings, a merge moves the first tag; a reconcile after the soak moves the next one, unless it is held', async () => {
