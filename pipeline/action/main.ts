@@ -11,12 +11,11 @@ import { gateGroup } from '../github/group.ts';
 import { packedResults, unpackedResults } from '../report/packed-report.ts';
 import { plain } from '../text.ts';
 import { checkClone, checkerOf, policyIn } from './clone.ts';
-import { plainText } from './error-text.ts';
 import { type Forge, hubOf, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
 import { annotate, setReportOutputs } from './outputs.ts';
-import { postAll } from './post-results.ts';
+import { plainText, postAll } from './post-results.ts';
 import { registriesOf } from './registries.ts';
 import { headsMeant, type StartedHead, startedIn, startedText } from './started.ts';
 

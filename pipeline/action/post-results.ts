@@ -11,7 +11,6 @@ import { mergeChecked } from '../github/merge.ts';
 import { postAnswer } from '../github/post-report.ts';
 import { answerText } from '../report/answer.ts';
 import { plain } from '../text.ts';
-import { plainText } from './error-text.ts';
 import { MOVED } from './event.ts';
 import { type Forge, hubOf } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
@@ -176,4 +175,10 @@ async function tellMoved(
 ): Promise<void> {
   const event = { event_type: MOVED, client_payload: { ...moved } };
   await answer(github.rest.repos.createDispatchEvent({ ...repository, ...event }));
+}
+
+// An error as the job's log says it, with its hint on a line of its own.
+
+export function plainText({ message, hint }: PipelineError): string {
+  return hint === undefined ? plain(message) : `${plain(message)}\n${plain(hint)}`;
 }

@@ -195,3 +195,21 @@ export interface Ancestry {
   /** Id of the newest commit that was the tip of a branch and is an ancestor of a commit. @param base id of the tip */
   readLeftAt(base: string, commit: string): Promise<string | undefined>;
 }
+
+// How people mark a pull request that must not be merged yet.
+
+/** Labels that mark a pull request as waiting. */
+const HOLD = /^(?:hold|wip|do-not-merge(?:[/-].*)?)$/is;
+
+/** Whether a label keeps a pull request from being merged. */
+export function isHold(label: string): boolean {
+  return HOLD.test(label);
+}
+
+/** Why a pull request waits, in words, whatever the order of its labels. */
+export function holdsOf({ draft, labels }: Pick<OpenPull, 'draft' | 'labels'>): string[] {
+  return [
+    ...(draft ? ['the pull request is a draft'] : []),
+    ...labels.filter(isHold).map((label) => `it has the label ${JSON.stringify(label)}`),
+  ];
+}

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { GivenReview } from '../check/authority/approval.ts';
 import type { CheckReport } from '../check/report.ts';
-import type { GateForge, OpenPull, ReadAgain } from './forge.ts';
-import { holdsOf } from './holds.ts';
+import { type GateForge, holdsOf, type OpenPull, type ReadAgain } from './forge.ts';
 
 /** The data behind a report besides the commits: a digest of the pull request and its reviews. */
 export function basisOf(pull: OpenPull, reviews: readonly GivenReview[]): string {

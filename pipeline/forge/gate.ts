@@ -21,10 +21,16 @@ import type { MergePolicy, Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import { matchesGlob } from '../text.ts';
-import type { CheckState, GateForge, PullRequest, Reviewed, Sides } from './forge.ts';
+import {
+  type CheckState,
+  type GateForge,
+  holdsOf,
+  type PullRequest,
+  type Reviewed,
+  type Sides,
+} from './forge.ts';
 import { basisOf } from './freshness.ts';
 import { type History, openHistory } from './history.ts';
-import { holdsOf } from './holds.ts';
 
 /** A repository on a forge, and how it is read. */
 export interface ForgePorts {

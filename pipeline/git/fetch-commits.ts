@@ -1,5 +1,6 @@
 /** Commits that were once in a repository, and may be gone from it. */
 import { PipelineError } from '../error.ts';
+import { isAncestor } from './merge.ts';
 import type { Repository } from './repository.ts';
 
 /**
@@ -30,4 +31,10 @@ export async function fetchCommits(
 export async function hasCommit(repository: Repository, commit: string): Promise<boolean> {
   if (!(await fetchCommits(repository, new Set([commit]))).has(commit)) return false;
   return (await repository.objects.info(commit))?.type === 'commit';
+}
+
+/** Whether a commit is what a branch holds; what it never held is published by nobody. */
+export async function isOn(repository: Repository, commit: string, tip: string): Promise<boolean> {
+  if (!(await hasCommit(repository, commit))) return false;
+  return isAncestor(repository, commit, tip);
 }

@@ -1,8 +1,7 @@
 /** Files of a work tree by the ids that git has for their content. */
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
-import { withoutFilters } from './filters.ts';
-import { type GitSettings, runGit } from './process.ts';
+import { type GitSettings, runGit, withoutFilters } from './process.ts';
 
 /**
  * The same source, in which files that are as git has them are named by their blobs. Whether a

@@ -1,6 +1,6 @@
 /** Whether an event of a pull request can change the result of its check. */
 import { isObject } from '../../catalog/go/shape.ts';
-import { isHold } from '../forge/holds.ts';
+import { isHold } from '../forge/forge.ts';
 import { isCommit } from '../forge/webhook.ts';
 
 type Json = Readonly<Record<string, unknown>>;

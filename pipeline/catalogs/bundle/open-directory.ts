@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import { directorySource, fileDefect, readText } from '../../directory.ts';
+import { directorySource, fileDefect, isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 
 export interface OpenBundle {
@@ -29,4 +29,9 @@ function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
   const defect = fileDefect(full);
   if (defect !== undefined) throw new PipelineError('io', `${full} is ${defect}`);
   return { dockerfile: { path: name, text: readText(full) } };
+}
+
+/** Whether a directory holds a bundle: it has the two folders of one. */
+export function holdsBundle(path: string): boolean {
+  return ['manifests', 'metadata'].every((name) => isDirectory(join(path, name)));
 }

@@ -2,8 +2,7 @@
 import type { PlanRequest } from '../../../catalog/mirror/plan-request.ts';
 import type { Scope } from '../../../catalog/mirror/scope.ts';
 import { STYLES } from '../../../catalog/mirror/style.ts';
-import type { Command, Invocation, Option } from '../command.ts';
-import { numberOption } from '../number-option.ts';
+import { type Command, type Invocation, numberOption, type Option } from '../command.ts';
 
 export const NAMING_OPTIONS: Readonly<Record<string, Option>> = {
   to: {

@@ -4,8 +4,7 @@ import { type DocumentOptions, EXTRACTED } from '../../../catalog/mirror/documen
 import type { Signer } from '../../../catalog/mirror/documents/signing.ts';
 import { readFileBytes } from '../../directory.ts';
 import type { Terminal } from '../../terminal.ts';
-import { type Command, type Invocation, type Option, usageError } from '../command.ts';
-import { numberOption } from '../number-option.ts';
+import { type Command, type Invocation, numberOption, type Option, usageError } from '../command.ts';
 
 export const DOCUMENT_OPTIONS: Readonly<Record<string, Option>> = {
   'max-icsp-size': { value: 'BYTES', description: 'maximum size of an ImageContentSourcePolicy' },

@@ -1,19 +1,17 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type MonitoredRepository, monitor, type RemovedEntry } from '../../check/monitor/monitor.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { networkOf } from '../../git/process.ts';
+import { type GitSettings, networkOf, type Reach, runGit } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import { monitorSite } from '../../report/monitor-site.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
-import type { Command } from '../command.ts';
-import { countOption } from '../number-option.ts';
+import { type Command, countOption } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
 import { rehearsalPolicy } from '../repository/rehearsal-policy.ts';
-import { headsOf, updateClone } from './clone.ts';
 
 const MERGES = 200;
 const CLONES = 'clones';
@@ -181,4 +179,38 @@ export function readMonitorList(text: string, file: string): MonitorList {
     else repositories.push({ name: first, ...(second === '' ? {} : { branch: second }) });
   }
   return { repositories, removed };
+}
+
+// The clones of a monitor: bare, and brought up to date with git alone.
+
+/** The branch of a clone that follows the remote's default branch. */
+const DEFAULT = 'portolan-monitor';
+
+interface Cloning {
+  readonly url: string;
+  /** The branch to follow; without it, the remote's default one. */
+  readonly branch?: string | undefined;
+  readonly settings: GitSettings;
+  readonly reach: Reach;
+}
+
+/** Brings a clone up to date; one that is not there is made. @throws PipelineError `git` */
+export async function updateClone(clone: string, { url, branch, settings, reach }: Cloning): Promise<void> {
+  if (!existsSync(clone)) {
+    mkdirSync(dirname(clone), { recursive: true });
+    await runGit({ settings, directory: dirname(clone) }, ['init', '--quiet', '--bare', clone]);
+  }
+  const refs = `+${branch ?? 'HEAD'}:refs/heads/${branch ?? DEFAULT}`;
+  await runGit({ settings, directory: clone, bare: true, reach }, [
+    'fetch',
+    '--quiet',
+    '--no-tags',
+    url,
+    refs,
+  ]);
+}
+
+/** Revisions to look at, the first that is there: of a clone that somebody else made, HEAD. */
+function headsOf(branch: string | undefined): readonly string[] {
+  return branch === undefined ? [`refs/heads/${DEFAULT}`, 'HEAD'] : [branch, `refs/remotes/origin/${branch}`];
 }

@@ -3,8 +3,11 @@
  *
  * @see https://github.com/operator-framework/operator-registry/tree/master/cmd/opm
  */
-
+import { resolve } from 'node:path';
+import type { TemplateText } from '../../../catalog/opm/template/template.ts';
 import type { ReachOptions } from '../../catalogs/render/client.ts';
+import { readFileBytes } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 
@@ -70,3 +73,32 @@ export const GLOBAL_FLAGS: Readonly<Record<string, OpmFlag>> = {
   },
   'use-http': { description: 'use plain HTTP for registries' },
 };
+
+// A file that a command reads, or its standard input.
+
+/**
+ * @param path `-` or nothing for standard input
+ * @throws PipelineError `not-found` or `io`
+ */
+export async function readInput(path: string | undefined, terminal: Terminal): Promise<TemplateText> {
+  if (path === undefined || path === '-') {
+    return { file: 'standard input', bytes: new TextEncoder().encode(await terminal.input()) };
+  }
+  return { file: path, bytes: readFileBytes(resolve(terminal.directory, path)) };
+}
+
+// The formats that opm prints in.
+
+export const OUTPUT_FLAG = { short: 'o', value: 'FORMAT', default: 'json' } as const;
+
+/**
+ * The value of `--output`.
+ *
+ * @throws PipelineError `usage` when it is none of the formats
+ */
+export function outputOf<Format extends string>(call: Call, formats: readonly Format[]): Format {
+  const output = call.text('output');
+  const known = formats.find((format) => format === output);
+  if (known !== undefined) return known;
+  throw new PipelineError('usage', `--output must be ${formats.join(' or ')}, not ${JSON.stringify(output)}`);
+}

@@ -2,9 +2,7 @@ import { convertTo, type TemplateKind } from '../../../catalog/opm/template/conv
 import { printedTemplate } from '../../catalogs/write-template.ts';
 import { data } from '../../terminal.ts';
 import { complain } from './catalog.ts';
-import type { OpmCommand } from './command.ts';
-import { readInput } from './input.ts';
-import { OUTPUT_FLAG, outputOf } from './output.ts';
+import { type OpmCommand, OUTPUT_FLAG, outputOf, readInput } from './command.ts';
 
 function convertCommand(kind: TemplateKind): OpmCommand {
   return {

@@ -8,8 +8,7 @@ import { textOf } from '../../catalogs/write-blobs.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { data } from '../../terminal.ts';
-import type { OpmCommand } from './command.ts';
-import { OUTPUT_FLAG, outputOf } from './output.ts';
+import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
 
 export const command: OpmCommand = {
   words: 'init',

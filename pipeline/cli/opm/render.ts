@@ -4,9 +4,8 @@ import { streamReferences } from '../../catalogs/render/stream.ts';
 import { PipelineError } from '../../error.ts';
 import { SECOND_THREAD } from '../thread-options.ts';
 import { complain } from './catalog.ts';
-import type { OpmCommand } from './command.ts';
+import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
-import { OUTPUT_FLAG, outputOf } from './output.ts';
 import { registries } from './registry-flags.ts';
 
 export const command: OpmCommand = {

@@ -6,11 +6,17 @@ import { writeBlobs } from '../../catalogs/write-blobs.ts';
 import { PipelineError } from '../../error.ts';
 import { data } from '../../terminal.ts';
 import { complain } from './catalog.ts';
-import type { Call, OpmCommand, OpmExit, World } from './command.ts';
+import {
+  type Call,
+  type OpmCommand,
+  type OpmExit,
+  OUTPUT_FLAG,
+  outputOf,
+  readInput,
+  type World,
+} from './command.ts';
 import { drawn, versionErrors } from './graph.ts';
-import { readInput } from './input.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
-import { OUTPUT_FLAG, outputOf } from './output.ts';
 import { registries } from './registry-flags.ts';
 
 export const command: OpmCommand = {

@@ -12,8 +12,7 @@ import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
 import { directorySource, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { complain } from './catalog.ts';
-import type { OpmCommand } from './command.ts';
-import { OUTPUT_FLAG, outputOf } from './output.ts';
+import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
 
 export const command: OpmCommand = {
   words: 'validate',

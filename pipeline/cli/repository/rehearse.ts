@@ -9,8 +9,7 @@ import { rehearsalPage } from '../../report/page/rehearsal-page.ts';
 import { rehearsalText } from '../../report/rehearsal-text.ts';
 import { searchPath } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';
-import { type Command, type Invocation, usageError } from '../command.ts';
-import { countOption } from '../number-option.ts';
+import { type Command, countOption, type Invocation, usageError } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
 import { rehearsalPolicy } from './rehearsal-policy.ts';
 

@@ -19,8 +19,7 @@ import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, linesText, plain } from '../../text.ts';
 import { replaceLink } from '../../write.ts';
-import { type Command, type Invocation, usageError } from '../command.ts';
-import { numberOption } from '../number-option.ts';
+import { type Command, type Invocation, numberOption, usageError } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
 import { askAll } from './setup-questions.ts';
 

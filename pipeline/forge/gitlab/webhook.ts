@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../../catalog/json.ts';
-import { isHold } from '../holds.ts';
+import { isHold } from '../forge.ts';
 import { isCommit, isSignedWith, pushedIn, type Webhooks } from '../webhook.ts';
 
 type Json = Readonly<Record<string, unknown>>;

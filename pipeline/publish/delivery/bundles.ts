@@ -8,7 +8,7 @@ import { addedBundles, bundlesIn } from '../../catalogs/release/added-bundles.ts
 import { type BundleName, builtBundle, bundleTag, folderOf } from '../../catalogs/release/bundle-image.ts';
 import { treeRepository } from '../../catalogs/release/release-repository.ts';
 import { PipelineError } from '../../error.ts';
-import { hasCommit } from '../../git/fetch-commits.ts';
+import { hasCommit, isOn } from '../../git/fetch-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
@@ -18,7 +18,6 @@ import { amount } from '../../text.ts';
 import type { PublishedFrom } from '../documents.ts';
 import { heldBackBy, namedMissing } from '../held-back.ts';
 import { type BundlesMessage, messageOf } from './message.ts';
-import { isOn } from './on-branch.ts';
 import { reportBundles } from './outcome.ts';
 import type { Arrived, DeliveryPorts, ReleasedUpTo } from './ports.ts';
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
 import { readCommit } from '../../git/commit.ts';
+import { isOn } from '../../git/fetch-commits.ts';
 import type { Store } from '../../oci/image/build-cache.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
@@ -17,7 +18,6 @@ import { inRings, recordRings } from '../rings/store.ts';
 import { whyHeldBack } from './bundles.ts';
 import { tellLeft } from './left.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
-import { isOn } from './on-branch.ts';
 import {
   askReport,
   isDone,

@@ -1,5 +1,6 @@
 /** The branch moved: which catalogs are to be published. */
 import { randomUUID } from 'node:crypto';
+import { isOn } from '../../git/fetch-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
@@ -8,7 +9,6 @@ import { releaseOrQueue } from './bundles.ts';
 import { catalogsAt } from './changed.ts';
 import { noteLeft, tellOvertaken } from './left.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
-import { isOn } from './on-branch.ts';
 import { isDone, noteWaiting, reportCommit } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';

@@ -5,6 +5,7 @@
  */
 
 import { PipelineError } from '../../error.ts';
+import { isOn } from '../../git/fetch-commits.ts';
 import { openDestination } from '../../oci/registry/open.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
@@ -14,7 +15,6 @@ import { followingTag } from '../fence-tag.ts';
 import { awaitsRelease, bundlesMessage } from './bundles.ts';
 import { catalogsAt, type FencedTarget } from './changed.ts';
 import type { BundlesMessage, CatalogMessage, RetireMessage, RingsMessage } from './message.ts';
-import { isOn } from './on-branch.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
 import { ringMessages } from './rings.ts';

@@ -1,5 +1,6 @@
 /** Catalogs that are published, but that the branch or its policy has no more. */
 import { formatReference } from '../../../catalog/reference.ts';
+import { isOn } from '../../git/fetch-commits.ts';
 import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import { formatLocation, type ImageLocation, parseLocation } from '../../oci/registry/image-location.ts';
@@ -16,7 +17,6 @@ import { recordRings, ringsName } from '../rings/store.ts';
 import { placesOf, takenPlaces, targetIn } from '../target.ts';
 import { type CatalogAt, catalogsAt } from './changed.ts';
 import { messageOf, type RetireMessage } from './message.ts';
-import { isOn } from './on-branch.ts';
 import { recordOutcome } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { MonitoredRepository } from '../../../../pipeline/check/monitor/monitor.ts';
-import { updateClone } from '../../../../pipeline/cli/monitor/clone.ts';
-import { readMonitorList } from '../../../../pipeline/cli/monitor/monitor.ts';
+import { readMonitorList, updateClone } from '../../../../pipeline/cli/monitor/monitor.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { makeRepository } from '../../../fakes/repository.ts';
 import { sampleFiles, sampleRepository } from '../../../fakes/sample.ts';
