@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import {
   createProtocolConnection,
   type Diagnostic,
+  type Message,
   type ProtocolConnection,
   StreamMessageReader,
   StreamMessageWriter,
@@ -23,10 +24,19 @@ export interface Editor {
   readonly ended: Promise<number | null>;
   /** Findings as they came. */
   readonly published: readonly Published[];
+  /** All messages so far, in their order. */
+  readonly messages: readonly Recorded[];
   /** Most memory of the server so far, in MB. */
   memory(): number;
   /** Milliseconds of CPU that the server took so far. */
   spent(): number;
+}
+
+export interface Recorded {
+  readonly from: 'editor' | 'server';
+  /** When it was written or read, as `performance.now()` counts. */
+  readonly at: number;
+  readonly message: Message;
 }
 
 export interface Published {
@@ -48,10 +58,23 @@ export interface Edit {
 export async function startEditor([file = '', ...words]: readonly string[]): Promise<Editor> {
   const server = spawn(file, words, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve) => server.once('exit', resolve));
-  const connection = createProtocolConnection(
-    new StreamMessageReader(server.stdout),
-    new StreamMessageWriter(server.stdin),
-  );
+  const messages: Recorded[] = [];
+  const record = (from: Recorded['from'], message: Message): void =>
+    void messages.push({ from, at: performance.now(), message });
+  const reader = new StreamMessageReader(server.stdout);
+  const listen = reader.listen.bind(reader);
+  reader.listen = (callback) =>
+    listen((message) => {
+      record('server', message);
+      callback(message);
+    });
+  const writer = new StreamMessageWriter(server.stdin);
+  const write = writer.write.bind(writer);
+  writer.write = (message) => {
+    record('editor', message);
+    return write(message);
+  };
+  const connection = createProtocolConnection(reader, writer);
   const published: Published[] = [];
   const versions = new Map<string, number>();
   connection.onNotification(
@@ -74,6 +97,7 @@ export async function startEditor([file = '', ...words]: readonly string[]): Pro
   return {
     connection,
     published,
+    messages,
     open: async (path, text) => {
       const uri = pathToFileURL(path).href;
       versions.set(uri, 1);

@@ -46,6 +46,7 @@ export class CatalogFolder {
   /** Files by the path that findings give them. */
   readonly files: Map<string, SegmentedText> = new Map();
   #world: World | undefined;
+  #isWhole = true;
   #placesNow: Places | undefined;
 
   /**
@@ -61,8 +62,9 @@ export class CatalogFolder {
    * Reads what changed and finds what is wrong.
    *
    * @param early gets what was found until then when reading takes long: in single documents, then in packages
+   * @param all simulates clusters with all packages, not only with those that changed
    */
-  async findings(early?: Show): Promise<Finding[]> {
+  async findings(early?: Show, all = false): Promise<Finding[]> {
     const start = performance.now();
     const changed = await this.#readChanged(early);
     const segments = this.#segments();
@@ -75,17 +77,26 @@ export class CatalogFolder {
     if (own.length > 0 && performance.now() - start > this.#long) await early?.(own);
     const platform = minorOfCatalog(this.#name);
     const options = { name: this.#name, catalog, ...(platform ? { platform } : {}) };
-    const world = await worldOf({ ...options, packages: changed });
+    const packages = all
+      ? new Set([...changed, ...catalog.packages.keys(), ...this.#foreseen.keys()])
+      : changed;
+    this.#isWhole = [...catalog.packages.keys()].every((name) => packages.has(name));
+    const world = await worldOf({ ...options, packages });
     this.#world = world;
     for (const name of this.#foreseen.keys()) if (!catalog.packages.has(name)) this.#foreseen.delete(name);
     const { found, undecided } = foreseen(world);
-    for (const name of changed)
+    for (const name of packages)
       this.#foreseen.set(name, [
         ...found.filter((finding) => (finding.package ?? '') === name),
         ...(undecided ? [this.#unchecked(name, undecided)] : []),
       ]);
     const ofClusters = [...this.#foreseen.values()].flat();
     return [...own, ...ofClusters.map((finding) => placedFinding(finding, places))];
+  }
+
+  /** Whether the last findings tell what the change of one package does to others, too. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** The catalog as it was when findings were last asked for. */

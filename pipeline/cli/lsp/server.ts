@@ -32,6 +32,9 @@ type Connection = ReturnType<typeof createConnection>;
 /** Most bytes of the files beside one that is edited. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** Milliseconds without a change after which what one package does to others is found, too. */
+const QUIET = 500;
+
 /** An open file. */
 interface Open {
   readonly path: string;
@@ -61,6 +64,9 @@ class Session {
   /** Checks run one after the other; what came meanwhile is one more. */
   #running: Promise<void> = Promise.resolve();
   readonly #waiting = new Set<string>();
+  /** Files of catalogs of which only the changed packages were simulated. */
+  readonly #partial = new Set<string>();
+  #quiet: NodeJS.Timeout | undefined;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -153,6 +159,7 @@ class Session {
   }
 
   #check(uri: string): void {
+    clearTimeout(this.#quiet);
     const isFirst = this.#waiting.size === 0;
     this.#waiting.add(uri);
     if (!isFirst) return;
@@ -161,8 +168,20 @@ class Session {
       await new Promise((resolve) => setImmediate(resolve));
       const uris = [...this.#waiting];
       this.#waiting.clear();
-      for (const one of uris) await this.#checked(one).catch((error: unknown) => this.#failed(one, error));
+      await this.#checkedEach(uris);
+      if (this.#waiting.size === 0 && this.#partial.size > 0)
+        this.#quiet = setTimeout(() => this.#checkPartial(), QUIET).unref();
     });
+  }
+
+  #checkPartial(): void {
+    const uris = [...this.#partial];
+    this.#partial.clear();
+    this.#running = this.#running.then(() => this.#checkedEach(uris, true));
+  }
+
+  async #checkedEach(uris: readonly string[], all = false): Promise<void> {
+    for (const one of uris) await this.#checked(one, all).catch((error: unknown) => this.#failed(one, error));
   }
 
   /** What was found before is no longer true: the editor shows that nothing is known. */
@@ -176,7 +195,7 @@ class Session {
     await this.#publish(uri, open, [{ rule: UNCHECKED, severity: 'warning', message, location }]);
   }
 
-  async #checked(uri: string): Promise<void> {
+  async #checked(uri: string, all: boolean): Promise<void> {
     const open = this.#open.get(uri);
     if (!open) return;
     const { folder, path, text } = open;
@@ -193,8 +212,9 @@ class Session {
         );
       }
     };
-    await publish(await folder.findings(open.isKnown ? undefined : publish));
+    await publish(await folder.findings(open.isKnown ? undefined : publish, all));
     open.isKnown = true;
+    if (!folder.isWhole) this.#partial.add(uri);
   }
 
   async #publish(uri: string, open: Open, findings: readonly Finding[]): Promise<void> {

@@ -2,8 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { dump } from 'js-yaml';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { CodeAction, CompletionItem, DocumentSymbol, Hover, Location } from 'vscode-languageserver';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type {
+  CodeAction,
+  CompletionItem,
+  Diagnostic,
+  DocumentSymbol,
+  Hover,
+  Location,
+} from 'vscode-languageserver';
 import { CatalogFolder } from '../../../pipeline/cli/lsp/catalog-folder.ts';
 import { SegmentedText } from '../../../pipeline/cli/lsp/segmented-text.ts';
 import { type Editor, startEditor } from '../../fakes/editor.ts';
@@ -116,6 +123,23 @@ describe('a catalog', () => {
     });
     expect(whole).toEqual([]);
     expect(await one.close()).toBe(0);
+  });
+
+  test('what the change of one package does to another is found once nobody types', async () => {
+    const kind = '- type: olm.gvk\n  value: {group: etcd.example.com, kind: Etcd, version: v1}\n';
+    const one = CATALOG.replaceAll('properties:\n', `properties:\n${kind}`);
+    const other = one.replaceAll(/(name|package|packageName|replaces): etcd/g, '$1: rival');
+    const text = `${one}---\n${other}`;
+    const { one: client, path, found } = await opened(text);
+    const takeovers = (all: readonly Diagnostic[]): number =>
+      all.filter(({ code }) => code === 'graph/gvk-takeover').length;
+    expect(takeovers(found)).toBe(1);
+    const at = placeOf(text, 'etcd.example.com', 5);
+    const place = [at.line, at.character] as const;
+    const edited = await client.edit(path, { from: place, to: place, text: 'x' });
+    // Until then the other package has what was found before.
+    expect(takeovers(edited)).toBe(1);
+    await vi.waitFor(() => expect(takeovers(client.published.at(-1)?.diagnostics ?? [])).toBe(0), 20_000);
   });
 
   test('lines stay right when lines before them come and go', async () => {
