@@ -2,8 +2,9 @@
  * Searches for catalogs within the limits that cost the most CPU per byte, after `npm run build`:
  * node scripts/run.mjs bench/costly-inputs.ts [SHAPES] [SEED]
  *
- * fast-check draws shapes of packages. Each is written twice, the second time twice as large, and given to the commands as
- * processes of their own. Prints the shapes by what their bytes cost, with how the cost grows, and the worst at 8 MB.
+ * fast-check draws shapes of packages and of a bundle. Each is written twice, the second time twice as large, and given to the
+ * commands as processes of their own. Prints the shapes by what their bytes cost, with how the cost grows, and the worst of
+ * each command at 8 MB.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,8 +22,10 @@ interface Shape {
   readonly range: 'none' | 'open' | 'closed' | 'alternatives';
   readonly chain: 'replaces' | 'tree' | 'none';
   readonly kinds: 'none' | 'same' | 'own';
-  readonly requires: 'none' | 'others' | 'missing';
+  readonly requires: 'none' | 'others' | 'missing' | 'own' | 'constraints';
   readonly versions: 'releases' | 'builds' | 'prereleases';
+  /** What the bundle directory consists of. */
+  readonly bundle: 'crds' | 'properties' | 'nested' | 'images' | 'permissions' | 'examples';
 }
 
 const SHAPE: fc.Arbitrary<Shape> = fc.record({
@@ -32,8 +35,9 @@ const SHAPE: fc.Arbitrary<Shape> = fc.record({
   range: fc.constantFrom('none', 'open', 'closed', 'alternatives'),
   chain: fc.constantFrom('replaces', 'tree', 'none'),
   kinds: fc.constantFrom('none', 'same', 'own'),
-  requires: fc.constantFrom('none', 'others', 'missing'),
+  requires: fc.constantFrom('none', 'others', 'missing', 'own', 'constraints'),
   versions: fc.constantFrom('releases', 'builds', 'prereleases'),
+  bundle: fc.constantFrom('crds', 'properties', 'nested', 'images', 'permissions', 'examples'),
 });
 
 const SUFFIX = { releases: '', builds: '+b', prereleases: '-rc.1' } as const;
@@ -91,13 +95,126 @@ function kindsOf({ kinds }: Shape, of: string, at: number): unknown[] {
 function requiredBy({ requires, packages }: Shape, at: number, version: number): unknown[] {
   if (requires === 'none') return [];
   const others = requires === 'missing' ? ['absent'] : Array.from({ length: packages }, (_, k) => `p${k}`);
+  // A range of its own is read by itself.
+  const least = requires === 'own' ? `0.${at}.${version}` : `1.${version % 7}.0`;
   return others
     .filter((of) => of !== `p${at}`)
-    .map((packageName) => ({
-      type: 'olm.package.required',
-      value: { packageName, versionRange: `>=1.${version % 7}.0` },
-    }));
+    .map((packageName) => ({ packageName, versionRange: `>=${least}` }))
+    .map((value) =>
+      requires === 'constraints'
+        ? {
+            type: 'olm.constraint',
+            value: { failureMessage: 'x', any: { constraints: [{ package: value }] } },
+          }
+        : { type: 'olm.package.required', value },
+    );
 }
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+/** A bundle directory: a ClusterServiceVersion, and `count` pieces of one kind. */
+function bundleFiles({ bundle }: Shape, count: number): Readonly<Record<string, unknown>> {
+  const crd = (i: number, properties: object): unknown => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `k${i}s.example.com` },
+    spec: {
+      group: 'example.com',
+      names: { kind: `K${i}`, plural: `k${i}s`, singular: `k${i}`, listKind: `K${i}List` },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties } },
+        },
+      ],
+    },
+  });
+  const plain = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
+  const wide = Object.fromEntries(numbers(count).map((i) => [`f${i}`, { type: 'string', maxLength: 9 }]));
+  const nested = numbers(Math.min(count, 40)).reduce<object>(
+    (inner) => ({
+      type: 'object',
+      properties: { a: inner, b: { type: 'array', items: { type: 'string' } } },
+    }),
+    { type: 'string' },
+  );
+  const crds: Readonly<Record<string, unknown[]>> = {
+    crds: numbers(count).map((i) => crd(i, plain)),
+    properties: [crd(0, wide)],
+    nested: numbers(Math.ceil(count / 40)).map((i) => crd(i, { spec: nested })),
+  };
+  const own = crds[bundle] ?? [crd(0, plain)];
+  const pieces = bundle === 'images' || bundle === 'permissions' || bundle === 'examples' ? count : 1;
+  const csv = {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'ClusterServiceVersion',
+    metadata: {
+      name: 'p0.v1.0.0',
+      annotations: {
+        'alm-examples': JSON.stringify(
+          numbers(bundle === 'examples' ? pieces : 1).map((i) => ({
+            apiVersion: 'example.com/v1',
+            kind: 'K0',
+            metadata: { name: `k${i}` },
+            spec: { size: i },
+          })),
+        ),
+      },
+    },
+    spec: {
+      displayName: 'p0',
+      version: '1.0.0',
+      minKubeVersion: '1.20.0',
+      installModes: [{ type: 'AllNamespaces', supported: true }],
+      customresourcedefinitions: {
+        owned: own.map((_, i) => ({ name: `k${i}s.example.com`, version: 'v1', kind: `K${i}` })),
+      },
+      relatedImages: numbers(bundle === 'images' ? pieces : 1).map((i) => ({
+        name: `i${i}`,
+        image: `quay.io/x/i@sha256:${i.toString(16).padStart(64, '0')}`,
+      })),
+      install: {
+        strategy: 'deployment',
+        spec: {
+          deployments: [
+            {
+              name: 'd',
+              spec: { template: { spec: { containers: [{ name: 'c', image: 'quay.io/x/i:1' }] } } },
+            },
+          ],
+          clusterPermissions: [
+            {
+              serviceAccountName: 'd',
+              rules: numbers(bundle === 'permissions' ? pieces : 1).map((i) => ({
+                apiGroups: [`g${i}`],
+                resources: ['pods'],
+                verbs: ['get'],
+              })),
+            },
+          ],
+        },
+      },
+    },
+  };
+  const annotations = Object.entries({
+    'mediatype.v1': 'registry+v1',
+    'manifests.v1': 'manifests/',
+    'metadata.v1': 'metadata/',
+    'package.v1': 'p0',
+    'channels.v1': 'stable',
+  }).map(([key, value]) => [`operators.operatorframework.io.bundle.${key}`, value]);
+  return {
+    'manifests/csv.yaml': csv,
+    ...Object.fromEntries(own.map((one, i) => [`manifests/k${i}.yaml`, one])),
+    'metadata/annotations.yaml': { annotations: Object.fromEntries(annotations) },
+  };
+}
+
+/** Pieces of a bundle for a version of a catalog: about as many bytes. */
+const PIECES = 5;
 
 const PORTOLAN = resolve('dist/portolan.mjs');
 
@@ -109,9 +226,20 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   next: ['next', '--package', 'p0', '--version', '1.0.0', 'catalogs/v4.20'],
   graph: ['graph', 'catalogs/v4.20', '--package', 'p0'],
   'mirror plan': ['mirror', 'plan', 'catalogs/v4.20', '--to', 'registry.example.com', '-o', 'mirror'],
+  'bundle validate': ['bundle', 'validate', 'bundle'],
 };
 
-function repositoryOf(shape: Shape, versions: number, directory: string): number {
+/** Bytes of the catalog, and of the bundle directory. */
+interface Bytes {
+  readonly catalog: number;
+  readonly bundle: number;
+}
+
+function bytesFor({ catalog, bundle }: Bytes, command: string): number {
+  return command === 'bundle validate' ? bundle : catalog;
+}
+
+function repositoryOf(shape: Shape, versions: number, directory: string): Bytes {
   const git = (...words: string[]): void => {
     const user = ['-c', 'user.name=b', '-c', 'user.email=b@example.com'];
     execFileSync('git', ['-C', directory, ...user, ...words], { stdio: 'ignore' });
@@ -135,14 +263,23 @@ function repositoryOf(shape: Shape, versions: number, directory: string): number
     git('add', '-A');
     git('commit', '-q', '-m', 'x');
   }
-  return bytes;
+  let inBundle = 0;
+  for (const [name, value] of Object.entries(bundleFiles(shape, PIECES * versions))) {
+    const file = join(directory, 'bundle', name);
+    mkdirSync(dirname(file), { recursive: true });
+    const text = JSON.stringify(value, null, 1);
+    writeFileSync(file, text);
+    inBundle += text.length;
+  }
+  return { catalog: bytes, bundle: inBundle };
 }
 
+/** Seconds of CPU. */
 const LONGEST = 60;
 
-/** Exit codes up to 2 say what was found, 124 that the process took too long. */
+/** Exit codes up to 2 say what was found, 152 that the process took too long: the CPU that it took is counted. */
 async function costOf(command: readonly string[], directory: string): Promise<Run> {
-  const script = `cd "$1"; shift; timeout ${LONGEST} "$@"; code=$?; [ $code -le 2 ] || [ $code -eq 124 ]`;
+  const script = `cd "$1"; shift; ulimit -t ${LONGEST}; "$@"; code=$?; [ $code -le 2 ] || [ $code -eq 152 ]`;
   return timedRun(['sh', '-c', script, 'sh', directory, process.execPath, PORTOLAN, ...command]);
 }
 
@@ -160,7 +297,7 @@ interface Found {
 const SMALL = 60;
 
 async function measured(shape: Shape, directory: string, idle: number): Promise<Found[]> {
-  const runs: { bytes: number; costs: Map<string, Run> }[] = [];
+  const runs: { bytes: Bytes; costs: Map<string, Run> }[] = [];
   for (const versions of [SMALL, 2 * SMALL]) {
     const bytes = repositoryOf(shape, versions, directory);
     const costs = new Map<string, Run>();
@@ -171,9 +308,10 @@ async function measured(shape: Shape, directory: string, idle: number): Promise<
   return Object.keys(COMMANDS).flatMap((command) => {
     const [one, two] = [small?.costs.get(command), large?.costs.get(command)];
     if (!small || !large || !one || !two) return [];
-    const doublings = Math.log2(large.bytes / small.bytes);
+    const [bytes, before] = [bytesFor(large.bytes, command), bytesFor(small.bytes, command)];
+    const doublings = Math.log2(bytes / before);
     const growth = (Math.max(0.02, two.cpu - idle) / Math.max(0.02, one.cpu - idle)) ** (1 / doublings);
-    return [{ shape, command, bytes: large.bytes, cpu: two.cpu - idle, memory: two.memory, growth }];
+    return [{ shape, command, bytes, cpu: two.cpu - idle, memory: two.memory, growth }];
   });
 }
 
@@ -181,9 +319,6 @@ function line({ shape, command, bytes, cpu, memory, growth }: Found): string {
   const cost = ((cpu / bytes) * 1e6).toFixed(2);
   return `${cost} s/MB  ${command}  ${(bytes / 1e6).toFixed(2)} MB  ${cpu.toFixed(2)} s  ${memory.toFixed(0)} MB  ×${growth.toFixed(2)}  ${JSON.stringify(shape)}`;
 }
-
-/** How many of the worst are made larger. */
-const ENLARGED = 3;
 
 async function main(shapes: number, seed: number): Promise<void> {
   const directory = join(mkdtempSync(join(tmpdir(), 'portolan-costly-')), 'repository');
@@ -198,10 +333,12 @@ async function main(shapes: number, seed: number): Promise<void> {
     }
     found.sort((a, b) => (b.cpu / b.bytes) * b.growth - (a.cpu / a.bytes) * a.growth);
     console.log('\nthe worst, larger:');
-    for (const one of found.slice(0, ENLARGED)) {
+    for (const command of Object.keys(COMMANDS)) {
+      const one = found.find((each) => each.command === command);
+      if (!one) continue;
       for (let versions = 4 * SMALL; ; versions *= 2) {
-        const bytes = repositoryOf(one.shape, versions, directory);
-        const { cpu, memory } = await costOf(COMMANDS[one.command] ?? [], directory);
+        const bytes = bytesFor(repositoryOf(one.shape, versions, directory), command);
+        const { cpu, memory } = await costOf(COMMANDS[command] ?? [], directory);
         console.log(line({ ...one, bytes, cpu, memory }));
         if (cpu > 10 || bytes > 8e6) break;
       }

@@ -18,6 +18,39 @@ export function satisfies(version: Version, range: VersionRange): boolean {
   );
 }
 
+/** The highest of some versions that a range holds, or undefined if it holds none. */
+export function highestIn(ascending: readonly Version[], range: VersionRange): Version | undefined {
+  const found = range.alternatives
+    .flatMap((comparators) => highestOf(ascending, comparators) ?? [])
+    .sort(compareVersions);
+  return found.at(-1);
+}
+
+function highestOf(ascending: readonly Version[], comparators: readonly Comparator[]): Version | undefined {
+  if (comparators.length === 0) return undefined;
+  let from = 0;
+  let to = ascending.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (comparators.some((comparator) => isBeyond(ascending[middle] as Version, comparator))) to = middle;
+    else from = middle + 1;
+  }
+  // Below that, a version fails because the range excludes it, or because it and all others are too low.
+  for (let at = from - 1; at >= 0; at--) {
+    const version = ascending[at] as Version;
+    const failed = comparators.filter((comparator) => !holds(version, comparator));
+    if (failed.length === 0) return version;
+    if (failed.some(({ operator }) => operator !== '!=')) return undefined;
+  }
+  return undefined;
+}
+
+/** Whether a version is higher than a comparator allows. */
+function isBeyond(version: Version, { operator, version: bound }: Comparator): boolean {
+  const order = compareVersions(version, bound);
+  return operator === '<' ? order >= 0 : (operator === '<=' || operator === '=') && order > 0;
+}
+
 function holds(version: Version, { operator, version: bound }: Comparator): boolean {
   const order = compareVersions(version, bound);
   switch (operator) {

@@ -1,6 +1,7 @@
 /** Subscriptions of OLM v0 that name no channel. */
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
+import { namingOf } from '../../fbc/naming.ts';
 import { hasRequirements } from '../resolve/next-v0.ts';
 import { type Outcome, stays } from '../resolve/outcome.ts';
 import { type Lane, lanesOf } from '../resolve/snapshot.ts';
@@ -39,12 +40,10 @@ function lanesThatMatter(lanes: readonly Lane[]): (installed: Installed) => read
   const naming = new Map<string, Lane[]>();
   for (const lane of lanes) {
     if (always.has(lane)) continue;
-    for (const { replaces, skips } of lane.entries) {
-      for (const name of [replaces, ...skips]) {
-        const known = naming.get(name);
-        if (!known) naming.set(name, [lane]);
-        else if (known.at(-1) !== lane) known.push(lane);
-      }
+    for (const name of namingOf(lane.entries).names()) {
+      const known = naming.get(name);
+      if (!known) naming.set(name, [lane]);
+      else if (known.at(-1) !== lane) known.push(lane);
     }
   }
   const ranks = new Map(lanes.map((lane, rank) => [lane, rank]));

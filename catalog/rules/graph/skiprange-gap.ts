@@ -1,16 +1,10 @@
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { World } from '../../olm/foresight/world.ts';
-import { satisfies } from '../../version/satisfies.ts';
-import { compareVersions } from '../../version/version.ts';
+import { highestIn } from '../../version/satisfies.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
 import { placeOfEntry } from '../finding-location.ts';
 import { channelText, listed, versionsOf } from '../message-text.ts';
-import {
-  type RangedChannel,
-  type RangedEntry,
-  rangedChannels,
-  type Versioned,
-  versioned,
-} from '../ranges.ts';
+import { type RangedChannel, rangedChannels, type Versioned, versioned } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
@@ -20,8 +14,15 @@ export const rule: Rule = {
   foresee(world, report) {
     for (const channel of rangedChannels(world)) {
       const stuck = stuckIn(world, channel);
-      for (const ranged of stuck.length > 0 ? channel.ranged : []) {
-        const versions = versionsOf(leftOut(channel, ranged, stuck));
+      if (stuck.length === 0) continue;
+      const ascending = versionsIn(channel)
+        .map(({ version }) => version)
+        .sort(compareVersions);
+      for (const ranged of channel.ranged) {
+        const replaced = versioned(channel.ofPackage, ranged.entry.replaces);
+        const highest = replaced && highestIn(ascending, ranged.range);
+        if (!highest || compareVersions(highest, replaced.version) >= 0) continue;
+        const versions = versionsOf(stuck.filter(isBetween(highest, replaced.version)));
         if (versions.length === 0) continue;
         const { entry, range, bundle } = ranged;
         const message = `${channelText(ranged.channel.name, ranged.channel.package)}: ${listed(versions)} ${versions.length === 1 ? 'lies' : 'lie'} between the skipRange ${quoted(range.text)} of ${shortName(bundle)} and what it replaces, without an upgrade path`;
@@ -36,31 +37,18 @@ export const rule: Rule = {
   },
 };
 
-function stuckIn({ foresight }: World, { ofPackage, channel }: RangedChannel): Versioned[] {
-  const place = { package: ofPackage.name, channel: channel.name };
-  return channel.entries
-    .flatMap(({ name }) => versioned(ofPackage, name) ?? [])
-    .filter((bundle) => {
-      const { next, arrives } = foresight.v0(place, installedOf(bundle));
-      return next.kind !== 'upgrade' && !arrives;
-    });
+function versionsIn({ ofPackage, channel }: RangedChannel): Versioned[] {
+  return channel.entries.flatMap(({ name }) => versioned(ofPackage, name) ?? []);
 }
 
-/** Stuck versions above everything that the range covers and below what the entry replaces. */
-function leftOut(
-  { ofPackage, channel }: RangedChannel,
-  { entry, range }: RangedEntry,
-  stuck: readonly Versioned[],
-): Versioned[] {
-  const replaced = versioned(ofPackage, entry.replaces);
-  if (!replaced) return [];
-  const covered = channel.entries
-    .flatMap(({ name }) => versioned(ofPackage, name) ?? [])
-    .filter(({ version }) => satisfies(version, range));
-  return stuck.filter(
-    ({ version }) =>
-      compareVersions(version, replaced.version) < 0 &&
-      covered.length > 0 &&
-      covered.every((one) => compareVersions(version, one.version) > 0),
-  );
+function stuckIn({ foresight }: World, channel: RangedChannel): Versioned[] {
+  const place = { package: channel.ofPackage.name, channel: channel.channel.name };
+  return versionsIn(channel).filter((bundle) => {
+    const { next, arrives } = foresight.v0(place, installedOf(bundle));
+    return next.kind !== 'upgrade' && !arrives;
+  });
+}
+
+function isBetween(low: Version, high: Version): (one: Versioned) => boolean {
+  return ({ version }) => compareVersions(version, low) > 0 && compareVersions(version, high) < 0;
 }

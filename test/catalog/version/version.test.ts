@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import valid from 'semver/functions/valid.js';
 import { describe, expect, test } from 'vitest';
-import { satisfies } from '../../../catalog/version/satisfies.ts';
+import { highestIn, satisfies } from '../../../catalog/version/satisfies.ts';
 import {
   compareVersions,
   formatVersion,
@@ -149,6 +149,24 @@ describe('ranges', () => {
   ])('refuses %j', (range, message) => {
     expect(() => parseRange(range)).toThrow(message);
     expect(tryParseRange(range)).toBeUndefined();
+  });
+
+  test('the highest version of a range is the last one of a list that satisfies it', () => {
+    const version = fc.tuple(fc.nat(2), fc.nat(3)).map(([minor, patch]) => `1.${minor}.${patch}`);
+    const comparator = fc.tuple(fc.constantFrom('', '=', '!=', '<', '<=', '>', '>='), version);
+    const alternative = fc.array(comparator, { minLength: 1, maxLength: 4 });
+    const range = fc
+      .array(alternative, { minLength: 1, maxLength: 3 })
+      .map((all) => all.map((one) => one.map((each) => each.join('')).join(' ')).join(' || '));
+    fc.assert(
+      fc.property(fc.array(version), range, (texts, text) => {
+        const ascending = texts.map(parseVersion).sort(compareVersions);
+        const parsed = parseRange(text);
+        const expected = ascending.filter((one) => satisfies(one, parsed)).at(-1);
+        const found = highestIn(ascending, parsed);
+        expect(found && compareVersions(found, expected ?? parseVersion('0.0.0'))).toBe(expected && 0);
+      }),
+    );
   });
 
   test('a version is in its own closed range and outside of its open ones', () => {
