@@ -38,8 +38,9 @@ export interface TextPiece {
   readonly isPlain: boolean;
 }
 
-/** Why there is nothing to read where a link names nothing. */
+/** Why there is nothing to read where a link names nothing, or a directory. */
 export const LINK_TO_NOTHING = 'a link to nothing';
+export const LINK_TO_DIRECTORY = 'a link to a directory';
 
 /** A source in memory. */
 export function sourceOf(files: Readonly<Record<string, string | Uint8Array>>): CatalogSource {

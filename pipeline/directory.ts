@@ -7,6 +7,7 @@ import { compareText } from '../catalog/go/text.ts';
 import {
   type CatalogSource,
   type FilePieces,
+  LINK_TO_DIRECTORY,
   LINK_TO_NOTHING,
   type SourceFile,
   type TextPiece,
@@ -146,7 +147,7 @@ function whyUnreadable({ full, entry, clones }: Listed): string | undefined {
   if (!target) return LINK_TO_NOTHING;
   if (clones.some((clone) => linkOut(clone, full) !== undefined)) return 'a link out of the clone';
   if (target.isFile()) return undefined;
-  return target.isDirectory() ? 'a link to a directory' : 'a link to something that is not a file';
+  return target.isDirectory() ? LINK_TO_DIRECTORY : 'a link to something that is not a file';
 }
 
 /** The clones that a path is in, by the names in the path alone. A link to another clone is in the first one as well. */

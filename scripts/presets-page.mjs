@@ -26,6 +26,10 @@ presets: [community]
 
 A preset is a file in \`pipeline/policy/presets\`. Each row names a check, its place in the gate's sources at a dated commit, and the rules
 that find the same. Rows without rules say why Portolan does not check them.
+
+Nested bundles (bundles that the related images of a bundle name) have no row: none of these gates refuses them. IIB, which Red Hat's
+pipelines ask (\`recursive-related-bundles\`), lists them by pulling one image after the other; it fails only if an image cannot be pulled or
+read, or if there are too many.
 `;
 
 export function presetsMarkdown(presets, rulesOf) {

@@ -50,7 +50,7 @@ const MILDER = {
   },
   'annotations/folder': { warning: 'if only the annotation of metadata/ differs' },
   'annotations/unreadable': { warning: 'if the file is not metadata/annotations.yaml' },
-  'manifest/unreadable': { warning: 'for a link to nothing in metadata/' },
+  'manifest/unreadable': { warning: 'for a link to nothing or to a directory in metadata/' },
   'api/removed-1-22': { warning: 'if the bundle does not declare that it runs on Kubernetes 1.22' },
   'api/removed-1-25': {
     warning: 'if the bundle does not declare that it runs on Kubernetes 1.25, and for permissions',

@@ -15,7 +15,7 @@ import { secondReading } from '../../bundle/second-reading.ts';
 import { OBJECT_META } from '../../go/kubernetes-types.ts';
 import type { Path } from '../../go/path.ts';
 import { fitStruct, isObject, type Misfit, struct, text } from '../../go/shape.ts';
-import { LINK_TO_NOTHING } from '../../source.ts';
+import { LINK_TO_DIRECTORY, LINK_TO_NOTHING } from '../../source.ts';
 import type { Report } from '../rule.ts';
 
 export function checkFolders({ files }: Inspected, report: Report): void {
@@ -75,8 +75,8 @@ export function checkHiddenFiles({ manifests }: Inspected, report: Report): void
 
 export function checkReadable({ manifests, files }: Inspected, report: Report): void {
   for (const { path, why } of files.unreadable) {
-    // Tools skip links to nothing in metadata/.
-    const isSkipped = path.startsWith('metadata/') && why === LINK_TO_NOTHING;
+    // Tools skip such links in metadata/.
+    const isSkipped = path.startsWith('metadata/') && [LINK_TO_NOTHING, LINK_TO_DIRECTORY].includes(why);
     report(why, start(path), isSkipped ? { severity: 'warning' } : {});
   }
   for (const file of manifests) {

@@ -307,15 +307,21 @@ describe('the version of Kubernetes that certification checks for', () => {
   });
 });
 
-test('a link to nothing is an error in manifests/, and a warning in metadata/, where tools skip it', async () => {
-  const directory = folder();
-  cpSync(SAMPLE, directory, { recursive: true });
-  symlinkSync('./none', join(directory, 'metadata/link.yaml'));
-  const warned = await portolan(directory, 'bundle', 'validate', '.', '--compat', 'sdk');
-  expect(warned.exit).toBe(0);
-  expect(warned.out + warned.err).toContain('metadata/link.yaml: warning: a link to nothing');
-  symlinkSync('./none', join(directory, 'manifests/link.yaml'));
-  const failed = await portolan(directory, 'bundle', 'validate', '.', '--compat', 'sdk');
-  expect(failed.exit).toBe(1);
-  expect(failed.out + failed.err).toContain('manifests/link.yaml: error: a link to nothing');
-});
+test.each([
+  ['./none', 'a link to nothing'],
+  ['../metadata', 'a link to a directory'],
+])(
+  'a link to %s is an error in manifests/, and a warning in metadata/, where tools skip it',
+  async (target, why) => {
+    const directory = folder();
+    cpSync(SAMPLE, directory, { recursive: true });
+    symlinkSync(target, join(directory, 'metadata/link.yaml'));
+    const warned = await portolan(directory, 'bundle', 'validate', '.', '--compat', 'sdk');
+    expect(warned.exit).toBe(0);
+    expect(warned.out + warned.err).toContain(`metadata/link.yaml: warning: ${why}`);
+    symlinkSync(target, join(directory, 'manifests/link.yaml'));
+    const failed = await portolan(directory, 'bundle', 'validate', '.', '--compat', 'sdk');
+    expect(failed.exit).toBe(1);
+    expect(failed.out + failed.err).toContain(`manifests/link.yaml: error: ${why}`);
+  },
+);
