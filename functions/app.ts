@@ -31,7 +31,7 @@ export interface App {
   releaser?(source: Source, registry: Registry): Releaser;
 }
 
-export interface AppOptions {
+interface AppOptions {
   /** Reads the App's secret, each time anew. */
   readonly secret: () => Promise<string>;
   readonly credentials: CredentialSource;

@@ -26,7 +26,7 @@ export function directorySource(root: string): CatalogSource {
 }
 
 /** What of a folder that somebody sent is read. */
-export interface WantedFiles {
+interface WantedFiles {
   readonly isWanted: (path: string) => boolean;
   readonly mostFiles: number;
   /** Of all files together. */

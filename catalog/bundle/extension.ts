@@ -95,7 +95,7 @@ function accountWith(
 }
 
 /** Who may have which packages installed. */
-export interface Permission {
+interface Permission {
   /** Further packages; that of the bundle is always among those allowed. */
   readonly packages: readonly string[];
   /** Whom it is about; everybody but cluster administrators when left out. */

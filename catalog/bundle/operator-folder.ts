@@ -51,7 +51,7 @@ export interface OperatorFolder {
   readonly organization: string | undefined;
 }
 
-export interface OperatorFolderOptions {
+interface OperatorFolderOptions {
   readonly path: string;
   /** Whether a change brings a version's folder or changes it; all of them when left out. */
   readonly isChanged?: (folder: string) => boolean;

@@ -20,7 +20,7 @@ export type SettingsSchema =
       readonly isClosed?: true;
     };
 
-export interface SettingsDefect {
+interface SettingsDefect {
   readonly path: Path;
   readonly message: string;
   readonly hint: string;

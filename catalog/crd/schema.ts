@@ -33,7 +33,7 @@ interface Dialect {
  * Of the current checks. A node is known by its path, not by the printed place: a
  * property `a.b` is not the property `b` of `a`.
  */
-export const CURRENT: Dialect = {
+const CURRENT: Dialect = {
   key: (path) => JSON.stringify(path),
   items: (text) => `${text}.items`,
   index: (text, keyword, index) => `${text}.${keyword}[${index}]`,

@@ -9,7 +9,7 @@ import { type FileFormat, type FileText, type PieceText, pieceOf } from './file.
 import { withItem } from './list.ts';
 
 /** What a bundle's place in a channel says. */
-export type Place = Partial<Pick<Entry, 'replaces' | 'skips' | 'skipRange'>>;
+type Place = Partial<Pick<Entry, 'replaces' | 'skips' | 'skipRange'>>;
 
 /** Why a change cannot be made. */
 export class EditError extends Error {

@@ -34,7 +34,7 @@ export function isSkippedIn({ entries }: Channel, name: string): boolean {
   return namingOf(entries).skipping(name).length > 0;
 }
 
-export interface Chain {
+interface Chain {
   /** Names from the head down; the last may be absent from the channel. */
   readonly names: readonly string[];
   /** The names of a cycle, first and last the same, when the chain runs into one. */

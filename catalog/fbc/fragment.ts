@@ -22,7 +22,7 @@ export interface Fragment {
   readonly hasPackage: boolean | undefined;
 }
 
-export interface CopiedFile {
+interface CopiedFile {
   /** In the repository. */
   readonly source: string;
   /** In the image. */

@@ -40,7 +40,7 @@ const KUBERNETES: ReadonlyMap<string, number> = new Map([
 const version = (major: number, minor: number): Minor => ({ major, minor });
 
 /** What clusters accept from some version on. */
-export type Feature =
+type Feature =
   | 'mirrorSets'
   | 'clusterCatalogs'
   | 'csvMetadata'

@@ -17,7 +17,7 @@ import type { Blob, ByKind } from './model.ts';
 export type RenderFormat = 'json' | 'yaml';
 
 /** Members of a blob in the order in which Go's struct has them; a member that is left out is undefined. */
-export type Members = readonly (readonly [key: string, value: unknown])[];
+type Members = readonly (readonly [key: string, value: unknown])[];
 
 /**
  * The blobs in the order in which opm writes them: package by package, and in each its
@@ -83,7 +83,7 @@ function byName(a: Named, b: Named): boolean {
  * schemas are left out, related images are sorted, manifests stand last among the
  * properties. Blobs of other schemas are written whole.
  */
-export function membersOf(blob: Blob): Members | undefined {
+function membersOf(blob: Blob): Members | undefined {
   const fields = fieldsOf(blob);
   if (!fields) return undefined;
   switch (blob.schema) {
@@ -123,7 +123,7 @@ export function membersOf(blob: Blob): Members | undefined {
 }
 
 /** A list of members, as opposed to a list of plain values. */
-export class Struct {
+class Struct {
   readonly members: Members;
   constructor(members: Members) {
     this.members = members.filter(([, value]) => value !== undefined);

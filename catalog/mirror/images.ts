@@ -13,7 +13,7 @@ import type { CatalogSource } from '../source.ts';
 import { withoutProperties } from './trim.ts';
 
 /** What a bundle needs to be installed and to run. */
-export interface BundleImages {
+interface BundleImages {
   readonly package: string;
   readonly name: string;
   /** The bundle's own image, as written; empty where the bundle carries its manifests itself. */

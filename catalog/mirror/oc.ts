@@ -181,7 +181,7 @@ export function typedText(reference: OcReference): string {
 }
 
 /** Where an image goes: the path of the destination, then its own, without its registry. */
-export function mount(image: OcReference, to: OcReference, maxComponents: number): Destination {
+function mount(image: OcReference, to: OcReference, maxComponents: number): Destination {
   const byDigest = image.tag === '' && image.digest !== '';
   const { namespace, name, tag } = withDefaults(byDigest ? { ...image, tag: hashTag(image) } : image);
   const components = [to.namespace, ...to.name.split('/'), namespace, ...name.split('/')].filter(

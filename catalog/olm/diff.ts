@@ -37,7 +37,7 @@ export interface PackageDiff {
   readonly graph: HopGraph;
 }
 
-export type Kind = 'added' | 'removed' | 'changed';
+type Kind = 'added' | 'removed' | 'changed';
 
 /** Values before and after; empty if there is none. */
 export interface Pair {

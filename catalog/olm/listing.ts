@@ -13,7 +13,7 @@ import { compareInstalled } from './foresight/installation.ts';
 import { gvkText, offerOf } from './resolve/requirement.ts';
 import { v1Obstacles } from './resolve/support.ts';
 
-export interface PackageRow {
+interface PackageRow {
   readonly package: string;
   readonly displayName: string;
   readonly defaultChannel: string;
@@ -25,7 +25,7 @@ export interface PackageRow {
   readonly deprecated?: string;
 }
 
-export interface ChannelRow {
+interface ChannelRow {
   readonly package: string;
   readonly channel: string;
   readonly isDefault: boolean;
@@ -37,7 +37,7 @@ export interface ChannelRow {
   readonly deprecated?: string;
 }
 
-export interface BundleRow {
+interface BundleRow {
   readonly package: string;
   /** Empty for a bundle that is in no channel. */
   readonly channel: string;

@@ -75,7 +75,7 @@ export interface Webhook {
 }
 
 /** A deployment of an operator. */
-export interface Deployment {
+interface Deployment {
   readonly name: string;
   /** Labels of its pods, by which it finds them: Kubernetes never changes them. */
   readonly selector: ReadonlyMap<string, string>;

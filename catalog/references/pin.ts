@@ -15,7 +15,7 @@ export interface Pin {
 }
 
 /** The pinned text, and the pins that could not be written because the text there has another form. */
-export interface Pinned {
+interface Pinned {
   readonly text: string;
   readonly refused: readonly Pin[];
 }

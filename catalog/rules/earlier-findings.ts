@@ -43,7 +43,7 @@ export function knownFrom(
 type Affected = ReadonlySet<string> | undefined;
 
 /** A key that two findings share if the same rule reports the same about the same object. */
-export function identityOf({ rule, package: of = '', channel = '', subject = '' }: Finding): string {
+function identityOf({ rule, package: of = '', channel = '', subject = '' }: Finding): string {
   return JSON.stringify([rule, of, channel, subject]);
 }
 

@@ -9,7 +9,7 @@ import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresig
 import { stepsOf } from './platform-upgrade.ts';
 
 /** A version that is not the last one in its catalog, and that loses its way to a head in the next one. */
-export interface EarlyLoss {
+interface EarlyLoss {
   readonly channel: string;
   readonly installed: Installed;
   readonly to: World;

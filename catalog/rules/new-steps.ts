@@ -13,7 +13,7 @@ import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresig
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 
 /** The installed version of a package, and its subscription; an empty channel means none is selected. */
-export interface InstalledWay {
+interface InstalledWay {
   readonly package: string;
   readonly olm: Olm;
   readonly channel: string;

@@ -127,7 +127,7 @@ function channelOf({ channels }: Package, channel: string, { bundle }: Side): st
 }
 
 /** Upgrades to one bundle that have the same effect, as messages name them. */
-export interface SameUpgrades {
+interface SameUpgrades {
   /** `the upgrade 1.0.0 → 1.1.0 of package "x"`, or `the upgrades from 1.0.0 and 1.0.1 to 1.1.0 of package "x"`. */
   readonly text: string;
   readonly isOne: boolean;

@@ -66,7 +66,7 @@ export interface Rule {
 }
 
 /** The effect of a finding on clusters. */
-export interface Harm {
+interface Harm {
   /** 1 is the worst. */
   readonly rank: number;
   /**
@@ -82,7 +82,7 @@ export interface Harm {
  */
 export type RuleInput = 'catalogs' | 'history' | 'manifests' | 'registry';
 
-export type BundleCheck = (bundle: Bundle, report: Report) => void;
+type BundleCheck = (bundle: Bundle, report: Report) => void;
 
 /** Says what is wrong at a place: which object, what was found, what was expected. */
 export type Report = (message: string, location: Location, details?: Details) => void;

@@ -14,7 +14,7 @@ export interface SqsEvent {
   readonly Records: readonly SqsRecord[];
 }
 
-export interface Deliveries {
+interface Deliveries {
   /** URL of the queue. */
   readonly queue: string;
   readonly telemetry: LambdaTelemetry;

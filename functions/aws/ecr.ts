@@ -55,7 +55,7 @@ export async function ensureEcrRepository(
  * @returns false when there was none
  * @throws PipelineError `denied` when the role may not
  */
-export async function deleteFromEcr(client: ECRClient, reference: Reference): Promise<boolean> {
+async function deleteFromEcr(client: ECRClient, reference: Reference): Promise<boolean> {
   const { registry, repository } = reference;
   const imageId = reference.kind === 'tag' ? { imageTag: reference.tag } : { imageDigest: reference.digest };
   const what = `rid of ${formatReference(reference)}`;
@@ -86,7 +86,7 @@ const MOST_RULES = 50;
  *
  * @throws PipelineError `denied` when the role may not, `too-large` for more tags than ECR has rules
  */
-export async function keepInEcr(
+async function keepInEcr(
   client: ECRClient,
   { registry, repository }: Repository,
   rules: readonly KeepRule[],

@@ -5,7 +5,7 @@ import type { Announcement, RetirementNotice } from '../../pipeline/publish/deli
 import { ASKING } from '../s3/client.ts';
 import { cloudError } from '../s3/failure.ts';
 
-export interface Announcer {
+interface Announcer {
   readonly announce: (published: Announcement) => Promise<void>;
   readonly announceRetired: (retired: RetirementNotice) => Promise<void>;
 }

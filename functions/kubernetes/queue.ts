@@ -11,7 +11,7 @@ import type { Database } from './database.ts';
 import type { QueueDepth } from './telemetry.ts';
 
 /** What is to be done, and what is to be reported of it. */
-export type QueueName = 'work' | 'reports';
+type QueueName = 'work' | 'reports';
 
 interface QueuesOptions {
   /** `postgres://USER:PASSWORD@HOST/DATABASE`. */

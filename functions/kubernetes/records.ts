@@ -93,7 +93,7 @@ const KEPT: Readonly<Record<string, number>> = {
 };
 
 /** Days until records are removed; never when undefined. */
-export interface KeptDays {
+interface KeptDays {
   readonly outcomes: number | undefined;
   readonly documents: number | undefined;
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { limitConnections } from '../../pipeline/server-limits.ts';
 
-export interface Asked {
+interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The body's bytes, as they came. */
   readonly body: Uint8Array;

@@ -17,7 +17,7 @@ import type { RunInputs } from './inputs.ts';
 import { info } from './log.ts';
 import { annotate } from './outputs.ts';
 
-export interface PostedResults {
+interface PostedResults {
   /** Of one head. */
   readonly reports: readonly CheckReport[];
   /** Checks the pull requests of the head once more. */

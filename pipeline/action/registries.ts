@@ -6,7 +6,7 @@ import { authfileCredentials } from '../oci/registry/credentials.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { RunInputs } from './inputs.ts';
 
-export interface Registries {
+interface Registries {
   under(policy: Policy): RegistryClient;
   close(): void;
 }

@@ -17,7 +17,7 @@ import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
 import { registriesOf, registryOptions } from './registries.ts';
 
-export interface Releasing {
+interface Releasing {
   readonly inputs: RunInputs;
   readonly forge: Forge;
   readonly repository: Repository;
@@ -29,7 +29,7 @@ export interface Releasing {
 }
 
 /** What is left to publish. */
-export interface Arrived {
+interface Arrived {
   /** Id of the commit to publish: the pushed one, or the last of those that released something on the branch. */
   readonly commit: string;
   /** References of bundles that were refused and that no registry is known to have. */

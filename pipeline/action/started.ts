@@ -11,7 +11,7 @@ import type { Event, PullRequestEvent } from './event.ts';
 import type { Forge } from './forge.ts';
 
 /** The heads that an event is about; none where nothing is to be checked. */
-export interface Meant {
+interface Meant {
   readonly heads: readonly Head[];
   /** Why there are none. */
   readonly why: string;

@@ -26,7 +26,7 @@ export interface CatalogTree {
   readonly units: ReadonlyMap<string, CatalogUnit>;
 }
 
-export interface CatalogsInput {
+interface CatalogsInput {
   readonly objects: ObjectReader;
   readonly reader: FileReader;
   readonly base: CatalogTree;
@@ -39,7 +39,7 @@ export interface CatalogsInput {
   readonly digests: TagDigests;
 }
 
-export interface CatalogsChange {
+interface CatalogsChange {
   readonly pins: readonly PinnedTag[];
   readonly foreign: readonly ForeignPlace[];
   /** Names of the packages whose blobs change, by catalog. */

@@ -48,7 +48,7 @@ export async function likelyChanges(
 }
 
 /** Folders, or files that hold a whole catalog, whose past will most likely be asked for. */
-export function likelyFolders(changes: readonly PathChange[]): string[] {
+function likelyFolders(changes: readonly PathChange[]): string[] {
   const places = changes.flatMap(({ path }) => {
     const names = path.split('/');
     if (!/^(?:catalogs?|configs)$/.test(names[0] ?? '') || !LIKELY.test(path)) return [];

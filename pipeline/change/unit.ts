@@ -93,7 +93,7 @@ export async function packagesIn(
   return names;
 }
 
-export interface PackageFolder extends Place {
+interface PackageFolder extends Place {
   readonly package: string;
 }
 

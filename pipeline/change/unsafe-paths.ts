@@ -79,7 +79,7 @@ function placedDefect(placed: PlacedPath | undefined): string | undefined {
 const encoder = new TextEncoder();
 
 /** Why some program would read a path as another one; undefined for a good path. */
-export function pathDefect(path: string): string | undefined {
+function pathDefect(path: string): string | undefined {
   if (hasUnseen(path) || /[\p{Cf}\ufffd]/u.test(path))
     return 'it contains control or invisible characters, or is not UTF-8';
   if (path.includes('\\')) return 'it contains a backslash';

@@ -66,7 +66,7 @@ export interface CatalogAudit {
 }
 
 /** The number of installable versions, and how many have an upgrade path to a head. */
-export interface Reach {
+interface Reach {
   readonly olm: Olm;
   /** Under OLM v0 one for each channel and version, under OLM v1 one for each version. */
   readonly installations: number;

@@ -6,7 +6,7 @@ import type { Asked } from './request.ts';
 import type { LoadedCatalogs } from './world/catalogs.ts';
 import type { CheckScene } from './world/scene.ts';
 
-export interface ExtraResult {
+interface ExtraResult {
   readonly results: readonly CatalogResult[];
   /** Makes findings of the catalogs milder that people have accepted. */
   readonly soften: (result: CatalogResult) => CatalogResult;

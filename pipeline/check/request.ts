@@ -68,7 +68,7 @@ export interface OtherCatalogs {
 }
 
 /** Contents that several checks of one repository have in common. */
-export interface KeptReadings {
+interface KeptReadings {
   readonly files: KeptFiles;
   readonly versions: KeptVersions;
   readonly outlines: KeptOutlines;

@@ -23,7 +23,7 @@ const ABOUT_CLUSTERS: ReadonlySet<string> = new Set(
   RULES.filter(({ compare, foresee, opm }) => compare || foresee || opm).map(({ id }) => id),
 );
 
-export interface WorkTreeEdit {
+interface WorkTreeEdit {
   /** The top of the work tree. */
   readonly top: string;
   /** What is to stand at paths below it. */
@@ -55,7 +55,7 @@ export async function effectInRepository(
   return { findings: report.findings.filter(({ rule }) => ABOUT_CLUSTERS.has(rule)), diffs, unchecked };
 }
 
-export interface CatalogEdit {
+interface CatalogEdit {
   readonly name: string;
   readonly before: Catalog;
   readonly after: Catalog;

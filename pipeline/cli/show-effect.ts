@@ -68,7 +68,7 @@ export async function showEffect(edit: PlannedEdit, asking: Asking): Promise<boo
 }
 
 /** A catalog that a command makes of another one. */
-export interface MadeCatalog {
+interface MadeCatalog {
   /** What people call it. */
   readonly name: string;
   /** What clusters have; undefined where nothing is replaced. */

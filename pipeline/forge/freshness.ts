@@ -21,7 +21,7 @@ export function basisOf(pull: OpenPull, reviews: readonly GivenReview[]): string
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
 }
 
-export type Freshness =
+type Freshness =
   | { readonly kind: 'current' }
   /** It is to be checked again. */
   | { readonly kind: 'changed'; readonly why: string }

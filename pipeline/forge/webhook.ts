@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../catalog/go/shape.ts';
 
 /** Headers of a delivery; names in lower case. */
-export type WebhookHeaders = Readonly<Record<string, string | undefined>>;
+type WebhookHeaders = Readonly<Record<string, string | undefined>>;
 
 export interface PushEvent {
   readonly kind: 'push';
@@ -19,7 +19,7 @@ export interface PushEvent {
 }
 
 /** An event after which a pull request is checked again. */
-export interface PullEvent {
+interface PullEvent {
   readonly kind: 'pull';
   readonly id: number;
   readonly at: number | undefined;
@@ -29,7 +29,7 @@ export interface PullEvent {
 }
 
 /** A status of a commit was set, by Portolan or by another account in its name. */
-export interface StatusEvent {
+interface StatusEvent {
   readonly kind: 'status';
   readonly id: number;
   readonly at: number | undefined;
@@ -37,7 +37,7 @@ export interface StatusEvent {
 }
 
 /** A check of a commit has ended, which pull requests may wait for. */
-export interface CommitEvent {
+interface CommitEvent {
   readonly kind: 'commit';
   readonly id: number;
   readonly at: number | undefined;
@@ -45,7 +45,7 @@ export interface CommitEvent {
 }
 
 /** A group of a merge queue is to be checked. */
-export interface GroupEvent {
+interface GroupEvent {
   readonly kind: 'group';
   readonly id: number;
   readonly at: number | undefined;
@@ -56,7 +56,7 @@ export interface GroupEvent {
 }
 
 /** The members of a team or an organization have changed. */
-export interface PeopleEvent {
+interface PeopleEvent {
   readonly kind: 'people';
   readonly at: number | undefined;
   /** Login of the organization. */

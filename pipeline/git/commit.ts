@@ -15,7 +15,7 @@ export interface Trailer {
   readonly value: string;
 }
 
-export interface Commit {
+interface Commit {
   readonly id: string;
   readonly tree: string;
   readonly parents: readonly string[];

@@ -12,7 +12,7 @@ export type Merged =
   /** The two have no common ancestor. */
   | { readonly kind: 'unrelated' };
 
-export interface MergeRequest {
+interface MergeRequest {
   /** Id of the base branch's tip. */
   readonly base: string;
   /** Id of the pull request's head commit. */

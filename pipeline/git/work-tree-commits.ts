@@ -11,7 +11,7 @@ import { LINK_MODE } from './tree.ts';
 /** What is to stand at paths; undefined for a file that is removed. */
 export type EditedFiles = ReadonlyMap<string, string | Uint8Array | undefined>;
 
-export interface EditedCommits {
+interface EditedCommits {
   /** Id of the work tree as it is; that of HEAD where nothing differs. */
   readonly before: string;
   /** Id of its child with the edit; the same where the edit changes nothing. */

@@ -12,7 +12,7 @@ import { LruCache } from '../lru-cache.ts';
 export type GitHub = Octokit;
 
 /** The account or app that makes the requests. */
-export type GitHubIdentity =
+type GitHubIdentity =
   | { readonly kind: 'token'; readonly token: string }
   | {
       readonly kind: 'app';
@@ -21,7 +21,7 @@ export type GitHubIdentity =
       readonly installation: number | undefined;
     };
 
-export interface GitHubOptions {
+interface GitHubOptions {
   /** `https://api.github.com`, or that of an enterprise's own. */
   readonly url: string;
   readonly identity: GitHubIdentity;

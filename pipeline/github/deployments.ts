@@ -36,7 +36,7 @@ export function bundlesEnvironment(branch: string, defaultBranch: string): strin
 }
 
 /** How far bundles were released. */
-export interface Released {
+interface Released {
   /** Id of the commit up to which all that arrived was looked at. */
   readonly commit: string;
   /** Those that were refused there. */

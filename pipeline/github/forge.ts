@@ -28,7 +28,7 @@ import { askForReviews } from './request-reviews.ts';
 const ANNOTATIONS = 200;
 
 /** GitHub, and where what is posted links to. */
-export interface GitHubPlace extends Partial<Pick<PostRequest, 'link' | 'server' | 'annotations' | 'few'>> {
+interface GitHubPlace extends Partial<Pick<PostRequest, 'link' | 'server' | 'annotations' | 'few'>> {
   readonly github: GitHub;
   readonly repository: RepositoryName;
 }

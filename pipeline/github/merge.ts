@@ -6,7 +6,7 @@ import { answer, type GitHub, pages } from './client.ts';
 import { graphql } from './graphql.ts';
 import { readSides, readTip } from './pull-request.ts';
 
-export interface MergeRequest {
+interface MergeRequest {
   readonly number: number;
   /** Id of the head that was checked. */
   readonly head: string;

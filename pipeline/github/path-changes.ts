@@ -13,7 +13,7 @@ interface Place {
 }
 
 /** A part of a question, whose answer has a field `histories`. */
-export interface Part {
+interface Part {
   /** `name: Type` of each variable. */
   readonly variables: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, unknown>>;

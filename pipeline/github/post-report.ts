@@ -14,7 +14,7 @@ import type { Said } from './pull-queries.ts';
 import { readPullRequest } from './pull-request.ts';
 
 /** Name of the check run. Branch rules should require the status instead. */
-export const CHECK_NAME = 'portolan findings (do not require)';
+const CHECK_NAME = 'portolan findings (do not require)';
 
 /** Marks the comment that answers questions. Each answer replaces it, so that nobody can flood a pull request. */
 const ANSWER_MARK = '<!-- portolan-answer:v1 -->';

@@ -41,7 +41,7 @@ export interface Pull {
   readonly merged: boolean;
 }
 
-export interface Place {
+interface Place {
   readonly branch: string;
   readonly base: string;
 }

@@ -215,7 +215,7 @@ export interface Said {
   readonly reviews: readonly GivenReview[];
 }
 
-export interface AskedAgain extends ReadAgain {
+interface AskedAgain extends ReadAgain {
   readonly said: ReadonlyMap<number, Said>;
 }
 

@@ -34,7 +34,7 @@ import {
   receiptText,
 } from './receipt.ts';
 
-export interface ArchiveWriter {
+interface ArchiveWriter {
   readonly target: CopyTarget;
   /**
    * Writes the index and the receipt; gives the bytes of the archive.

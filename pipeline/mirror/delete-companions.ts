@@ -11,7 +11,7 @@ const DEPTH = 3;
 /** An image and what belongs to each of its digests, by digest. */
 export type Belongings = ReadonlyMap<string, readonly Reference[]>;
 
-export interface Places {
+interface Places {
   readonly registry: Registry;
   readonly tags: TagLists;
 }

@@ -2,7 +2,7 @@
 import { PipelineError } from '../error.ts';
 
 /** An image is there with its manifests: a registry may take all blobs and refuse these. */
-export type WriteKind = 'blob' | 'manifest';
+type WriteKind = 'blob' | 'manifest';
 
 export interface Writes {
   /**

@@ -81,7 +81,7 @@ export interface PolicyFile {
 }
 
 /** As an entry of an ImageDigestMirrorSet. */
-export interface WrittenMirror {
+interface WrittenMirror {
   readonly source: string;
   readonly mirrors: readonly string[];
   readonly mirrorSourcePolicy?: 'AllowContactingSource' | 'NeverContactSource';
@@ -90,7 +90,7 @@ export interface WrittenMirror {
 /** A pattern; of a catalog, with the name that is not what `{catalog}` matches. */
 export type WrittenPattern = string | { readonly path: string; readonly name: string };
 
-export interface WrittenAutomation {
+interface WrittenAutomation {
   readonly id: number;
   readonly login: string;
   readonly packages: readonly string[];
@@ -108,7 +108,7 @@ export type WrittenRule =
       readonly allowChannels?: readonly string[];
     };
 
-export interface WrittenWaiver {
+interface WrittenWaiver {
   readonly rule: string;
   readonly package: string;
   readonly catalog?: string;
@@ -131,7 +131,7 @@ export interface WrittenAttestation extends WrittenSignature {
   readonly result?: 'none' | Readonly<Record<string, string | number | boolean>>;
 }
 
-export interface WrittenTarget {
+interface WrittenTarget {
   readonly image: string;
   readonly also?: readonly string[];
   readonly slim?: string;

@@ -27,7 +27,7 @@ export const CHANGE_CLASSES = [
   'gate',
   'unsafe',
 ] as const;
-export type ChangeClass = (typeof CHANGE_CLASSES)[number];
+type ChangeClass = (typeof CHANGE_CLASSES)[number];
 
 /** A class that somebody may allow: nobody allows what is unsafe. */
 export type AllowableClass = Exclude<ChangeClass, 'unsafe'>;
@@ -67,7 +67,7 @@ export interface Policy {
 }
 
 /** What many clusters have installed, and what that means for approvals. */
-export interface FleetPolicy {
+interface FleetPolicy {
   /** Paths on the base branch, or artifacts by digest (`oci://…@sha256:…`). */
   readonly files: readonly string[];
   readonly approvals: readonly FleetApproval[];
@@ -80,7 +80,7 @@ export interface FleetApproval {
   readonly required: Requirement;
 }
 
-export interface PromotionPolicy {
+interface PromotionPolicy {
   /** Names of catalogs. */
   readonly from: string;
   readonly to: string;
@@ -232,7 +232,7 @@ export interface RegistriesPolicy {
   readonly attestations: readonly AttestationDemand[];
 }
 
-export interface SignatureDemand {
+interface SignatureDemand {
   /** Patterns of registries and repositories. */
   readonly from: readonly string[];
   /** By whom. */

@@ -20,13 +20,13 @@ export interface Fencing {
 }
 
 /** The order of a commit and the claimed one. */
-export type Standing =
+type Standing =
   | { readonly kind: 'ahead'; readonly of: StandingClaim | undefined }
   /** A newer commit is claimed, or a later epoch. */
   | { readonly kind: 'superseded'; readonly by: StandingClaim };
 
 /** What is to be claimed; the epoch is the standing one where none is given. */
-export interface Wanted extends Omit<Claim, 'epoch' | 'retired'> {
+interface Wanted extends Omit<Claim, 'epoch' | 'retired'> {
   readonly epoch?: number | undefined;
 }
 

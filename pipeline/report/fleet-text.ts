@@ -51,7 +51,7 @@ export function countText(count: number): string {
 }
 
 /** `312 of 1,480 clusters (21 %)`. */
-export function shareText(count: number, of: number): string {
+function shareText(count: number, of: number): string {
   const percent = (100 * count) / of;
   const text =
     percent > 0 && percent < 1 ? '<1' : percent > 99 && percent < 100 ? '>99' : String(Math.round(percent));

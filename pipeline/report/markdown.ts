@@ -33,7 +33,7 @@ export const COMMENT_BYTES = 65_000;
 /** Most bytes of a step's summary. */
 const SUMMARY_BYTES = 1024 * 1024;
 
-export interface MarkdownOptions {
+interface MarkdownOptions {
   /** Most bytes; what does not fit is left out, least important first, and the report says so. */
   readonly most?: number;
   /** Where the repository's pages are, for example `https://github.com`; without it the report has no links. */

@@ -4,7 +4,7 @@ import { amount, escapeXml, shortList } from '../text.ts';
 import { staticPage } from './page/static-page.ts';
 import { rulePage } from './rule-help.ts';
 
-export interface Monitored {
+interface Monitored {
   /** When the site was built, ISO 8601. */
   readonly built: string;
   readonly repositories: readonly MonitoredRepository[];

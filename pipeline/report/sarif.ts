@@ -17,7 +17,7 @@ declare const PORTOLAN_VERSION: string;
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
 /** Known and waived findings are left out where they are not given: then no result says whether it is new. */
-export type SarifFindings = Pick<CheckReport, 'findings' | 'suggestions'> &
+type SarifFindings = Pick<CheckReport, 'findings' | 'suggestions'> &
   Partial<Pick<CheckReport, 'known' | 'waived'>>;
 
 export function sarifReport(report: SarifFindings): string {

@@ -12,7 +12,7 @@ import { compareText } from '../../go/text.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Writes a value as JSON; undefined where Go leaves an empty one out. */
-export type Write = (value: unknown) => string | undefined;
+type Write = (value: unknown) => string | undefined;
 
 type GoField = readonly [key: string, write: Write];
 

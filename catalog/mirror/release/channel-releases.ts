@@ -19,7 +19,7 @@ import {
 export class ChannelError extends Error {}
 
 /** The releases that channels select, and what is worth knowing of it. */
-export interface SelectedReleases {
+interface SelectedReleases {
   /** Each once, in the order in which they were found. */
   readonly releases: readonly GraphRelease[];
   readonly warnings: readonly string[];

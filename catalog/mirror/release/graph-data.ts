@@ -67,7 +67,7 @@ function forArchitecture(version: string, architecture: string): string | undefi
 }
 
 /** What graph data says of the updates to releases. */
-export interface UpdateRules {
+interface UpdateRules {
   /**
    * The versions that update to a version.
    *

@@ -49,7 +49,7 @@ export interface Kept {
   readonly why: string;
 }
 
-export interface Selection {
+interface Selection {
   /** A catalog by itself. */
   readonly blobs: Blobs;
   readonly kept: readonly Kept[];

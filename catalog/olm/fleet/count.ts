@@ -279,7 +279,7 @@ export function notKnownCounts({
 }
 
 /** Which clusters are asked about. */
-export interface Affected {
+interface Affected {
   readonly package: string;
   /** Versions of the platform; any where undefined. */
   readonly platforms: ReadonlySet<string> | undefined;

@@ -16,7 +16,7 @@ export interface Grant {
 }
 
 /** What one set of permissions grants and another does not. */
-export interface Added {
+interface Added {
   /** Sorted: what holds everywhere first. */
   readonly grants: readonly Grant[];
   /** Whether all was compared. */

@@ -17,7 +17,7 @@ export interface Stuck extends Following {
 }
 
 /** Entries of channels that are to be written otherwise, by the channel's name. */
-export type Edited = ReadonlyMap<string, readonly Entry[]>;
+type Edited = ReadonlyMap<string, readonly Entry[]>;
 
 export interface Trial {
   /** Whether with these entries all the stuck ones get where they should, and nobody else is lost. */

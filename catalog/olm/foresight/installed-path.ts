@@ -9,7 +9,7 @@ import { type PathSummary, summarizePath } from './upgrade-impact.ts';
 import type { Olm, World } from './world.ts';
 
 /** What a Subscription or a ClusterExtension asks for. */
-export interface Subscribed {
+interface Subscribed {
   readonly olm: Olm;
   readonly package: string;
   /** Under OLM v0 one or none; none for the default channel, or for all channels under OLM v1. */

@@ -39,7 +39,7 @@ interface NamespaceUpgrades {
 }
 
 /** An upgrade, or the first installation of what others require. */
-export interface NamespaceStep {
+interface NamespaceStep {
   readonly package: string;
   readonly to: Target;
   readonly isNew: boolean;

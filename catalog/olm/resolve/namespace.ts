@@ -45,7 +45,7 @@ export interface Subscription {
   readonly installedCSV: string;
 }
 
-export interface ClusterServiceVersion {
+interface ClusterServiceVersion {
   readonly name: string;
   /** Undefined where it is unknown; then only edges by name are found. */
   readonly version: Version | undefined;

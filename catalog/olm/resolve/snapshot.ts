@@ -26,7 +26,7 @@ export interface Scope {
 }
 
 /** Bundles, and bundles that they may need, that the resolver may still look at. */
-export interface Effort {
+interface Effort {
   left: number;
 }
 

@@ -15,7 +15,7 @@ export interface ChainProblem {
   readonly may: (from: number, to: number) => boolean;
 }
 
-export interface Chain {
+interface Chain {
   /** Ascending; the last is the head. */
   readonly positions: readonly number[];
   /** No chain has fewer entries; equal to the number of positions where the chain is proven to be the shortest. */

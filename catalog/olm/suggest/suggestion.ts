@@ -38,7 +38,7 @@ export interface Installation extends Following {
   readonly installed: Installed;
 }
 
-export interface NewUpgrade {
+interface NewUpgrade {
   readonly from: Installed;
   readonly to: Installed;
 }

@@ -20,7 +20,7 @@ export function apiRow(group: string, version: string, kind: string): TypedRow {
   return { type: 'olm.gvk', value };
 }
 
-export interface CsvFacts {
+interface CsvFacts {
   readonly version: string;
   readonly skipRange: string;
   readonly required: readonly TypedRow[];

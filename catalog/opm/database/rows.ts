@@ -14,7 +14,7 @@ export interface PackageRow {
   readonly defaultChannel: string;
 }
 
-export interface ChannelRow {
+interface ChannelRow {
   readonly package: string;
   readonly name: string;
   readonly head: string;

@@ -18,7 +18,7 @@ export interface RenderedImage {
 /** Renders the image of a bundle. What it throws ends the expansion. */
 export type RenderImage = (image: string) => Promise<RenderedImage>;
 
-export interface Expanded {
+interface Expanded {
   /** Undefined when the template cannot be expanded. */
   readonly blobs: Blobs | undefined;
   readonly findings: readonly Finding[];

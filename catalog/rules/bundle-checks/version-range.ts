@@ -2,7 +2,7 @@
 import { parseTolerant, type Version, VersionError } from '../../version/version.ts';
 
 /** A range of versions of OpenShift; without an end, the last version is undefined. */
-export interface VersionRange {
+interface VersionRange {
   readonly first: Version;
   readonly last: Version | undefined;
 }

@@ -8,7 +8,7 @@ import { compareVersions, tryParseRange, tryParseVersion } from '../../version/v
 import { settingOf } from './settings.ts';
 
 /** The bundles that can follow each bundle; what nothing follows is missing. */
-export type Followers = ReadonlyMap<OperatorBundle, ReadonlySet<OperatorBundle>>;
+type Followers = ReadonlyMap<OperatorBundle, ReadonlySet<OperatorBundle>>;
 
 /** Every channel that a bundle names, also as its default. */
 export function channelsOf(bundles: readonly OperatorBundle[]): string[] {

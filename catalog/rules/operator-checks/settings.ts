@@ -81,7 +81,7 @@ export function reportSettings(file: OperatorFile, schema: SettingsSchema, repor
 }
 
 /** One template of `fbc.catalog_mapping`, as far as it is written well. */
-export interface MappedTemplate {
+interface MappedTemplate {
   readonly index: number;
   readonly template: string;
   readonly type: string;

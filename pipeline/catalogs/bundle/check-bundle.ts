@@ -24,7 +24,7 @@ import { namedBy, severitiesOf } from '../../policy/severity.ts';
 import { applyWaivers } from '../../policy/waiver.ts';
 import type { OpenBundle } from './open-directory.ts';
 
-export interface BundleCheckOptions {
+interface BundleCheckOptions {
   readonly suites: readonly Suite[];
   /** More rules: ids, or kinds `KIND/*`. */
   readonly rules?: readonly string[];

@@ -15,7 +15,7 @@ import type { ImageContent } from '../../oci/registry/push.ts';
 
 /** The media types of an image: of the OCI, or of Docker, which OpenShift before 4.20 needs for bundles. */
 export const MEDIA_TYPES = ['oci', 'docker'] as const;
-export type MediaType = (typeof MEDIA_TYPES)[number];
+type MediaType = (typeof MEDIA_TYPES)[number];
 
 const NO_TIME = '1970-01-01T00:00:00Z';
 

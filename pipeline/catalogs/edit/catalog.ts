@@ -13,7 +13,7 @@ import { PipelineError } from '../../error.ts';
 import { writeFiles } from '../../write.ts';
 
 /** A change that has not been written. */
-export interface EditPlan {
+interface EditPlan {
   /** Texts of the files that change; undefined for one that is removed. None when the change is refused. */
   readonly files: ReadonlyMap<string, string | undefined>;
   /** Errors that the change would bring, or that keep the catalog from being read. */

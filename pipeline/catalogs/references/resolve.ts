@@ -40,7 +40,7 @@ interface ResolveRequest {
 }
 
 /** That images of one registry could not be looked up: how many, and why the first of them. */
-export interface Unanswered {
+interface Unanswered {
   readonly registry: string;
   readonly why: string;
   /** What to do about it. */

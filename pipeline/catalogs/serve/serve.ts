@@ -26,7 +26,7 @@ interface ServeRequest {
   readonly now: Date;
 }
 
-export type Serving =
+type Serving =
   /** opm refuses to serve the catalog; the findings say why. */
   | { readonly kind: 'refused'; readonly findings: readonly Finding[] }
   | {

@@ -19,7 +19,7 @@ export interface Review extends GivenReview {
 }
 
 /** The state that an approval must still match. */
-export interface Pinned {
+interface Pinned {
   readonly by: 'content' | 'head';
   readonly head: string;
   /** Digest of each subject as the merge will change it. */

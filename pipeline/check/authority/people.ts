@@ -49,7 +49,7 @@ const PRUNING: ReadonlySet<string> = new Set(
 );
 
 /** A pull request's commits, what it changes, and the policy that holds. */
-export interface Changed {
+interface Changed {
   readonly base: string;
   readonly head: string;
   /** Id of their latest common ancestor, where the clone has no history to find it in. */

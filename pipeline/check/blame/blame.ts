@@ -20,7 +20,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { pastLayouts } from '../rehearsal/past-layouts.ts';
 import { type History, type PackageState, packageHistory } from './package-states.ts';
 
-export interface BlameRequest {
+interface BlameRequest {
   /** Id of the branch's tip. */
   readonly tip: string;
   readonly policy: Policy;
@@ -61,7 +61,7 @@ export interface Cause {
   readonly why?: string;
 }
 
-export interface SuggestedFix {
+interface SuggestedFix {
   readonly text: string;
   /** Place in the files of the tip, or of the commit that the text names. */
   readonly location?: Location;
@@ -275,7 +275,7 @@ export function pullRequestOf(subject: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-export interface Sides {
+interface Sides {
   readonly tip: World;
   readonly past: World | undefined;
   /** Id of the last commit in which it had an upgrade path. */
@@ -283,7 +283,7 @@ export interface Sides {
 }
 
 /** The same, with the entries that the channel then has, where one edit of them is the fix. */
-export interface EditFix extends SuggestedFix {
+interface EditFix extends SuggestedFix {
   readonly channel?: string;
   readonly entries?: readonly Entry[];
 }

@@ -19,7 +19,7 @@ export interface PackageState {
   readonly world: () => Promise<World>;
 }
 
-export interface StateQuestion {
+interface StateQuestion {
   readonly catalog: string;
   readonly package: string;
 }

@@ -26,12 +26,12 @@ export interface ReaderProgram {
 }
 
 /** The program that reads, and what it may use. */
-export interface Confinement extends ReaderProgram, ProcessLimits {
+interface Confinement extends ReaderProgram, ProcessLimits {
   readonly log: (line: string) => void;
 }
 
 /** Longest time of one check, in s: less than half of what a function may take. */
-export const CHECK_SECONDS = 240;
+const CHECK_SECONDS = 240;
 
 /** Part of the memory that a check may have: the rest is for the process that started it, and for git. */
 const SHARE = 0.6;

@@ -69,7 +69,7 @@ async function findingsIn(
 }
 
 /** A repository's `config.yaml`, as operator-pipelines reads it. */
-export interface RepositoryConfig {
+interface RepositoryConfig {
   readonly organization: string | undefined;
   /** Allowed prefixes of bundle image references; empty if all are allowed. */
   readonly bundleRegistries: readonly string[];

@@ -8,7 +8,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { POLICY_PATH, policyAt } from '../../policy/read-policy.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
-export interface PolicyScene {
+interface PolicyScene {
   readonly objects: ObjectReader;
   readonly trees: Trees;
   readonly change: Pick<Change, 'paths'>;

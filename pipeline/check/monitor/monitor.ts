@@ -20,7 +20,7 @@ import { type History, type PackageState, packageHistory } from '../blame/packag
 import { type RehearsalRequest, type RehearsedMerge, rehearse } from '../rehearsal/rehearsal.ts';
 import { patchOf } from './patch.ts';
 
-export interface MonitorRequest extends Pick<RehearsalRequest, 'head' | 'count' | 'policy' | 'progress'> {
+interface MonitorRequest extends Pick<RehearsalRequest, 'head' | 'count' | 'policy' | 'progress'> {
   /** `OWNER/NAME`. */
   readonly name: string;
   /** Entries that people found to be wrong. */

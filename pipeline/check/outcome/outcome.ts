@@ -36,7 +36,7 @@ export interface Start {
   readonly today: string;
 }
 
-export type Outcome =
+type Outcome =
   /** The base branch's policy cannot be read: nothing may be decided. */
   | (Start & { readonly kind: 'no policy' })
   /** It hung, crashed or needed too much. */

@@ -25,7 +25,7 @@ import type { CheckScene } from './scene.ts';
 import type { CatalogState, TouchedCatalog } from './touched-catalog.ts';
 
 /** What looks bundles up in one state. */
-export interface Lookups {
+interface Lookups {
   readonly crds: CrdsOf;
   readonly manifests: ManifestsOf;
 }

@@ -27,7 +27,7 @@ import { type RenamedCatalog, renamedCatalogs, underNewNames } from './renamed-c
 import { type CheckScene, FOLLOWING, type Ground } from './scene.ts';
 import { type Sided, sidesOf, type TouchedCatalog } from './touched-catalog.ts';
 
-export interface TouchedCatalogs {
+interface TouchedCatalogs {
   readonly touched: readonly TouchedCatalog[];
   /** Reads the touched packages in all other catalogs. */
   readonly readOthers: () => Promise<OtherCatalogs>;

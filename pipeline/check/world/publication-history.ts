@@ -36,7 +36,7 @@ export interface PastRequest {
   readonly what?: string;
 }
 
-export interface Past {
+interface Past {
   readonly published: Published;
   readonly since: Since;
   /** Catalogs of which clusters may have nothing else. */

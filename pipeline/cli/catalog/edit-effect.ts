@@ -4,7 +4,7 @@ import type { ExitCode } from '../../terminal.ts';
 import { findingText, plain } from '../../text.ts';
 import { type Asking, type IsAsked, showEffect } from '../show-effect.ts';
 
-export interface Editing extends Asking {
+interface Editing extends Asking {
   readonly isAsked?: IsAsked;
 }
 

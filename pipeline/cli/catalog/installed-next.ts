@@ -88,7 +88,7 @@ interface Exception {
   readonly requires: string;
 }
 
-export interface Step {
+interface Step {
   readonly name: string;
   readonly version?: string;
   readonly catalog: string;

@@ -16,7 +16,7 @@ export const LIST_OPTIONS: Readonly<Record<string, Option>> = {
 };
 
 /** How rows of one kind are made and shown. */
-export interface Listing<Row> {
+interface Listing<Row> {
   readonly rows: (catalog: Catalog) => readonly Row[];
   readonly titles: readonly string[];
   readonly cells: (row: Row) => readonly string[];

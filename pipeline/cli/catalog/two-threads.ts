@@ -19,7 +19,7 @@ import { directorySource } from '../../directory.ts';
 import type { Verdict } from './stored-verdicts.ts';
 
 /** What one thread found of the parts that it took. */
-export interface Share extends Verdict {
+interface Share extends Verdict {
   /** What rules compare across files: names of packages, and schemas that have no domain. */
   readonly names: readonly string[];
 }

@@ -16,7 +16,7 @@ export interface Position {
   readonly character: number;
 }
 
-export interface TextChange {
+interface TextChange {
   /** The whole text without it. */
   readonly range?: { readonly start: Position; readonly end: Position };
   readonly text: string;

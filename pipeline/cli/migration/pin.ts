@@ -19,7 +19,7 @@ export interface Wanted {
   readonly preferred: string;
 }
 
-export interface Pin {
+interface Pin {
   readonly source: ScopeCatalog;
   readonly channel: string;
   readonly version: string;

@@ -11,7 +11,7 @@ import { COMMENT_MARK, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../marks.t
 import { commitId, day, flag, list, nullable, object, optional, type Read, text, whole } from '../reply.ts';
 import { account, commitsOf, lookupsOf, pusherOf, repositoryAt, reviewsOf } from './people.ts';
 
-export const FORGEJO = 'Forgejo or Gitea';
+const FORGEJO = 'Forgejo or Gitea';
 
 /** Guarantees that neither forge gives; docs/threat-model.md lists the consequences. */
 const MISSING_GUARANTEES: readonly string[] = [

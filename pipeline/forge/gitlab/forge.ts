@@ -11,7 +11,7 @@ import { commitId, day, flag, list, nullable, object, optional, type Read, text,
 import { account, commitsOf, lookupsOf, projectAt, pusherOf, reviewsOf } from './people.ts';
 import { answerStatusChecks } from './status-check.ts';
 
-export const GITLAB = 'GitLab';
+const GITLAB = 'GitLab';
 
 /** docs/threat-model.md lists the consequences. */
 const MISSING_GUARANTEES: readonly string[] = [

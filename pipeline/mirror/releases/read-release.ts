@@ -28,7 +28,7 @@ import { type Payload, readPayload } from './payload.ts';
 import { releaseSignatures, type SignatureStore } from './signatures.ts';
 import { openGraphs, UPDATE_SERVICES } from './update-graphs.ts';
 
-export interface ReleasePorts {
+interface ReleasePorts {
   readonly registry: Registry;
   readonly download: RepositoryPorts['download'];
   /** Absent: the releases are mirrored without signatures. */
@@ -39,7 +39,7 @@ export interface ReleasePorts {
   readonly releases: string;
 }
 
-export interface ReleaseOutcome extends ReadCharts {
+interface ReleaseOutcome extends ReadCharts {
   readonly signatures: readonly ReleaseSignature[];
 }
 

@@ -36,7 +36,7 @@ export function syncWords(schedule: MirrorSchedule): string[] {
 }
 
 /** A file that a CronJob gets from its Secret, under the key that it has there. */
-export interface SecretFile {
+interface SecretFile {
   readonly key: string;
   readonly file: string;
 }

@@ -66,7 +66,7 @@ export async function sendChunks(upload: Upload, start: Progress, size: number):
 }
 
 /** How far an upload has got. */
-export interface Progress {
+interface Progress {
   readonly location: URL;
   /** Bytes that the registry has. */
   readonly offset: number;

@@ -21,7 +21,7 @@ interface ConnectionOptions {
 }
 
 /** How one request reaches its host: options for `http.request` or `https.request`. */
-export interface Route {
+interface Route {
   readonly secure: boolean;
   readonly options: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;

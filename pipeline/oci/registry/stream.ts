@@ -40,7 +40,7 @@ export async function* skipping(
 }
 
 /** Content that is read from the front to the back in several goes. */
-export interface Reading {
+interface Reading {
   /** The bytes from an offset to the end. Going on where the last go stopped costs nothing. */
   open(from: number): AsyncGenerator<Uint8Array, void, undefined>;
   /** Leaves the rest unread. */

@@ -27,7 +27,7 @@ export interface OwnersFile {
 const LARGEST = 2000;
 
 /** Logins by alias, lower case. */
-export type Aliases = ReadonlyMap<string, readonly string[]>;
+type Aliases = ReadonlyMap<string, readonly string[]>;
 
 /** Reads `OWNERS_ALIASES`; a file that prow would refuse has no aliases. */
 export function readAliases(settings: Settings | undefined): Aliases {

@@ -8,7 +8,7 @@ export const PRESET_NAMES = ['community', 'certified', 'konflux', 'conforma', 'o
 export type PresetName = (typeof PRESET_NAMES)[number];
 
 /** A check of the gate, as the gate calls it, with its place in the gate's sources. */
-export interface PresetCheck {
+interface PresetCheck {
   readonly check: string;
   readonly source: string;
   /** In which findings of Portolan and of the gate differ on purpose, in a sentence. */
@@ -16,22 +16,22 @@ export interface PresetCheck {
 }
 
 /** Rules that find what the check finds, with the severity that it has in the gate. */
-export interface RuleRow extends PresetCheck {
+interface RuleRow extends PresetCheck {
   readonly rules: Readonly<Record<string, Severity>>;
 }
 
 /** `operator-sdk bundle validate` with a selector of optional validators: the rules are those of the validators. */
-export interface ValidatorRow extends PresetCheck {
+interface ValidatorRow extends PresetCheck {
   readonly validators: string;
 }
 
 /** `opm validate`: the rules are those of catalogs that stand for errors of opm. */
-export interface OpmRow extends PresetCheck {
+interface OpmRow extends PresetCheck {
   readonly opmValidate: true;
 }
 
 /** A check that files and registries do not decide, and why. */
-export interface UncheckedRow extends PresetCheck {
+interface UncheckedRow extends PresetCheck {
   readonly notChecked: string;
 }
 

@@ -83,7 +83,7 @@ export interface LookOptions {
 }
 
 /** A template, and the paths of files that it names. */
-export interface Template {
+interface Template {
   readonly inputs: readonly string[];
 }
 

@@ -28,7 +28,7 @@ const EMPTY_TYPE = 'application/vnd.oci.empty.v1+json';
 const EMPTY = new TextEncoder().encode('{}');
 
 /** The artifact as a registry takes it: it follows from the subject and the document alone. */
-export function artifactOf(
+function artifactOf(
   subject: Pick<Manifest, 'mediaType' | 'digest' | 'bytes'>,
   { artifactType, bytes, annotations }: Attachment,
 ): ImageContent {

@@ -43,7 +43,7 @@ export interface Attested {
 }
 
 /** The ways in which a publisher can sign. */
-export interface Signing {
+interface Signing {
   /** The publisher's own key. */
   readonly key?: Signer | undefined;
   /** Whether the publisher has no OIDC identity, which jobs have: no service vouches for it. */

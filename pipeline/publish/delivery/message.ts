@@ -130,7 +130,7 @@ interface Reporting {
 }
 
 /** A commit's status is to be set: that of its publish, or of its bundles. */
-export interface CommitReport extends Reporting, Pick<CommitStatus, 'state' | 'description'> {
+interface CommitReport extends Reporting, Pick<CommitStatus, 'state' | 'description'> {
   readonly what: 'commit' | 'bundles';
 }
 
@@ -151,7 +151,7 @@ export interface PublishReport extends Reporting {
 }
 
 /** That a catalog was retired is to be reported to whoever subscribed. */
-export interface RetirementReport extends Reporting {
+interface RetirementReport extends Reporting {
   readonly what: 'retirement';
   readonly catalog: string;
   /** The place of its image. */

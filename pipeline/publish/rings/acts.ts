@@ -123,7 +123,7 @@ function isSameAct(one: Act, other: Act): boolean {
   return one.by === other.by && one.why === other.why;
 }
 
-export interface Promotion {
+interface Promotion {
   readonly rings: readonly RingPlace[];
   /** The tag of the ring to open. */
   readonly tag: string;

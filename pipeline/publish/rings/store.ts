@@ -17,7 +17,7 @@ export interface RingStore {
 }
 
 /** Prefix of the keys of rings. */
-export const RINGS = 'rings/';
+const RINGS = 'rings/';
 /** The name of a catalog's rings in a repository of images: tags may change their names, and holds stay. */
 export function ringsName(catalog: string, { to }: Pick<PublishTarget, 'to'>): string {
   return fenceName(catalog, to.kind === 'registry' ? repositoryName(to.reference) : '');

@@ -5,7 +5,7 @@ import { append } from '../../../catalog/go/grouped.ts';
 import { el } from './elements.ts';
 
 /** The page of a rule; undefined where it has none. */
-export type RulePages = (rule: string) => string | undefined;
+type RulePages = (rule: string) => string | undefined;
 
 function ruleLink(rule: string, pages: RulePages): HTMLElement {
   const page = pages(rule);

@@ -141,7 +141,7 @@ function isFileSystem(error: unknown): boolean {
  *
  * @throws PipelineError `not-found`
  */
-export async function* readFileRange(
+async function* readFileRange(
   path: string,
   start: number,
   end: number,

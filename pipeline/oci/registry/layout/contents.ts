@@ -59,7 +59,7 @@ export function manifestReader(blobs: BlobReader): ManifestReader {
 }
 
 /** The bytes of a manifest, checked; undefined when it is not there. */
-export async function readManifest(blobs: BlobReader, descriptor: Descriptor): Promise<Manifest | undefined> {
+async function readManifest(blobs: BlobReader, descriptor: Descriptor): Promise<Manifest | undefined> {
   const size = await blobs.size(descriptor.digest);
   if (size === undefined) return undefined;
   if (size > LARGEST_MANIFEST)

@@ -95,7 +95,7 @@ function placed(
   return { descriptor: { ...plain, annotations }, repository, tag, raw: full };
 }
 
-export interface Placing {
+interface Placing {
   readonly repository: string;
   /** Undefined for a manifest that only its digest names. */
   readonly tag: string | undefined;
