@@ -4,7 +4,6 @@ import type { RepositoryName } from '../forge/forge.ts';
 import { type ForgePorts, type GateOutcome, type GateRequest, gatePullRequest } from '../forge/gate.ts';
 import type { GitHub } from './client.ts';
 import { gitHubForge } from './forge.ts';
-import { readOpen } from './pull-request.ts';
 
 /** GitHub, and how its repositories are read. */
 export interface GatePorts extends Omit<ForgePorts, 'forge'> {
@@ -15,12 +14,6 @@ export interface GatePorts extends Omit<ForgePorts, 'forge'> {
 /** As `gatePullRequest`, on GitHub. */
 export async function gate(ports: GatePorts, request: GateRequest): Promise<GateOutcome> {
   return gatePullRequest({ ...ports, forge: gitHubForge(ports) }, request);
-}
-
-/** Numbers of the open pull requests whose head is a commit. */
-export async function pullRequestsAt({ github, repository }: GatePorts, commit: string): Promise<number[]> {
-  const open = await readOpen(github, repository);
-  return open.filter(({ head }) => head.commit === commit).map(({ number }) => number);
 }
 
 /** @throws PipelineError `usage` for anything but `owner/name` */

@@ -2,9 +2,11 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CheckReport, stateOf } from '../../pipeline/check/report.ts';
+import { headsOf } from '../../pipeline/forge/head.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
-import { type GatePorts, gate, pullRequestsAt } from '../../pipeline/github/gate.ts';
+import { gitHubForge } from '../../pipeline/github/forge.ts';
+import { type GatePorts, gate } from '../../pipeline/github/gate.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
 import { mergeChecked } from '../../pipeline/github/merge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -426,8 +428,9 @@ describe('what others say', () => {
   test('5: a poke names a commit; whose pull request that is, GitHub says', async () => {
     const pull = hub.open(etcd('1.2.0'));
     hub.open(quay('3.2.0'), { author: 'mallory' });
-    expect(await pullRequestsAt(ports, pull.head)).toEqual([pull.number]);
-    expect(await pullRequestsAt(ports, 'a'.repeat(40))).toEqual([]);
+    const open = await gitHubForge(ports).readOpen();
+    expect(headsOf(open, { kind: 'commit', commit: pull.head })).toMatchObject([{ pulls: [pull.number] }]);
+    expect(headsOf(open, { kind: 'commit', commit: 'a'.repeat(40) })).toEqual([]);
   });
 
   test('25: a review that comes later is seen when the gate is poked', async () => {
