@@ -18,7 +18,7 @@ export const rule: Rule = {
   id: 'graph/crd-dropped',
   severity: 'error',
   summary:
-    'Reports upgrades that drop CRDs that the previous version owned, stop serving versions of them, or no longer convert them',
+    'Reports upgrades that drop CRDs or API services that the previous version owned, stop serving versions of CRDs, or no longer convert them',
   reads: ['catalogs', 'history', 'manifests'],
   compare(change, report) {
     reportDropped(change, report);
@@ -58,6 +58,13 @@ const LOSSES: readonly KeptCrdLoss[] = [
     says: (lost, isOne) =>
       `${isOne ? 'stops' : 'stop'} serving ${listed(lost)}: requests for ${lost.length === 1 ? 'it' : 'them'} fail`,
     advice: (bundle) => `serve it in ${bundle} until nothing uses it`,
+  },
+  {
+    lostOn: unservedApisOn,
+    severity: 'warning',
+    says: (lost, isOne) =>
+      `${isOne ? 'drops' : 'drop'} the API ${lost.length === 1 ? 'service' : 'services'} ${listed(lost)}: OLM v0 removes ${lost.length === 1 ? 'it' : 'them'}, and requests fail`,
+    advice: (bundle) => `serve the API in ${bundle} until nothing uses it`,
   },
   // What a bundle provides is what its ClusterServiceVersion lists: its CRD may have more.
   {
@@ -150,6 +157,15 @@ function unservedOn({ from, to }: Between): readonly string[] {
       )
       .map((version) => `${version.name} of ${quoted(name)}`);
   });
+}
+
+/** The resources of API services that the new version serves neither in this way nor by a CRD. */
+function unservedApisOn({ from, to }: Between): readonly string[] {
+  const [before, after] = [from.manifests.csv, to.manifests.csv];
+  if (!before || !after) return [];
+  const isServed = (name: string): boolean =>
+    after.ownedApiServices.includes(name) || after.ownedCrds.some((crd) => crd.startsWith(`${name}.`));
+  return before.ownedApiServices.filter((name) => !isServed(name)).map(quoted);
 }
 
 /** Kinds that both bundles provide in other versions, where the CRDs that would say what is stored are unknown. */
