@@ -15,7 +15,7 @@ const OWN: readonly string[] = [
   'functions/ecr/credentials.ts',
   'functions/github.ts',
   'pipeline/change/path.ts',
-  'pipeline/cli/monitor/list.ts',
+  'pipeline/cli/monitor/monitor.ts',
   'pipeline/oci/image/compress.ts',
   'pipeline/oci/registry/quirks.ts',
   'pipeline/publish/delivery/local.ts',
