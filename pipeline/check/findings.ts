@@ -159,7 +159,7 @@ async function checkFiles(
   outlines: KeptOutlines,
 ): Promise<FileResults> {
   const { objects, change, policy } = scene;
-  const unlisted = await findUnlistedCatalogs(objects, change, policy);
+  const unlisted = await findUnlistedCatalogs(scene);
   if (!change.isRead) return { results: unlisted, unchecked: [], templatesAlone: [] };
   const pull = await checkPullRequest(scene, outlines);
   const results = [

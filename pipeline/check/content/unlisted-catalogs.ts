@@ -1,17 +1,23 @@
 /** Catalogs where the layout knows of none: nothing would check them, and so they never pass. */
 
+import { IGNORE_FILE, isIgnoreFile } from '../../../catalog/fbc/ignore.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
-import type { Finding } from '../../../catalog/finding.ts';
+import type { Finding, Severity } from '../../../catalog/finding.ts';
 import { rule } from '../../../catalog/rules/layout/unmatched.ts';
+import { isWithin } from '../../change/catalogs.ts';
 import type { Change } from '../../change/change.ts';
+import { loadedFiles } from '../../change/content.ts';
+import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
-import { whyUnreadable } from '../../git/source.ts';
-import type { PathChange } from '../../git/tree.ts';
+import { sourceFile, whyUnreadable } from '../../git/source.ts';
+import { entryAt, isTree, joinPath, type ListedFile, listFiles, type PathChange } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import { isTemplateText } from '../../policy/template-text.ts';
+import { matchesGlob } from '../../text.ts';
+import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 /** Names of files outside of catalogs' folders that may hold one. */
@@ -21,33 +27,121 @@ const FORMAT = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 const TEMPLATE = /^olm\.(?:template\.[a-z]+|semver|composite)$/;
 
 /**
- * What a change brings of catalogs, or takes away, in places that the layout does not know. In the folder of a catalog a
- * publish reads every file, whatever it is called.
+ * What a change brings of catalogs, or takes away, in places that the layout does not know, and what keeps a publish from
+ * reading the folder of a catalog: it reads every file there, whatever it is called.
  */
-export async function findUnlistedCatalogs(
-  objects: ObjectReader,
-  { paths }: Change,
-  policy: Policy,
-): Promise<CatalogResult[]> {
+export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogResult[]> {
+  const { objects, policy, change } = scene;
   const severity = severitiesOf(policy)(rule);
   if (severity === 'off') return [];
-  const strange = paths.filter(
+  const strange = change.paths.filter(
     ({ area, path }) =>
       (area !== 'catalog' && policy.layout.serves(path)) ||
       ((area === 'unknown' || area === 'root') && FORMAT.test(path)),
   );
-  await objects.prefetch(strange.flatMap((change) => fileOf(change)?.id ?? []));
+  await objects.prefetch(strange.flatMap((one) => fileOf(one)?.id ?? []));
   const findings: Finding[] = [];
-  for (const change of strange) {
-    const file = fileOf(change);
-    if (!file || !(await isCatalog(objects, { id: file.id, path: change.path }, policy))) continue;
-    const { path } = change;
-    const message = `${path} contains catalog blobs, but no layout pattern matches it, so Portolan did not check it`;
-    const hint = `add a pattern to layout.catalog in the policy, for example ${patternFor(path)}`;
-    const location = { file: path, line: 1, column: 1 };
-    findings.push({ rule: rule.id, severity, message, location, hint });
+  for (const one of strange) {
+    const file = fileOf(one);
+    if (!file || !(await isCatalog(objects, { id: file.id, path: one.path }, policy))) continue;
+    findings.push(unlisted(one.path, severity));
+  }
+  const found = new Set(findings.map(({ location }) => location.file));
+  for (const one of await strangeFiles(scene)) {
+    if (found.has(one.path)) continue;
+    const bringsBlobs = one.comesToLight && (await isCatalog(objects, one.file, policy));
+    findings.push(bringsBlobs ? unlisted(one.path, severity) : unread(one, policy, severity));
   }
   return [{ findings, known: [], diffs: [] }];
+}
+
+function unlisted(path: string, severity: Severity): Finding {
+  const message = `${path} contains catalog blobs, but no layout pattern matches it, so Portolan did not check it`;
+  const hint = `add a pattern to layout.catalog in the policy, for example ${patternFor(path)}`;
+  return { rule: rule.id, severity, message, location: { file: path, line: 1, column: 1 }, hint };
+}
+
+/** An error where the policy publishes the catalog: the publish would be refused. */
+function unread({ path, home, why }: StrangeFile, { publish }: Policy, severity: Severity): Finding {
+  const isPublished = publish.catalogs.some(({ pattern }) => matchesGlob(pattern, home.catalog));
+  const message = `${path} is in the folder of catalog ${home.catalog}, whose files opm reads all, and is not one of blobs: ${why ?? 'an ignore file no longer leaves it out'}`;
+  const name = path.split('/').at(-1) ?? '';
+  const hint = `move it, or add the line ${name} to ${joinPath(home.root, IGNORE_FILE)}`;
+  return {
+    rule: rule.id,
+    severity: isPublished ? severity : severity === 'info' ? 'info' : 'warning',
+    message,
+    location: { file: path, line: 1, column: 1 },
+    hint,
+  };
+}
+
+/** A file in the folder of a catalog that a publish reads from now on, and refuses or has not checked. */
+interface StrangeFile {
+  readonly path: string;
+  readonly file: ListedFile;
+  /** A part of the catalog. */
+  readonly home: CatalogUnit;
+  /** Why it cannot be read. */
+  readonly why: string | undefined;
+  /** Whether an ignore file left it out before. */
+  readonly comesToLight: boolean;
+}
+
+/** Files that a publish reads and that are in no part of a catalog: those that change, and those that an ignore file left out. */
+async function strangeFiles(scene: CheckScene): Promise<StrangeFile[]> {
+  const { objects, policy, trees, change } = scene;
+  const served = change.paths.filter(({ path }) => policy.layout.serves(path));
+  if (served.every(({ area, path }) => area === 'catalog' && !isIgnoreFile(path))) return [];
+  const units = async (tree: string): Promise<CatalogUnit[]> =>
+    [...(await catalogUnits(objects, tree, policy.layout)).values()].filter(({ made }) => !made);
+  const [before, after] = [await units(trees.base), await units(trees.merged)];
+  const paths = new Set(served.filter(({ area }) => area !== 'catalog').map(({ path }) => path));
+  for (const { path } of served.filter((one) => isIgnoreFile(one.path))) {
+    const folder = path.split('/').slice(0, -1).join('/');
+    const entry = await entryAt(objects, trees.merged, folder);
+    const inside = entry && isTree(entry.mode) ? await listFiles(objects, entry.id) : [];
+    for (const file of inside) paths.add(joinPath(folder, file.path));
+  }
+  const found: StrangeFile[] = [];
+  for (const path of paths) {
+    if (isIgnoreFile(path) || after.some((unit) => isWithin(path, unit.path))) continue;
+    const now = await readingOf(scene, { tree: trees.merged, units: after, path });
+    if (!now) continue;
+    const was = await readingOf(scene, { tree: trees.base, units: before, path });
+    const comesToLight = was === undefined && !change.paths.some((one) => one.path === path);
+    if (comesToLight ? now.why !== undefined || now.hasBlobs : now.why !== undefined && !was?.why)
+      found.push({ path, ...now, comesToLight });
+  }
+  return found;
+}
+
+interface Reading extends Pick<StrangeFile, 'file' | 'home' | 'why'> {
+  readonly hasBlobs: boolean;
+}
+
+/** How a publish reads a file; undefined where it does not. */
+async function readingOf(
+  { objects, policy: { limits } }: CheckScene,
+  {
+    tree,
+    units,
+    path,
+  }: { readonly tree: string; readonly units: readonly CatalogUnit[]; readonly path: string },
+): Promise<Reading | undefined> {
+  const home = units.find(({ root }) => root !== path && isWithin(path, root));
+  const entry = home && (await entryAt(objects, tree, path));
+  if (!entry || isTree(entry.mode)) return undefined;
+  const [file] = await loadedFiles(objects, tree, { ...home, ...entry, path, package: undefined });
+  if (!file) return undefined;
+  const info = whyUnreadable(entry.mode) === undefined ? await objects.info(entry.id) : undefined;
+  if (info && info.size > limits.fileBytes) return { file, home, why: 'it is too large', hasBlobs: false };
+  const { blobs, findings } = await load(
+    { files: () => Promise.resolve([sourceFile(objects, file)]) },
+    limits,
+  );
+  const why = findings.find(({ severity }) => severity === 'error')?.message;
+  return { file, home, why, hasBlobs: Object.values(blobs).some((some) => some.length > 0) };
 }
 
 /** Paths of the templates that a change writes without the catalogs that they are rendered to: no catalog is checked. */
@@ -85,7 +179,7 @@ async function isCatalog(
   const { packages, channels, bundles, deprecations, others } = blobs;
   if (layout.serves(path))
     return [...packages, ...channels, ...bundles, ...deprecations, ...others].some(
-      ({ schema, package: of }) => of !== '' || (schema.startsWith('olm.') && !TEMPLATE.test(schema)),
+      ({ schema, package: of }) => of !== '' || !TEMPLATE.test(schema),
     );
   // Rendered bundles have names: a list of bundles without names is a template.
   if (bundles.length > 0 && bundles.every(({ name }) => name === '')) return false;

@@ -112,11 +112,15 @@ const CHANNEL = '---\nschema: olm.channel\npackage: etcd\nname: more\nentries:\n
 const ESCAPED = CHANNEL.replace('olm.channel', '"ol\\x6d.channel"');
 
 /** What a stranger adds where anybody may add files. */
-async function added(file: string, text: string): Promise<unknown> {
+async function added(
+  file: string,
+  text: string,
+  { more = '', beside = {} }: { readonly more?: string; readonly beside?: Files } = {},
+): Promise<unknown> {
   const repository = makeRepository();
   onTestFinished(repository.remove);
-  const policy = `${POLICY}layout: {catalog: 'catalogs/{catalog}/{package}/**'}\n`;
-  const files = { [FILE]: catalog(TRAP[0] as Written), '.github/portolan.yaml': policy };
+  const policy = `${POLICY}layout: {catalog: 'catalogs/{catalog}/{package}/**'}\n${more}`;
+  const files = { [FILE]: catalog(TRAP[0] as Written), '.github/portolan.yaml': policy, ...beside };
   const [base = '', head = ''] = repository.chain(files, { [file]: text });
   const words = ['check', '--base', base, '--head', head, '--format', 'json'];
   return JSON.parse((await portolan(repository.directory, ...words)).out);
@@ -155,11 +159,51 @@ test.each([
   expect(verdict === 'pass').toBe(passes);
 });
 
+test('62: a file outside of the folders of catalogs is not a part of a catalog', async () => {
+  expect(await added('docs/etcd/notes.txt', CHANNEL)).toMatchObject({ verdict: 'pass', findings: [] });
+});
+
+const PUBLISHED = `publish: {catalogs: {'v*': {image: 'quay.io/org/index:{catalog}'}}}\n`;
+const NOTES = '# Catalog\n\nWrite `schema: olm.channel`.\n';
+
 test.each([
-  ['catalogs/v4.20/README.md', '# Catalog\n\nWrite `schema: olm.channel`.\n'],
-  ['docs/etcd/notes.txt', CHANNEL],
-])('62: %s is not a part of a catalog', async (file, text) => {
-  expect(await added(file, text)).toMatchObject({ verdict: 'pass', findings: [] });
+  ['README.md', NOTES, {}],
+  ['etcd.bin', '\0', {}],
+  ['x', 'a: [', {}],
+  ['README.md', NOTES, { '.indexignore': 'other.md\n' }],
+  ['x.json', '{"schema": "my.schema", "name": "x"}', {}],
+])(
+  '78: %s in the folder of a published catalog, which opm refuses or serves, does not pass (%j)',
+  async (name, text, beside) => {
+    const own = Object.fromEntries(
+      Object.entries(beside).map(([file, is]) => [`catalogs/v4.20/${file}`, is]),
+    );
+    expect(await added(`catalogs/v4.20/${name}`, text, { more: PUBLISHED, beside: own })).toMatchObject({
+      verdict: 'fail',
+      findings: [
+        { rule: 'layout/unmatched', severity: 'error', location: { file: `catalogs/v4.20/${name}` } },
+      ],
+    });
+  },
+);
+
+test('78: an ignore file that leaves out less brings a file to light that opm refuses', async () => {
+  const beside = { 'catalogs/v4.20/.indexignore': 'README.md\n', 'catalogs/v4.20/README.md': NOTES };
+  const report = await added('catalogs/v4.20/.indexignore', '# nothing\n', { more: PUBLISHED, beside });
+  expect(report).toMatchObject({
+    verdict: 'fail',
+    findings: [{ rule: 'layout/unmatched', location: { file: 'catalogs/v4.20/README.md' } }],
+  });
+});
+
+test.each<[string, { file?: string; more?: string; beside?: Files }, object[]]>([
+  ['a catalog that the policy does not publish', { more: '' }, [{ severity: 'warning' }]],
+  ['what an ignore file leaves out', { beside: { 'catalogs/v4.20/.indexignore': 'README.md\n' } }, []],
+  ['what opm refused before', { beside: { 'catalogs/v4.20/README.md': `${NOTES}x\n` } }, []],
+  ['a folder of no catalog', { file: 'catalogs/v4.21/README.md' }, []],
+])('78: %s does not stop a publish', async (_, { file = 'catalogs/v4.20/README.md', ...given }, findings) => {
+  const report = await added(file, NOTES, { more: PUBLISHED, ...given });
+  expect(report).toMatchObject({ verdict: 'pass', findings });
 });
 
 test.each([
