@@ -87,7 +87,7 @@ export function policyReference(schema) {
   const sections = Object.entries(schema.properties)
     .filter(([, { description }]) => description !== undefined)
     .map(([key, node]) => {
-      const rows = keysBelow(node).map(([path, cell]) => `| \`${path}\` | ${cell} |`);
+      const rows = keysBelow(node).map(([path, cell]) => `| \`${path.replace(/^\[\]\./, '')}\` | ${cell} |`);
       const table = rows.length > 0 ? ['', '| key | meaning |', '|---|---|', ...rows] : [];
       return [`## \`${key}\``, '', described(node), ...table, ''].join('\n');
     });
