@@ -86,6 +86,10 @@ describe.each(SCREENS)('%s', (_, options, paths) => {
       expect(await violations(page)).toEqual([]);
       const width = await page.evaluate('document.documentElement.scrollWidth');
       expect(width).toBe(options.viewport?.width);
+      // Code goes on in the next line; it is not cut off.
+      const cut =
+        "[...document.querySelectorAll('pre')].filter((one) => one.scrollWidth > one.clientWidth + 1).length";
+      expect(await page.evaluate(cut)).toBe(0);
       await page.close();
     },
   );
@@ -98,6 +102,20 @@ test.each(SCREENS)('%s: the home page shows its picture before anybody scrolls',
   expect(height).toBeGreaterThan(180);
   expect(y + height).toBeLessThanOrEqual(options.viewport?.height ?? 0);
   expect(await page.evaluate("document.querySelector('.image-src').naturalWidth")).toBeGreaterThan(0);
+  await page.close();
+});
+
+test('the header has a logo, and leads to the pages, to install, and to nothing outside but the sources', async () => {
+  const page = await opened('');
+  const header = page.locator('.VPNavBar');
+  expect(await header.locator('img.logo').getAttribute('src')).toMatch(/^data:image\/svg/);
+  const links = await header.locator('a').evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+  expect(links).toEqual(
+    expect.arrayContaining(['/portolan/install.html', '/portolan/start-maintainer.html']),
+  );
+  expect(new Set(links.filter((link) => /^[a-z]+:/.test(link ?? '')))).toEqual(
+    new Set(['https://github.com/portolan/portolan']),
+  );
   await page.close();
 });
 
