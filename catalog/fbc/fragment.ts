@@ -75,9 +75,16 @@ export function catalogFolder({ labels }: Pick<Fragment, 'labels'>): string | un
   return label?.value?.replace(/\/+$/, '');
 }
 
+/** A reference without its digest. A pattern for its end would look at what follows each of many signs. */
+export function withoutDigest(image: string): string {
+  return image.split('@', 1)[0] ?? '';
+}
+
 /** A reference without its tag and digest. */
 export function repositoryOf(image: string): string {
-  return image.replace(/@.*$/, '').replace(/:[^/]*$/, '');
+  const name = withoutDigest(image);
+  const colon = name.indexOf(':', name.lastIndexOf('/') + 1);
+  return colon < 0 ? name : name.slice(0, colon);
 }
 
 /** A stage, and those that it is built on, as far as they are in the same Dockerfile. */

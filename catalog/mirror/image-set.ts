@@ -394,7 +394,7 @@ class Reader {
 
   #additional(image: Fields, path: Path): AdditionalImage {
     const reference = withoutTransport(string(image['name']));
-    if (!/[:@][^/]*$/.test(reference)) {
+    if (!/[:@]/.test(reference.slice(reference.lastIndexOf('/') + 1))) {
       this.report(`${JSON.stringify(reference)} has neither a tag nor a digest`, [...path, 'name']);
     }
     this.#checkRepository(image['targetRepo'], [...path, 'targetRepo']);

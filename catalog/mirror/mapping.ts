@@ -176,8 +176,10 @@ function parsed(text: string): ReturnType<typeof parseOcReference> {
 
 /** A source, and the pattern of its tags if it names several images. */
 function sourceOf(text: string): { from: ReturnType<typeof parseOcReference>; tags: string | undefined } {
-  const glob = /^(.*):([\w.*-]*\*[\w.*-]*)$/.exec(text);
-  if (glob) return { from: parsed(glob[1] ?? ''), tags: glob[2] };
+  const colon = text.lastIndexOf(':');
+  const tags = text.slice(colon + 1);
+  if (colon >= 0 && tags.includes('*') && /^[\w.*-]+$/.test(tags))
+    return { from: parsed(text.slice(0, colon)), tags };
   const from = parsed(text);
   return { from, tags: from.tag === '' && from.digest === '' ? '*' : undefined };
 }

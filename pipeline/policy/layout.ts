@@ -193,6 +193,9 @@ function escapeText(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
+/** No file system has a longer name, and git has: with several wildcards it would take very long. Such a path never passes. */
+const LONGEST_NAME = 255;
+
 /** Values of names that a match found so far. */
 export type Captured = Readonly<Record<string, string>>;
 
@@ -207,6 +210,7 @@ export function matchSegment(
   captured: Captured,
 ): Captured | undefined {
   if (segment.literal !== undefined) return segment.literal === name ? captured : undefined;
+  if (name.length > LONGEST_NAME) return undefined;
   const groups = segment.expression.exec(name)?.groups;
   if (!groups) return segment.expression.test(name) ? captured : undefined;
   for (const key of segment.names) {

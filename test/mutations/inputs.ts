@@ -22,6 +22,38 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 79,
+    without: 'a limit of names in a layout',
+    file: 'pipeline/policy/layout.ts',
+    text: 'if (name.length > LONGEST_NAME) return undefined;',
+    instead: '',
+    test: 'test/pipeline/long-texts.test.ts',
+  },
+  {
+    attack: 79,
+    without: 'comments that end where the line does',
+    file: 'catalog/mirror/helm/unrendered.ts',
+    text: '(?:#[\\s\\S]*)?$/',
+    instead: '(?:#.*)?$/',
+    test: 'test/pipeline/long-texts.test.ts',
+  },
+  {
+    attack: 79,
+    without: 'a limit of what aliases make of an index of charts',
+    file: 'pipeline/mirror/charts/repository.ts',
+    text: 'const MOST_ENTRIES = 500_000;',
+    instead: 'const MOST_ENTRIES = Number.POSITIVE_INFINITY;',
+    test: 'test/pipeline/long-texts.test.ts',
+  },
+  {
+    attack: 75,
+    without: 'taking passwords out of the source in a provenance',
+    file: 'pipeline/publish/attest/provenance.ts',
+    text: 'publicUrl(source)}',
+    instead: 'source}',
+    test: 'test/pipeline/publish/attest/attest.test.ts',
+  },
+  {
     attack: 78,
     without: 'a look at files beside the parts of a catalog',
     file: 'pipeline/check/content/unlisted-catalogs.ts',

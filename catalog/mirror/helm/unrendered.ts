@@ -7,7 +7,7 @@ import { tryParseReference } from '../../reference.ts';
 import type { ChartImages } from './chart-images.ts';
 
 /** A line `image: …`, perhaps an item of a list, with or without quotes. */
-const IMAGE_LINE = /^(\s*(?:-\s+)?image:\s+)(["']?)(\S+?)\2\s*(?:#.*)?$/;
+const IMAGE_LINE = /^(\s*(?:-\s+)?image:\s+)(["']?)(\S+?)\2\s*(?:#[\s\S]*)?$/;
 const EXPRESSION = /\{\{(?!-?\s*\/\*)/;
 
 /**

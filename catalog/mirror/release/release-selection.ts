@@ -102,7 +102,7 @@ function releaseIn(platform: Fields, at: Path, reader: SelectionReader): Release
   const written = string(platform['release']);
   if (written === '') return undefined;
   const reference = written.replace(/^docker:\/\//, '');
-  if (!tryParseReference(reference) || !/[:@][^/]*$/.test(reference))
+  if (!tryParseReference(reference) || !/[:@]/.test(reference.slice(reference.lastIndexOf('/') + 1)))
     reader.report(`the release ${JSON.stringify(written)} must be an image with a tag or a digest`, at);
   return { reference, location: reader.locate(at) };
 }

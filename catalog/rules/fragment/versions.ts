@@ -1,4 +1,4 @@
-import { repositoryOf, VERSIONS_LABEL } from '../../fbc/fragment.ts';
+import { repositoryOf, VERSIONS_LABEL, withoutDigest } from '../../fbc/fragment.ts';
 import { tryParseMinor } from '../../fbc/openshift.ts';
 import { readsCsvMetadata } from '../../fbc/platform.ts';
 import { parsedJson } from '../../json.ts';
@@ -27,7 +27,7 @@ export const rule: Rule = {
       else if (isSplit(versions))
         report(`${path}: ${SPLIT}`, where, { severity: 'warning', hint: SPLIT_HINT });
     }
-    if (label || base === undefined || base.replace(/@.*$/, '') !== repositoryOf(base)) return;
+    if (label || base === undefined || withoutDigest(base) !== repositoryOf(base)) return;
     const message = `${path}: the base image ${quoted(base)} has no tag, which would name the version of OpenShift`;
     report(message, place, { hint: HINT });
   },

@@ -41,6 +41,8 @@ export interface RemoteChart {
 
 /** Bytes of an index at most; the largest public ones have about 20 MB. */
 const LARGEST_INDEX = 64 * 2 ** 20;
+/** Versions of all charts of an index at most; the largest public ones have some 20,000. */
+const MOST_ENTRIES = 500_000;
 
 /**
  * The charts that a selection means.
@@ -95,12 +97,14 @@ function entriesIn(text: string, base: URL): Map<string, Entry[]> {
   }
   const entries = isObject(index) && isObject(index['entries']) ? index['entries'] : undefined;
   if (!entries) throw new PipelineError('bad-answer', `the index of ${base.href} has no entries`);
-  return new Map(
-    Object.entries(entries).map(([name, versions]) => [
-      name,
-      (Array.isArray(versions) ? versions : []).flatMap((one: unknown) => entryOf(name, one)),
-    ]),
-  );
+  const listed = Object.entries(entries).map(([name, versions]): [string, unknown[]] => [
+    name,
+    Array.isArray(versions) ? versions : [],
+  ]);
+  // One list may stand for many by an alias.
+  if (listed.reduce((sum, [, versions]) => sum + versions.length, 0) > MOST_ENTRIES)
+    throw new PipelineError('too-large', `the index of ${base.href} has more than ${MOST_ENTRIES} entries`);
+  return new Map(listed.map(([name, versions]) => [name, versions.flatMap((one) => entryOf(name, one))]));
 }
 
 function entryOf(name: string, value: unknown): Entry[] {

@@ -32,7 +32,7 @@ export function provenanceOf({ receipt, source, settings, builder }: ProvenanceR
       buildType: BUILD_TYPE,
       externalParameters: { catalog, platforms, ...settings },
       resolvedDependencies: [
-        { uri: source === undefined ? 'urn:git' : `git+${source}`, digest: { gitCommit: commit } },
+        { uri: source === undefined ? 'urn:git' : `git+${publicUrl(source)}`, digest: { gitCommit: commit } },
         ...(base === undefined ? [] : [{ uri: 'urn:portolan:base-image', digest: digestSet(base) }]),
       ],
     },
@@ -67,4 +67,14 @@ export function cosignStatement(digest: string): Uint8Array {
     predicate: {},
   };
   return new TextEncoder().encode(JSON.stringify(statement));
+}
+
+/** A URL without a name and a password, such as that of a clone in a job: what is attached to an image is public. */
+function publicUrl(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (url.username === '' && url.password === '') return text;
+  url.username = '';
+  url.password = '';
+  return url.href;
 }

@@ -18,7 +18,7 @@ import { sigstore } from '../../../fakes/sigstore.ts';
 
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 
-function statement(digest: string): Uint8Array {
+function statement(digest: string, from = 'https://github.com/acme/catalog'): Uint8Array {
   return provenanceOf({
     receipt: {
       apiVersion: 'portolan/v1alpha1',
@@ -32,7 +32,7 @@ function statement(digest: string): Uint8Array {
       packages: 1,
       layers: 2,
     },
-    source: 'https://github.com/acme/catalog',
+    source: from,
     settings: { cache: 'json', compression: 'gzip', labels: {} },
     builder: 'urn:test',
   });
@@ -275,4 +275,13 @@ describe('without a key', () => {
     onTestFinished(stranger.close);
     expect((await verify({ ...stranger })).verified).toEqual([]);
   });
+});
+
+test.each([
+  ['https://x:hunter2@github.com/acme/catalog.git', 'git+https://github.com/acme/catalog.git'],
+  ['https://github.com/acme/catalog', 'git+https://github.com/acme/catalog'],
+  ['git@github.com:acme/catalog', 'git+git@github.com:acme/catalog'],
+])('75: a statement says that the source is %s without a password', (from, uri) => {
+  const { predicate } = JSON.parse(new TextDecoder().decode(statement(DIGEST, from)));
+  expect(predicate.buildDefinition.resolvedDependencies[0].uri).toBe(uri);
 });
