@@ -167,5 +167,15 @@ async function mayRunPortolan(
 async function runsPortolan(objects: ObjectReader, id: string): Promise<boolean> {
   const info = await objects.info(id);
   if (info && info.size > WORKFLOW_BYTES) return true;
-  return /portolan/i.test((await objects.read(id, WORKFLOW_BYTES)).bytes.toString('utf8'));
+  return /portolan/i.test(unescaped((await objects.read(id, WORKFLOW_BYTES)).bytes.toString('utf8')));
+}
+
+/** A text with the characters that a quoted text of YAML or JSON may write as escapes, in lines that go on. */
+function unescaped(text: string): string {
+  return text
+    .replaceAll(/\\\r?\n[ \t]*/g, '')
+    .replaceAll(/\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))/gi, (written, x, u, long) => {
+      const code = Number.parseInt(x ?? u ?? long, 16);
+      return code > 0x10ffff ? written : String.fromCodePoint(code);
+    });
 }

@@ -22,6 +22,14 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 57,
+    without: 'reading the escapes of a workflow',
+    file: 'pipeline/change/path.ts',
+    text: 'test(unescaped((await objects.read(id, WORKFLOW_BYTES)).bytes',
+    instead: 'test(((await objects.read(id, WORKFLOW_BYTES)).bytes',
+    test: 'test/pipeline/change/classify.test.ts',
+  },
+  {
     attack: 79,
     without: 'a limit of names in a layout',
     file: 'pipeline/policy/layout.ts',

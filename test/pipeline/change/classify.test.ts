@@ -251,10 +251,12 @@ describe('beside the catalogs', () => {
         '.github/portolan-owners.yaml': 'x',
         '.github/workflows/portolan-publish.yml': 'x',
         '.github/workflows/x.yml': 'jobs: {x: {steps: [{run: npx portolan check}]}}',
+        '.github/workflows/y.yml': 'jobs: {x: {steps: [{uses: "p\\x6frtol\\u0061n/a@b"}]}}',
+        '.github/workflows/z.yml': 'jobs: {x: {steps: [{uses: "port\\\n  olan/a@b"}]}}',
         '.github/actions/x/action.yml': { mode: '120000', text: '../y' },
       },
       {
-        gate: `.github/CODEOWNERS .github/actions/x/action.yml .github/portolan-owners.yaml ${POLICY_PATH} .github/workflows/portolan-publish.yml .github/workflows/x.yml CODEOWNERS OWNERS_ALIASES docs/CODEOWNERS`,
+        gate: `.github/CODEOWNERS .github/actions/x/action.yml .github/portolan-owners.yaml ${POLICY_PATH} .github/workflows/portolan-publish.yml .github/workflows/x.yml .github/workflows/y.yml .github/workflows/z.yml CODEOWNERS OWNERS_ALIASES docs/CODEOWNERS`,
       },
     ],
     [
