@@ -44,6 +44,10 @@ const WAYS: Readonly<Record<string, readonly [string, string]>> = {
     'test/e2e/kubernetes-faults.test.ts',
     'under thirty faults no tag moves backwards, nothing is lost, and each merge ends with one status',
   ],
+  'AWS, and the Action that asks the functions': [
+    'test/e2e/functions-faults.test.ts',
+    'under thirty faults no tag moves backwards, nothing is lost, and each merge ends with one status',
+  ],
 };
 
 test.each(Object.entries(WAYS))('%s has a test of the order', (_, [file, name]) => {
