@@ -22,6 +22,14 @@ const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
 export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
+    attack: 79,
+    without: 'a limit of the layers in an archive',
+    file: 'pipeline/oci/registry/archive/docker.ts',
+    text: 'if (image.layers.length > MOST_LAYERS) {',
+    instead: 'if (image.layers.length < 0) {',
+    test: 'test/pipeline/oci/registry/archive/archive.test.ts',
+  },
+  {
     attack: 57,
     without: 'reading the escapes of a workflow',
     file: 'pipeline/change/path.ts',

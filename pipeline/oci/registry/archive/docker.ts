@@ -99,6 +99,9 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
+/** Layers of an image at most; what runs images takes 127. Each is read, also one that is named twice. */
+const MOST_LAYERS = 1000;
+
 /** The manifest that the image would have in a registry, with its layers as they are in the archive. */
 async function manifestOf(
   archive: ArchiveFile,
@@ -107,6 +110,10 @@ async function manifestOf(
 ): Promise<Manifest> {
   const config = await member(archive, image.config, files);
   const layers: object[] = [];
+  if (image.layers.length > MOST_LAYERS) {
+    const why = `has ${image.layers.length} layers, the limit is ${MOST_LAYERS}`;
+    throw new PipelineError('too-large', `an image in ${archive.path} ${why}`);
+  }
   for (const name of image.layers) {
     const { digest, size, isGzipped } = await member(archive, name, files);
     layers.push({ mediaType: isGzipped ? GZIPPED_LAYER_TYPE : LAYER_TYPE, size, digest });
@@ -123,14 +130,30 @@ async function manifestOf(
   return { mediaType: DOCKER_MANIFEST, digest, bytes };
 }
 
+interface Member {
+  readonly digest: string;
+  readonly size: number;
+  readonly isGzipped: boolean;
+}
+
+/** What was read of files: images may share them, however many name them. */
+const read = new WeakMap<TarEntry, Promise<Member>>();
+
 async function member(
   archive: ArchiveFile,
   name: string,
   files: Map<string, TarEntry | Buffer>,
-): Promise<{ digest: string; size: number; isGzipped: boolean }> {
+): Promise<Member> {
   const entry = archive.find(name);
   if (entry === undefined)
     throw new PipelineError('corrupt', `${archive.path} references ${name} but does not contain it`);
+  const found = read.get(entry) ?? readMember(archive, entry);
+  read.set(entry, found);
+  files.set((await found).digest, entry);
+  return found;
+}
+
+async function readMember(archive: ArchiveFile, entry: TarEntry): Promise<Member> {
   const hash = createHash('sha256');
   let head: Uint8Array | undefined;
   for await (const chunk of archive.read(entry)) {
@@ -138,7 +161,6 @@ async function member(
     hash.update(chunk);
   }
   const digest = `sha256:${hash.digest('hex')}`;
-  files.set(digest, entry);
   return { digest, size: entry.size, isGzipped: head?.[0] === 0x1f && head[1] === 0x8b };
 }
 

@@ -113,6 +113,24 @@ describe('archives', () => {
 });
 
 describe('docker-archive', () => {
+  test.each([
+    [1000, undefined],
+    [1001, 'too-large'],
+  ])('79: an image that names one file as %i layers', async (count, code) => {
+    const file = join(folder(), 'image.tar');
+    const images = [{ Config: 'c', Layers: Array.from({ length: count }, () => 'l'), RepoTags: [] }];
+    const files = { c: '{}', l: 'x', 'manifest.json': JSON.stringify(images) };
+    writeFileSync(
+      file,
+      Buffer.concat(
+        Object.entries(files).map(([name, text]) => tar(name, Buffer.from(text)).subarray(0, -1024)),
+      ),
+    );
+    const opened = openSource(parseLocation(`docker-archive:${file}`), client);
+    if (code === undefined) await (await opened).close();
+    else await expect(opened).rejects.toMatchObject({ code });
+  });
+
   test('an image goes in unpacked and comes out as an image with the same config', async () => {
     const file = join(folder(), 'image.tar');
     const image = sampleImage({ layers: ['a', 'b', 'a'] });
