@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'cf0d04a79dbfbd2b4346a496259febbbbdd4a532',
+  commit: '439711641b1aa4cffcbc2265c697b814b48bd873',
 };
 
 const REPOSITORY = 'portolan/portolan';
