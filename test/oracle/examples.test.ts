@@ -303,3 +303,51 @@ test('a way past the bundle whose CRD OLM v1 refuses deletes what stayed because
   expect(await merged({ ...FIRST_CRD, required: ['size'] })).toEqual(['graph/crd-dropped']);
   expect(await merged(FIRST_CRD)).toEqual([]);
 });
+
+test('a version whose requirement nothing meets any more is skipped by a new one', async () => {
+  const requires = { '1.1.0': '<1.2.0' };
+  const merge = (last: Entry): Promise<string[]> =>
+    errorsOf(
+      {
+        'v4.21': {
+          pa: of({ stable: [{ version: '1.0.0' }, { version: '1.3.0', replaces: '1.0.0' }] }),
+          pb: of({ stable: chain('1.0.0', '1.1.0') }, { requires }),
+        },
+      },
+      {
+        'v4.21': {
+          pa: of({ stable: [{ version: '1.3.0', replaces: '1.0.0' }] }),
+          pb: of({ stable: [...chain('1.0.0', '1.1.0'), last] }, { requires }),
+        },
+      },
+    );
+  expect(await merge({ version: '1.2.0', replaces: '1.1.0', skipRange: '>=1.0.0 <1.2.0' })).toEqual([]);
+  expect(await merge({ version: '1.2.0', replaces: '1.1.0' })).toContain('graph/strands-dependents');
+});
+
+test('who never got to the head loses the upgrades before it', async () => {
+  const chained = chain('1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0');
+  const [, , ...rest] = chained;
+  const pb = of({ stable: [{ version: '1.0.0' }, { version: '1.1.0', skips: ['1.0.0'] }] });
+  // Nothing has a provider for 1.3.0.
+  const merge = (first: Entry): Promise<string[]> => {
+    const requires = { '1.3.0': '<1.1.0' };
+    const before = { 'v4.19': { pb, pa: of({ stable: chained }, { requires }) } };
+    return errorsOf(before, { 'v4.19': { pb, pa: of({ stable: [first, ...rest] }, { requires }) } });
+  };
+  expect(await merge({ version: '1.1.0' })).toContain('graph/strands-installed-v0');
+  expect(await merge({ version: '1.1.0', replaces: '1.0.0' })).toEqual([]);
+});
+
+test('a new version is refused its first upgrade', async () => {
+  const more = { ...FIRST_CRD, fields: [...FIRST_CRD.fields, 'more'] };
+  const fast = [{ version: '1.0.0' }, { version: '1.2.0', replaces: '1.0.0', skipRange: '>=1.0.0 <1.2.0' }];
+  const crds = { '1.0.0': FIRST_CRD, '1.2.0': FIRST_CRD };
+  const before = { 'v4.19': { pa: of({ fast, stable: chain('1.0.0') }, { crds }) } };
+  const merge = (crd: Crd): Promise<string[]> =>
+    errorsOf(before, {
+      'v4.19': { pa: of({ fast, stable: chain('1.0.0', '1.1.0') }, { crds: { ...crds, '1.1.0': crd } }) },
+    });
+  expect(await merge(more)).toContain('graph/crd-unsafe-edge');
+  expect(await merge(FIRST_CRD)).toEqual([]);
+});

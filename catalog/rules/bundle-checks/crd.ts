@@ -98,7 +98,7 @@ const OWN_READERS = /^(?:items|additionalItems|additionalProperties|dependencies
 /** Keywords of schemas that hold schemas by name or in a list. */
 const HOLDERS = /^(?:properties|patternProperties|allOf|oneOf|anyOf)$/;
 
-/** Whether a path in a schema leads only through what Go reads by its type. */
+/** Whether Go reads what a path of a schema leads to as text; names of members, behind a holder, do not count as keywords. */
 function isReadAsText(path: Path): boolean {
   const root = path.indexOf('openAPIV3Schema');
   if (root < 0) return false;

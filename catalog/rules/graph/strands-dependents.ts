@@ -69,8 +69,10 @@ function requirementsIn({ properties }: Bundle, { foresight }: World): Requireme
   );
 }
 
+type Sides = Pick<Change, 'before' | 'after'>;
+
 function tell(
-  { before, after }: Change,
+  { before, after }: Sides,
   dependent: Package,
   { group, report }: { readonly group: readonly Loss[]; readonly report: Report },
 ): void {
@@ -81,7 +83,7 @@ function tell(
   if (!location) return;
   const bundles = group.map(({ bundle }) => bundle);
   const versions = versionsOf(bundles.map(installedOf));
-  const isNeeded = bundles.some((bundle) => isStep(before, dependent, bundle));
+  const isNeeded = bundles.some((bundle) => isMissed({ before, after }, dependent, bundle));
   const one = versions.length === 1;
   const where = after.hasCompanions ? 'no catalog of the clusters' : 'nothing in this catalog';
   const message = `package ${quoted(dependent.name)}: ${listed(versions)} ${one ? 'requires' : 'require'} an operator ${requirement.text}, which package ${quoted(provider)} provided before and ${where} provides now: OLM v0 cannot install ${one ? 'it' : 'them'} and skips upgrades to ${one ? 'it' : 'them'} without an error`;
@@ -93,13 +95,15 @@ function tell(
   });
 }
 
-/** Whether a bundle is the head of a channel, or the next step of anything installed. */
-function isStep(world: World, { name, channels }: Package, bundle: Bundle): boolean {
+/** Whether clusters miss a bundle that they no longer can install: as the head of a channel, or as their only next step. */
+function isMissed({ before, after }: Sides, { name, channels }: Package, bundle: Bundle): boolean {
   if ([...channels.values()].some((channel) => headsOf(channel).some((head) => head.name === bundle.name)))
     return true;
-  return installationsOf(world, name).some(({ channel, installed }) =>
-    leadsTo(world, { package: name, channel }, { installed, bundle }),
-  );
+  return installationsOf(before, name).some(({ channel, installed }) => {
+    const place = { package: name, channel };
+    const isLost = after.foresight.v0(place, installed).next.kind !== 'upgrade';
+    return isLost && leadsTo(before, place, { installed, bundle });
+  });
 }
 
 function leadsTo(

@@ -1,9 +1,9 @@
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import { type Change, checkedPackages } from '../../olm/foresight/world.ts';
-import { channelIn, placeOfPackage } from '../finding-location.ts';
-import { listed, versionsOf } from '../message-text.ts';
-import { quoted, type Rule } from '../rule.ts';
+import { channelIn, placeOfHead, placeOfPackage } from '../finding-location.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
 import { reportStranded } from '../stranding.ts';
 
 export const rule: Rule = {
@@ -33,6 +33,7 @@ export const rule: Rule = {
       (move) => (move.before.arrives && !move.after.arrives) || losesUpgrade(move),
     );
     const open = eachOnce(all).filter((move) => move.channel === '' && isLostWithoutChannel(move, change));
+    reportLostSteps(change, report);
     for (const name of change.packages) {
       const without = open.filter((move) => move.package === name).map(({ installed }) => installed);
       const location = placeOfPackage(change.after, name);
@@ -44,6 +45,26 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Reports who never got to the head of its channel, and now gets no upgrade at all. */
+function reportLostSteps(change: Change, report: Report): void {
+  const lost = changesUnder(change, 'v0').filter(
+    (move) => move.channel !== '' && !move.before.arrives && losesUpgrade(move),
+  );
+  for (const group of grouped(lost, (move) => JSON.stringify([move.package, move.channel]))) {
+    const [first] = group;
+    const channel = first && channelIn(change.after, first.package, first.channel);
+    if (!channel) continue;
+    const versions = versionsOf(group.map(({ installed }) => installed));
+    const message = `under OLM v0 ${listed(versions)} had an upgrade in channel ${quoted(channel.name)} of package ${quoted(channel.package)}, and now ${versions.length === 1 ? 'has' : 'have'} none`;
+    report(message, placeOfHead(channel), {
+      package: channel.package,
+      channel: channel.name,
+      installed: versions,
+      hint: `add an entry that replaces or skips ${listed(versions)}`,
+    });
+  }
+}
 
 /**
  * Whether a subscription without a channel had an upgrade in any channel, and has none now. False if the default channel
