@@ -36,7 +36,11 @@ export function migrateBundles(bundles: readonly Bundle[]): {
   return { bundles: migrated, findings };
 }
 
-/** @throws BundleRefusal when the ClusterServiceVersion does not fit its type */
+/**
+ * Replaces a bundle's `olm.bundle.object` by `olm.csv.metadata`.
+ *
+ * @throws BundleRefusal when the ClusterServiceVersion does not fit its type, as in opm also where the metadata is there already
+ */
 function migrateBundle(bundle: Bundle): Bundle {
   const text = bundle.image === '' ? undefined : csvTextOf(bundle);
   if (text === undefined) return bundle;

@@ -71,6 +71,7 @@ function checkOcDigest(digest: string): void {
   if (digest.length - colon - 1 !== length) throw new InvalidReference('invalid checksum digest length');
 }
 
+/** Takes a host off a path: with a slash as Docker's client does, without one a name with a dot or `localhost…`. */
 function splitRegistry(path: string): { registry: string; repository: string } {
   const slash = path.indexOf('/');
   if (slash < 0) {

@@ -112,11 +112,12 @@ function bothOf<T>(
   return { unknown: `the manifests of ${names.join(' and ')} are not known` };
 }
 
+/** New and gone permissions, as far as both can be compared. */
 function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const both = bothOf([was, is], ({ csv }) => csv?.permissions);
   if ('unknown' in both) return { items: [], ...both };
-  const { grants: added, whole } = addedGrants(...both);
-  const { grants: removed } = addedGrants(both[1], both[0]);
+  const { grants: added, whole: isAddedWhole } = addedGrants(...both);
+  const { grants: removed, whole: isRemovedWhole } = addedGrants(both[1], both[0]);
   const items = [
     ...grouped(added).map(
       (grants): ReviewItem => ({ weight: 'act', text: `new: ${grantText(grants)}`, means: reach(grants[0]) }),
@@ -129,7 +130,9 @@ function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
       }),
     ),
   ];
-  return whole ? { items } : { items, unknown: 'there are too many permissions to compare all' };
+  return isAddedWhole && isRemovedWhole
+    ? { items }
+    : { items, unknown: 'there are too many permissions to compare all' };
 }
 
 /** Grants that differ only in the name of the object, together. */

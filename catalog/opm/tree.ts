@@ -103,6 +103,7 @@ function chainError(channel: Channel): Branch {
   return names.length > 0 && `channel contains one or more stranded bundles: ${list(names)}`;
 }
 
+/** What is wrong with a bundle in opm's model; a deprecation is wrong where its message is empty. */
 function bundleTree(pkg: Package, entry: Entry): ErrorTree | undefined {
   const bundle = pkg.bundles.get(entry.name);
   const { name } = entry;

@@ -124,10 +124,10 @@ function splitThree(text: string): [string, string, string] {
 
 function parseNumber(part: 'Major' | 'Minor' | 'Patch', text: string): Uint64 {
   if (!DIGITS.test(text)) {
-    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${quote(text)}`);
+    throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${goQuoted(text)}`);
   }
   if (text.length > 1 && text.startsWith('0')) {
-    throw new VersionError(`${part} number must not contain leading zeroes ${quote(text)}`);
+    throw new VersionError(`${part} number must not contain leading zeroes ${goQuoted(text)}`);
   }
   return parseUint(text);
 }
@@ -142,7 +142,7 @@ function parseUint(text: string): Uint64 {
   if (text.length <= 15) return Number(text);
   const value = BigInt(text);
   if (value > MAX_UINT64)
-    throw new VersionError(`strconv.ParseUint: parsing ${quote(text)}: value out of range`);
+    throw new VersionError(`strconv.ParseUint: parsing ${goQuoted(text)}: value out of range`);
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
@@ -150,25 +150,20 @@ function parsePrerelease(text: string): Uint64 | string {
   if (text === '') throw new VersionError('Prerelease is empty');
   if (DIGITS.test(text)) {
     if (text.length > 1 && text.startsWith('0')) {
-      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${quote(text)}`);
+      throw new VersionError(`Numeric PreRelease version must not contain leading zeroes ${goQuoted(text)}`);
     }
     return parseUint(text);
   }
   if (!ALPHANUMERIC.test(text))
-    throw new VersionError(`Invalid character(s) found in prerelease ${quote(text)}`);
+    throw new VersionError(`Invalid character(s) found in prerelease ${goQuoted(text)}`);
   return text;
 }
 
 function parseBuild(text: string): string {
   if (text === '') throw new VersionError('Build meta data is empty');
   if (!ALPHANUMERIC.test(text))
-    throw new VersionError(`Invalid character(s) found in build meta data ${quote(text)}`);
+    throw new VersionError(`Invalid character(s) found in build meta data ${goQuoted(text)}`);
   return text;
-}
-
-/** Go's `%q`, near enough for a message. */
-function quote(text: string): string {
-  return goQuoted(text);
 }
 
 export function formatVersion(version: Version): string {
@@ -294,17 +289,17 @@ function splitAlternatives(tokens: readonly string[]): string[][] {
 
 function splitOperator(token: string): [operator: string, version: string] {
   const digit = token.search(/\p{Nd}/u);
-  if (digit < 0) throw new VersionError(`Could not get version from string: ${quote(token)}`);
+  if (digit < 0) throw new VersionError(`Could not get version from string: ${goQuoted(token)}`);
   return [goTrimmed(token.slice(0, digit)), token.slice(digit)];
 }
 
 function parseComparator(token: string): Comparator {
   const [operatorText, versionText] = splitOperator(token);
-  const whole = quote(operatorText + versionText);
+  const whole = goQuoted(operatorText + versionText);
   const operator = OPERATORS.get(operatorText);
   if (operator === undefined) {
     throw new VersionError(
-      `Could not parse Range ${quote(token)}: Could not parse comparator ${quote(operatorText)} in ${whole}`,
+      `Could not parse Range ${goQuoted(token)}: Could not parse comparator ${goQuoted(operatorText)} in ${whole}`,
     );
   }
   try {
@@ -312,7 +307,7 @@ function parseComparator(token: string): Comparator {
   } catch (error) {
     if (!(error instanceof VersionError)) throw error;
     throw new VersionError(
-      `Could not parse Range ${quote(token)}: Could not parse version ${quote(versionText)} in ${whole}: ${error.message}`,
+      `Could not parse Range ${goQuoted(token)}: Could not parse version ${goQuoted(versionText)} in ${whole}: ${error.message}`,
     );
   }
 }
@@ -388,7 +383,7 @@ export function parseRelease(text: string): Version['prerelease'] {
   if (text === '') return [];
   if (text.length > MAX_RELEASE) {
     throw new VersionError(
-      `invalid release ${quote(text)}: exceeds maximum length of ${MAX_RELEASE} characters`,
+      `invalid release ${goQuoted(text)}: exceeds maximum length of ${MAX_RELEASE} characters`,
     );
   }
   const identifiers: Version['prerelease'][number][] = [];
@@ -401,6 +396,6 @@ export function parseRelease(text: string): Version['prerelease'] {
       defects.push(`segment ${i}: ${error.message}`);
     }
   }
-  if (defects.length > 0) throw new VersionError(`invalid release ${quote(text)}: ${defects.join('\n')}`);
+  if (defects.length > 0) throw new VersionError(`invalid release ${goQuoted(text)}: ${defects.join('\n')}`);
   return identifiers;
 }

@@ -258,6 +258,7 @@ function placeOf({ claimed }: CatalogsInput, { unit, name, before }: Pieces): 'o
   return before.packages.length > 0 ? 'place' : 'own';
 }
 
+/** A blob of the package `name` in a folder that belongs to another package. */
 function foreignPlace({ unit, name, after }: Pieces, blob: Blob): ForeignPlace {
   const location = { ...locate(blob), file: after.files.get(blob) ?? unit.path };
   return { package: name, place: unit.package ?? '', location };

@@ -53,6 +53,7 @@ export async function askForReviews(
   return { asked: logins.filter((login) => !refused.includes(login)), refused };
 }
 
+/** Whether GitHub refuses a request (422): it does so for all logins if one cannot review. */
 async function isRefused(act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();

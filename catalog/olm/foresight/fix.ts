@@ -316,6 +316,7 @@ function newReplaces(
 /** Longest list of names from which those that are not needed are left out, each by a trial. */
 const SHORTENED = 12;
 
+/** The edit that skips all names, without those that a trial shows to be unneeded, one after the other; none if it does not help. */
 function shortestSkips(
   channel: Channel,
   { head, names, helps }: { head: Entry; names: readonly string[]; helps: Helps },

@@ -23,7 +23,7 @@ export function packageOf(ofPackage: Package, plans: readonly SuggestedChannel[]
   return packageWith(ofPackage, { channels, bundles });
 }
 
-/** A suggested channel as a blob; what else today's blob has stays. */
+/** A suggested channel as a blob; what else today's blob has stays. With a reason why there is no suggestion, today's channel. */
 export function channelOf(ofPackage: Package, { name, entries, why }: SuggestedChannel): Channel {
   const today = ofPackage.channels.get(name);
   if (today && why !== undefined) return today;

@@ -16,7 +16,11 @@ interface PolicyScene {
   readonly policy: Policy;
 }
 
-/** @param ruleIds every rule that a policy may name */
+/**
+ * What would be wrong with the policy and its publishing after the merge: places that two catalogs share are known where the base has them.
+ *
+ * @param ruleIds every rule that a policy may name
+ */
 export async function checkPolicyAfter(
   { objects, trees, change, policy: { layout, publish } }: PolicyScene,
   ruleIds: readonly string[],

@@ -263,7 +263,7 @@ async function blobsIn(text: string, limits: Limits, each: EachBlob): Promise<Bl
   return (await load({ files: () => Promise.resolve([file]) }, limits, each)).blobs;
 }
 
-/** Notes what a file had; what is known already had a later last day. */
+/** Notes what a file had. Files come from the newest to the oldest: what is known already had a later last day. */
 function note(
   { channels, bundles }: FilePast,
   { id, date: last }: Pick<OldVersion, 'id' | 'date'>,

@@ -56,11 +56,16 @@ const WAIVED = `${POLICY}waivers:
 `;
 
 test.each<[string, Files, Files, readonly string[]]>([
-  ['nothing of the catalogs', { 'README.md': 'a' }, { 'README.md': 'b' }, []],
-  ['a new package', { 'README.md': 'a' }, { 'README.md': 'a', [FILE]: ONE }, ['--author', 'bob#11']],
+  ['nothing of the catalogs', { [FILE]: null, 'README.md': 'a' }, { 'README.md': 'b' }, []],
+  [
+    'a new package',
+    { [FILE]: null, 'README.md': 'a' },
+    { 'README.md': 'a', [FILE]: ONE },
+    ['--author', 'bob#11'],
+  ],
   ['a channel, edges and heads', { [FILE]: ONE }, { [FILE]: TWO }, []],
   ['what is lost', { [FILE]: TWO }, { [FILE]: ONE }, ['--author', 'mallory#66']],
-  ['a package that goes', { [FILE]: TWO }, { 'README.md': 'a' }, []],
+  ['a package that goes', { [FILE]: TWO }, { [FILE]: null, 'README.md': 'a' }, []],
   ['what is waived', { [FILE]: TWO, '.github/portolan.yaml': WAIVED }, { [FILE]: ONE }, []],
   ['a policy that cannot be read', { '.github/portolan.yaml': 'kind: 7\n' }, { [FILE]: ONE }, []],
   ['broken YAML', { [FILE]: ONE }, { [FILE]: 'a: [' }, []],
