@@ -1,5 +1,5 @@
 /** A repository on GitHub that a command changes by pull requests. */
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
@@ -21,7 +21,7 @@ interface OnGitHub {
 /** Whether a text names a repository on GitHub: no directory has that name, and it has one slash. */
 export function namesGitHub(text: string, { directory }: Terminal): boolean {
   if (!/^[\w-][\w.-]*\/[\w.-]+$/.test(text)) return false;
-  return statSync(resolve(directory, text), { throwIfNoEntry: false }) === undefined;
+  return !existsSync(resolve(directory, text));
 }
 
 /**

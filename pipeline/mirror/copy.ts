@@ -27,6 +27,8 @@ export interface CopyRequest {
   readonly parallel: number;
   /** Whether referrers and signatures go along. */
   readonly companions: boolean;
+  /** How many of them an image may have, 10,000 without it. */
+  readonly mostCompanions?: number;
   /** Whether existing lists are checked for all of their platforms: an earlier copy may have left some out. */
   readonly checksLists?: boolean;
   /** Told of each image that has the destination's name now, with its digest. */
@@ -97,7 +99,10 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
     progress.expect(found);
     run.mover.expect(progress.state().bytes.total);
     await eachOf(inOrder(found, jobs), parallel, async (image) => {
-      if (request.companions) await attempt(image.job, () => copyCompanions(image, run));
+      if (request.companions)
+        await attempt(image.job, () =>
+          copyCompanions(image, { run, most: request.mostCompanions ?? MOST_COMPANIONS }),
+        );
       await attempt(image.job, () => pushImage(image, run));
       progress.imageDone();
     });
@@ -206,28 +211,36 @@ function reportOf(
 
 /** How far a signature of a signature, and so on, is followed. */
 const DEPTH = 3;
+/** How many of them an image may have in all: each may have as many again. */
+const MOST_COMPANIONS = 10_000;
 
 /**
  * Copies signatures and referrers; all are tried.
  *
  * @throws PipelineError for one that could not be copied
  */
-async function copyCompanions(image: Inspected, run: CopyRun): Promise<void> {
+async function copyCompanions(
+  image: Inspected,
+  { run, most }: { readonly run: CopyRun; readonly most: number },
+): Promise<void> {
   if (!image.job.from) return;
   const children = image.content?.manifests.map(({ digest }) => digest) ?? [];
-  await copyAll([image.digest, ...children], { image, run, depth: 0 });
+  await copyAll([image.digest, ...children], { image, run, depth: 0, room: { most, left: most } });
 }
 
 interface Along {
   readonly image: Inspected;
   readonly run: CopyRun;
   readonly depth: number;
+  /** How many more may be copied. */
+  readonly room: { readonly most: number; left: number };
 }
 
 async function copyAll(digests: readonly string[], along: Along): Promise<void> {
-  const { image, run, depth } = along;
+  const { image, run, depth, room } = along;
   const failures: PipelineError[] = [];
   for (const companion of await companionsOf(image.source.reference, digests, run.sources)) {
+    if (--room.left < 0) throw tooManyCompanions(image, room.most);
     try {
       const digest = await copyOne(companion, along);
       if (digest !== undefined && depth < DEPTH) await copyAll([digest], { ...along, depth: depth + 1 });
@@ -239,6 +252,13 @@ async function copyAll(digests: readonly string[], along: Along): Promise<void> 
   // One that another try cannot mend decides: the others need not be tried again.
   const worst = failures.find((error) => !error.retryable) ?? failures[0];
   if (worst) throw worst;
+}
+
+function tooManyCompanions({ job }: Inspected, most: number): PipelineError {
+  const what = 'signatures and other artifacts, with those of each of them';
+  return new PipelineError('too-large', `${job.source} has more than ${most} ${what}`, {
+    hint: 'use --no-signatures to copy it without them',
+  });
 }
 
 /** @returns the digest of a referrer, which may have referrers itself */

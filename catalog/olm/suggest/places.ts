@@ -100,8 +100,9 @@ function namedBy(entries: readonly Entry[], published: readonly Installed[]): In
 
 /** The version at the end of a bundle's name, as nearly all are called. */
 function guessed(name: string): Version | undefined {
-  const text = /[.-]v?([0-9]+\.[0-9]+\.[0-9].*)$/.exec(name)?.[1];
-  return text === undefined ? undefined : tryParseVersion(text);
+  const [before = '', start = ''] = /[.-]v?([0-9]+\.[0-9]+\.[0-9])/.exec(name) ?? [];
+  const at = name.indexOf(before) + before.length - start.length;
+  return start === '' ? undefined : tryParseVersion(name.slice(at));
 }
 
 /** Lower bounds of today's ranges: whatever is installed from there on follows some entry today. */

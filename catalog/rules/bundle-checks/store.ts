@@ -34,7 +34,7 @@ export const checkMaintainers: Check = ofCsv((csv, report) => {
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\uffff-]+";
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 const ADDRESS = new RegExp(`^(?:${QUOTED}|${ATOM}(?:\\.${ATOM})*)@(?:${ATOM}(?:\\.${ATOM})*|\\[[^\\]]+\\])$`);
-const NAMED = /^(?:"(?:[^"\\]|\\.)*"|[^<>@,]*?)\s*<([^<>]*)>$/;
+const NAMED = /^(?:"(?:[^"\\]|\\.)*"\s*|[^<>@,]*)<([^<>]*)>$/;
 
 /** Characters of an address with its name: mail takes 320 without one, and what is longer is read too slowly. */
 const LONGEST_ADDRESS = 2000;

@@ -28,19 +28,29 @@ const MOST = 256 * 1024 * 1024;
 /** How long a cluster may be silent, in milliseconds. */
 const PATIENCE = 60_000;
 
+/** How long one answer may take, in milliseconds: a byte now and then breaks the silence. */
+const LONGEST = 300_000;
+
 /**
  * Opens the API of a cluster.
  *
  * @param most bytes of all its answers
+ * @param longest milliseconds that one answer may take
  */
-export function clusterApi(access: ClusterAccess, most: number = MOST): ClusterApi {
+export function clusterApi(
+  access: ClusterAccess,
+  most: number = MOST,
+  longest: number = LONGEST,
+): ClusterApi {
   const { ca, certificate } = access;
   const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }), ...certificate });
   const budget: Budget = { most, left: most };
   const get = async (path: string): Promise<unknown> => {
-    const { status, body } = await answerTo(access, { agent, budget }, path).catch((cause: unknown) => {
-      throw cause instanceof PipelineError ? cause : unusable(access, cause);
-    });
+    const { status, body } = await answerTo(access, { agent, budget, longest }, path).catch(
+      (cause: unknown) => {
+        throw cause instanceof PipelineError ? cause : unusable(access, cause);
+      },
+    );
     if (status === 404) return undefined;
     if (status !== 200) throw refusal(access, { path, status, body });
     const value = parsedJson(body);
@@ -145,11 +155,13 @@ interface Budget {
 interface Connection {
   readonly agent: Agent;
   readonly budget: Budget;
+  /** As in {@link clusterApi}. */
+  readonly longest: number;
 }
 
 function answerTo(
   { name, server, token }: ClusterAccess,
-  { agent, budget }: Connection,
+  { agent, budget, longest }: Connection,
   path: string,
 ): Promise<ApiAnswer> {
   const failed = (why: string, cause?: unknown): PipelineError =>
@@ -182,6 +194,8 @@ function answerTo(
         reject(error instanceof PipelineError ? error : failed(error.message, error)),
       );
     });
+    const end = setTimeout(() => sent.destroy(failed(`no whole answer for ${longest / 1000} s`)), longest);
+    sent.on('close', () => clearTimeout(end));
     sent.on('timeout', () => sent.destroy(failed(`no answer for ${PATIENCE / 1000} s`)));
     sent.on('error', (error) =>
       reject(error instanceof PipelineError ? error : failed(error.message, error)),

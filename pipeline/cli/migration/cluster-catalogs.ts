@@ -168,7 +168,7 @@ function catalogDocument(
 function pollMinutes(source: ClusterObject, image: string): number | undefined {
   const interval = textAt(source, 'spec', 'updateStrategy', 'registryPoll', 'interval');
   if (image.includes('@sha256:') || interval === '') return undefined;
-  const parts = [...interval.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)];
+  const parts = [...interval.matchAll(/(?<!\d)(\d+(?:\.\d+)?)(h|ms|m|s)/g)];
   const seconds = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (SECONDS[unit ?? ''] ?? 0), 0);
   return seconds === 0 ? undefined : Math.max(1, Math.trunc(seconds / 60));
 }

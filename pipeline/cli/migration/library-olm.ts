@@ -183,11 +183,16 @@ function refusedIf(condition: boolean, refusal: string, pass: string): Verdict {
   return { refusals: condition ? [refusal] : [], pass };
 }
 
-/** The one that library-olm looks at: the API lists them by name. */
+const groups = new WeakMap<readonly ClusterObject[], ClusterObject>();
+
+/** The one that library-olm looks at: the API lists them by name. Looked for once in each namespace. */
 function groupOf({ view, namespace }: About): ClusterObject | undefined {
-  return [...view.all('OperatorGroup', namespace)].sort((a, b) =>
-    compareText(place(a).name, place(b).name),
-  )[0];
+  const all = view.all('OperatorGroup', namespace);
+  const known = groups.get(all);
+  if (known) return known;
+  const first = [...all].sort((a, b) => compareText(place(a).name, place(b).name))[0];
+  if (first) groups.set(all, first);
+  return first;
 }
 
 function groupVerdict(about: About): Verdict {

@@ -64,6 +64,7 @@ async function copy(
   text: string,
   ports: Omit<CopyPorts, 'progress' | 'clock'>,
   loads = false,
+  mostCompanions?: number,
 ): Promise<CopyReport> {
   const read = readMapping(text, 'mapping.txt');
   expect(read.findings).toEqual([]);
@@ -71,7 +72,15 @@ async function copy(
   expect(findings).toEqual([]);
   const all = loads ? jobs.map((job) => ({ ...job, from: job.to })) : jobs;
   const around = { clock: testClock(), progress: () => undefined };
-  return copyImages({ ...ports, ...around }, { jobs: all, parallel: 8, companions: true });
+  return copyImages(
+    { ...ports, ...around },
+    {
+      jobs: all,
+      parallel: 8,
+      companions: true,
+      ...(mostCompanions === undefined ? {} : { mostCompanions }),
+    },
+  );
 }
 
 function mappingOf({ from, to }: Pick<Scene, 'from' | 'to'>): string {
@@ -118,6 +127,18 @@ test('signatures and referrers come along, those of platforms and of signatures 
   expect(await about(list.root.digest)).toEqual([sbom.root.digest]);
   expect(await about(sbom.root.digest)).toEqual([aboutSbom.root.digest]);
   expect(await about(child?.digest ?? '')).toEqual([aboutChild.root.digest]);
+});
+
+test('an image with more artifacts than anybody attaches is refused', async () => {
+  const { client, ports, ...hosts } = await scene();
+  const repository = `${hosts.from}/org/a`;
+  for (const name of ['one', 'two', 'three']) {
+    const image = sampleReferrer(list.root, 'test/sbom', name);
+    await pushImage(client, withDigest(parseReference(`${repository}:list`), image.root.digest), { image });
+  }
+  const report = await copy(mappingOf(hosts), ports, false, 2);
+  expect(report.failed).toMatchObject([{ why: expect.stringContaining('more than 2 signatures') }]);
+  expect(await copy(mappingOf(hosts), ports, false, 3)).toMatchObject({ failed: [] });
 });
 
 test('what fails is named and spoils nothing else', async () => {

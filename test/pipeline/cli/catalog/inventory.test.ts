@@ -374,6 +374,28 @@ describe('portolan inventory', () => {
     await expect(read(700)).rejects.toThrow('the answers of cluster "c" have more than 700 bytes');
   });
 
+  test('an answer that never ends is given up, though bytes come', async () => {
+    const { key, cert } = selfSigned('127.0.0.1');
+    const server = createServer({ key, cert }, (_, response) => {
+      response.writeHead(200).write('[');
+      const drip = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(drip));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const access = {
+      name: 'c',
+      server: `https://127.0.0.1:${port}`,
+      ca: cert,
+      token: '',
+      certificate: undefined,
+    };
+    const api = clusterApi(access, 10_000_000, 100);
+    onTestFinished(() => api.close());
+    await expect(api.get('/apis')).rejects.toThrow('cannot reach cluster "c"');
+  });
+
   test('a list that leads back to a page is an error', async () => {
     const far = await cluster({ ...OLM_V0 }, { circle: true });
     const { exit, err } = await inventory(kubeconfig(far));
