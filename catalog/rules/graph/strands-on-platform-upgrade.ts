@@ -20,7 +20,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'Reports installed versions without an upgrade path in the catalogs of the next platform versions',
   harm: { rank: 7, kind: 'later' },
-  reads: ['catalogs'],
+  reads: ['catalogs', 'history'],
   foresee(world, report) {
     tell(eachChannelOnce(nearestLosses(world)), { world, report, severity: 'warning' });
   },
