@@ -1,4 +1,5 @@
 /** What a rule says of itself, and its page. */
+import type { Finding } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { Rule } from '../../catalog/rules/rule.ts';
 
@@ -9,6 +10,12 @@ const BY_ID: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.id, r
 
 export function ruleOf(id: string): Rule | undefined {
   return BY_ID.get(id);
+}
+
+/** The pages of the rules of findings, by id. */
+export function rulePagesOf(findings: readonly Pick<Finding, 'rule'>[]): Readonly<Record<string, string>> {
+  const pages = findings.map(({ rule }) => [rule, rulePage(rule)] as const);
+  return Object.fromEntries(pages.filter((one): one is readonly [string, string] => one[1] !== undefined));
 }
 
 /** The page of a rule; undefined for what no rule reports, such as a mistake in the policy. */

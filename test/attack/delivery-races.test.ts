@@ -152,7 +152,7 @@ interface Told {
 async function endOf({ race, commits }: Raced): Promise<End> {
   const { records, registry, statuses } = race.world;
   const [current] = await publishedIn(records);
-  const [key = ''] = await records.list(PUBLISHED);
+  const [key] = await records.list(PUBLISHED);
   const outcomes: Told[] = [];
   for (const commit of commits) {
     const outcome = await outcomeAt(records, { ...CATALOG, commit: commit.id });
@@ -163,7 +163,8 @@ async function endOf({ race, commits }: Raced): Promise<End> {
     race,
     commits,
     tag: (await registry.resolve(TAG))?.digest,
-    claim: await recordFence(records).read(key.slice(PUBLISHED.length)),
+    // Where every commit removes the catalog or cannot be used, nothing was ever published.
+    claim: key === undefined ? undefined : await recordFence(records).read(key.slice(PUBLISHED.length)),
     current,
     outcomes,
     last: (await lastOutcomes(records))[0],
@@ -209,6 +210,11 @@ const RULES: Readonly<Record<string, (end: End) => readonly unknown[]>> = {
     // A catalog that is removed asks for nothing; under a policy that cannot be used, nothing can be published.
     if (tip?.kind === 'removed' || (tip?.kind === 'unusable' && !claim)) return [];
     const newest = commits.findLast(({ content }) => content !== undefined);
+    // What a later commit removed is not published for the first time, nor again while the policy of the newest cannot be used.
+    const isRemoved = commits
+      .slice(newest ? commits.indexOf(newest) : 0)
+      .some(({ kind }) => kind === 'removed');
+    if (isRemoved && (tip?.kind === 'unusable' || !claim)) return [];
     const published = commits.find(({ id }) => id === claim?.commit);
     // A commit that no longer had the catalog stands until a newer one has it again.
     if (claim?.retired !== undefined) {

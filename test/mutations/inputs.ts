@@ -646,8 +646,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 54,
     without: 'escaped names in the data of a page',
     file: 'pipeline/report/page/page.ts',
-    text: 'JSON.stringify(data, shown)',
-    instead: 'JSON.stringify(data)',
+    text: 'JSON.stringify(found, shown)',
+    instead: 'JSON.stringify(found)',
     test: 'test/pipeline/report/unseen.test.ts',
   },
   {

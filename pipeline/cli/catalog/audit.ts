@@ -16,6 +16,7 @@ import { asked, auditText, catalogLine, headline } from '../../report/audit-text
 import { isAnyStuck } from '../../report/cluster-text.ts';
 import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-text.ts';
 import { pageText } from '../../report/page/page.ts';
+import { rulePagesOf } from '../../report/rule-help.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amount, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
@@ -267,6 +268,7 @@ function auditPage({ report, worlds }: Audited): string {
     asked: asked(report),
     summary: report.catalogs.map((one) => catalogLine(one).trim()),
     findings: report.findings,
+    rulePages: rulePagesOf(report.findings),
     graph: graphDocument(worlds),
     ...(report.fleet ? { fleet: report.fleet } : {}),
   });

@@ -21,6 +21,7 @@ import { type CatalogMessage, messageOf } from './message.ts';
 import {
   askReport,
   isDone,
+  lastWord,
   noteOutcome,
   noteRetry,
   type Outcome,
@@ -161,11 +162,22 @@ interface Publishing {
   readonly published: Set<string>;
 }
 
-/** Publishes the branch's newest commit, which has the last word on its catalog. */
+/** Publishes the branch's newest commit, which has the last word on its catalog unless a newer one was heard of meanwhile. */
 async function publishNewest(message: CatalogMessage, publishing: Publishing): Promise<Published> {
+  const { ports } = publishing;
+  const before = await lastCommit(ports, message);
   const published = await publishCommit(message, publishing);
-  await recordOutcome(publishing.ports, message, outcomeOf(published, message));
+  const since = await lastCommit(ports, message);
+  const isOvertaken = since !== undefined && since !== before && since !== message.commit;
+  const record = isOvertaken ? recordBehind : recordOutcome;
+  await record(ports, message, outcomeOf(published, message));
   return published;
+}
+
+/** The commit that has the last word on a catalog; undefined where none is known. */
+async function lastCommit({ records }: DeliveryPorts, message: CatalogMessage): Promise<string | undefined> {
+  const last = await lastWord(records, message);
+  return last === 'unread' ? undefined : last?.commit;
 }
 
 /** Publishes the newest commit instead of an older one; the older one where the newest cannot be. */

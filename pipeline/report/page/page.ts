@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { escapeXml, plainLines } from '../../text.ts';
-import { rulePage } from '../rule-help.ts';
 import { SANKEY_STYLE } from '../sankey.ts';
 import { HOPS_STYLE } from '../svg.ts';
 import type { PageData } from './page-data.ts';
@@ -14,11 +13,8 @@ import { STYLE } from './style.ts';
 
 /** The page as HTML. */
 export function pageText(found: PageData): string {
-  const pages = found.findings.map(({ rule }) => [rule, rulePage(rule)] as const);
-  const rulePages = Object.fromEntries(pages.filter(([, page]) => page !== undefined));
-  const data = { ...found, rulePages };
   // HTML ends a script element at any `</`, even inside a string.
-  const json = JSON.stringify(data, shown).replaceAll('<', '\\u003c');
+  const json = JSON.stringify(found, shown).replaceAll('<', '\\u003c');
   const digest = createHash('sha256').update(SCRIPT).digest('base64');
   const policy = `default-src 'none'; script-src 'sha256-${digest}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
@@ -27,13 +23,13 @@ export function pageText(found: PageData): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeXml(data.title)}</title>
+<title>${escapeXml(found.title)}</title>
 <style>${STYLE}${HOPS_STYLE}${SANKEY_STYLE}</style>
 </head>
 <body>
 <a class="jump" href="#main">Skip to the package</a>
 <header>
-<h1>${escapeXml(data.title)}</h1>
+<h1>${escapeXml(found.title)}</h1>
 <label for="catalog">Catalog</label> <select id="catalog"></select>
 <label for="search">Search</label> <input id="search" type="search" placeholder="package, version, channel ( / )">
 <button id="theme" type="button">Switch theme</button>
