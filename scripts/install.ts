@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '439711641b1aa4cffcbc2265c697b814b48bd873',
+  commit: '8ad84aa5020ef0899fc9fdb06a5fa698e3165dc9',
 };
 
 const REPOSITORY = 'portolan/portolan';
