@@ -338,16 +338,3 @@ test('who never got to the head loses the upgrades before it', async () => {
   expect(await merge({ version: '1.1.0' })).toContain('graph/strands-installed-v0');
   expect(await merge({ version: '1.1.0', replaces: '1.0.0' })).toEqual([]);
 });
-
-test('a new version is refused its first upgrade', async () => {
-  const more = { ...FIRST_CRD, fields: [...FIRST_CRD.fields, 'more'] };
-  const fast = [{ version: '1.0.0' }, { version: '1.2.0', replaces: '1.0.0', skipRange: '>=1.0.0 <1.2.0' }];
-  const crds = { '1.0.0': FIRST_CRD, '1.2.0': FIRST_CRD };
-  const before = { 'v4.19': { pa: of({ fast, stable: chain('1.0.0') }, { crds }) } };
-  const merge = (crd: Crd): Promise<string[]> =>
-    errorsOf(before, {
-      'v4.19': { pa: of({ fast, stable: chain('1.0.0', '1.1.0') }, { crds: { ...crds, '1.1.0': crd } }) },
-    });
-  expect(await merge(more)).toContain('graph/crd-unsafe-edge');
-  expect(await merge(FIRST_CRD)).toEqual([]);
-});

@@ -102,7 +102,13 @@ function newlyStuck(all: readonly Installation[], views: Views): WorseOff[] {
   return freshIn(views.after)
     .filter((one) => !known.has(keyOf(one)) && !walk(views.after, one).atHead)
     .filter((one) => !isKnownProblem(one, all, views))
-    .map((one) => ({ ...one, harm: needsAnother(one, views) ? 'needs another catalog' : 'new and stuck' }));
+    .map((one) => ({ ...one, harm: stuckAs(one, views) }));
+}
+
+/** Why something new is stuck: clusters may refuse its upgrade only for objects that nobody has yet. */
+function stuckAs(one: Installation, views: Views): Harm {
+  if (needsAnother(one, views)) return 'needs another catalog';
+  return walk(withoutCrds(views.after), one).atHead ? 'objects at risk' : 'new and stuck';
 }
 
 /** Whether only a package is missing that this catalog never had: another one of the cluster may have it. */

@@ -148,3 +148,18 @@ test('a catalog no longer continues versions that clusters may bring before they
   expect(await told(...merge(newest()))).toEqual(['warning graph/strands-on-platform-upgrade']);
   expect(await told(...merge(newest('>=0.9.0 <1.2.0')))).toEqual([]);
 });
+
+test('a new version is refused its first upgrade: nobody has it yet', async () => {
+  const more = { ...FIRST_CRD, fields: [...FIRST_CRD.fields, 'more'] };
+  const fast = [{ version: '1.0.0' }, { version: '1.2.0', replaces: '1.0.0', skipRange: '>=1.0.0 <1.2.0' }];
+  const crds = { '1.0.0': FIRST_CRD, '1.2.0': FIRST_CRD };
+  const before: State = { 'v4.19': { pa: of({ fast, stable: chain('1.0.0') }, { crds }) } };
+  const stable = chain('1.0.0', '1.1.0');
+  const merge = (crd: typeof FIRST_CRD): [State, State] => [
+    before,
+    { 'v4.19': { pa: of({ fast, stable }, { crds: { ...crds, '1.1.0': crd } }) } },
+  ];
+  expect(harmsOf(...merge(more))).toEqual(['objects at risk']);
+  expect(await told(...merge(more))).toContain('warning graph/crd-unsafe-edge');
+  expect(harmsOf(...merge(FIRST_CRD))).toEqual([]);
+});

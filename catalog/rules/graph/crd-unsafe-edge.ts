@@ -247,13 +247,6 @@ function reachedByWay(
       reached.set(wayKey(way), names);
     }
   }
-  const known = new Set(installations.map(({ installed }) => installed.name));
-  // What can be installed only from now on may be stuck from its first day.
-  for (const { channel, installed } of publishedInstallations(after, name).filter(
-    (one) => !known.has(one.installed.name),
-  ))
-    for (const way of waysFrom(after, channel))
-      reached.set(wayKey(way), (reached.get(wayKey(way)) ?? new Set()).add(installed.name));
   const onward = new Map<string, Map<string, string[]>>();
   for (const { from, to, ways } of edges) {
     for (const way of ways) {
