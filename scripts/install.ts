@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '8ad84aa5020ef0899fc9fdb06a5fa698e3165dc9',
+  commit: '5689927aae7bd4ef38d812ad2b2c04950893569f',
 };
 
 const REPOSITORY = 'portolan/portolan';
