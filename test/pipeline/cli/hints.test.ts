@@ -24,6 +24,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/publish/plan-artifact.ts': ['mirror plan', 'mirror copy'],
   'pipeline/publish/target.ts': ['publish'],
   'pipeline/mirror/archive-writer.ts': ['mirror copy'],
+  'pipeline/mirror/copy.ts': ['mirror copy', 'mirror sync'],
   'pipeline/cli/catalog/installed-next.ts': ['next'],
   'pipeline/cli/repository/compare.ts': ['diff'],
   'pipeline/check/prospects.ts': ['audit'],
