@@ -18,7 +18,7 @@ export const MERGE = {
   messages: 1 + CATALOGS + 4 * CATALOGS,
   /** In S3: a catalog's documents, outcomes and memory; and the webhook's record. */
   written: 1 + 19 * CATALOGS,
-  read: 1 + 13 * CATALOGS,
+  read: 1 + 15 * CATALOGS,
   listed: 1,
   /** In DynamoDB: claims and leases. */
   fenceRead: 6 * CATALOGS,
