@@ -11,6 +11,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import fc from 'fast-check';
+import { crdObject } from '../test/fakes/crd-object.ts';
 import { type Run, timedRun } from './process.ts';
 
 /** What a catalog consists of. Numbers are shares of its size, so that it can be made larger. */
@@ -114,24 +115,11 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, i
 
 /** A bundle directory: a ClusterServiceVersion, and `count` pieces of one kind. */
 function bundleFiles({ bundle }: Shape, count: number): Readonly<Record<string, unknown>> {
-  const crd = (i: number, properties: object): unknown => ({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `k${i}s.example.com` },
-    spec: {
-      group: 'example.com',
-      names: { kind: `K${i}`, plural: `k${i}s`, singular: `k${i}`, listKind: `K${i}List` },
-      scope: 'Namespaced',
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', properties } },
-        },
-      ],
-    },
-  });
+  const crd = (i: number, properties: Readonly<Record<string, object>>): unknown => {
+    const made = crdObject(`k${i}s.example.com`, properties);
+    const names = { kind: `K${i}`, plural: `k${i}s`, singular: `k${i}`, listKind: `K${i}List` };
+    return { ...made, spec: { ...made.spec, group: 'example.com', names } };
+  };
   const plain = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
   const wide = Object.fromEntries(numbers(count).map((i) => [`f${i}`, { type: 'string', maxLength: 9 }]));
   const nested = numbers(Math.min(count, 40)).reduce<object>(
