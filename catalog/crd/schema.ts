@@ -114,7 +114,7 @@ function children(schema: Schema, dialect: Dialect, text: string): readonly Chil
   for (const [i, item] of listOf(items).entries())
     add(['items', `${i}`], dialect.index(text, 'items', i), item);
   if (!Array.isArray(items)) add(['items'], dialect.items(text), items);
-  for (const keyword of COMBINING) {
+  for (const keyword of LISTS_OF_SCHEMAS) {
     for (const [i, item] of listOf(schema[keyword]).entries())
       add([keyword, `${i}`], dialect.index(text, keyword, i), item);
   }
@@ -122,7 +122,7 @@ function children(schema: Schema, dialect: Dialect, text: string): readonly Chil
   for (const [name, property] of entriesOf(schema['properties']))
     add(['properties', name], propertyPlace(text, name), property);
   add(['additionalProperties'], dialect.additional(text), schema['additionalProperties']);
-  for (const keyword of NAMING) {
+  for (const keyword of NAMED_SCHEMAS) {
     for (const [name, property] of entriesOf(schema[keyword]))
       add([keyword, name], dialect.named(text, keyword, name), property);
   }
@@ -135,8 +135,8 @@ function propertyPlace(text: string, name: string): string {
   return name === '' ? `${text}[]` : `${text}.${name}`;
 }
 
-const COMBINING = ['allOf', 'anyOf', 'oneOf'];
-const NAMING = ['patternProperties', 'definitions', 'dependencies'];
+const LISTS_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf'];
+const NAMED_SCHEMAS = ['patternProperties', 'definitions', 'dependencies'];
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
@@ -180,12 +180,12 @@ function isNothing(key: string, value: unknown): boolean {
   if (key === 'default' || key === 'example') return false;
   if (value === '') return !OPTIONAL_TEXTS.has(key);
   if (value === false) return !OPTIONAL_BOOLEANS.has(key);
-  if (isObject(value)) return NAMING.includes(key) && Object.keys(value).length === 0;
+  if (isObject(value)) return NAMED_SCHEMAS.includes(key) && Object.keys(value).length === 0;
   return Array.isArray(value) && value.length === 0;
 }
 
 /** Keywords that hold one schema; some of them a boolean instead. */
-const ONE: ReadonlySet<string> = new Set(['items', 'not', 'additionalProperties', 'additionalItems']);
+const ONE_SCHEMA: ReadonlySet<string> = new Set(['items', 'not', 'additionalProperties', 'additionalItems']);
 
 /** A schema without what means the same as nothing, at any depth. */
 export function bareSchema(schema: unknown): unknown {
@@ -195,11 +195,13 @@ export function bareSchema(schema: unknown): unknown {
 
 /** The value of a keyword, its schemas without what means the same as nothing. */
 export function bareValue(key: string, value: unknown): unknown {
-  if (ONE.has(key) && !Array.isArray(value)) return bareSchema(value);
-  if (Array.isArray(value) && (COMBINING.includes(key) || key === 'items')) return value.map(bareSchema);
-  if (isObject(value) && (NAMING.includes(key) || key === 'properties')) {
+  if (ONE_SCHEMA.has(key) && !Array.isArray(value)) return bareSchema(value);
+  if (Array.isArray(value) && (LISTS_OF_SCHEMAS.includes(key) || key === 'items'))
+    return value.map(bareSchema);
+  if (isObject(value) && (NAMED_SCHEMAS.includes(key) || key === 'properties')) {
     return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, bareSchema(child)]));
   }
+  // The two keywords whose values are objects of Kubernetes, which leaves out their empty fields.
   if (key === 'externalDocs') return withoutEmpty(value);
   return key === 'x-kubernetes-validations' ? listOf(value).map(withoutEmpty) : value;
 }

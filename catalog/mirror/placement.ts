@@ -143,9 +143,9 @@ function distinct(placements: readonly Placement[]): Placement[] {
         : formatDestination(destination);
     const key = `${identity(placement)} ${place}`;
     const known = seen.get(key);
-    // What a bundle needs is asked for by nodes, be it an index image as well.
-    const isNeeded = known?.role === 'index' && known.source === placement.source;
-    const one = !known || isNeeded ? placement : known;
+    // An index image that a bundle needs as well gets the bundle's role, because nodes pull it.
+    const isKnownIndex = known?.role === 'index' && known.source === placement.source;
+    const one = !known || isKnownIndex ? placement : known;
     seen.set(key, known ? withEither(one, known, placement) : one);
   }
   return [...seen.values()];

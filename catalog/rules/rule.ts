@@ -111,6 +111,7 @@ export function runRules(
   severityOf: SeverityOf = ownSeverity,
 ): Finding[] {
   const findings = runCatalogChecks(catalog, rules, severityOf);
+  // It adds to the same list.
   const checkBundle = bundleChecker(rules, severityOf, findings);
   for (const bundle of catalog.blobs.bundles) checkBundle(bundle);
   return findings.sort(compareFindings);

@@ -25,9 +25,10 @@ export function namesGitHub(text: string, { directory }: Terminal): boolean {
 }
 
 /**
- * Opens it; nothing is asked for yet. `GITHUB_API_URL` and `GITHUB_SERVER_URL` name another GitHub, as in
+ * Opens a repository; sends no request yet. `GITHUB_API_URL` and `GITHUB_SERVER_URL` name another GitHub, as in
  * a job.
  *
+ * @param text `OWNER/REPO`
  * @throws PipelineError `usage` without a token
  */
 export function openOnGitHub(text: string, terminal: Terminal): OnGitHub {

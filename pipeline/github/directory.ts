@@ -10,7 +10,7 @@ import { personOf } from './pull-request.ts';
 /**
  * Looks up identities, all at once. An identity that GitHub does not resolve is absent, and gives nobody a right.
  *
- * @param history what is wanted of it comes with the same answer
+ * @param history is asked in the same request, which saves one, and gets its part of the answer
  */
 export async function readDirectory(
   github: GitHub,
@@ -29,6 +29,7 @@ export async function readDirectory(
   const members = await Promise.all(
     teams.map(async (team, i) => {
       const known = asked && teamIn(asked, `t${i}`);
+      // `more`: the team has more members than one page.
       return [team, known === 'more' || !known ? await readTeam(github, team) : known.people] as const;
     }),
   );

@@ -100,7 +100,11 @@ export function patternDefect(pattern: string): string | undefined {
   return /[{}]/.test(bare) ? 'a brace is not closed or not opened' : undefined;
 }
 
-/** Makes a layout from patterns that have no defect. */
+/**
+ * Makes a layout from patterns that have no defect.
+ *
+ * @param made the catalogs that are made from bundle directories; undefined when people write all
+ */
 export function compileLayout(patterns: readonly LayoutPattern[], made?: CatalogTemplates): Layout {
   const compiled = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
   return {
@@ -108,6 +112,7 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
     made,
     match: (path) => firstMatch(compiled, path),
     packageAt: (path) => firstPackage(compiled, path),
+    // A file in place of a folder on the way to a catalog would take the catalog's place.
     governs: (path) => {
       const names = path.split('/');
       return (

@@ -113,7 +113,7 @@ export function targetIn(policy: Policy, catalog: string): PublishTarget | undef
   }
 }
 
-/** The places that a publish itself moves, the first one first. */
+/** The places that a publish itself moves: `to` (the first ring's where there are rings), then the others. */
 export function publishedPlaces({
   to,
   also,
@@ -122,7 +122,7 @@ export function publishedPlaces({
   return [to, ...also, ...(slim ? [slim] : [])];
 }
 
-/** All places of a target, the first one first. */
+/** All places of a target: those that a publish moves, then the rings that a promotion moves. */
 export function placesOf(target: PublishTarget): ImageLocation[] {
   return [...publishedPlaces(target), ...target.rings.slice(1).map(({ place }) => place)];
 }

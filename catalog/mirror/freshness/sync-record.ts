@@ -34,11 +34,12 @@ interface NeededImage {
 export type Needs = Pick<SyncRecord, 'catalogs' | 'needs'>;
 
 export function needsOf(catalogs: readonly string[], mappings: readonly Mapping[]): Needs {
-  const needs = mappings.map(({ source, destination }): NeededImage => {
-    const from = tryParseReference(source);
-    return { destination, ...(from?.kind === 'digest' && { digest: from.digest }) };
-  });
-  return unionOf({ catalogs, needs });
+  return unionOf({ catalogs, needs: mappings.map(needOf) });
+}
+
+function needOf({ source, destination }: Mapping): NeededImage {
+  const from = tryParseReference(source);
+  return { destination, ...(from?.kind === 'digest' && { digest: from.digest }) };
 }
 
 /** What any of them needs. */
@@ -51,15 +52,15 @@ export function unionOf(...all: readonly Needs[]): Needs {
   };
 }
 
-/** Who needs an image, by its tag or by its manifest in the repository. */
+/** Who needs an image, by its tag or by its manifest: to delete a manifest deletes all of its tags in the repository. */
 export function whoNeeds(records: readonly SyncRecord[], mapping: Mapping): SyncRecord | undefined {
-  const [image] = needsOf([], [mapping]).needs;
+  const image = needOf(mapping);
   return records.find(({ needs }) =>
     needs.some(
       ({ destination, digest }) =>
         destination === mapping.destination ||
         (digest !== undefined &&
-          digest === image?.digest &&
+          digest === image.digest &&
           repositoryOf(destination) === repositoryOf(mapping.destination)),
     ),
   );

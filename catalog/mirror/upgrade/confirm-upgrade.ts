@@ -26,7 +26,7 @@ export async function confirmUpgrade(
   return [...missing, ...stagesConfirmed(plan, read.catalogs, request)];
 }
 
-/** Versions of the releases that channels select. */
+/** Versions of the releases that channels select, and of those on the way from one channel to the next. */
 export async function versionsIn(
   channels: readonly ReleaseChannel[],
   graphs: UpdateGraphs,
@@ -36,6 +36,7 @@ export async function versionsIn(
     try {
       for (const { version } of (await work).releases) found.add(version);
     } catch (error) {
+      // What a channel does not select is missing, which the caller reports.
       if (!(error instanceof ChannelError)) throw error;
     }
   };

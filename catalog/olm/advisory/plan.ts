@@ -187,6 +187,10 @@ function candidatesOf(scene: Scene): PackageEdit[] {
   }
 }
 
+/**
+ * Why each affected bundle is deprecated, if it is not yet: for every advisory that deprecates, and for one that sends
+ * users to another channel, because only a deprecation tells them.
+ */
 function deprecationsOf({ advisory, affected, ofPackage }: Scene): ReadonlyMap<string, string> {
   if (advisory.action !== 'deprecate' && advisory.to?.channel === undefined) return new Map();
   const missing = [...affected].filter((name) => !ofPackage.deprecatedBundles.has(name));

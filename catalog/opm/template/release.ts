@@ -99,14 +99,15 @@ function withDefault(text: string, channel: string): string {
   if (!found) throw new EditError('the template has no olm.package, whose defaultChannel would be another');
   if (found['defaultChannel'] === channel) return text;
   const { root } = readTree(text, { depth: 1000 });
-  const at = root && defaultChannelAt(root);
+  const at = root && defaultChannelAt(root, text);
   if (!at) throw new EditError('the defaultChannel of the template cannot be found');
   return `${text.slice(0, at.start)}${JSON.stringify(channel)}${text.slice(at.end)}`;
 }
 
-/** Where the text of the package's default channel begins and ends; only for one on a line of its own. */
+/** Where the package's default channel is written; undefined where it is not written as it reads, as with escapes. */
 function defaultChannelAt(
   root: NonNullable<ReturnType<typeof readTree>['root']>,
+  source: string,
 ): { start: number; end: number } | undefined {
   if (root.kind !== 'mapping') return undefined;
   const list = root.pairs.find(({ key }) => key.kind === 'scalar' && key.text === 'entries')?.value;
@@ -116,8 +117,10 @@ function defaultChannelAt(
     const field = (name: string) =>
       item.pairs.find(({ key }) => key.kind === 'scalar' && key.text === name)?.value;
     const [schema, value] = [field('schema'), field('defaultChannel')];
-    if (schema?.kind === 'scalar' && schema.text === 'olm.package' && value?.kind === 'scalar')
-      return { start: value.start, end: value.start + value.text.length + (value.plain ? 0 : 2) };
+    if (schema?.kind !== 'scalar' || schema.text !== 'olm.package' || value?.kind !== 'scalar') continue;
+    const { start, text } = value;
+    const written = [text, `"${text}"`, `'${text}'`].find((one) => source.startsWith(one, start));
+    return written === undefined ? undefined : { start, end: start + written.length };
   }
   return undefined;
 }

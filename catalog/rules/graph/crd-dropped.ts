@@ -133,7 +133,10 @@ function effectOf(olm: readonly Olm[], count: number): string {
     .join(', ');
 }
 
-/** Names of CRDs, or kinds where names are unknown. */
+/**
+ * CRDs that only the old version has, or kinds where names are unknown. One that the new version requires is kept:
+ * another operator of the cluster owns it then.
+ */
 function droppedOn({ from, to }: Between): readonly string[] {
   const [before, after] = [from.manifests.csv, to.manifests.csv];
   if (!before || !after) return droppedKinds(from, to);

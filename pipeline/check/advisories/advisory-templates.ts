@@ -173,7 +173,10 @@ function readTemplate(text: TemplateText): Template | undefined {
   }
 }
 
-/** The catalogs that are rendered from a template: as `ci.yaml` says, or else those that say the same. */
+/**
+ * The catalogs that are rendered from a template: as `ci.yaml` says; or else those that say the same; or else all that
+ * it could be for, so that none is left out.
+ */
 function statesFrom(
   template: Template,
   states: readonly State[],
@@ -184,6 +187,7 @@ function statesFrom(
     const names = new Set(named.flatMap(({ catalogs }) => catalogs.map((one) => one.name)));
     return states.filter(({ catalog }) => names.has(catalog));
   }
+  // A semver template lists images only. Its channels are made when it is rendered.
   const isOwn =
     template.schema === SEMVER_SCHEMA
       ? ({ before }: State) => before.bundles.some(({ image }) => template.images.includes(image))

@@ -23,8 +23,8 @@ interface Listing<Row> {
 }
 
 /**
- * Lists a catalog: as a table, or as JSON with every field. What cannot be read is reported
- * on standard error, and left out.
+ * Lists a catalog: as a table, or as JSON with every field. Errors of what cannot be read are reported on standard
+ * error, and it is left out.
  *
  * @throws PipelineError `usage` for a package that the catalog does not have
  */

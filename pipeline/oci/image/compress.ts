@@ -84,6 +84,7 @@ function nativeGzip(sink: (bytes: Uint8Array) => void): Compressor {
   };
 }
 
+/** The bytes of every Node: pako's, where Node's own zlib is another (`nativeAgrees`). */
 function portableGzip(sink: (bytes: Uint8Array) => void): Compressor {
   const deflate = new Deflate({ gzip: true, level: GZIP_LEVEL });
   deflate.onData = (chunk) => sink(chunk as Uint8Array);

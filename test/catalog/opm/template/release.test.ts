@@ -59,6 +59,14 @@ entries:
     );
   });
 
+  test('gets another default in place of a quoted one, but not of one with escapes', () => {
+    const change = { ...RELEASE, channels: ['fast'], defaultChannel: 'fast' };
+    const quoted = TEMPLATE.replace('defaultChannel: stable ', "defaultChannel: 'stable' ");
+    expect(releasedBasic(quoted, change)).toContain('    defaultChannel: "fast"   # kept too\n');
+    const escaped = TEMPLATE.replace('defaultChannel: stable ', 'defaultChannel: "st\\u0061ble" ');
+    expect(() => releasedBasic(escaped, change)).toThrow('cannot be found');
+  });
+
   test('is made when there is none', () => {
     const made = releasedBasic(undefined, { ...RELEASE, channels: ['a', 'b'] });
     expect(releasedBasic(made, { ...RELEASE, channels: ['a', 'b'] })).toBe(made);
