@@ -1,5 +1,5 @@
 /**
- * npm run bench: the tables of docs/performance.md in one go, as Markdown to
+ * npm run bench: the tables of bench/measurements.md in one go, as Markdown to
  * paste. Medians of five, beside the peers that are on the PATH (opm, yq, crane). 15 to 20 minutes on an idle machine.
  *
  *     npm run bench [-- --history BUNDLE --catalog DIR --keep DIR --runs 5 --only performance,index-image,references]
