@@ -30,7 +30,6 @@ const PAGES = [
   'docs/start-contributor.md',
   'docs/start-maintainer.md',
   'docs/start-release-engineer.md',
-  'docs/support.md',
   'docs/threat-model.md',
 ];
 

@@ -42,7 +42,6 @@ export const GROUPS: readonly Group[] = [
     pages: [
       'docs/index-image.md',
       'docs/policy-engines.md',
-      'docs/renovate.md',
       'docs/functions.md',
       'docs/kubernetes.md',
       'docs/runbook.md',
@@ -60,9 +59,7 @@ export const GROUPS: readonly Group[] = [
       'docs/policy-reference.md',
       'docs/action-reference.md',
       'docs/compatibility.md',
-      'docs/support.md',
       'docs/cases.md',
-      'docs/upstream.md',
       'docs/threat-model.md',
       'SECURITY.md',
       'CHANGELOG.md',
