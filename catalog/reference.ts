@@ -105,6 +105,10 @@ export function tryParseReference(text: string): Reference | undefined {
   }
 }
 
+/**
+ * Splits as Docker does: a first part is a host only if it has a dot or a port, or is `localhost`; other names are on
+ * Docker Hub.
+ */
 function splitHost(text: string): [host: string, rest: string] {
   const slash = text.indexOf('/');
   const first = slash < 0 ? '' : text.slice(0, slash);

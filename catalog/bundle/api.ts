@@ -76,6 +76,7 @@ function crdApis({ value, version }: BundleObject): Api[] {
   const versions = Array.isArray(spec['versions'])
     ? spec['versions'].map((item) => (isObject(item) ? textOf(item['name']) : ''))
     : [];
+  // Before CRDs had lists of versions, they named a single one.
   const single = version === 'v1beta1' ? textOf(spec['version']) : '';
   const api = { group: textOf(spec['group']), kind: textOf(names['kind']), plural: textOf(names['plural']) };
   return [...versions, ...(single === '' ? [] : [single])].map((name) => ({ ...api, version: name }));

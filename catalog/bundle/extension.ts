@@ -309,6 +309,10 @@ function namespaceTemplate({ csv }: Inspected): Fields | undefined {
   return isObject(value) && value['kind'] === 'Namespace' && value['apiVersion'] === 'v1' ? value : undefined;
 }
 
+/**
+ * What the installing account may do in the whole cluster. It updates finalizers, because Kubernetes may demand that of
+ * an account whose objects block the deletion of their owner.
+ */
 function clusterRules({ objects, grants }: Installed, name: string): PolicyRule[] {
   return [
     {

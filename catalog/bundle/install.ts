@@ -127,12 +127,14 @@ function rulesOf(permission: Fields): PolicyRule[] {
   return list(permission, 'rules').map((rule) =>
     Object.fromEntries(
       RULE_FIELDS.map((field) => [field, texts(rule, field)] as const).filter(
+        // Go writes `verbs` even if it is empty, and leaves out the other fields.
         ([field, values]) => field === 'verbs' || values.length > 0,
       ),
     ),
   );
 }
 
+/** OLM v1 names a role by a hash of the permission as Go writes it in JSON, so the text must be equal to the byte. */
 function roleObjects(
   csv: string,
   { account, written, rules }: Permission,
@@ -159,6 +161,7 @@ function webhookObjects(csv: TypedCsv, { certificates }: InstallOptions): Instal
     return deployments.has(name) ? serviceObjects(name, certificates) : [];
   });
   const configurations = webhooks.flatMap((webhook) => {
+    // OLM v1 uses generateName as the name, without the dash before a random ending.
     const name = text(webhook, 'generateName').replace(/-$/, '');
     const [, which] = /^(Validating|Mutating)AdmissionWebhook$/.exec(text(webhook, 'type')) ?? [];
     return which === undefined ? [] : made(`${which}WebhookConfiguration`, name);

@@ -41,6 +41,10 @@ export function convertPackage({ manifest, versions, findings: read }: PackageFo
   return { json, findings };
 }
 
+/**
+ * The blobs of the catalog as JSON; undefined where OLM's loader would refuse the package, with the reasons in the
+ * report.
+ */
 function catalogJson(
   manifest: PackageManifest,
   versions: readonly PackageVersion[],
@@ -58,6 +62,7 @@ function catalogJson(
   const used = new Set([...channels.values()].flatMap((members) => [...members]));
   for (const version of versions) if (!used.has(version)) reportOrphan(version, report);
   const isWhole = channels.size === manifest.channels.length && !channels.has('');
+  // Both are called, so that one report has the defects of both.
   const isSound = [versionsSound(used, report), headsSound(manifest, channels, report)].every(Boolean);
   if (!isWhole || head === undefined || !isSound) return undefined;
   try {

@@ -120,6 +120,7 @@ export function fitObject(object: BundleObject, shape: StructShape, value: unkno
 
 function checkCrd(object: BundleObject): void {
   if (object.kind !== 'CustomResourceDefinition') return;
+  // opm decodes only these two.
   if (object.version !== 'v1' && object.version !== 'v1beta1') return;
   if (object.group !== 'apiextensions.k8s.io') {
     throw refusalAt(object, ['apiVersion'], `a CustomResourceDefinition of the group "${object.group}"`);
@@ -127,6 +128,7 @@ function checkCrd(object: BundleObject): void {
   fitObject(object, object.version === 'v1' ? CRD_V1 : CRD_V1BETA1);
 }
 
+/** The first document of each file; opm passes over hidden files and further ClusterServiceVersions. */
 function bundleObjects(files: readonly ManifestFile[]): BundleObject[] {
   const objects: BundleObject[] = [];
   let hasCsv = false;

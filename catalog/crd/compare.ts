@@ -223,6 +223,7 @@ function goField(key: string): string {
   return GO_FIELDS.get(key) ?? `${key.charAt(0).toUpperCase()}${key.slice(1)}`;
 }
 
+/** A value as Go prints it: an absent one is the zero value of its field. */
 function goValue(key: string, value: unknown): string {
   if (value === undefined) return FALSE_WHEN_ABSENT.has(key) ? 'false' : TEXTS.has(key) ? '""' : 'nil';
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {

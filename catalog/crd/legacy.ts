@@ -224,6 +224,7 @@ function bound(keyword: string): Comparison {
   };
 }
 
+/** The two releases print a value differently: 1.3 its JSON text, 0.17 the bytes of that. */
 function compareDefault(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
   if ((a === undefined && b === undefined) || sameJson(a, b)) return undefined;
   const [before, after] =

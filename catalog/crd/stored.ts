@@ -82,6 +82,7 @@ function takesOver({ versions, storedVersions }: Crd, version: string, known: re
   );
 }
 
+/** Extends a path by an upgrade, and notes in `known` what the new bundle inherits. */
 function keep(
   known: Map<Bundle, Map<string, Inherited[]>>,
   to: Bundle,

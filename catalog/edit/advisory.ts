@@ -99,6 +99,9 @@ function withoutReferences(piece: PieceText, format: FileFormat, edit: PackageEd
   return withItems(piece, format, ['entries'], (item) => (isGone(item) ? undefined : item));
 }
 
+/**
+ * Changes only the line if that is enough, so that the blob stays as people wrote it; otherwise writes the blob anew.
+ */
 function withDefaultChannel(piece: PieceText, format: FileFormat, channel: string | undefined): PieceText {
   if (channel === undefined) return piece;
   const line = /^([ \t]*"?defaultChannel"?:[ \t]*)("?)[A-Za-z0-9._-]+\2/m;

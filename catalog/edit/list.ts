@@ -99,6 +99,11 @@ export function documentText(text: string, format: FileFormat, value: Json): str
   return `${space}${/\\u00(?:3[ce]|26)/.test(text) ? escapeHtml(json) : json}\n`;
 }
 
+/**
+ * Replaces or removes items without touching the others.
+ *
+ * @returns undefined where that is not possible: items share a line, or none would stay
+ */
 function itemsChanged(
   text: string,
   path: Path,

@@ -252,7 +252,7 @@ export function readFields(blob: Blob, findings: Finding[]): Fields | undefined 
 function fitted(blob: Blob, shape: StructShape, report: Report): Fields | undefined {
   const { value, misfits } = fitStruct(blob.value, shape);
   for (const { path, found, expected } of misfits) {
-    report('fbc/field-type', `${pathText(path)} must be ${expected}, found ${article(found)}`, path);
+    report('fbc/field-type', `${pathText(path)} must be ${expected}, found ${foundText(found)}`, path);
   }
   return misfits.length === 0 ? value : undefined;
 }
@@ -265,7 +265,7 @@ export function pathText(path: Path): string {
   return written;
 }
 
-function article(found: string): string {
+function foundText(found: string): string {
   switch (found) {
     case 'bool':
       return 'true or false (quote it to make it a string)';
@@ -381,7 +381,7 @@ function objectDefect(value: unknown): string | undefined {
   if (!BUNDLE_OBJECT || value === null) return undefined;
   const { value: object, misfits } = fitStruct(value, BUNDLE_OBJECT);
   const [misfit] = misfits;
-  if (misfit) return `must be ${misfit.expected}, found ${article(misfit.found)}`;
+  if (misfit) return `must be ${misfit.expected}, found ${foundText(misfit.found)}`;
   const data = textOf(object['data']);
   // Most objects are JSON: the brace shows in the first characters, and no more is looked at.
   if (data.startsWith('ey')) return undefined;
@@ -400,6 +400,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 function yamlDefect(base64: string): string | undefined {
   const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
   const manifest = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);
+  // opm copies JSON without reading it.
   if (goTrimmed(manifest).startsWith('{')) return undefined;
   if (manifest.includes('\ufffd') && !isUtf8(raw)) return 'is not UTF-8';
   try {

@@ -10,7 +10,7 @@ import { compareVersions, parseTolerant } from '../version/version.ts';
 import { CelCostError, childrenOf, estimate, type Meter, meterRule, newMeter } from './cel-cost.ts';
 import type { Property } from './model.ts';
 
-/** Compiles rules; null is a rule that needs more work than a catalog may cause. */
+/** Compiles rules; null is a rule that is not evaluated: it costs too much, or the library lacks a part of CEL. */
 export interface Cel {
   /** @throws CelError when the rule is none, or does not say yes or no */
   compile(rule: string): CelRule | null;

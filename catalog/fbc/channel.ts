@@ -90,6 +90,10 @@ export function firstAlike(ofPackage: Package, channel: string): string {
 /** Channels of one length, first and last entry that are compared: those of a package are alike or have other heads. */
 const COMPARED = 20;
 
+/**
+ * For each channel, the first one with the same entries. Only a few candidates are compared, so that many channels that
+ * look alike cost little.
+ */
 function findAlike({ channels }: Package): Map<string, string> {
   const first = new Map<string, string>();
   const kinds = new Map<string, Channel[]>();

@@ -96,6 +96,7 @@ function openStage({ rest, line }: Instruction, common: Values): OpenStage {
   };
 }
 
+/** Changes a stage as an instruction does. */
 function addTo(stage: OpenStage, instruction: Instruction, common: Values): void {
   const { word, rest, line } = instruction;
   if (word === 'ARG') setArguments(instruction, stage.values, common);

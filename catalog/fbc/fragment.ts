@@ -132,6 +132,7 @@ function runIn({ runs }: Stage, { catalog }: Context): readonly CopiedFile[] | u
   return runs.some((run) => run.includes(catalog) && !/--cache-(?:only|dir)/.test(run)) ? undefined : [];
 }
 
+/** The files that an instruction copies; undefined where they are not known. */
 function copiedBy(
   { from, sources, to }: Copy,
   stage: Stage,

@@ -68,6 +68,7 @@ export type Limit =
 
 const TYPE = 'olm.maxOpenShiftVersion';
 
+/** The last version of OpenShift that a bundle allows, from its property. */
 export function limitOf(properties: readonly Property[]): Limit {
   const [first, ...others] = properties.filter(({ type }) => type === TYPE);
   if (!first) return { kind: 'none' };

@@ -141,6 +141,7 @@ export function indentedJson(value: unknown, level = 0): string {
   return parts.join('');
 }
 
+/** Adds the text of a value to `parts`, which the caller joins. */
 function indent(value: unknown, level: number, parts: string[]): void {
   if (typeof value === 'string') parts.push(jsonString(value));
   else if (typeof value === 'number') parts.push(jsonNumber(value));

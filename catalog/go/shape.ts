@@ -184,6 +184,11 @@ function readsNull(shape: Shape): shape is CheckedShape {
   return shape.kind === 'checked' && shape.readsNull === true;
 }
 
+/**
+ * Notes that a value has another type.
+ *
+ * @returns undefined, which stands for the value
+ */
 function misfit(value: unknown, goType: string, expected: string, context: Context): undefined {
   const found = typeName(value);
   const field =
@@ -272,6 +277,7 @@ function isUnbrokenBase64(value: string): boolean {
   }
 }
 
+/** The offset at which Go's decoder refuses the padding that begins at `at`, or -1. */
 function paddingDefect(value: string, at: number, digits: number): number {
   if (digits < 2) return at;
   let i = at + 1;
@@ -314,6 +320,7 @@ function fitMap(value: unknown, values: Shape, context: Context): unknown {
   return changed ?? value;
 }
 
+/** The object itself if all of it fits, as most do, so that no copy is made. */
 function structValue(value: unknown, shape: StructShape, context: Context): unknown {
   if (!isObject(value)) return misfit(value, goName(shape), 'a mapping', context);
   let proper = true;

@@ -31,6 +31,7 @@ export function ocMirrorNaming(naming: OcMirrorNaming, targets: ReadonlyMap<stri
 
 function place(request: ImageRequest, naming: OcMirrorNaming, target: Target = {}): Placement | string {
   const { role, written, wanted, digest } = request;
+  // The tag is the default one, which oc-mirror does not add.
   if (wanted.kind === 'tag' && !written.endsWith(`:${wanted.tag}`)) return 'has neither a tag nor a digest';
   const pin = wanted.kind === 'digest' ? wanted.digest : digest;
   const name = nameOf(written);

@@ -203,6 +203,10 @@ function first<T>(group: readonly T[]): T {
   return one;
 }
 
+/**
+ * Separates images that share a tag: a repository other than the keeper's moves as a whole, and other content of the
+ * keeper's repository gets a tag of its own.
+ */
 function separate(placements: readonly Placement[], groups: readonly (readonly Placement[])[]): Placement[] {
   const moved = new Set<string>();
   const retagged = new Set<Placement>();

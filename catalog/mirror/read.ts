@@ -63,6 +63,7 @@ interface Sink {
   readonly findings: Finding[];
 }
 
+/** Adds an object, or the items of a list, to the sink. */
 function addObjects(value: unknown, path: Path, sink: Sink): void {
   if (!isObject(value) || typeof value['kind'] !== 'string' || typeof value['apiVersion'] !== 'string') {
     sink.findings.push(defect('expected an object with apiVersion and kind', sink.document.locate(path)));

@@ -96,6 +96,7 @@ function ocNamingOf(home: MirrorHome, maxComponents: number, indexes: readonly s
   if (index === undefined || indexes.length > 1) {
     throw new InvalidOption(`the style oc mirrors one catalog at a time, not ${indexes.length}`);
   }
+  // oc refuses it, too.
   if (maxComponents === 1 && home.transport === 'registry') {
     throw new InvalidOption('--max-components must be 0 (no limit) or greater than 1 with --style oc');
   }

@@ -123,6 +123,7 @@ function withoutEdges({ name }: Bundle): Entry {
   return { name, replaces: '', skips: [], skipRange: '', index: -1 };
 }
 
+/** A row of no channel; the caller adds the channel. */
 function bundleRow(ofPackage: Package, entry: Entry, bundle: Bundle | undefined): BundleRow {
   const deprecated = ofPackage.deprecatedBundles.get(entry.name);
   const gvks = bundle ? offerOf(bundle.properties, { package: '', version: undefined }).gvks : [];

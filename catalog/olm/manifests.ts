@@ -201,6 +201,7 @@ function csvFacts(name: string, csv: Fields): CsvFacts {
   };
 }
 
+/** What a catalog keeps of a ClusterServiceVersion if its manifests are only in the image; the rest is unknown. */
 function metadataFacts(metadata: Fields): CsvFacts {
   return {
     name: '',

@@ -59,6 +59,7 @@ function outlineBundle(bundle: Bundle): Bundle {
     // Positions stay as they are written.
     properties: properties.map((property) => (MANIFESTS.has(property.type) ? LEFT_OUT : ownValue(property))),
     relatedImages: NONE,
+    // Parsed from a copy: a part of the text would keep all of it in memory.
     version: version && parseVersion(ownText(formatVersion(version))),
     release: ownText(bundle.release),
   };

@@ -168,7 +168,7 @@ const DISOWNED =
 function customResources(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const crds = bothOf([was, is], (side) => side.crds);
   if (!('unknown' in crds)) return decided(() => crdItems(...crds));
-  // The catalog tells the names.
+  // Without the CRDs, the names of the owned ones are still known.
   const owned = bothOf([was, is], ({ csv }) => csv && new Set(csv.ownedCrds));
   if ('unknown' in owned) return { items: [], ...owned };
   return {

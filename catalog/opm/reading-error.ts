@@ -59,6 +59,10 @@ function octetError(bytes: Uint8Array): { at: number; problem: string } | undefi
   return undefined;
 }
 
+/**
+ * The first error of a file that begins as JSON. Up to the second value the decoder tries the rest as YAML; after that
+ * it stays with JSON.
+ */
 function jsonStreamError(text: string): string | undefined {
   const reader = new JsonReader(text, JSON_DEPTH);
   for (let count = 0; ; count++) {
@@ -110,6 +114,11 @@ function yamlAfterJson(text: string, from: number, said: string): string | undef
   return rest ? yamlStreamError(normalBreaks(text.slice(rest.offset)), said) : said;
 }
 
+/**
+ * The first error of YAML documents.
+ *
+ * @param said the message if the first document is wrong, because JSON was tried before
+ */
 function yamlStreamError(text: string, said?: string): string | undefined {
   let instead = said;
   for (const piece of splitDocuments(text)) {

@@ -43,6 +43,7 @@ function branch(message: string, children: readonly Branch[]): ErrorTree | undef
 
 function packageTree(pkg: Package): ErrorTree | undefined {
   const { defaultChannel, channels } = pkg;
+  // opm makes up a default channel that does not exist, and finds it empty.
   const names = new Set([...channels.keys(), ...(defaultChannel === '' ? [] : [defaultChannel])]);
   return branch(`invalid package ${goQuoted(pkg.name)}`, [
     defaultChannel === '' && 'default channel must be set',
@@ -53,6 +54,7 @@ function packageTree(pkg: Package): ErrorTree | undefined {
   ]);
 }
 
+/** A deprecation is an error only if it has no message. */
 function deprecation(message: string | undefined): Branch {
   return message === '' && 'invalid deprecation: message must be set';
 }

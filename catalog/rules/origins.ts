@@ -33,6 +33,7 @@ export function bundleOf(change: Change, name: string): BundleOf {
   return find;
 }
 
+/** The bundle of the catalogs that rules see; if none has it, what was published under its name. */
 function lookUp({ before, after }: Change, name: string, bundle: string): Bundle | undefined {
   for (const { catalog } of [after, before, ...after.preceding, ...before.preceding]) {
     const one = catalog.packages.get(name)?.bundles.get(bundle);

@@ -220,6 +220,7 @@ function runEach(
       run(rule, reportTo(findings, rule, severity));
     } catch (error) {
       if (!(error instanceof Undecided)) throw error;
+      // The other rules still run; the error carries what they find.
       undecided = error;
     }
   }

@@ -46,6 +46,10 @@ function cellOf(version: Version, bounds: readonly Version[]): number {
   return low * 2;
 }
 
+/**
+ * Paints the cells where all comparators hold. Cells of bounds and of the gaps between them alternate, so `>` begins
+ * one cell later than `>=`. An empty list holds no version.
+ */
 function paint(
   line: Line,
   colour: number,

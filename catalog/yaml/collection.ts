@@ -15,7 +15,7 @@ import { YamlError, type YamlMapping, type YamlNode, type YamlPair, type YamlSca
  */
 export type Place = 'block' | 'value' | 'flow';
 
-/** Asks for the next node of a collection. */
+/** Asks for the nodes of a collection one by one, and adds each to it. */
 export type Filling = Generator<Place, void, YamlNode>;
 
 export type Kinds = ReadonlySet<Token['kind']>;

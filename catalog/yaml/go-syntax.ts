@@ -30,6 +30,10 @@ export function goSyntax(node: YamlNode): string {
   }
 }
 
+/**
+ * Adds the pairs of a mapping to `entries`. go-yaml merges at the place of the key: later pairs win, and of several
+ * sources the first.
+ */
 function collect(mapping: YamlMapping, entries: Map<string, string>): void {
   for (const { key, value } of mapping.pairs) {
     if (!isMerge(key)) {

@@ -38,6 +38,7 @@ export function packagesJson(members: readonly string[]): string {
   return `{${members.join(',')}}`;
 }
 
+/** An icon without data has `null`, which is how Go writes bytes that are not there. */
 function iconOf(pkg: Package): string | undefined {
   const icon = pkg.blob && fieldsOf(pkg.blob)?.['icon'];
   if (!isObject(icon)) return undefined;

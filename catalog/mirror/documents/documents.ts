@@ -196,6 +196,7 @@ function clusterCatalogOf(
   catalog: PlannedCatalog,
   { clusterCatalog: given = {}, platform }: DocumentOptions,
 ): KubernetesObject {
+  // The API of ClusterCatalogs limits the length of tags.
   const ref = hasLongTag(catalog)
     ? `${destinationRepository(catalog.destination)}@${catalog.digest}`
     : imageOf(plan, catalog, given.pollInterval);

@@ -93,6 +93,7 @@ function chartsOf(fields: Fields, path: Path, reader: SelectionReader): ChartSel
   }
   if (repository.url.startsWith('oci://'))
     reader.report('a registry does not list its charts: name them in charts', path);
+  // Without a list, all charts of the repository are selected.
   return [{ name: '', repository, imagePaths: [], location: reader.locate(path) }];
 }
 

@@ -101,6 +101,7 @@ export function nodeConfig(
 /** Longest mirror of which that is said: with it, most names stay below their limit. */
 const MAX_SOUND = 120;
 
+/** The mirrors below which every repository is a valid reference, so that the names need no check one by one. */
 function soundMirrors(registries: ReadonlyMap<string, NodeRegistry>): Set<string> {
   const mirrors = [...registries.values()].flatMap(({ digestMirrors, tagMirrors }) => [
     ...digestMirrors,
@@ -151,6 +152,7 @@ function trimmed(registries: ReadonlyMap<string, NodeRegistry>): Map<string, Nod
   return result;
 }
 
+/** Why a node refuses the whole configuration, in the words of its library. */
 function refusal(registries: ReadonlyMap<string, NodeRegistry>): string | undefined {
   for (const [source, { digestMirrors, tagMirrors }] of registries) {
     const mirrors = [...digestMirrors, ...tagMirrors];

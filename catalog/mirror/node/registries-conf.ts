@@ -53,6 +53,7 @@ function tablesOf(text: string): readonly TomlTable[] {
   }
 }
 
+/** Adds the registry of a table and its mirrors to `registries`. */
 function addRegistry(
   table: TomlTable,
   tables: readonly TomlTable[],

@@ -45,6 +45,10 @@ export async function versionsIn(
   return found;
 }
 
+/**
+ * Simulates each stage with what the configuration selects, since OLM may act otherwise on fewer bundles. Also reports
+ * operators that would keep the cluster from its next release.
+ */
 function stagesConfirmed(
   plan: UpgradePlan,
   selections: readonly CatalogSelection[],

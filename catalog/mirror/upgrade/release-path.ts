@@ -52,6 +52,7 @@ export async function releasePath(
   );
 }
 
+/** The path to the target: to its highest release that can be reached if it names only a minor version. */
 async function pathIn(
   graph: UpdateGraph,
   from: Version,

@@ -24,6 +24,10 @@ export function installedIn(world: World, installation: FleetInstallation): Inst
   return isOwn && !isPublished ? undefined : found;
 }
 
+/**
+ * The installed bundle by its name; its version is the best that anyone states: the catalog, what was published, the
+ * fleet.
+ */
 function byName(
   world: World,
   ofPackage: Package | undefined,

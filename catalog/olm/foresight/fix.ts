@@ -63,6 +63,7 @@ function planFor(world: World, name: string, past: World | undefined): Plan {
     touched: new Set(),
     fixes: new Map(),
   };
+  // A rule that does not know the past may have made the plan first; its trial compared with nothing.
   if (found && past && !found.past) Object.assign(found, { past, trial: trialOf(world, name, past) });
   ofWorld.set(name, plan);
   return plan;

@@ -43,6 +43,7 @@ export function changesUnder(change: Change, olm: Olm): readonly InstallationCha
 function findMoves(change: Change, name: string): InstallationChange[] {
   return [...change.after.olm].sort().flatMap((olm) => {
     const all = clusterInstallations(change.before, name, olm);
+    // Who selects no channel has the same upgrades from every channel: each version counts once.
     const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
     return [...open, ...all].map(({ channel, installed }) => {
       const following = { package: name, olm, channel, onlyChannel: channel !== '' };

@@ -113,6 +113,7 @@ function findBrought({ preceding, platform, since }: World, name: string, olm: O
     );
     const isEnd = ({ channel, installed, published }: Installation): boolean => {
       const bundle = bundles?.get(installed.name) ?? published?.bundle;
+      // It keeps its cluster from the platform of this catalog.
       if (bundle && isHeldBack(bundle, platform)) return false;
       if (olm === 'v1' && isRefusedByV1(bundle)) return false;
       if (wereHeads.has(keyOf({ channel, installed }))) return true;

@@ -151,6 +151,7 @@ function isMetBy(scope: Scope, property: Property, others: readonly Offer[]): bo
     const { holds } = requirementIn(scope, property);
     return others.some(holds);
   } catch (error) {
+    // No bundle meets a requirement that OLM cannot read.
     if (error instanceof RequirementError) return false;
     throw error;
   }

@@ -147,6 +147,7 @@ function stopsOf(was: Stops, is: Stops): HopStop[] {
     const [old, now] = [was.get(bundle), is.get(bundle)];
     const stop = (now ?? old)?.under.at(-1)?.stop;
     if (!stop) return [];
+    // These are the same under every OLM, so any of its stops will do.
     const { isHead, isSkipped, isDeprecated } = stop;
     return {
       bundle,
@@ -197,7 +198,7 @@ function hopsOf(placed: Placed | undefined, kind: (olm: Olm, to: string) => HopK
   return hops;
 }
 
-/** Whether any stop of a channel differs from what it was. */
+/** Whether the versions of a channel, their upgrades or their deprecations differ. */
 function differ(was: Stops, is: Stops): boolean {
   return was.size !== is.size || [...is].some(([bundle, now]) => isMoved(now, was.get(bundle)));
 }

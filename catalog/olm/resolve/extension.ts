@@ -47,6 +47,7 @@ export interface ExtensionResolution {
   readonly ties: readonly string[];
 }
 
+/** What OLM v1 installs for an extension, with all bundles that it could choose from. */
 export function resolveExtension(scope: Scope, extension: Extension): ExtensionResolution {
   const query = readQuery(extension);
   if ('kind' in query) return { outcome: query, candidates: new Map(), ties: [] };
@@ -140,6 +141,7 @@ function successorsOf(installed: Installed, channels: readonly Channel[]): Map<s
   return successors;
 }
 
+/** Why OLM v1 may install a bundle over another one; it also accepts the version that is installed. */
 function edgeTo(
   { name }: Bundle,
   versionRelease: VersionRelease | undefined,

@@ -205,6 +205,7 @@ function listedIn({ ranked, positions }: Ranking, channels: readonly Channel[]):
   return [...Int32Array.from(listed).sort()].flatMap((position) => ranked[position] ?? []);
 }
 
+/** The highest of the bundles that follow an installed one; OLM v1 also accepts the installed version itself. */
 function bestOf(index: Index, installed: Installed): Candidate | undefined {
   const follower = index.entries[index.first(installed)];
   const { version } = installed;

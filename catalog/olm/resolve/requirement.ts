@@ -278,7 +278,10 @@ function celRequired(
   try {
     const holds = cel.compile(rule);
     if (!holds)
-      throw new RequirementError(`the rule is too expensive to evaluate here: ${rule}`, 'undecided');
+      throw new RequirementError(
+        `the rule is too expensive, or uses what is not evaluated here: ${rule}`,
+        'undecided',
+      );
     return requirement(words, ({ properties }) => affordable(rule, () => holds(properties)));
   } catch (error) {
     if (!(error instanceof CelError)) throw error;

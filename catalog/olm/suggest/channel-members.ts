@@ -18,6 +18,7 @@ export interface ChannelMembers {
   readonly today: Channel | undefined;
 }
 
+/** The bundles and the head of each suggested channel. A kept channel keeps its head unless the policy avoids it. */
 export function channelMembers(ofPackage: Package, policy: GraphPolicy): ChannelMembers[] {
   if (!keepsChannels(policy))
     return policy.channels.flatMap((scheme) => newChannels(scheme, ofPackage, policy));

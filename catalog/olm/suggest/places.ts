@@ -71,6 +71,7 @@ function bundleOf(ofPackage: Package, name: string): Bundle {
 }
 
 function compare(a: Place, b: Place): number {
+  // Places without a version are inserted after sorting.
   if (!a.version || !b.version) return 0;
   const order = compareVersionReleases(withRelease(a.version), withRelease(b.version));
   if (order !== 0) return order;

@@ -28,7 +28,7 @@ interface CsvFacts {
 }
 
 /**
- * What a ClusterServiceVersion says; what does not fit its type counts as not said.
+ * What a ClusterServiceVersion says; what does not fit its type counts as not unlessRefused.
  *
  * @param csv JSON text
  * @throws DatabaseError when it is not valid JSON
@@ -42,17 +42,17 @@ export function csvFacts(name: string, csv: string): CsvFacts {
   const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
   const skipRange = annotations['olm.skipRange'];
   return {
-    version: said(() => versionOf({ csv: object }).version, ''),
+    version: unlessRefused(() => versionOf({ csv: object }).version, ''),
     skipRange: typeof skipRange === 'string' ? skipRange : '',
-    required: said(
+    required: unlessRefused(
       () => requiredApis({ csv: object }).map(({ group, version, kind }) => apiRow(group, version, kind)),
       [],
     ),
-    images: said(() => relatedImagesOf(object, '').map(({ image }) => image), []),
+    images: unlessRefused(() => relatedImagesOf(object, '').map(({ image }) => image), []),
   };
 }
 
-function said<T>(read: () => T, otherwise: T): T {
+function unlessRefused<T>(read: () => T, otherwise: T): T {
   try {
     return read();
   } catch (error) {

@@ -164,6 +164,7 @@ function* placesOf(packages: ReadonlyMap<string, Package>): Generator<EntryPlace
   }
 }
 
+/** The first entry that replaces the bundle; if there is none, the first that skips it. */
 function bundleThatReplaces(place: Place, bundle: string): ApiBundle {
   const { entries } = place.channel;
   const [first] = [
@@ -175,6 +176,7 @@ function bundleThatReplaces(place: Place, bundle: string): ApiBundle {
   throw new NoAnswer(`no entry found for package ${p}, channel ${c}`);
 }
 
+/** opm lists an entry that replaces the bundle once, and one that only skips it as often as its `skips` name it. */
 function entriesThatReplace(packages: ReadonlyMap<string, Package>, bundle: string): ApiChannelEntry[] {
   const entries = [...placesOf(packages)].flatMap(({ pkg, channel, entry }) => {
     const skips = entry.skips.filter((skip) => skip === bundle && skip !== entry.replaces);

@@ -142,6 +142,7 @@ function miscasedKeys({ crds, csv }: Inspected): MiscasedKey[] {
   const owned = csv ? list(csv.spec, 'customresourcedefinitions', 'owned') : [];
   return crds.flatMap((crd) =>
     crd.miscased.map(({ path, field }): MiscasedKey => {
+      // `Object` takes what is not an object for one without keys.
       const parent = Object(path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], crd.written));
       const isVersion = path[1] === 'versions' && path.length > 2;
       const version = parent[String(path.at(-1))];

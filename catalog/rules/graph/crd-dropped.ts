@@ -30,6 +30,7 @@ function reportDropped(change: Change, report: Report): void {
   const hasV1 = hasOlmV1(change.after.platform ?? LATEST);
   const lossOf = (upgrade: NewUpgrade): Loss | undefined => {
     const loss = newlyLost(upgrade, droppedOn);
+    // Without OLM v1 on the platform, only what OLM v0 loses counts.
     return hasV1 || loss?.olm.includes('v0') ? loss : undefined;
   };
   reportUpgrades(change, report, lossOf, ({ lost, olm: all }, { text, isOne, to }) => {

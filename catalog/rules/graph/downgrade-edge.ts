@@ -47,6 +47,10 @@ function reportField(lowering: LoweringField, takers: Takers, report: Report): v
   });
 }
 
+/**
+ * A range without its upper bounds, ended below the own version. One with alternatives is only hinted at: each would
+ * need its own bound.
+ */
 function belowOwn(range: string, version: string): string {
   return range.includes('||')
     ? `… <${version}`

@@ -22,7 +22,7 @@ export const rule: Rule = {
     for (const { name, catalog } of after.predecessors) {
       const missing = missingFrom(after, catalog).filter((one) => !told.has(one));
       for (const one of missing) told.add(one);
-      if (missing.length > 0) tell({ after, from: name, missing }, location, report);
+      if (missing.length > 0) reportLack({ after, from: name, missing }, location, report);
     }
   },
 };
@@ -39,7 +39,7 @@ interface Lack {
   readonly missing: string[];
 }
 
-function tell({ after, from, missing }: Lack, location: Location, report: Report): void {
+function reportLack({ after, from, missing }: Lack, location: Location, report: Report): void {
   const names = missing.sort(compareText).map(quoted);
   const [which, them] =
     names.length === 1 ? [`package ${names[0]}`, 'it'] : [`the packages ${listed(names)}`, 'them'];

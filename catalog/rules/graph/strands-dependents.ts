@@ -22,7 +22,7 @@ export const rule: Rule = {
     for (const dependent of change.after.catalog.packages.values()) {
       const losses = lossesOf(change, dependent, providersOf);
       for (const group of grouped(losses, ({ requirement }) => requirement.text))
-        tell(change, dependent, { group, report });
+        reportLosses(change, dependent, { group, report });
     }
   },
 };
@@ -71,7 +71,7 @@ function requirementsIn({ properties }: Bundle, { foresight }: World): Requireme
 
 type Sides = Pick<Change, 'before' | 'after'>;
 
-function tell(
+function reportLosses(
   { before, after }: Sides,
   dependent: Package,
   { group, report }: { readonly group: readonly Loss[]; readonly report: Report },

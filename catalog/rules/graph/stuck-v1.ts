@@ -17,7 +17,8 @@ export const rule: Rule = {
   reads: ['catalogs', 'history'],
   comparisonTellsNews: true,
   foresee(world, report) {
-    for (const ofPackage of checkedPackages(world)) tell(world, ofPackage, stuckIn(world, ofPackage), report);
+    for (const ofPackage of checkedPackages(world))
+      reportStuck(world, ofPackage, stuckIn(world, ofPackage), report);
   },
   compare(change, report) {
     for (const name of change.packages) {
@@ -26,10 +27,11 @@ export const rule: Rule = {
       // An installation that stays for another reason than before is not worse off.
       const known = stuckNames(formerWorld(change, name), name);
       const stuck = stuckIn(change.after, ofPackage).filter(({ bundle }) => !known.has(bundle.name));
-      tell(change.after, ofPackage, stuck, report);
-      for (const [channel, group] of newInChannels(change, ofPackage)) tellChannel(channel, group, report);
+      reportStuck(change.after, ofPackage, stuck, report);
+      for (const [channel, group] of newInChannels(change, ofPackage))
+        reportStuckInChannel(channel, group, report);
     }
-    for (const [channel, group] of byChannel(change)) tellChannel(channel, group, report);
+    for (const [channel, group] of byChannel(change)) reportStuckInChannel(channel, group, report);
   },
 };
 
@@ -38,7 +40,7 @@ interface Stuck {
   readonly path: UpgradePath;
 }
 
-function tell(world: World, ofPackage: Package, stuck: readonly Stuck[], report: Report): void {
+function reportStuck(world: World, ofPackage: Package, stuck: readonly Stuck[], report: Report): void {
   for (const group of grouped(stuck, ({ path }) => path.end.name)) {
     const [first] = group;
     if (!first) continue;
@@ -136,7 +138,7 @@ function stuckInAnyWay(worlds: readonly World[], name: string): ReadonlySet<stri
   return new Set(stuck.map(({ installed }) => installed.name));
 }
 
-function tellChannel(channel: Channel, group: readonly StuckInChannel[], report: Report): void {
+function reportStuckInChannel(channel: Channel, group: readonly StuckInChannel[], report: Report): void {
   const [first] = group;
   if (!first) return;
   const versions = versionsOf(group.map(({ installed }) => installed));

@@ -56,6 +56,7 @@ function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Re
     return;
   }
   const others = operator.bundles.filter((other) => other !== bundle);
+  // operator-pipelines fails these in an operator's first bundle, and warns of them in later ones.
   const mild = others.length > 0 ? 'warning' : 'error';
   const named = others.filter(({ annotationsFile }) => !isUnreadable(annotationsFile));
   reportOthers(name, named.map(packageOf), 'the package in annotations.yaml', (message, severity, hint) =>

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { loadCel } from '../../../../catalog/fbc/cel.ts';
 import { load } from '../../../../catalog/fbc/load.ts';
 import { catalogOf } from '../../../../catalog/fbc/model.ts';
 import { worldOf } from '../../../../catalog/olm/foresight/world.ts';
+import { requirementOf } from '../../../../catalog/olm/resolve/requirement.ts';
 import { sourceOf } from '../../../../catalog/source.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
 
@@ -44,4 +46,12 @@ test.each([
     reason: { code: 'bad-dependency', bundle: 'q.v1.1.0' },
   });
   expect(await nextOf('>=1.0.0', companions)).toMatchObject({ kind: 'upgrade', to: { name: 'p.v1.1.0' } });
+});
+
+test('a cheap rule that the library cannot evaluate is not only called expensive', async () => {
+  const cel = await loadCel();
+  const value = { failureMessage: 'none', cel: { rule: 'has(properties[0])' } };
+  expect(() => requirementOf({ type: 'olm.constraint', value }, cel)).toThrow(
+    'the rule is too expensive, or uses what is not evaluated here: has(properties[0])',
+  );
 });
