@@ -26,6 +26,7 @@ export function createAllowance(start: number): Allowance {
   let taken = 0;
   const waiting: { readonly bytes: number; readonly go: () => void }[] = [];
   const admit = (): void => {
+    // What is larger than the whole allowance goes alone.
     for (let [next] = waiting; next && (taken === 0 || taken + next.bytes <= most); [next] = waiting) {
       waiting.shift();
       taken += next.bytes;

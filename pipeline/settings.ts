@@ -80,6 +80,7 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const place = new OffsetDocument(file, text, 1, () => 0).place(error.offset);
+    // What is only not allowed is valid YAML.
     const message = `${/not allowed here$/.test(error.message) ? '' : 'not YAML: '}${error.message}`;
     findings.push({ rule: 'settings/yaml', severity: 'error', message, location: place });
     return { settings: undefined, findings };

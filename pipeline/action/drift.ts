@@ -44,7 +44,7 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
       : await scheduledPromotions(ports, { branch, policy, today });
     const proposed = Object.fromEntries([...pins.proposed, ...promotions.proposed]);
     setOutput('proposed', JSON.stringify(proposed));
-    await say([...drift, ...pins.drift, ...promotions.drift]);
+    await showDrift([...drift, ...pins.drift, ...promotions.drift]);
   } finally {
     registry.close();
     references.close();
@@ -52,7 +52,7 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
   }
 }
 
-async function say(drift: readonly Drift[]): Promise<void> {
+async function showDrift(drift: readonly Drift[]): Promise<void> {
   for (const { message, hint } of drift) warning(`${plain(message)}\n${plain(hint)}`);
   setOutput('drift', drift.length);
   const rows = drift.map(

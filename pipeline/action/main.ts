@@ -100,6 +100,7 @@ async function checkOnly(inputs: RunInputs): Promise<void> {
   if (heads.heads.length === 0) info(plain(heads.why));
   const reports = await checkHeads(inputs, forge, heads.heads);
   await setReports(reports, inputs);
+  // The next job needs a result even if nothing was to be checked.
   if (reports.length === 0) setOutput('result', packedResults({ attempt: inputs.attempt, reports }));
   setOutput('checked', String(reports.length > 0));
   // The former name: workflows may use it.

@@ -102,6 +102,7 @@ async function postRest(
   // First what was just read decides about.
   if (says.comment && number !== undefined)
     await attempt('the comment', async () => {
+      // If the comment cannot be posted, the rest is still about the newest commit.
       isCurrent = true;
       isCurrent = await hub.postComment({ number, report });
       if (!isCurrent) info('the pull request has new commits, so the next run updates the comment');

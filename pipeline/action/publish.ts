@@ -269,6 +269,7 @@ function writeAnswer(out: string, files: unknown): void {
   if (!isObject(files)) return;
   mkdirSync(out, { recursive: true });
   for (const [name, text] of Object.entries(files)) {
+    // The names come from the publisher: none may lead out of the folder.
     if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && typeof text === 'string')
       writeFileSync(join(out, name), text);
   }

@@ -54,7 +54,7 @@ export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
     const ports = { github, name, repository, registry, registryFor: references.under };
     const today = inputs.now.toISOString().slice(0, 10);
     const { released, missing } = await releaseArrivals(ports, { ...since, branch, commit, policy, today });
-    await say(released);
+    await showReleased(released);
     const last = released.findLast((one) => one.commit !== undefined)?.commit ?? commit;
     if (last !== commit) await repository.bring([last]);
     if (released.length > 0 || missing.size < since.missing.length)
@@ -119,7 +119,7 @@ async function noteAll(
   }
 }
 
-async function say(released: readonly BundleRelease[]): Promise<void> {
+async function showReleased(released: readonly BundleRelease[]): Promise<void> {
   setOutput('released', JSON.stringify(released));
   if (released.length === 0) return;
   const rows = released.map(({ package: name, version, image = '', findings, proposed, commit }) => {

@@ -264,6 +264,7 @@ function foreignPlace({ unit, name, after }: Pieces, blob: Blob): ForeignPlace {
   return { package: name, place: unit.package ?? '', location };
 }
 
+/** Notes in the draft how a package changes in one catalog. */
 async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageDraft): Promise<void> {
   const { unit, before, after } = pieces;
   draft.kinds.add('catalog');

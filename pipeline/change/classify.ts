@@ -104,6 +104,7 @@ async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy):
   return { changes: all.changes.filter((change) => kept.has(change)), complete: true };
 }
 
+/** The change of a pull request that is not read any further, because of its paths. */
 function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {
   return {
     paths,

@@ -142,6 +142,7 @@ async function ciSettings(
   const { settings, findings } = readStrictSettings(file, (await objects.read(entry.id)).bytes);
   if (!settings) return { mode: undefined, findings };
   const value = isObject(settings.value) ? settings.value : {};
+  // Its catalogs are written by hand, so there is no graph to compute.
   if (isObject(value['fbc']) && value['fbc']['enabled'] === true) return { mode: undefined, findings: [] };
   const wanted = value['updateGraph'] ?? 'replaces-mode';
   const mode = MODES.get(String(wanted));

@@ -27,6 +27,7 @@ export async function compareFiles(scene: ClassificationInput): Promise<FilesFou
 
 type PackagePath = ChangedPath & { readonly package: string };
 
+/** Notes in the draft of the package, and in `found`, what a changed file means. */
 async function comparePath(scene: ClassificationInput, path: PackagePath, found: FilesFound): Promise<void> {
   const draft = scene.drafts.of(path.package);
   draft.paths.add(path.path);
@@ -118,6 +119,7 @@ function foreignNames(
   });
 }
 
+/** Notes in the drafts of the packages, and in `found`, what changes in a composite file. */
 async function compareComposite(
   { objects, drafts }: ClassificationInput,
   { path, before, after }: ChangedPath,

@@ -24,6 +24,7 @@ export interface Drafts {
   readonly all: ReadonlyMap<string, PackageDraft>;
 }
 
+/** Drafts by package, each begun when somebody asks for it. */
 export function newDrafts(): Drafts {
   const all = new Map<string, PackageDraft>();
   return {

@@ -105,6 +105,7 @@ function linesReader(
       entryAt(objects, ancestor, path),
       entryAt(objects, head, path),
     ]);
+    // The merge changed the file: its lines are not those of the head.
     if (after?.id !== id) return undefined;
     const lines = (await objects.read(id)).bytes.toString('utf8').split('\n');
     return { lines, own: before ? await writtenLines(repository, before.id, id) : () => true };

@@ -54,6 +54,7 @@ async function dispatch(
     const isAll = words.includes('--all') && words.length === (first === 'help' ? 1 : 2);
     if (isHelp || (first === 'help' && isAll)) {
       await terminal.out(overview(version, isAll));
+      // A missing command is an error, although what it prints is help.
       return first === undefined ? 2 : 0;
     }
     return unknownCommand(words, terminal);

@@ -87,6 +87,11 @@ export async function madeWithEffect(
   return (await printEffect(effect, asking, isAsked)) ? after : undefined;
 }
 
+/**
+ * Prints what an edit does to clusters.
+ *
+ * @returns whether it may be written
+ */
 async function printEffect(
   { findings, diffs, unchecked }: Effect,
   { invocation, terminal: { err } }: Asking,

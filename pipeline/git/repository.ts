@@ -146,6 +146,7 @@ function plainPlace(directory: string): Place | undefined {
   return { format: 'sha1', objects: at('objects'), shallow };
 }
 
+/** Makes a repository that reads the objects of another one, and writes its own beside them. */
 function borrow(scratch: string, { objects, shallow, format }: Place): void {
   for (const folder of ['objects/info', 'objects/pack', 'refs']) {
     mkdirSync(join(scratch, folder), { recursive: true });

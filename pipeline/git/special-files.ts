@@ -21,6 +21,7 @@ function gitDirectoryOf(folder: string): string | undefined {
   return dirname(folder) === folder ? undefined : gitDirectoryOf(dirname(folder));
 }
 
+/** Refuses pipes and devices below a git directory, and in the one that it shares. */
 function look(top: string): void {
   const entry = lstatSync(top, { throwIfNoEntry: false });
   if (!entry) return;

@@ -84,6 +84,7 @@ interface Found {
   readonly changes: PathChange[];
 }
 
+/** Adds what differs in a folder to `found`. */
 function compareFolder(
   path: string,
   old: readonly TreeEntry[],
@@ -99,6 +100,10 @@ function compareFolder(
   for (const after of rest.values()) compareEntry(path, undefined, after, found);
 }
 
+/**
+ * Adds a changed file to the changes, and a changed folder to those that are still to be compared. A name may be both,
+ * if a file becomes a folder.
+ */
 function compareEntry(
   folder: string,
   before: TreeEntry | undefined,

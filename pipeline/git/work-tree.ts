@@ -48,6 +48,7 @@ async function listFiles(root: string, settings: GitSettings): Promise<string> {
     const { output } = await runGit(await withoutFilters({ settings, directory: root }), words);
     return output.toString('utf8');
   } catch (error) {
+    // Outside of a repository, or without git, files have no names.
     if (error instanceof PipelineError && error.code === 'git') return '';
     throw error;
   }

@@ -140,6 +140,7 @@ async function movedTag(
   { policy, name, last }: { readonly policy: Policy; readonly name: string; readonly last: Deployed },
 ): Promise<Drift[]> {
   const target = policy.publish.catalogs.find(({ pattern }) => matchesGlob(pattern, name));
+  // A publish moves only the tag of the first ring.
   const [first] = target?.rings ?? [];
   const written = target && (first ? withTag(target.image, first.tag) : target.image);
   const image = written?.replaceAll('{catalog}', name) ?? '';

@@ -130,6 +130,7 @@ function allOrNone<T>(found: readonly (T | undefined)[]): T[] | undefined {
   return known.length === found.length ? known : undefined;
 }
 
+/** An open pull request; undefined if the answer does not have all of it, so that the REST API is asked. */
 function openOf(node: OpenNode): OpenPull | undefined {
   const author = accountOf(node.author);
   if (!author || node.labels.pageInfo.hasNextPage) return undefined;

@@ -149,6 +149,7 @@ async function intoCatalogs(
   if (release.mode === 'commit' && foreseen) {
     const checked = async (tip: string): Promise<Proposal | undefined> => {
       const proposal = await make(tip);
+      // The check of the pull request fetched no bundles, so it did not see this content.
       return fetched ? undefined : proposal;
     };
     const commit = await commitOnto(ports, { base: branch, make: checked });

@@ -180,6 +180,7 @@ function inOrder(looked: readonly Inspected[], jobs: readonly CopyJob[]): Inspec
   return [...looked].sort((a, b) => (places.get(a.job) ?? 0) - (places.get(b.job) ?? 0));
 }
 
+/** The report. It also tells `arrived` of each image that is there with all that belongs to it. */
 function reportOf(
   { jobs, arrived }: CopyRequest,
   {

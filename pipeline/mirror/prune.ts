@@ -66,6 +66,11 @@ export async function pruneImages(
   return { deleted: deleted.sort(), absent: absent.sort(), failed };
 }
 
+/**
+ * Deletes a tag, or its manifest.
+ *
+ * @returns false if it was gone already
+ */
 async function deleteImage(
   registry: Registry,
   image: Reference,
@@ -75,6 +80,7 @@ async function deleteImage(
   if (!standing) return false;
   if (image.kind === 'tag') {
     const gone = await registry.deleteManifest(image).catch((error: unknown) => {
+      // The registry cannot delete a single tag: the manifest goes, if all of its tags do.
       if (error instanceof PipelineError && !error.retryable) return false;
       throw error;
     });

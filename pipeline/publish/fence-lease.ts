@@ -96,6 +96,7 @@ function heldLease({ fence, name, clock, lease, over }: Held): HeldLease {
       isSure = false;
     },
     end: async () => {
+      // A move that may still happen keeps the lease until it expires.
       if (!isSure) return;
       try {
         await fence.replaceLease(name, 0, lease);

@@ -103,6 +103,7 @@ export async function claimRetired(
   }));
 }
 
+/** Claims a place unless a newer commit has it; whenever another publisher was faster, it looks again. */
 async function claimAs(
   fencing: Fencing,
   wanted: Pick<Wanted, 'commit' | 'epoch'>,
@@ -204,6 +205,10 @@ const ANSWERS: ReadonlySet<ErrorCode> = new Set([
   'conflict',
 ]);
 
+/**
+ * Moves one follower. If a registry was asked and did not answer, the move may still happen, so the lease must expire
+ * by itself.
+ */
 async function moveOne(follower: Follower, claim: StandingClaim, turn: HeldLease): Promise<void> {
   let isAsked = false;
   const left = (): number => {

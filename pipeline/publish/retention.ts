@@ -112,6 +112,7 @@ async function namedBy(
       failures.push(error);
     }
   });
+  // All requests have ended by now: none goes on behind the error.
   if (failures.length > 0) throw failures[0];
   return named;
 }

@@ -130,6 +130,7 @@ function runNode(run: readonly HopStop[]): ViewNode {
   };
 }
 
+/** The diagram; undefined if it is larger than what Mermaid draws. */
 function drawn(views: readonly View[]): string | undefined {
   const ids = views.map(
     ({ nodes }, lane) =>

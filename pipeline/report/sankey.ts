@@ -53,6 +53,7 @@ export function sankeyText(title: string, all: readonly Stream[]): string {
   ].join('\n');
 }
 
+/** Joins the smallest nodes of each side, whose labels would have no room. */
 function withFewNodes(streams: readonly Stream[]): Stream[] {
   const renamed = (key: 'from' | 'to', all: readonly Stream[]): Stream[] => {
     const kept = new Set(

@@ -118,6 +118,7 @@ function edgeText({ lane, stops, y }: PlacedLane, at: number, hop: Hop): string 
     return `<path ${name} d="M${from.x + from.width} ${middle}H${to.x - 3}"/>`;
   }
   const edge = arc > 0 ? y : y + NODE_HEIGHT;
+  // A curve reaches three quarters of the height of its control points.
   const turn = edge - arc * 1.33;
   const [start, end] = [from.x + from.width * 0.62, to.x + to.width * 0.38];
   const tip = edge + (arc > 0 ? -2 : 2);

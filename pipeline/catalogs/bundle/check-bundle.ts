@@ -61,6 +61,7 @@ export async function checkBundle(
 /** Suites whose errors fail a bundle only where the suite is asked for: most bundles are not tested or installed so. */
 const ASKED: readonly Suite[] = ['olmv1', 'scorecard'];
 
+/** Errors of suites that nobody asked for become informational. */
 function mildUnasked(findings: readonly Finding[], suites: readonly Suite[]): readonly Finding[] {
   const mild = ASKED.filter((suite) => !suites.includes(suite)).map((suite) => `${suite}/`);
   return findings.map((finding) =>

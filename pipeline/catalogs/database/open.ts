@@ -76,6 +76,7 @@ async function sqlite(name: string): Promise<SqlJs> {
   }
 }
 
+/** The columns of a plain table. A view or a computed column would run what a stranger wrote into the file. */
 function columnsOf(database: Opened, table: string, name: string): ReadonlySet<string> | undefined {
   const [definition] = [
     ...rowsOf(database, `SELECT type, sql FROM sqlite_master WHERE name = '${table}'`, name),

@@ -56,6 +56,7 @@ function* entryRows(database: Database): Generator<EntryRow> {
 
 function bundleRows(database: Database): ReadonlyMap<string, BundleRow> {
   const columns = database.columns('operatorbundle') ?? new Set();
+  // What older schemas lack is in the ClusterServiceVersion.
   const isOlder = !columns.has('version') || !database.columns('related_image') || !hasRequired(database);
   const lists = { ...bundleLists(database), isOlder };
   const rows = new Map<string, BundleRow>();

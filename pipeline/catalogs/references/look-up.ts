@@ -239,7 +239,9 @@ async function readConfig(
   try {
     const { os, architecture } = Object(parseJson(bytes));
     if (typeof os === 'string' && typeof architecture === 'string') return { os, architecture };
-  } catch {}
+  } catch {
+    // Not JSON: it declares no platform.
+  }
   throw new PipelineError('bad-answer', `${formatReference(reference)} does not declare its platform`);
 }
 

@@ -132,6 +132,7 @@ async function manifestAt(
 ): Promise<{ readonly digest: string; readonly parsed: ImageManifest | ManifestList }> {
   const manifest = await registry.getManifest(reference);
   if (manifest) return { digest: manifest.digest, parsed: parseManifest(manifest) };
+  // A layout has no registry: the image is named as somebody wrote it.
   const written = reference.registry === '' ? name : formatReference(reference);
   throw new PipelineError('not-found', `image ${written} not found`);
 }

@@ -20,6 +20,7 @@ export function pressOf(format: RenderFormat, spool: Spool): Press {
     try {
       return spool.put(rendered(blob, format));
     } catch (error) {
+      // A blob that cannot be rendered is an error only in its turn; a full disk is one at once.
       if (!(error instanceof PipelineError) || error.code === 'io') throw error;
       return error;
     }

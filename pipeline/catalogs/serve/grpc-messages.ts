@@ -124,6 +124,7 @@ function decompressed(message: Buffer, encoding: string): Buffer {
   try {
     return decompress(message, { maxOutputLength: MAX_MESSAGE });
   } catch (error) {
+    // The output is longer than its limit.
     if (error instanceof RangeError) throw tooLarge(undefined);
     throw new GrpcFailure(Status.internal, `the message is not compressed with ${encoding}`);
   }

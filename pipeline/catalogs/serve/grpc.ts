@@ -140,6 +140,7 @@ function methodOf(definition: MethodDefinition<object, object>, handler: Handler
       throw failure(error);
     }
   };
+  // Without parameters the answer is always the same, so its frames are kept.
   if (handler.length === 0) {
     const kept = new KeptFrames(() => frames({}, {}));
     return { answer: () => kept };

@@ -80,6 +80,7 @@ const ROUTE = /^\/catalogs\/([^/]+)\/(?:api\/v1\/(all|metas)|(all\.json))$/;
 const CATALOG_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const PARAMETERS: ReadonlySet<string> = new Set(['schema', 'package', 'name']);
 
+/** Answers as catalogd does, with its texts for errors. */
 async function answer(
   catalog: ServedCatalog,
   request: IncomingMessage,

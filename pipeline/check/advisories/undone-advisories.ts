@@ -91,6 +91,7 @@ interface CheckedAdvisories {
 /** Rules about what a change does to clusters: what an advisory cannot be without, and its approvals accept. */
 const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));
 
+/** Whoever approved an advisory accepted its losses, so rules about them only warn where the catalogs have the edit. */
 function softening(edited: ReadonlySet<string>): CheckedAdvisories['soften'] {
   const isAccepted = ({ rule: id, package: name = '', catalogs = [] }: Finding): boolean =>
     COMPARING.has(id) && catalogs.length > 0 && catalogs.every((one) => edited.has(keyOf(name, one)));

@@ -101,6 +101,7 @@ export function bothOf(one: AuthorityDecision, other: AuthorityDecision): Author
   };
 }
 
+/** One decision for each subject: anything but an approval outweighs an approval. */
 function joinedSubjects(all: readonly SubjectDecision[]): SubjectDecision[] {
   const joined = new Map<string, SubjectDecision>();
   for (const decision of all) {
@@ -226,6 +227,7 @@ interface Subject {
 function decideDemands(given: AuthorityFacts, { subject, classes, owners, demands }: Subject): Decided {
   const { supporters, reasons } = supportersOf(given, subject, owners);
   const missing = missingFor(demands, supporters);
+  // Their approval is there already, or would not count: nobody asks them.
   const silent = [
     given.author,
     ...(given.pusher ? [given.pusher] : []),

@@ -200,6 +200,7 @@ interface Shortfall {
   readonly missingPeople: number;
 }
 
+/** What is missing for the requirement that is closest to being met. */
 function easiest({ anyOf, otherAdmin }: Demand, supporters: readonly Supporter[]): Shortfall {
   const admins = supporters.filter(({ admin, author }) => admin && !(otherAdmin && author)).length;
   const shortfalls = anyOf.map((required): Shortfall => {

@@ -86,6 +86,10 @@ interface One {
   readonly drafts: Drafts;
 }
 
+/**
+ * Adds what becomes of a bundle to `drafts`, and the new texts of catalogs to `texts`, where the next bundle finds
+ * them.
+ */
 async function foreseeOne(
   place: ReleaseRepository,
   under: PolicyOn,
@@ -143,6 +147,7 @@ function refuse(host: string): never {
 
 function note(error: PipelineError, { package: name, version, folder }: AddedBundle, drafts: Drafts): void {
   const { code, message } = error;
+  // A check contacts no registry for this: the bundle is not wrong.
   if (code === 'not-allowed') {
     drafts.unchecked.push({ what: `the catalogs for ${name} ${version}`, why: message });
     return;

@@ -90,6 +90,10 @@ function platformsOf(records: readonly FleetRecord[]): Map<string, string> {
 
 const csvKey = (cluster: string, csv: string): string => `${cluster}\0${csv}`;
 
+/**
+ * Subscriptions by the bundle that they have installed; often only the record of the ClusterServiceVersion has its
+ * version.
+ */
 function subscriptionsOf(records: readonly FleetRecord[]): Map<string, FleetRecord> {
   const found = new Map<string, FleetRecord>();
   for (const record of records)

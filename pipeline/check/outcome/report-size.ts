@@ -79,6 +79,7 @@ function shortLine(line: string): string {
   return left <= 0 ? line : `${line.slice(0, LINE)} … (${left} more characters)`;
 }
 
+/** Joins findings of one rule and package beyond a number, and notes in `omitted` what that leaves out. */
 function fewer(findings: readonly Finding[], what: string, omitted: Set<string>): readonly Finding[] {
   const alike = groupedBy(findings, ({ rule, severity, package: of }) =>
     JSON.stringify([rule, severity, of]),
@@ -112,6 +113,7 @@ function joinedRest(rest: readonly Finding[]): Finding[] {
   ];
 }
 
+/** Cuts the lists of installations if all together are too long, and notes that in `omitted`. */
 function cutInstalled<T extends { readonly installed?: readonly string[] }>(
   all: readonly T[],
   omitted: Set<string>,
@@ -122,6 +124,7 @@ function cutInstalled<T extends { readonly installed?: readonly string[] }>(
   return all.map((one) => (one.installed ? { ...one, installed: one.installed.slice(0, FEW) } : one));
 }
 
+/** Cuts all diffs to one common size, the later ones first, and notes in `omitted` what that leaves out. */
 function smallerDiffs(diffs: readonly PlacedDiff[], omitted: Set<string>): readonly PlacedDiff[] {
   const room = { stops: STOPS, written: WRITTEN, reviewed: ALL_REVIEWED };
   return diffs.map((diff): PlacedDiff => {

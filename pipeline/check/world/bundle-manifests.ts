@@ -220,6 +220,7 @@ async function manifestsByCsv(
   return manifests;
 }
 
+/** Reads manifests onto the shelf; a package with too many is noted as left out. */
 async function readAll(shelf: Shelf, name: string, manifests: readonly Listed[]): Promise<void> {
   const names = new Map(manifests.flatMap(({ files }) => files.map((file) => [file.id, file.name])));
   const ids = [...names.keys()].filter((id) => !shelf.byBlob.has(id));

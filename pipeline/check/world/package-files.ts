@@ -33,6 +33,10 @@ export interface MemberDraft {
   readonly predecessors?: readonly Predecessor[];
 }
 
+/**
+ * Which files of a catalog are to be read for its packages: those that change, and those that lie where the packages
+ * do.
+ */
 export async function listed(
   place: Ground,
   name: string,
@@ -76,6 +80,7 @@ export async function listed(
   };
 }
 
+/** Reads these files, since only their content says whether they hold the packages. */
 export async function selectFiles(place: Ground, listed: ListedCatalog): Promise<MemberDraft> {
   const { context, reader } = place;
   const { name, packages, own, far } = listed;

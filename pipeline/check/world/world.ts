@@ -160,6 +160,7 @@ function precedingWorld(name: string, when: Side, shared: Shared): Promise<World
       ...published,
       packages,
       catalog,
+      // It has only the touched packages.
       isWhole: false,
     }),
   );

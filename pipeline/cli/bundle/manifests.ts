@@ -244,6 +244,7 @@ function installerOf(invocation: Invocation): Installer {
   return isBefore ? 'account' : 'administrator';
 }
 
+/** The documents for OLM v1; undefined if OLM v1 refuses the bundle, which is printed. */
 function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] | undefined {
   const installer = installerOf(invocation);
   const reasons = refusalsBy(installer, bundle, releaseOf(invocation.text('release')));

@@ -57,6 +57,7 @@ export const command: Command = {
   },
 };
 
+/** The bundle that is to be added; undefined after its errors were printed. */
 async function bundleOf(
   reference: string,
   invocation: Invocation,

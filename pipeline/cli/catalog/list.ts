@@ -35,6 +35,7 @@ export async function list<Row extends { readonly package: string }>(
 ): Promise<ExitCode> {
   const { operands, text, flag } = invocation;
   const [read] = await readOperands(operands, invocation, terminal);
+  // Each operand gives one catalog: there is always one.
   if (!read) return 2;
   const wanted = text('package');
   if (wanted !== undefined) knownPackage(read.catalog, wanted);

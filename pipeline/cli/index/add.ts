@@ -95,6 +95,7 @@ function baseOf(
   return renderAll([index], { ...rendering, only: 'catalogs' }, terminal);
 }
 
+/** A bundle with its place in the graph; undefined after its errors were printed. */
 async function readPlaced(
   reference: string,
   rendering: Rendering,

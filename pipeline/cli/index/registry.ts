@@ -82,5 +82,6 @@ function listenAt(invocation: Invocation): { host: string; port: number } {
   if (host === undefined || Number(port) > 65535) {
     throw usageError(command, `--listen must be HOST:PORT, not ${JSON.stringify(text)}`);
   }
+  // For an empty host Node would listen on all addresses.
   return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
 }

@@ -75,6 +75,7 @@ function addressOf(invocation: Invocation, option: string, usual: number): Addre
   if (host === undefined || Number(port) > 65535) {
     throw usageError(command, `--${option} must be HOST:PORT or off, not ${JSON.stringify(text)}`);
   }
+  // For an empty host Node would listen on all addresses.
   return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
 }
 

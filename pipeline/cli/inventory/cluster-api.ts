@@ -89,6 +89,7 @@ async function listed(
 /** The API answered 410: the objects changed too much since the first page. */
 class ExpiredList extends PipelineError {}
 
+/** All items of a list; undefined if the cluster does not have this kind of object. */
 async function pagesOf(
   get: ClusterApi['get'],
   path: string,

@@ -221,6 +221,7 @@ async function oursOrNone(found: FoundStatement, publicKey: string): Promise<Sig
   try {
     return await trustedStatement(found, { kind: 'keys', keys: [publicKey] });
   } catch (error) {
+    // It has no signature with this key, which the caller reports.
     if (error instanceof InvalidFreshness) return undefined;
     throw error;
   }

@@ -156,7 +156,7 @@ export async function checkFreshness(
     found: digests,
   });
   if (isAcceptable(findings)) {
-    tellFirst(signed, accepted, { memory, terminal });
+    noteFirst(signed, accepted, { memory, terminal });
     // Read again: another command may have accepted something meanwhile.
     writeAccepted(memory, acceptedWith(signed, acceptedIn(memory), now));
   }
@@ -165,7 +165,7 @@ export async function checkFreshness(
   return { statement: { version, madeAt, freshUntil, by }, findings };
 }
 
-function tellFirst(
+function noteFirst(
   { statement }: SignedStatement,
   { indexes }: AcceptedStatements,
   { memory, terminal }: { readonly memory: string; readonly terminal: Terminal },

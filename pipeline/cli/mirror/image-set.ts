@@ -146,6 +146,7 @@ function templateIn(path: string, written: string): CatalogSourceTemplate {
     throw new PipelineError('usage', message);
   }
   const { metadata, spec } = object.value;
+  // The plan gives the CatalogSource its name and namespace.
   const { name: _name, namespace: _namespace, ...others } = isObject(metadata) ? metadata : {};
   return {
     metadata: others as CatalogSourceTemplate['metadata'],

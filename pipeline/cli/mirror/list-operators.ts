@@ -53,6 +53,7 @@ async function listIn(
   { invocation, terminal }: Asked,
 ): Promise<ExitCode> {
   const [read] = await readOperands([operand], invocation, terminal);
+  // Each operand gives one catalog: there is always one.
   if (!read) return 2;
   const errors = read.unread.filter(({ severity }) => severity === 'error');
   for (const finding of errors) terminal.err(findingText(finding));

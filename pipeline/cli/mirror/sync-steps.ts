@@ -94,6 +94,7 @@ function historyIn(folder: string): readonly Mapping[] {
     if (wrong) throw new PipelineError('usage', `${path}:${wrong.location.line}: ${wrong.message}`);
     return mappings;
   }
+  // A directory without a history has the images of its last plan in the report.
   const report = join(folder, 'report.json');
   return existsSync(report) ? (readReport(readText(report))?.images ?? []) : [];
 }

@@ -256,6 +256,7 @@ interface SyncReport {
   readonly pruned?: Pruned;
 }
 
+/** Copies, then verifies, writes the documents, signs and deletes: each step relies on those before it. */
 async function carryOut(
   { outcome, errors, options, part }: Planned,
   invocation: Invocation,
@@ -314,6 +315,7 @@ async function carryOut(
     const hasIndexes = outcome.plan.catalogs.every(
       (_, i) => verified === undefined || isIndexThere(outcome, i, verified),
     );
+    // The documents send clusters to the index images.
     if (hasIndexes) {
       const report = { ...outcome.report, ...installable };
       writeFiles(folder, planFiles({ ...outcome, report, options }), PLAN_FILES);

@@ -38,6 +38,7 @@ export const command: OpmCommand = {
   },
 };
 
+/** The older flag --binary-image names both images, unless --builder-image is given. */
 function imagesOf(call: Call): { base: string; builder: string } {
   const base = call.given('binary-image') ? call.text('binary-image') : call.text('base-image');
   const builder =

@@ -93,6 +93,7 @@ interface Into {
   readonly values: Map<string, string[]>;
 }
 
+/** Reads a flag into `into`; a value that is a word of its own is taken from `rest`. */
 function longFlag(text: string, rest: string[], into: Into): void {
   const equals = text.indexOf('=');
   const name = equals < 0 ? text : text.slice(0, equals);
@@ -103,6 +104,7 @@ function longFlag(text: string, rest: string[], into: Into): void {
   else set(name, following(rest, `--${name}`), into);
 }
 
+/** Reads letters that stand together: flags without values, and at most one with a value, which ends them. */
 function shortFlags(text: string, rest: string[], into: Into): void {
   for (let left = text; left !== ''; ) {
     const short = left.charAt(0);

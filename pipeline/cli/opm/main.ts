@@ -69,6 +69,7 @@ async function family(words: readonly string[], wantsHelp: boolean, world: World
   if (!wantsHelp && (!isSilent || unknown === undefined)) {
     const taken = new Set(operandIndexes(words).slice(0, group === '' ? 0 : group.split(' ').length));
     const most = isSilent ? 0 : Number.POSITIVE_INFINITY;
+    // Only for its errors: unknown flags and too many operands.
     callOf(
       groupCommand(group, most),
       words.filter((_, i) => !taken.has(i)),

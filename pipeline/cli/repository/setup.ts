@@ -349,6 +349,7 @@ function mustStayInside(directory: string, path: string): void {
 function write(path: string, text: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
+    // With `wx`, a file that came up meanwhile is not overwritten.
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
     throw fileError(error, path);

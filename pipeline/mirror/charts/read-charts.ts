@@ -164,6 +164,7 @@ function failed({ name, path, location }: ChartSelection, error: PipelineError):
   };
 }
 
+/** Fetches a chart to a file, and adds it to `fetched`, which the plan keeps. */
 async function put(remote: RemoteChart, folder: string, fetched: FetchedChart[]): Promise<string> {
   const bytes = await remote.fetch();
   // The name is the repository's: it stays out of the path. Beside the folder, which goes when the chart is rendered.

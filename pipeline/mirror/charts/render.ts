@@ -119,6 +119,7 @@ async function renderWith(
     };
     child.once('error', (error: NodeJS.ErrnoException) => {
       done();
+      // Without helm, the caller looks for images in the templates.
       if (error.code === 'ENOENT') resolve(undefined);
       else reject(new PipelineError('io', 'cannot run helm', { cause: error }));
     });

@@ -86,6 +86,7 @@ function checkedText(message: Uint8Array, keys: Keyring, now: number): string {
   const literals = packets.filter(({ tag }) => tag === TAGS.literal);
   const [literal] = literals;
   if (!literal || literals.length > 1) throw new OpenPgpError('is not about one text');
+  // Behind the format, the name of the file and its date.
   const data = literal.body.subarray(2 + (literal.body[1] ?? 0) + 4);
   const signatures = packets.filter(({ tag }) => tag === TAGS.signature);
   if (signatures.length === 0) throw new OpenPgpError('is missing in the message');

@@ -54,6 +54,7 @@ function nativeGzip(sink: (bytes: Uint8Array) => void): Compressor {
   let failure: unknown;
   gzip.on('data', (chunk: Uint8Array) => {
     try {
+      // An error that is thrown in this handler would end the process.
       if (failure === undefined) sink(chunk);
     } catch (error) {
       failure = error;

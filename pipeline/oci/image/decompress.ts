@@ -35,6 +35,7 @@ export async function* decompressed(
   else yield* rest;
 }
 
+/** Passes bytes on, and notes in `reading` how many they were and how long they took. */
 async function* counted(
   bytes: AsyncIterable<Uint8Array>,
   reading: Reading,

@@ -153,6 +153,7 @@ function contentsOf(
       const content = held.get(name);
       if (!content)
         throw new Error(`the files of the package ${JSON.stringify(name)} changed while they were read`);
+      // What was read is forgotten, so that memory holds only what is still to come.
       held.delete(name);
       if (held.size === 0) loaded.delete(group);
       else loaded.set(group, held);
@@ -167,6 +168,7 @@ interface Group {
   readonly files: Map<string, IdentifiedFile>;
 }
 
+/** Packages that share files are one group: a file is parsed once, for all of its packages. */
 function groupsOf(byPackage: ReadonlyMap<string, readonly IdentifiedFile[]>): Map<string, Group> {
   const ofFile = new Map<string, Group>();
   const ofPackage = new Map<string, Group>();
@@ -190,6 +192,7 @@ interface GroupTables {
   readonly ofPackage: Map<string, Group>;
 }
 
+/** Moves everything of another group into a group. */
 function absorb(group: Group, other: Group, { ofFile, ofPackage }: GroupTables): void {
   for (const name of other.packages) {
     group.packages.add(name);

@@ -229,6 +229,7 @@ async function passOver(body: ReadableStream<Uint8Array>): Promise<void> {
   while (!(await reader.read()).done);
 }
 
+/** Passes bytes on until a layer, or all of them, are too large. */
 async function* counted(bytes: AsyncIterable<Uint8Array>, state: Unpacking): AsyncGenerator<Uint8Array> {
   const { limits } = state;
   let layer = 0;
@@ -312,6 +313,7 @@ function entryOf(
   throw new PipelineError('corrupt', what, { hint: 'build the image with a file in place of the link' });
 }
 
+/** Appends a file to the one that holds all files of the image. */
 async function keepBody(
   header: TarHeader,
   state: Unpacking,

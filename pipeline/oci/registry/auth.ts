@@ -96,6 +96,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const before = scheme;
     const asked = challengeOf(answer);
     if (asked) scheme = schemeOf(asked, registry);
+    // The same password would be refused again; one that was not asked for before may help.
     if (scheme?.kind !== 'bearer') return scheme?.kind === 'basic' && before?.kind !== 'basic';
     const token = sent?.replace(/^Bearer /, '');
     if (token !== undefined) for (const book of books.values()) book.reject(scopes.of(access), token);

@@ -87,6 +87,7 @@ async function* resumed(endpoint: Endpoint, of: Repository, blob: Blob): AsyncGe
       });
     } catch (error) {
       if (!(error instanceof PipelineError) || !error.retryable) throw error;
+      // Bytes in between reset the first count; the second one ends a download that only trickles.
       if (++breaks > BREAKS || all > MOST_BREAKS) throw error;
     }
   }

@@ -177,10 +177,14 @@ async function writeManifest(
   { manifest, limit, how }: { manifest: Manifest; limit: number; how: PutManifestOptions | undefined },
 ): Promise<void> {
   const noted = await putManifest(endpoint, to, manifest, how);
+  // A registry that takes note of the subject lists referrers itself.
   if (noted !== undefined || !isManifestType(manifest.mediaType)) return;
   await noteReferrer(endpoint, to, { manifest, parsed: parseManifest(manifest), limit });
 }
 
+/**
+ * Deletes a manifest, and its line in the list of referrers that stands in a tag if the registry has no API for them.
+ */
 async function removeManifest(
   endpoint: Endpoint,
   reference: Reference,

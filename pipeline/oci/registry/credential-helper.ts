@@ -54,6 +54,7 @@ function credentialOf(output: string, program: string): Credential | undefined {
   }
   const { Username: username, Secret: secret } = json;
   if (typeof username !== 'string' || typeof secret !== 'string' || secret === '') return undefined;
+  // Helpers return an identity token under this name.
   if (username === '<token>') return { kind: 'identity', token: secret };
   return { kind: 'basic', username, password: secret };
 }

@@ -78,6 +78,7 @@ async function readFiles(named: string | undefined, environment: Environment): P
     try {
       files.push(await readAuthfile(path));
     } catch (error) {
+      // The usual files need not exist.
       if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
     }
   }

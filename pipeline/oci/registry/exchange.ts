@@ -138,6 +138,7 @@ async function send(request: ClientRequest, body: RequestBody | undefined, meter
   if (body === undefined) return void request.end();
   let sent = 0;
   let over = false;
+  // A host that has answered, or gone, reads no more of the body.
   request.once('response', () => (over = true));
   request.once('close', () => (over = true));
   for await (const chunk of body.open()) {
@@ -203,6 +204,7 @@ const SMALL_REST = 64 * 1024;
 /** Milliseconds for such a rest to come. */
 const REST_TIME = 1000;
 
+/** Reads a short rest, so that the connection can be used again, and cuts off a long one. */
 function discard(message: IncomingMessage, meter: Meter): Promise<void> {
   if (message.readableEnded || message.destroyed) return Promise.resolve();
   const { method } = (message as IncomingMessage & { readonly req: ClientRequest }).req;

@@ -82,6 +82,7 @@ async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promi
     const named = await fromSource(files, source, asked);
     findings.push(...named.findings);
     const unreadable = named.findings.some(({ severity }) => severity === 'error');
+    // The next source may name other people, so a file that cannot be read stops the search.
     if (unreadable) return { identities: [], source: undefined, findings };
     if (named.identities.length > 0) return { ...named, findings };
   }

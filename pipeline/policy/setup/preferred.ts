@@ -51,6 +51,7 @@ async function changedFiles(
       return file && FORMAT.test(path) && whyUnreadable(file.mode) === undefined ? [{ path, file }] : [];
     });
   } catch (error) {
+    // In a partial clone the trees of old merges may be missing.
     if (error instanceof PipelineError) return [];
     throw error;
   }

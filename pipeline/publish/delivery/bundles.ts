@@ -61,7 +61,7 @@ async function releaseAt(
     : // Nobody knows what is new: what comes from now on is.
       { commit, refused: [], missing: [], released: [], why: undefined };
   // Before it is recorded: after that nobody comes back to it.
-  await tell(arrived, { repository: from.repository, commit }, ports);
+  await reportArrived(arrived, { repository: from.repository, commit }, ports);
   const { refused, missing } = arrived;
   const bytes = new TextEncoder().encode(`${JSON.stringify({ commit, refused, missing })}\n`);
   if (await ports.records.replace(keyOf(from), bytes, stored?.version)) return;
@@ -179,7 +179,7 @@ function notedIn(stored: StoredRecord | undefined): ReleasedUpTo | undefined {
   return stored && (parsedJson(stored.bytes) as ReleasedUpTo | undefined);
 }
 
-async function tell(
+async function reportArrived(
   { released, refused, why }: Arrived,
   of: { readonly repository: string; readonly commit: string },
   ports: DeliveryPorts,

@@ -69,6 +69,7 @@ interface Branch {
   readonly tip: string;
 }
 
+/** Compares what was published last with the branch and the registry; no problem hides another one. */
 async function compared(one: CatalogAt, branch: Branch, ports: ComparePorts): Promise<CatalogStatus> {
   const { catalog, at, isChanged, unread } = one;
   const base = { repository: branch.from.repository, branch: branch.from.branch, catalog };
@@ -100,6 +101,7 @@ async function tried<T>(ask: () => Promise<T>, note: (problem: string) => void):
   }
 }
 
+/** The tag of a place beside what was published last; differences go to `note`. */
 async function tagStatus(
   { to, name: image }: { readonly to: ImageLocation; readonly name: string },
   claim: StandingClaim | undefined,

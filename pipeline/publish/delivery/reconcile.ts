@@ -122,6 +122,7 @@ async function heal(
   try {
     return await converge({ fence, name, lease }, standing, followers);
   } catch (error) {
+    // The image that is claimed is gone: only a new publish makes it again.
     if (error instanceof PipelineError && error.code === 'not-found') return { lost: standing.commit };
     throw error;
   }

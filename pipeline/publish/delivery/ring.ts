@@ -149,6 +149,7 @@ async function isHeldBy(held: Held, commit: string, has: RingQuestions['has']): 
   try {
     return (await holdOf([held], commit, has)) !== undefined;
   } catch (error) {
+    // What cannot be read does not refuse a hold.
     if (error instanceof PipelineError) return true;
     throw error;
   }

@@ -139,6 +139,7 @@ interface Member {
 /** What was read of files: images may share them, however many name them. */
 const read = new WeakMap<TarEntry, Promise<Member>>();
 
+/** A file of the archive. Its digest is noted in `files`, because blobs are asked for by digest. */
 async function member(
   archive: ArchiveFile,
   name: string,

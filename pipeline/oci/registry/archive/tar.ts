@@ -60,6 +60,7 @@ interface Overrides {
   readonly size?: number;
 }
 
+/** What an extra header says about the next entry: a long name of GNU tar, or records of pax. */
 function overrides(type: string, bytes: Buffer): Overrides {
   const text = bytes.toString('utf8');
   if (type === 'L') return { path: text.replace(/\0.*$/s, '') };

@@ -88,6 +88,7 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
   };
   const token: Gate['token'] = async (request, query) => {
     const account = await accountOf(request, options);
+    // A wrong password must not turn into anonymous access.
     if (account === undefined && request.headers.authorization !== undefined) return unauthorized({});
     const scopes = query
       .getAll('scope')

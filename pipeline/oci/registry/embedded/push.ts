@@ -33,6 +33,7 @@ export async function openUpload(
   return finish(registry, name, { upload, digest });
 }
 
+/** Mounts a blob from another repository; undefined begins an ordinary upload, as the specification asks. */
 async function mount(
   registry: Registry,
   name: string,

@@ -83,6 +83,7 @@ export function openBlobs(directory: string): Blobs {
       const algorithms = ['sha256', 'sha384', 'sha512'];
       const found = await Promise.all(
         algorithms.map(async (algorithm) => {
+          // What cannot be listed is only not cleaned up.
           const names = await readdir(join(directory, 'blobs', algorithm)).catch(() => []);
           return names.map((name) => `${algorithm}:${name}`).filter(isDigest);
         }),

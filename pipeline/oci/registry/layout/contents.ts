@@ -137,6 +137,7 @@ async function contentsOf(
   for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
     if (found.has(next.digest)) continue;
     const held = await manifests(next);
+    // A list may name images that were not copied.
     if (held === undefined) continue;
     found.set(next.digest, held);
     if (held.parsed.kind === 'list') walk.push(...held.parsed.manifests);
