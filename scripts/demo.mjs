@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const PLACE = join(ROOT, '.demo');
 const REPOSITORY = join(PLACE, 'catalogs');
 const PROGRAM = join(ROOT, 'dist/portolan.mjs');
-const SHOWN = 'npx portolan';
+const SHOWN = 'portolan';
 
 say('Building the command line');
 execFileSync(process.execPath, [join(ROOT, 'scripts/build.mjs')], { cwd: ROOT, stdio: 'inherit' });
@@ -88,7 +88,7 @@ if (digestIn(once) !== digestIn(again) || !again.includes('uploaded 0 bytes')) {
 say('Done. The results');
 for (const [path, what] of [
   ['catalogs', 'the git repository with three branches'],
-  ['registry', 'the registry, an OCI image layout; to serve it, run npx portolan registry .demo/registry'],
+  ['registry', 'the registry, an OCI image layout; to serve it, run portolan registry .demo/registry'],
   ['publish/receipt.json', 'what was published, with digests'],
   ['publish/mapping.txt', 'source and destination of every image for a disconnected cluster'],
   ['publish/imageContentSourcePolicy.yaml', 'where nodes find the mirrored images (OpenShift up to 4.12)'],
@@ -99,8 +99,10 @@ for (const [path, what] of [
 ]) {
   console.log(`  .demo/${path.padEnd(38)} ${what}`);
 }
-// Elsewhere npx would ask npm for the name, which is not registered.
-console.log('\nOn a repository of your own, after npm link: portolan check --base origin/main --head HEAD');
+// Whoever has not run npm link yet has no such command.
+console.log(
+  '\nAfter npm link, also in a repository of your own: portolan check --base origin/main --head HEAD',
+);
 
 function say(text) {
   console.log(`\n== ${text}`);

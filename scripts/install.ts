@@ -22,6 +22,7 @@ export const INSTALL: Install = {
 
 const REPOSITORY = 'portolan/portolan';
 const REGISTRY = `ghcr.io/${REPOSITORY}`;
+const UNRELEASED = 'unreleased';
 /** Builds the command line in a clone, and puts it on the `PATH`. */
 export const BUILD = 'npm ci && npm run build && npm link';
 
@@ -141,8 +142,13 @@ function badges(_: Install): string[] {
   ];
 }
 
-function stepOfAction({ version, commit }: Install): string[] {
-  return ['```yaml', `- uses: ${REPOSITORY}@${commit} # v${version}`, '  with: {mode: check}', '```'];
+/** The Action by its commit. A version stands behind it once there is one. */
+function pinOf({ published, version, commit }: Install): string {
+  return `${REPOSITORY}@${commit} # ${published ? `v${version}` : UNRELEASED}`;
+}
+
+function stepOfAction(install: Install): string[] {
+  return ['```yaml', `- uses: ${pinOf(install)}`, '  with: {mode: check}', '```'];
 }
 
 const MARKED = /^( *)<!-- install: (\S+) -->\n[\s\S]*?^ *<!-- end of install -->$/gm;
@@ -162,10 +168,7 @@ export function withInstall(text: string, install: Install): string {
       .join('\n');
   });
   return inJobs(marked, install)
-    .replaceAll(
-      /portolan\/portolan@[0-9a-f]{40} # v\S+/g,
-      `${REPOSITORY}@${install.commit} # v${install.version}`,
-    )
+    .replaceAll(/portolan\/portolan@[0-9a-f]{40} # \S+/g, pinOf(install))
     .replaceAll(/ghcr\.io\/portolan\/portolan\/tekton:\d[\w.-]*/g, `${REGISTRY}/tekton:${install.version}`);
 }
 

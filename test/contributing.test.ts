@@ -32,5 +32,10 @@ test('the example rule reports what its example fixture expects, and nothing els
       [/# (\S+): (.*)$/.exec(line)].flatMap((found) => (found ? [[index + 1, found[1], found[2]]] : [])),
     );
   expect(expected).toHaveLength(1);
+  const [finding] = findings;
+  const { line, column } = finding?.location ?? {};
+  expect(text).toContain(
+    `   letters.yaml:${line}:${column}: ${finding?.severity}: ${finding?.message} (${finding?.rule})\n`,
+  );
   expect(findings.map(({ location, rule: id, message }) => [location.line, id, message])).toEqual(expected);
 });

@@ -13,6 +13,7 @@ export const GROUPS: readonly Group[] = [
     pages: [
       'docs/install.md',
       'docs/concepts.md',
+      'docs/start-author.md',
       'docs/start-maintainer.md',
       'docs/start-release-engineer.md',
       'docs/faq.md',

@@ -111,7 +111,7 @@ test('30: an identity token is given to the job that publishes, in its environme
     const { on, jobs } = workflowOf(file);
     for (const { permissions, environment } of Object.values(jobs)) {
       if (permissions?.['id-token'] === undefined) continue;
-      expect(Object.keys(on).sort()).toEqual(['push', 'schedule']);
+      expect(Object.keys(on).sort()).toEqual(['push', 'schedule', 'workflow_dispatch']);
       expect(environment).toBe('catalog-publish');
     }
   }

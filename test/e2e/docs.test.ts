@@ -2,7 +2,7 @@
 import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildProgram } from '../fakes/program.ts';
 
@@ -11,16 +11,46 @@ function examples(document: string): [line: string, exit: number][] {
   const blocks = [...readFileSync(document, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)];
   const lines = blocks
     .flatMap(([, text = '']) => text.split('\n'))
-    .filter((line) => line.startsWith('npx portolan'));
+    .filter((line) => line.startsWith('portolan '));
   return lines.map((line) => [line.replace(/ *#.*/, ''), Number(/# ([0-2])\b/.exec(line)?.[1] ?? 0)]);
 }
 
-/** A document's sessions: a command, and lines that it prints. A line `…` is any others, `…` at an end the rest of it. */
-function sessions(document: string): [command: string, lines: string[]][] {
-  const blocks = [
-    ...readFileSync(document, 'utf8').matchAll(/^```console\n\$ (npx portolan .*)\n([\s\S]*?)^```$/gm),
-  ];
-  return blocks.map(([, command = '', text = '']) => [command, text.trimEnd().split('\n')]);
+/** Runs a line of a page as somebody types it who has followed docs/install.md. */
+function typed(line: string): SpawnSyncReturns<string> {
+  const env = { ...process.env, PATH: `${home}${delimiter}${process.env['PATH']}` };
+  return spawnSync('bash', ['-c', line], { encoding: 'utf8', env });
+}
+
+/** A command of a session, the lines that it prints, and its exit code. */
+interface Typed {
+  readonly command: string;
+  readonly lines: readonly string[];
+  readonly exit: number;
+}
+
+/**
+ * What a document's console blocks type into one shell. A line `…` is any others, `…` at an end the rest of it;
+ * `(exit code 1)` comes last.
+ */
+function session(document: string): Typed[] {
+  const blocks = [...readFileSync(document, 'utf8').matchAll(/^```console\n([\s\S]*?)^```$/gm)];
+  return blocks
+    .flatMap(([, text = '']) => text.split(/^\$ /m).slice(1))
+    .map((text) => {
+      const [command = '', ...printed] = text.trimEnd().split('\n');
+      const exit = Number(/^\(exit code ([12])\)$/.exec(printed.at(-1) ?? '')?.[1] ?? 0);
+      return { command, lines: exit === 0 ? printed : printed.slice(0, -1), exit };
+    });
+}
+
+/** What commands print in one shell, and their exit codes. */
+function ranIn(commands: readonly string[]): [printed: string, exit: number][] {
+  const mark = '== end of a command';
+  const script = commands.map((command) => `{ ${command}\n} 2>&1; echo "${mark} $?"`).join('\n');
+  const { stdout } = typed(script);
+  return [...stdout.matchAll(new RegExp(`([\\s\\S]*?)${mark} (\\d+)\\n`, 'g'))].map(
+    ([, printed = '', exit]) => [printed, Number(exit)],
+  );
 }
 
 /** The first line that is not among those printed, in their order; undefined where all are. */
@@ -77,6 +107,8 @@ beforeAll(() => {
   const PATH = pathOf(home, ['npm', 'git', ...COREUTILS]);
   demo = spawnSync('npm', ['run', '--silent', 'demo'], { encoding: 'utf8', env: { PATH, HOME: home } });
   buildProgram();
+  // What `npm link` does.
+  symlinkSync(resolve('dist/portolan.mjs'), join(home, 'portolan'));
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
@@ -101,7 +133,7 @@ describe.each(
   DOCUMENTS.map((name) => [name, examples(name)] as const).filter(([, lines]) => lines.length > 0),
 )('%s', (_, lines) => {
   test.each(lines)('%s', (line, exit) => {
-    const { status, stdout, stderr } = spawnSync('bash', ['-c', line], { encoding: 'utf8' });
+    const { status, stdout, stderr } = typed(line);
     expect(status, stdout + stderr).toBe(exit);
     // Like opm, it prints nothing for a valid catalog.
     if (/ opm validate /.test(line)) expect(stdout).toBe('');
@@ -109,12 +141,19 @@ describe.each(
   });
 });
 
-describe.each(DOCUMENTS.filter((name) => sessions(name).length > 0))('%s prints', (name) => {
-  test.each(sessions(name))('%s', (command, lines) => {
-    const { stdout } = spawnSync('bash', ['-c', command], { encoding: 'utf8' });
-    expect(missingFrom(stdout, lines), stdout).toBeUndefined();
-  });
-});
+test.each(DOCUMENTS.filter((name) => session(name).length > 0))(
+  'the sessions of %s print what it shows',
+  (name) => {
+    const commands = session(name);
+    const ran = ranIn(commands.map(({ command }) => command));
+    expect(ran).toHaveLength(commands.length);
+    for (const [i, { command, lines, exit }] of commands.entries()) {
+      const [printed = '', code] = ran[i] ?? [];
+      expect(code, `${command}\n${printed}`).toBe(exit);
+      expect(missingFrom(printed, lines), `${command}\n${printed}`).toBeUndefined();
+    }
+  },
+);
 
 test('links between documents lead somewhere', () => {
   const broken: string[] = [];

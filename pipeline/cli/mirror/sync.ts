@@ -101,7 +101,7 @@ export const command: Command = {
     'copies all images, checks in the mirror that they are complete, writes the manifests for the clusters, and with',
     '--prune deletes what is no longer needed. Run the same command again to resume after an interruption, and for each',
     'update. A record in the mirror, in PATH/portolan-records, protects what CONFIG needs from the --prune of others, and',
-    'refuses a catalog of another configuration. The exit code is 0 if clusters can install every bundle from the mirror, with the index image itself.',
+    'refuses a catalog of another configuration. The exit code is 0 if no listed image, and no index image, is missing in the mirror.',
   ].join('\n'),
   examples: [
     'portolan mirror sync imageset-config.yaml --to mirror.example.com/olm && oc apply -k mirror',
