@@ -22,12 +22,23 @@ export interface SourceFile {
   readPieces?(): FilePieces;
 }
 
+/**
+ * Bytes or characters of one document at most: eight times what OLM v0 takes in one message. The text of a document and
+ * what is made of it take several times as much memory.
+ */
+export const LARGEST_DOCUMENT: number = 32 * 2 ** 20;
+
+/** A document is larger than {@link LARGEST_DOCUMENT}. */
+export class DocumentTooLarge extends Error {}
+
 export interface FilePieces {
   /** Of the whole file, in bytes. */
   readonly size: number;
   /**
    * Text where it is UTF-8, else bytes, which are good until the next piece is asked for.
    * A piece ends behind a separator line that ends a document, or with the file.
+   *
+   * @throws DocumentTooLarge for a document of YAML, before all of it is read
    */
   readonly pieces: Iterable<TextPiece | Uint8Array>;
 }

@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { compareText } from '../catalog/go/text.ts';
 import {
   type CatalogSource,
+  DocumentTooLarge,
   type FilePieces,
   LINK_TO_DIRECTORY,
   LINK_TO_NOTHING,
@@ -130,7 +131,7 @@ function* readable(path: string): Generator<TextPiece | Uint8Array> {
   try {
     yield* piecesOf(path);
   } catch (error) {
-    throw fileError(error, path);
+    throw error instanceof DocumentTooLarge ? error : fileError(error, path);
   }
 }
 

@@ -7,7 +7,8 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { TextPiece } from '../catalog/source.ts';
+import { SNIFF, startsLikeJson } from '../catalog/fbc/documents.ts';
+import { DocumentTooLarge, LARGEST_DOCUMENT, type TextPiece } from '../catalog/source.ts';
 import { isPlainBytes } from '../catalog/yaml/plain-bytes.ts';
 import { PipelineError } from './error.ts';
 
@@ -31,16 +32,35 @@ let spare: Buffer | undefined;
  * The pieces of a file, as `FilePieces` in catalog/source.ts has them.
  *
  * @param window bytes that a piece of several documents may have
- * @throws what the file system says
+ * @throws what the file system says; DocumentTooLarge
  */
-export function* piecesOf(path: string, window: number = WINDOW): Generator<TextPiece | Uint8Array> {
+export function* piecesOf(path: string, window?: number): Generator<TextPiece | Uint8Array> {
   const file = openRegular(path);
+  try {
+    yield* piecesIn((buffer) => readInto(file, buffer), fstatSync(file).size, window);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * The pieces of what `read` puts into a buffer; it fills the buffer unless the end was reached.
+ *
+ * @param size of all, as far as it is known
+ * @throws DocumentTooLarge
+ */
+export function* piecesIn(
+  read: (buffer: Buffer) => number,
+  size: number,
+  window: number = WINDOW,
+): Generator<TextPiece | Uint8Array> {
   let buffer =
     spare && spare.length >= READ_AHEAD * window ? spare : Buffer.allocUnsafeSlow(READ_AHEAD * window);
   spare = undefined;
+  let isStart = true;
   try {
     for (let held = 0; ; ) {
-      held += readInto(file, buffer.subarray(held));
+      held += read(buffer.subarray(held));
       const isWhole = held < buffer.length;
       let from = 0;
       for (;;) {
@@ -54,11 +74,17 @@ export function* piecesOf(path: string, window: number = WINDOW): Generator<Text
         if (from < held) yield decoded(buffer.subarray(from, held));
         return;
       }
-      if (from === 0) buffer = Buffer.concat([buffer], 2 * buffer.length);
-      else held = buffer.copy(buffer, 0, from);
+      if (from > 0) {
+        held = buffer.copy(buffer, 0, from);
+        isStart = false;
+      } else if (isStart && startsLikeJson(buffer.toString('utf8', 0, SNIFF))) {
+        // Such a file is one text, and only its reader knows where documents end.
+        buffer = Buffer.concat([buffer], Math.max(size + 1, 2 * buffer.length));
+      } else if (buffer.length > LARGEST_DOCUMENT) {
+        throw new DocumentTooLarge();
+      } else buffer = Buffer.concat([buffer], 2 * buffer.length);
     }
   } finally {
-    closeSync(file);
     if (buffer.length <= MOST_KEPT) spare = buffer;
   }
 }

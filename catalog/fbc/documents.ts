@@ -11,7 +11,7 @@ import { JsonError, JsonReader, type JsonValue } from '../go/json.ts';
 import type { Path } from '../go/path.ts';
 import { isObject } from '../go/shape.ts';
 import { GO_SPACE } from '../go/text.ts';
-import type { FilePieces, TextPiece } from '../source.ts';
+import { DocumentTooLarge, type FilePieces, LARGEST_DOCUMENT, type TextPiece } from '../source.ts';
 import { compose } from '../yaml/compose.ts';
 import { type FastDocument, type FastPiece, readFast, readFastPiece } from '../yaml/fast.ts';
 import { closeText, isUsualText, UNUSUAL } from '../yaml/fast-text.ts';
@@ -69,7 +69,7 @@ export function readDocuments(
 }
 
 /** How far into a file Go looks for the brace that says JSON. */
-const SNIFF = 4096;
+export const SNIFF = 4096;
 
 /** Where reading goes on: an offset in the text, and its line. */
 interface Start {
@@ -98,7 +98,7 @@ class FileReader {
     let line = 1;
     let isFirst = true;
     let json: string | undefined;
-    for (const piece of pieces) {
+    for (const piece of this.#whole(pieces, () => line)) {
       const read = piece instanceof Uint8Array ? decode(piece) : { ...piece, isUtf8: true };
       if (json !== undefined || (isFirst && startsLikeJson(read.text))) {
         json ??= '';
@@ -113,6 +113,21 @@ class FileReader {
       isFirst = false;
     }
     if (json !== undefined) yield* this.#jsonStream(json);
+  }
+
+  /** Pieces up to a document that is too large. */
+  *#whole(pieces: FilePieces['pieces'], line: () => number): FilePieces['pieces'] {
+    try {
+      yield* pieces;
+    } catch (error) {
+      if (!(error instanceof DocumentTooLarge)) throw error;
+      this.#tooLarge(line());
+    }
+  }
+
+  #tooLarge(line: number): void {
+    const message = `a document has more than ${LARGEST_DOCUMENT / 2 ** 20} MiB, and OLM cannot take it`;
+    this.#find('fbc/limits', message, { file: this.#path, line, column: 1 }, 'split the document');
   }
 
   #find(rule: string, message: string, location: Location, hint?: string): void {
@@ -149,6 +164,7 @@ class FileReader {
       try {
         const read = reader.next();
         if (!read) return;
+        if (reader.offset - from.offset > LARGEST_DOCUMENT) return this.#tooLarge(from.line);
         const document = this.#jsonDocument(read);
         if (count > 1 || read.value === null || isObject(read.value)) yield document;
         else {
@@ -211,7 +227,7 @@ class FileReader {
       fast = piece;
       return piece;
     };
-    const readsAhead = isUsual && !this.#known;
+    const readsAhead = isUsual && !this.#known && text.length <= LARGEST_DOCUMENT;
     const pieces = splitDocuments(text, firstLine, readsAhead ? readPiece : undefined);
     try {
       for (;;) {
@@ -219,6 +235,10 @@ class FileReader {
         if (done) return piece;
         if ('rest' in piece) {
           this.#badSeparator(piece);
+          continue;
+        }
+        if (piece.to - piece.from > LARGEST_DOCUMENT) {
+          this.#tooLarge(piece.line);
           continue;
         }
         if (!isPlainlyOpened(text, piece)) fast = undefined;

@@ -12,7 +12,11 @@ export function withoutProperties(source: CatalogSource): CatalogSource {
   return { files: async () => (await source.files()).map(trimmedFile) };
 }
 
+/** Larger files are read in pieces instead: to blank something out takes all of their text. */
+const LARGEST = 64 * 2 ** 20;
+
 function trimmedFile(file: SourceFile): SourceFile {
+  if (file.unreadable === undefined && (file.readPieces?.().size ?? 0) > LARGEST) return file;
   return { path: file.path, ...(file.unreadable === undefined ? {} : { unreadable: file.unreadable }), read };
   async function read(): Promise<Uint8Array> {
     const bytes = await file.read();

@@ -78,5 +78,6 @@ async function identified(file: SourceFile): Promise<{ id: string; content: Sour
   if (file.identity !== undefined) return { id: `${file.path}\n${file.identity}`, content: file };
   const bytes = await file.read();
   const digest = createHash('sha256').update(bytes).digest('hex');
-  return { id: `${file.path}\n${digest}`, content: { ...file, read: () => bytes } };
+  // Whoever reads in pieces need not hold all bytes meanwhile.
+  return { id: `${file.path}\n${digest}`, content: file.readPieces ? file : { ...file, read: () => bytes } };
 }

@@ -17,6 +17,8 @@ const CEL = 'catalog/fbc/cel.ts';
 const CEL_TEST = 'test/catalog/fbc/cel.test.ts';
 const UNDECIDED_TEST = 'test/catalog/undecided.test.ts';
 
+const PIECES_TEST = 'test/pipeline/file-pieces.test.ts';
+
 const FRAMES = 'pipeline/oci/image/zstd-frames.ts';
 const FRAMES_TEST = 'test/pipeline/oci/image/zstd-frames.test.ts';
 
@@ -697,5 +699,21 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'return sides?.ancestor === base && sides.isLinear;',
     instead: 'return sides !== undefined;',
     test: FORGE,
+  },
+  {
+    attack: 80,
+    without: 'a limit of the document that is held while a file is read in pieces',
+    file: 'pipeline/file-pieces.ts',
+    text: 'buffer.length > LARGEST_DOCUMENT) {',
+    instead: 'buffer.length < 0) {',
+    test: PIECES_TEST,
+  },
+  {
+    attack: 80,
+    without: 'a look at the size of a JSON value',
+    file: 'catalog/fbc/documents.ts',
+    text: 'if (reader.offset - from.offset > LARGEST_DOCUMENT)',
+    instead: 'if (reader.offset < 0)',
+    test: PIECES_TEST,
   },
 ];

@@ -1,12 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readDocuments } from '../../catalog/fbc/documents.ts';
-import { DEFAULT_LIMITS } from '../../catalog/fbc/load.ts';
-import type { FilePieces, TextPiece } from '../../catalog/source.ts';
+import { DEFAULT_LIMITS, load } from '../../catalog/fbc/load.ts';
+import {
+  DocumentTooLarge,
+  type FilePieces,
+  LARGEST_DOCUMENT,
+  sourceOf,
+  type TextPiece,
+} from '../../catalog/source.ts';
 import { filePieces } from '../../pipeline/directory.ts';
-import { piecesOf } from '../../pipeline/file-pieces.ts';
+import { piecesIn, piecesOf } from '../../pipeline/file-pieces.ts';
 import { Random } from '../fuzz/yaml-documents.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portolan-pieces-'));
@@ -56,6 +62,55 @@ test('a document larger than the window is one piece', () => {
   const path = join(folder, 'large.yaml');
   writeFileSync(path, `a: ${'x'.repeat(1000)}\n---\nb: 1\n`);
   expect([...piecesOf(path, 50)].map(textOf).join('')).toHaveLength(1013);
+});
+
+describe('80: a document that is too large', () => {
+  test('is not read to its end', () => {
+    let read = 0;
+    const endless = (buffer: Buffer): number => {
+      read += buffer.fill('x').length;
+      expect(read).toBeLessThan(4 * LARGEST_DOCUMENT);
+      return buffer.length;
+    };
+    expect(() => [...piecesIn(endless, 10 ** 9)]).toThrow(DocumentTooLarge);
+    // Only the beginning of a file says that it is JSON.
+    let isFirst = true;
+    const behind = (buffer: Buffer): number => {
+      const start = isFirst ? buffer.write('a: 1\n---\n{') : 0;
+      isFirst = false;
+      return start + endless(buffer.subarray(start));
+    };
+    read = 0;
+    expect(() => [...piecesIn(behind, 10 ** 9)]).toThrow(DocumentTooLarge);
+  });
+
+  test('is a finding, and the documents before it are read', async () => {
+    const path = join(folder, 'huge.yaml');
+    const file = { path: 'f', read: () => new Uint8Array(), readPieces: () => filePieces(path) };
+    for (const [document, line] of [
+      [`# ${'x'.repeat(LARGEST_DOCUMENT)}\n`, 3],
+      [`${'\n'.repeat(LARGEST_DOCUMENT)} a: 1`, 3],
+    ] as const) {
+      writeFileSync(path, `schema: x\n---\n${document}`);
+      const { blobs, findings } = await load({ files: async () => [file] });
+      expect(blobs.others).toHaveLength(1);
+      expect(findings).toMatchObject([{ rule: 'fbc/limits', location: { line } }]);
+    }
+  });
+
+  test('is a finding in JSON, and where a source has no pieces', async () => {
+    const text = 'x'.repeat(LARGEST_DOCUMENT);
+    const files = {
+      'a.json': `{"schema":"x"}\n{"schema":"y","a":"${text}"}`,
+      'b.yaml': `schema: x\n---\na: ${text}`,
+    };
+    const { blobs, findings } = await load(sourceOf(files));
+    expect(blobs.others).toHaveLength(2);
+    expect(findings.map(({ rule, location }) => `${location.file}:${location.line} ${rule}`)).toEqual([
+      'a.json:1 fbc/limits',
+      'b.yaml:3 fbc/limits',
+    ]);
+  });
 });
 
 test('a file that cannot be read is said to be so', () => {

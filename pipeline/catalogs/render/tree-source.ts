@@ -23,6 +23,7 @@ export function treeSource(tree: ImageTree, folder: string): CatalogSource {
         ? {}
         : { unreadable: `a link to ${JSON.stringify(entry.target)}, which is not a file of the image` }),
       read: () => (content ? tree.read(content) : new Uint8Array()),
+      ...(content ? { readPieces: () => tree.pieces(content) } : {}),
     });
   }
   return { files: () => Promise.resolve(files) };

@@ -9,8 +9,10 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createTarDecoder, type TarHeader } from 'modern-tar';
+import type { FilePieces } from '../../../catalog/source.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { piecesIn } from '../../file-pieces.ts';
 import { decompressed } from './decompress.ts';
 
 export interface ImageTree {
@@ -18,6 +20,8 @@ export interface ImageTree {
   readonly entries: ReadonlyMap<string, ImageEntry>;
   /** The content of a file. */
   read(entry: ImageEntry): Uint8Array;
+  /** The content piece by piece. */
+  pieces(entry: ImageEntry): FilePieces;
   /** Removes what was unpacked. */
   close(): void;
 }
@@ -104,7 +108,7 @@ export async function readTree(
   }
   // Links that are not wanted were kept only for what lies behind them.
   const entries = new Map([...state.stack.entries].filter(([name]) => wanted(name)));
-  return { entries, read: (entry) => readAt(state, entry), close };
+  return { entries, read: (entry) => readAt(state, entry), pieces: (entry) => piecesAt(state, entry), close };
 }
 
 let trees = 0;
@@ -341,6 +345,25 @@ function readAt({ file, path }: Unpacking, { offset, size }: ImageEntry): Uint8A
     for (let at = 0; at < size; ) at += readSync(file, bytes, at, size - at, offset + at);
   });
   return bytes;
+}
+
+function piecesAt({ file, path }: Unpacking, { offset, size }: ImageEntry): FilePieces {
+  let at = 0;
+  const read = (buffer: Buffer): number => {
+    const from = at;
+    attempt(path, () => {
+      while (at < size && at - from < buffer.length)
+        at += readSync(
+          file,
+          buffer,
+          at - from,
+          Math.min(buffer.length - (at - from), size - at),
+          offset + at,
+        );
+    });
+    return at - from;
+  };
+  return { size, pieces: piecesIn(read, size) };
 }
 
 function attempt<T>(path: string, action: () => T): T {
