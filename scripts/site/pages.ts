@@ -69,7 +69,8 @@ export function rulePages(text: string): SitePage[] {
     )
     .concat(['', '## All rules', '', '| rule | severity | what must hold |', '|---|---|---|', ...rows, '']);
   return [
-    { path: 'rules/index.md', text: intro + list.join('\n') },
+    // Its links are those of `docs/`.
+    { path: 'rules/index.md', text: intro.replaceAll('](', '](../') + list.join('\n') },
     ...pages.map(({ path, text: page }) => ({ path, text: page })),
   ];
 }
@@ -96,7 +97,7 @@ function rulePage(group: string): SitePage & { readonly title: string; readonly 
   );
   const head = title.includes(' ') ? `# Rules: ${title.toLowerCase()}` : `# Rules: ${title}`;
   const about =
-    'A [policy](../policy.md) can change the severity of each rule (`rules`), or waive it for a package until a date (`waivers`). In examples, the rule reports the lines with `-`, and accepts those with `+`.';
+    'To repair a failed pull request, see [Start: authors](../start-author.md). In examples, the rule reports the lines with `-`, and accepts those with `+`; where a change comes first, it reports the change, and accepts it with the fix. A [policy](../policy.md) can change the severity of each rule (`rules`), or waive it for a package until a date (`waivers`).';
   return { path, title, rules, text: [head, '', about, '', body.trim(), ''].join('\n') };
 }
 

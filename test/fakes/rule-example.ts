@@ -37,6 +37,7 @@ export async function exampleOf(folder: string, id: string): Promise<RuleExample
       compareSeverity(a.finding, b.finding) ||
       Number(isUnusual(a)) - Number(isUnusual(b)) ||
       Number(onlyRemoves(a)) - Number(onlyRemoves(b)) ||
+      Number(b.change.length > 0) - Number(a.change.length > 0) ||
       length(a) - length(b),
   );
   return all.find(({ fix, wrong }) => fix.length > 0 && wrong.length === 0) ?? all[0];
