@@ -243,6 +243,7 @@ function keepSame(before: readonly unknown[], after: readonly unknown[]): readon
 export function kindOf(value: unknown): { group: string; version: string; kind: string } | undefined {
   if (!isObject(value) || typeof value['kind'] !== 'string' || value['kind'] === '') return undefined;
   const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';
+  // Kubernetes reads both as no group and no version.
   const parts = apiVersion === '' || apiVersion === '/' ? [''] : apiVersion.split('/');
   if (parts.length > 2) return undefined;
   const version = parts.at(-1) ?? '';

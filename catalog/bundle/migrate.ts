@@ -94,6 +94,7 @@ function spelled(raw: string, value: unknown, way: readonly RegExp[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const items = rawItems(raw);
   if (Array.isArray(value)) {
+    // The empty pattern stands for every item of a list.
     return step.source === '^' ? value.map((item, i) => spelled(items[i]?.text ?? '', item, further)) : value;
   }
   const copy: Record<string, unknown> = { ...value };

@@ -49,6 +49,7 @@ function bundleBlob(bundle: RegistryBundle, options: BundleRenderOptions): Bundl
     : (options.image ?? '');
   const rendered = renderedProperties(bundle);
   const relatedImages = relatedImagesOf(csv, image);
+  // opm keeps the manifests of a bundle without an image: nothing else has them.
   const migrates = options.migrateLevel === 'bundle-object-to-csv-metadata' && image !== '';
   const properties = (migrates ? migrated(rendered, bundle) : rendered).map(({ type, json }) => ({
     type,

@@ -120,6 +120,7 @@ function setArguments({ rest }: Instruction, values: Map<string, string | undefi
   }
 }
 
+/** A copy is written as words or, for paths with spaces, as a list in JSON. */
 function copyOf(rest: string, { values, folder }: OpenStage): Copy {
   const words = rest.includes('[') ? (listOf(rest) ?? tokensOf(rest)) : tokensOf(rest);
   const flags = words.filter((word) => word.startsWith('--'));
@@ -143,6 +144,7 @@ function listOf(rest: string): string[] | undefined {
     const list: unknown = parseJson(rest.slice(at));
     return Array.isArray(list) ? [...tokensOf(rest.slice(0, at)), ...list.map(String)] : undefined;
   } catch {
+    // What has a bracket may still be words.
     return undefined;
   }
 }

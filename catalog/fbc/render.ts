@@ -140,6 +140,7 @@ function list(value: unknown): readonly Fields[] | undefined {
   return Array.isArray(value) ? value.map((item) => (isObject(item) ? item : {})) : undefined;
 }
 
+/** Go's decoder of base64 passes over line ends, and its encoder writes none. */
 function iconMembers(icon: Fields): Struct {
   const data = icon['base64data'];
   return new Struct([

@@ -139,7 +139,7 @@ function readPair(source: string, destination: string, location: Location): Mapp
   }
 }
 
-/** @throws InvalidReference */
+/** What a line of the mapping says; without a tag, the destination has the source's. @throws InvalidReference */
 function pairOf(source: string, destination: string, location: Location): MappingLine {
   if (source === '' || destination === '') {
     throw new InvalidReference('expected SOURCE=DESTINATION');

@@ -57,6 +57,7 @@ function splitTransport(text: string): { transport: OcReference['transport']; re
   return { transport: 'file', rest: text.slice(text.startsWith('file:///') ? 8 : 7) };
 }
 
+/** The error that Docker's parser, which `oc` uses, has for such a text. */
 function whyNot(text: string): string {
   if (text === '') return 'repository name must have at least one component';
   return REFERENCE.test(text.toLowerCase())

@@ -137,6 +137,7 @@ function missing(reference: string, asked: Pull, contents: MirrorContents): Miss
     const reason = tryParseReference(reference) ? 'refused' : 'invalid';
     return { reference, reason, why: asked.refused };
   }
+  // The place that nodes ask last is the source itself.
   const reachable = asked.sourceBlocked ? asked.asked.slice(0, -1) : asked.asked;
   if (reachable.some((place) => contents.has(place, reference))) return undefined;
   const mirrors = asked.asked.slice(0, -1);

@@ -252,6 +252,7 @@ export function readinessLines(report: ReadinessReport, most: number = NAMED): s
 /** What disconnected clusters can install: bundles, and charts and releases where some are selected. */
 export type Installable = Pick<MirrorReport, 'ready' | 'charts' | 'releases'>;
 
+/** Bundles are left out where there are none but charts or releases. */
 export function installableLines({ ready, charts, releases }: Installable): string[] {
   const others = [
     ...(charts ? groupLines('chart', charts) : []),

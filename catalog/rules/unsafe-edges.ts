@@ -109,6 +109,7 @@ function edgeFrom(
   const following = { package: name, ...way, onlyChannel: way.channel !== '' };
   const { next } = upgradePathOf(foresight, following, installedOf(from));
   const to = bundles.get(upgradeOf(next)?.to.name ?? '');
+  // What provides no kinds has no CRDs to compare.
   if (!to || to.name === from.name || offerOfBundle(to).gvks.length === 0) return undefined;
   const own = channels.get(channel) ?? [...channels.values()].find((one) => entryIn(one, to.name));
   return own ? { channel: own, from, to, ways: [way] } : undefined;

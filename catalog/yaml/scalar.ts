@@ -69,6 +69,7 @@ export function resolvePlain(text: string): null | boolean | number | string {
 
 function resolveNumber(text: string): number | string {
   if (SHORT_DECIMAL.test(text)) return Number(text);
+  // No number has a dash after four digits; a date has, and stays text.
   if (YEAR.test(text)) return text;
   const integer = integerOf(text);
   return integer === undefined ? resolveFloat(text) : Number(integer);

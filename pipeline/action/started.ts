@@ -99,6 +99,7 @@ export function startedIn(text: string): StartedHead[] {
 function isHead(value: unknown): value is StartedHead {
   if (!isObject(value)) return false;
   const { commit, pulls, hasNoStatus = true } = value;
+  // JSON leaves the member out where it is undefined.
   if (hasNoStatus !== true) return false;
   const isCommit = typeof commit === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit);
   return isCommit && Array.isArray(pulls) && pulls.every((one) => Number.isSafeInteger(one) && one > 0);

@@ -73,6 +73,7 @@ async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded
   };
 }
 
+/** Only a file that nothing else identifies is read for its digest. */
 async function identified(file: SourceFile): Promise<{ id: string; content: SourceFile }> {
   if (file.unreadable !== undefined) return { id: `${file.path}\n${file.unreadable}`, content: file };
   if (file.identity !== undefined) return { id: `${file.path}\n${file.identity}`, content: file };

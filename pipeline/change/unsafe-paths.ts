@@ -86,6 +86,7 @@ function pathDefect(path: string): string | undefined {
   if (encoder.encode(path).length > 4096) return 'it is longer than 4096 bytes';
   for (const name of path.split('/')) {
     if (name === '' || name === '.' || name === '..') return `it has the segment ${JSON.stringify(name)}`;
+    // Windows drops dots and spaces at the end, and its short name of `.git` is `git~1`.
     if (/^\.git[ .]*$|^git~[0-9]+$/i.test(name)) return 'it is a git directory';
     if (encoder.encode(name).length > 255) return 'a name is longer than 255 bytes';
   }

@@ -20,6 +20,7 @@ function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {
+    // A directory without a folder `catalogs` may be one catalog.
     return [];
   }
 }

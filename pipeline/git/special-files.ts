@@ -68,6 +68,7 @@ function targetOf(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {
+    // A link that leads nowhere leads to no pipe.
     return undefined;
   }
 }

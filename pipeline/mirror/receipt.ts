@@ -70,7 +70,7 @@ export function receiptText(receipt: ArchiveReceipt): string {
   return `{\n${fields.join(',\n')}\n}\n`;
 }
 
-/** @throws PipelineError `corrupt` */
+/** Reads a receipt; archives of before have no list of files. @throws PipelineError `corrupt` */
 export function readReceipt(text: string, path: string): ArchiveReceipt {
   const bad = (why: string): PipelineError =>
     new PipelineError('corrupt', `${path} is not a valid archive receipt: ${why}`);

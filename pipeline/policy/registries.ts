@@ -25,6 +25,7 @@ function matcherOf(pattern: string): RepositoryMatcher {
     (path === undefined || repository === path || repository.startsWith(`${path}/`));
 }
 
+/** A wildcard stands for at least one label: `*.example.com` is not `example.com`. */
 function hostMatcher(host: string): (registry: string) => boolean {
   if (host === '*') return () => true;
   if (host.startsWith('*.'))

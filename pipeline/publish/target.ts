@@ -103,7 +103,7 @@ function ringsOf(written: WrittenTarget | undefined, catalog: string): RingPlace
   });
 }
 
-/** The catalog's target as the policy names it; undefined where it names none. */
+/** The catalog's target as the policy names it; undefined where it names none, or one that cannot be read. */
 export function targetIn(policy: Policy, catalog: string): PublishTarget | undefined {
   try {
     return targetOf(policy, catalog, {});

@@ -68,6 +68,7 @@ export function bundleJson(
     ['deprecation', deprecation === undefined ? undefined : goObject([['message', optional(deprecation)]])],
   ]);
   const writer = new ByteWriter(manifests.length + properties.length + 1024);
+  // The members of one object, of which the closing brace comes last.
   writer.text(head.slice(0, -1)).bytes(manifests);
   writer.text(members([['skipRange', optional(entry.skipRange)]])).bytes(properties);
   return writer.text(`${tail}}`).finish();
@@ -215,6 +216,7 @@ function apis(properties: readonly Property[], type: string): string | undefined
   );
 }
 
+/** The API names a dependency as the `dependencies.yaml` of a bundle does; opm writes only these two types. */
 function dependency({ type, fields, value }: Property): string[] {
   if (type === 'olm.gvk.required') return [typed('olm.gvk', jsonText(value))];
   if (type !== 'olm.package.required') return [];

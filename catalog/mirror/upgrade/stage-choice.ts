@@ -269,6 +269,7 @@ export function specOf(
   };
 }
 
+/** A range that cannot be read lets no version in, so it is replaced. */
 function isIn(version: Version, range: string): boolean {
   try {
     return meets(version, parseVersionConstraint(range));

@@ -99,6 +99,7 @@ function proposedFor({ fixes, trial }: Plan, channel: Channel, stuck: readonly S
   if (!first) return undefined;
   const { alone, ...fix } = first;
   if (more.length === 0) return { ...fix, entries: alone };
+  // Each knows the entries only as it alone leaves them.
   const text = [first, ...more].map((each) => each.text).join('; ');
   return { entry: fix.entry, index: fix.index, text };
 }

@@ -206,6 +206,7 @@ function droppedKinds(from: Side, to: Side): readonly string[] {
     .map(gvkText);
 }
 
+/** Kinds that a bundle requires, read as those that it provides, so that both have one form. */
 function requiredBy({ bundle }: Side): readonly string[] {
   const asked = bundle.properties.filter(({ type }) => type === 'olm.gvk.required');
   return offerOf(

@@ -22,8 +22,8 @@ export const rule: Rule = {
           (move) => move.channel !== channel.name || move.installed.name !== one.name || move.after.arrives,
         ),
       );
-      tell({ ...removed, installed: covered }, 'upgrade edges still lead to the head', report);
-      tell({ ...removed, installed: drafts }, NEVER_PUBLISHED(drafts.length === 1), report);
+      reportRemoved({ ...removed, installed: covered }, 'upgrade edges still lead to the head', report);
+      reportRemoved({ ...removed, installed: drafts }, NEVER_PUBLISHED(drafts.length === 1), report);
     }
   },
 };
@@ -31,7 +31,7 @@ export const rule: Rule = {
 const NEVER_PUBLISHED = (one: boolean): string =>
   `no cluster has ${one ? 'it, because it was' : 'them, because they were'} never published`;
 
-function tell({ package: name, channel, installed }: Removed, why: string, report: Report): void {
+function reportRemoved({ package: name, channel, installed }: Removed, why: string, report: Report): void {
   if (installed.length === 0) return;
   const versions = versionsOf(installed);
   const message = `${counted(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}; ${why}`;

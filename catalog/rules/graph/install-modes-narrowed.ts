@@ -30,7 +30,7 @@ interface Loss {
   readonly severity: 'error' | 'warning';
 }
 
-/** The install modes that an upgrade under OLM v0 removes: an error if it is the usual one, or all. */
+/** The install modes that an upgrade under OLM v0 removes: an error for AllNamespaces, the usual one, or all. */
 function lossOn({ olm, from, to }: NewUpgrade): Loss | undefined {
   const before = from.manifests.csv?.installModes;
   const after = to.manifests.csv?.installModes;

@@ -118,6 +118,7 @@ function isOldList(range: string): boolean {
   return !range.includes('-') && listed.length > 1 && [...new Set(listed)].sort().join() !== '4.5,4.6';
 }
 
+/** Of a platform only the minor version of its Kubernetes is known, so it counts as the first patch. */
 function hasKubernetes(platform: Minor, { major, minor, patch }: Release): boolean {
   const kubernetes = kubernetesOf(platform);
   if (!kubernetes) return true;

@@ -83,6 +83,7 @@ interface BundleLists {
   readonly images: ReadonlyMap<string, string[]> | undefined;
 }
 
+/** A database from before a table was added has an older one with the APIs, or none. */
 function bundleLists(database: Database): BundleLists {
   return {
     properties: typedRows(database, 'properties') ?? apiRows(database, 'api_provider') ?? new Map(),

@@ -16,7 +16,7 @@ export interface ReleaseRepository {
   folder(path: string): Promise<CatalogSource | undefined>;
 }
 
-/** @param root the work tree */
+/** The repository as its work tree is now, committed or not. @param root the work tree */
 export function directoryRepository(root: string): ReleaseRepository {
   return {
     text: async (path) => {

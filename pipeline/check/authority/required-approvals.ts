@@ -127,6 +127,7 @@ function demandOf(one: AllowableClass, { policy, author }: Pick<DemandContext, '
   const { owners, admins } = policy.approval.required.get(one) ?? { owners: 0, admins: 1 };
   const isOnly = hasOnlyAdmin(policy);
   const otherAdmin = OTHER_ADMIN.has(one) && !isOnly;
+  // More admins than there are could never approve.
   const most = isOnly ? 1 : otherAdmin ? othersOf(policy, author) : Infinity;
   return { anyOf: [{ owners, admins: Math.min(admins, most) }], otherAdmin, why: WORDS[one] };
 }

@@ -202,7 +202,7 @@ function policyOf(invocation: Invocation, ofPackage: Package): GraphPolicy {
 
 const SCHEMES = ['today', 'stable', 'candidate', 'minor', 'major'] as const;
 
-/** @throws PipelineError `usage` */
+/** The wanted schemes; by default a catalog keeps today's channels. @throws PipelineError `usage` */
 function schemesOf({ list, text }: Invocation): ChannelScheme[] {
   const wanted = list('channels').flatMap((one) => one.split(','));
   const schemes = wanted.map((one) => {

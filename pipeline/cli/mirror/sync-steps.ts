@@ -186,6 +186,7 @@ export async function pruneSuperseded(
   return { superseded, deleted: [...deleted, ...absent], failed, foreign, needed };
 }
 
+/** Whether a tag names another image by now. Only a digest says which one was copied. */
 async function isForeign(client: Registry, { source, destination }: Mapping): Promise<boolean> {
   const [from, to] = [tryParseReference(source), tryParseReference(destination)];
   if (from?.kind !== 'digest' || to === undefined) return false;

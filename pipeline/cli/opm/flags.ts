@@ -50,6 +50,7 @@ export function operandIndexes(words: readonly string[]): number[] {
   return indexes;
 }
 
+/** As in cobra, which knows only global flags before it has the command: any other takes the next word. */
 function takesNext(word: string): boolean {
   if (word.startsWith('--')) {
     const name = word.slice(2);

@@ -63,6 +63,7 @@ function canChangeResult({ action, oldrev }: Json, changes: unknown): boolean {
   return names.length === 0 || names.some((name) => !isHarmless(name, changes[name]));
 }
 
+/** Of labels only those that hold a merge request change the result. */
 function isHarmless(name: string, change: unknown): boolean {
   if (name !== 'labels') return HARMLESS.has(name);
   const { previous, current } = isObject(change) ? change : {};

@@ -42,6 +42,7 @@ export function readKeyring(bytes: Uint8Array): Keyring {
   return keys;
 }
 
+/** The modulus and the exponent follow the version, the time and the algorithm. */
 function publicKeyIn(body: Buffer): KeyObject {
   const { value: n, end } = numberAt(body, 6);
   const { value: e } = numberAt(body, end);

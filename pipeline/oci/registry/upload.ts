@@ -170,6 +170,7 @@ async function openByMount(
   }
 }
 
+/** A registry whose smallest chunk is not a number of bytes takes chunks of any size. */
 function sessionOf(endpoint: Endpoint, answer: Answer): Session {
   const smallest = Number(header(answer, 'oci-chunk-min-length') ?? 0);
   return {

@@ -66,6 +66,7 @@ const BUILDS = /\b(?:opm|docker|podman|buildah|buildx|kaniko|path-context)\b/;
 /** What a Dockerfile of an index image says. */
 const SERVES = /\bopm\b|operatorframework\.io\.index|operator-registry|\s\/configs\b/;
 
+/** A line that goes on becomes one; comments and `rm` say nothing of what a build takes. */
 function joinedLines(text: string): string {
   return text
     .replaceAll(/\\\r?\n/g, ' ')

@@ -228,6 +228,7 @@ function isDeclared(one: string, other: string): boolean {
   return folder === folderOf(other) && isFolderOfCatalogs(folder);
 }
 
+/** Compares what is left without the folders that both begin and end with: a copy's name has the other's in it. */
 function isDerived(one: string, other: string): boolean {
   const [a, b] = [one.split('/'), other.split('/')];
   while (a.length > 0 && b.length > 0 && a[0] === b[0]) [a, b].map((names) => names.shift());

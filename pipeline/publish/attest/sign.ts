@@ -86,6 +86,7 @@ function preAuthentication(payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
+/** Loads what signs without a key only where it is wanted. */
 async function keyless(
   statement: Uint8Array,
   signer: Extract<Signer, { kind: 'keyless' }>,

@@ -70,6 +70,7 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
   return { ...state, waits };
 }
 
+/** A retired catalog stands in no ring, though its claim is kept. */
 function ringsNow({ rings, claims }: RingLook): RingNow[] {
   return rings.map(({ name, tag }, i) => {
     const claim = claims[i];

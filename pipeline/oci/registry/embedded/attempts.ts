@@ -105,6 +105,7 @@ function countFailure(failures: Map<string, number[]>, address: string): void {
   failures.set(address, times);
 }
 
+/** Who failed last stands last: the first that is not old ends the search. */
 function forgetOld(failures: Map<string, number[]>, since: number): void {
   for (const [address, times] of failures) {
     if ((times.at(-1) ?? 0) > since) return;

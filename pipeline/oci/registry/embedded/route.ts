@@ -61,6 +61,7 @@ function routeIn(
   };
 }
 
+/** An empty text, which is neither a tag nor a digest, for what is not valid percent-encoding. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

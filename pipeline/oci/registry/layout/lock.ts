@@ -60,6 +60,7 @@ async function sign(handle: FileHandle): Promise<void> {
   }
 }
 
+/** A system without `/proc` is known by its host name alone. */
 async function ownerOf(pid: number): Promise<Owner> {
   const [boot, container] = await Promise.all([
     readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => ''),
