@@ -169,14 +169,26 @@ interface Section {
   readonly repair: readonly string[];
 }
 
+/** The row of a table that begins with a cell; the whole text where none is asked for. */
+function rowOf(text: string, cell: string | undefined): string {
+  if (cell === undefined) return text;
+  const found = text.split('\n').find((line) => line.startsWith(`| ${cell} |`));
+  if (found === undefined) throw new Error(`the page has no row: ${cell}`);
+  return found;
+}
+
+/** @param title of a section, and behind a colon of a row of its table */
 function sectionOf(title: string): Section {
-  const [, text] = PAGE.split(`\n## ${title}\n`);
+  const [section = '', row] = title.split(': ');
+  const [, text] = PAGE.split(`\n## ${section}\n`);
   const [see = '', rest = ''] = (text ?? '').split('\n## ')[0]?.split('**Check**') ?? [];
   const [check = '', repair = ''] = rest.split('**Repair**');
   const commands = (of: string): string[] =>
     [...of.matchAll(/```\n([\s\S]*?)```/g)].flatMap(([, lines = '']) => lines.trim().split('\n'));
   return {
-    seen: [...see.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code).filter((code) => /[ _:]/.test(code)),
+    seen: [...rowOf(see, row).matchAll(/`([^`]+)`/g)]
+      .map(([, code = '']) => code)
+      .filter((code) => /[ _:]/.test(code)),
     check: commands(check),
     repair: commands(repair),
   };
@@ -469,7 +481,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
       await isSettledStatus(here);
     },
   },
-  'A tag names another image': {
+  'The status shows a problem: a moved tag': {
     breaks: async (here) => {
       await here.publish();
       const first = (await here.digest()) ?? '';
@@ -482,7 +494,23 @@ const TRIALS: Readonly<Record<string, Trial>> = {
       await isSettledStatus(here);
     },
   },
-  'An image is gone': {
+  'The status shows a problem: a restored database': {
+    breaks: async (here) => {
+      await here.publish();
+      await here.database.query('create table backup as select * from portolan.record');
+      await here.publish();
+      right = (await here.digest()) ?? '';
+      await here.database.query('truncate portolan.record');
+      await here.database.query('insert into portolan.record select * from backup');
+      return '';
+    },
+    whole: async (here) => {
+      await here.settled();
+      await isSettledStatus(here);
+      expect(await here.digest()).toBe(right);
+    },
+  },
+  'The status shows a problem: a deleted image': {
     breaks: async (here) => {
       await here.publish();
       right = (await here.digest()) ?? '';
@@ -495,6 +523,30 @@ const TRIALS: Readonly<Record<string, Trial>> = {
       expect(await here.digest()).toBe(right);
     },
   },
+  'The status shows a problem: an unreadable record': {
+    breaks: async (here) => {
+      await here.publish();
+      const [key = ''] = await here.records.list('published/v4.20/');
+      await here.records.put(key, new TextEncoder().encode('spoilt'));
+      return (await here.host.run('status')).out;
+    },
+    whole: async (here) => {
+      await here.settled();
+      await isSettledStatus(here);
+    },
+  },
+  'The status shows a problem: a removed catalog or ring': {
+    breaks: async (here) => {
+      await here.publish();
+      here.merge({ 'catalogs/v4.21/harbour-operator/catalog.yaml': null });
+      expect((await here.host.run('status')).out).toContain('v4.21');
+      return '';
+    },
+    whole: async (here) => {
+      await here.settled();
+      expect((await here.host.run('status')).out).toContain('(retired, image kept)');
+    },
+  },
   'The branch was rewritten': {
     breaks: async (here) => {
       const base = await here.publish();
@@ -503,18 +555,6 @@ const TRIALS: Readonly<Record<string, Trial>> = {
       const other = String(sampleFiles()[CATALOG]).replace('runs harbours', 'rewrites');
       expect(await here.push(here.merge({ [CATALOG]: other }))).toBe(202);
       return logged(here.worker, 'failed');
-    },
-    whole: async (here) => {
-      await here.settled();
-      await isSettledStatus(here);
-    },
-  },
-  'A record cannot be read': {
-    breaks: async (here) => {
-      await here.publish();
-      const [key = ''] = await here.records.list('published/v4.20/');
-      await here.records.put(key, new TextEncoder().encode('spoilt'));
-      return (await here.host.run('status')).out;
     },
     whole: async (here) => {
       await here.settled();
@@ -576,18 +616,6 @@ const TRIALS: Readonly<Record<string, Trial>> = {
     },
     whole: async (here) => expect((await here.host.run('rings')).out).toContain('harbour-operator.v1.2.0'),
   },
-  'A removed catalog is still published': {
-    breaks: async (here) => {
-      await here.publish();
-      here.merge({ 'catalogs/v4.21/harbour-operator/catalog.yaml': null });
-      expect((await here.host.run('status')).out).toContain('v4.21');
-      return '';
-    },
-    whole: async (here) => {
-      await here.settled();
-      expect((await here.host.run('status')).out).toContain('(retired, image kept)');
-    },
-  },
   'A worker is killed again and again': {
     breaks: async (here) => {
       here.faults.of = () => ({ kind: 'silence' });
@@ -607,22 +635,6 @@ const TRIALS: Readonly<Record<string, Trial>> = {
     whole: async (here) => {
       await here.settled();
       await isSettledStatus(here);
-    },
-  },
-  'PostgreSQL was restored from a backup': {
-    breaks: async (here) => {
-      await here.publish();
-      await here.database.query('create table backup as select * from portolan.record');
-      await here.publish();
-      right = (await here.digest()) ?? '';
-      await here.database.query('truncate portolan.record');
-      await here.database.query('insert into portolan.record select * from backup');
-      return '';
-    },
-    whole: async (here) => {
-      await here.settled();
-      await isSettledStatus(here);
-      expect(await here.digest()).toBe(right);
     },
   },
   'PostgreSQL was lost': {
@@ -683,7 +695,7 @@ async function soaked({ records }: Scene): Promise<void> {
 test('every section of the page is tried', () => {
   const titles = [...PAGE.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
   expect(titles.length).toBeGreaterThanOrEqual(20);
-  expect(Object.keys(TRIALS)).toEqual(titles);
+  expect([...new Set(Object.keys(TRIALS).map((title) => title.split(': ')[0]))]).toEqual(titles);
   for (const title of titles)
     expect(PAGE.split(`## ${title}`)[1]).toMatch(/\*\*You see\*\*[\s\S]*\*\*Check\*\*[\s\S]*\*\*Repair\*\*/);
   // No step is SQL.
