@@ -7,9 +7,9 @@ import { dirname } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { confinedCheck } from '../../pipeline/check/confined/confined-check.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
+import { readerFile } from '../fakes/built.ts';
 import { EXHAUSTING } from '../fakes/exhausting.ts';
 import { BASE } from '../fakes/gate.ts';
-import { readerFile } from '../fakes/reader.ts';
 import { makeRepository } from '../fakes/repository.ts';
 
 /** A part of what the gates have: enough for each shape to be read, or to be ended. */

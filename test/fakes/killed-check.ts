@@ -4,10 +4,10 @@ import { dirname } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { handleGate } from '../../functions/gate.ts';
 import { confinedCheck } from '../../pipeline/check/confined/confined-check.ts';
+import { readerFile } from './built.ts';
 import { catalogOf } from './gate.ts';
 import { gateRequest } from './gate-request.ts';
 import { openHub } from './hub.ts';
-import { readerFile } from './reader.ts';
 
 /** @returns what handles a message about it; its status says why there is no result */
 export async function killedCheck(): Promise<() => Promise<void>> {

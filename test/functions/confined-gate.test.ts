@@ -6,10 +6,10 @@ import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { confinedCheck } from '../../pipeline/check/confined/confined-check.ts';
 import type { CheckReport } from '../../pipeline/check/report.ts';
 import { keepAuthorization } from '../../pipeline/secrets.ts';
+import { readerFile } from '../fakes/built.ts';
 import { catalogOf } from '../fakes/gate.ts';
 import { gateRequest } from '../fakes/gate-request.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
-import { readerFile } from '../fakes/reader.ts';
 
 const READER = readerFile();
 const files = [READER];

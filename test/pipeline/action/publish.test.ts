@@ -3,6 +3,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { builtFile } from '../../fakes/built.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { registry, type TestRegistry } from '../../fakes/registry.ts';
@@ -31,7 +32,7 @@ interface Ran {
   readonly published: Readonly<Record<string, { readonly digest: string }>>;
 }
 
-/** Runs the Action as a runner does, from its sources. */
+/** Runs the Action as a runner does, built from its sources. */
 function publish(commit: string, inputs: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const temporary = folder();
   const at = (name: string): string => join(temporary, name);
@@ -59,7 +60,7 @@ function publish(commit: string, inputs: Readonly<Record<string, string>> = {}):
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['scripts/run.mjs', 'pipeline/action/index.ts'],
+      [builtFile("import './pipeline/action/index.ts';")],
       { env },
       (error, out, err) => {
         const text = readFileSync(at('output'), 'utf8');

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { buildSync } from 'esbuild';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { dump } from 'js-yaml';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type {
   CodeAction,
   CompletionItem,
@@ -13,24 +13,12 @@ import type {
 } from 'vscode-languageserver';
 import { CatalogFolder } from '../../../pipeline/cli/lsp/catalog-folder.ts';
 import { SegmentedText } from '../../../pipeline/cli/lsp/segmented-text.ts';
+import { builtFile } from '../../fakes/built.ts';
 import { type Editor, startEditor } from '../../fakes/editor.ts';
 import { entangled } from '../../fakes/exhausting.ts';
 import { folder } from '../../fakes/folder.ts';
 
-const PROGRAM = resolve('node_modules/.cache/portolan', `lsp-${process.pid}.mjs`);
-
-beforeAll(() => {
-  buildSync({
-    entryPoints: ['pipeline/cli/bin.ts'],
-    outfile: PROGRAM,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    logLevel: 'error',
-    define: { PORTOLAN_VERSION: '"0.0.0"' },
-  });
-});
+const PROGRAM = "import './pipeline/cli/bin.ts';";
 
 const BUNDLE = (version: string): string =>
   `---\nschema: olm.bundle\npackage: etcd\nname: etcd.v${version}\nimage: quay.io/example/etcd@sha256:${version.replaceAll('.', '').padEnd(64, '0')}\nproperties:\n- type: olm.package\n  value:\n    packageName: etcd\n    version: ${version}\nrelatedImages:\n- name: etcd\n  image: quay.io/example/etcd@sha256:${version.replaceAll('.', '').padEnd(64, '0')}\n- name: server\n  image: quay.io/example/server@sha256:${version.replaceAll('.', '').padEnd(64, '1')}\n`;
@@ -51,18 +39,22 @@ entries:
 `;
 const CATALOG = `${HEAD}${['1.0.0', '1.1.0', '1.2.0'].map(BUNDLE).join('')}`;
 
-async function editor(): Promise<Editor> {
-  const started = await startEditor([process.execPath, PROGRAM, 'lsp', '--stdio']);
-  onTestFinished(async () => void (await started.close().catch(() => undefined)));
-  return started;
+function startedEditor(): Promise<Editor> {
+  return startEditor([process.execPath, builtFile(PROGRAM), 'lsp', '--stdio']);
 }
+
+/** The editor in which all tests open their files; those that end it start their own. */
+let one: Editor;
+beforeAll(async () => {
+  one = await startedEditor();
+});
+afterAll(() => one.close());
 
 /** An editor with a catalog's file, which has a path and need not be on the disk. */
 async function opened(text = CATALOG, beside: Readonly<Record<string, string>> = {}) {
   const directory = folder({ 'v4.20/etcd/.keep': '', ...beside });
   const path = join(directory, 'v4.20/etcd/catalog.yaml');
-  const one = await editor();
-  return { one, path, directory, found: await one.open(path, text) };
+  return { path, found: await one.open(path, text) };
 }
 
 /** The place of a text in another, as the protocol counts. */
@@ -99,7 +91,6 @@ describe('a catalog', () => {
   });
 
   test('45: a file that cannot be checked says so', async () => {
-    const one = await editor();
     const found = await one.open('/nowhere/manifests/a.yaml', 'kind: Role\n');
     expect(found.map(({ code, message }) => [code, message])).toEqual([
       ['not-checked', expect.stringContaining('this file could not be checked: /nowhere')],
@@ -107,7 +98,7 @@ describe('a catalog', () => {
   });
 
   test('findings come while typing, on their lines, and go when it is right again', async () => {
-    const { one, path, found } = await opened();
+    const { path, found } = await opened();
     expect(found).toEqual([]);
     const { line, character } = placeOf(CATALOG, 'etcd.v1.1.0', 1);
     const broken = await one.edit(path, {
@@ -122,29 +113,30 @@ describe('a catalog', () => {
       text: 'etcd.v1.1.0',
     });
     expect(whole).toEqual([]);
-    expect(await one.close()).toBe(0);
   });
 
   test('what the change of one package does to another is found once nobody types', async () => {
     const kind = '- type: olm.gvk\n  value: {group: etcd.example.com, kind: Etcd, version: v1}\n';
-    const one = CATALOG.replaceAll('properties:\n', `properties:\n${kind}`);
-    const other = one.replaceAll(/(name|package|packageName|replaces): etcd/g, '$1: rival');
-    const text = `${one}---\n${other}`;
-    const { one: client, path, found } = await opened(text);
+    const first = CATALOG.replaceAll('properties:\n', `properties:\n${kind}`);
+    const other = first.replaceAll(/(name|package|packageName|replaces): etcd/g, '$1: rival');
+    const text = `${first}---\n${other}`;
+    const { path, found } = await opened(text);
     const takeovers = (all: readonly Diagnostic[]): number =>
       all.filter(({ code }) => code === 'graph/gvk-takeover').length;
     expect(takeovers(found)).toBe(1);
     const at = placeOf(text, 'etcd.example.com', 5);
     const place = [at.line, at.character] as const;
-    const edited = await client.edit(path, { from: place, to: place, text: 'x' });
+    const edited = await one.edit(path, { from: place, to: place, text: 'x' });
     // Until then the other package has what was found before.
     expect(takeovers(edited)).toBe(1);
-    await vi.waitFor(() => expect(takeovers(client.published.at(-1)?.diagnostics ?? [])).toBe(0), 20_000);
+    const { href: uri } = pathToFileURL(path);
+    const last = () => one.published.findLast((found) => found.uri === uri)?.diagnostics ?? edited;
+    await vi.waitFor(() => expect(takeovers(last())).toBe(0), 20_000);
   });
 
   test('lines stay right when lines before them come and go', async () => {
     const wrong = CATALOG.replace('image: quay.io/example/etcd@sha256:120', 'image: "" #');
-    const { one, path, found } = await opened(wrong);
+    const { path, found } = await opened(wrong);
     const { line } = placeOf(wrong, 'image: ""');
     expect(found.map(({ range }) => range.start.line)).toContain(line);
     const after = await one.edit(path, { from: [0, 0], to: [0, 0], text: '# one\n# two\n' });
@@ -156,7 +148,7 @@ describe('a catalog', () => {
   });
 
   test('a separator that goes and comes back joins and parts documents', async () => {
-    const { one, path } = await opened();
+    const { path } = await opened();
     const { line } = placeOf(CATALOG, '---');
     const joined = await one.edit(path, { from: [line, 0], to: [line + 1, 0], text: '' });
     expect(joined.length).toBeGreaterThan(0);
@@ -164,7 +156,7 @@ describe('a catalog', () => {
   });
 
   test('a hover says who upgrades to a version and what comes next, under both OLM versions', async () => {
-    const { one, path } = await opened();
+    const { path } = await opened();
     const position = placeOf(CATALOG, 'etcd.v1.1.0');
     const hover = await one.request<Hover>('textDocument/hover', path, { position });
     expect(JSON.stringify(hover.contents)).toContain(
@@ -180,7 +172,7 @@ describe('a catalog', () => {
   });
 
   test('a definition is the replaced entry, or the bundle', async () => {
-    const { one, path } = await opened();
+    const { path } = await opened();
     const at = async (position: object): Promise<number | undefined> =>
       (await one.request<Location | null>('textDocument/definition', path, { position }))?.range.start.line;
     expect(await at(placeOf(CATALOG, 'etcd.v1.0.0', 1))).toBe(placeOf(CATALOG, '- name: etcd.v1.0.0').line);
@@ -189,7 +181,7 @@ describe('a catalog', () => {
   });
 
   test('names of bundles and channels complete where they belong', async () => {
-    const { one, path } = await opened();
+    const { path } = await opened();
     const labels = async (position: object): Promise<string[]> =>
       (await one.request<CompletionItem[]>('textDocument/completion', path, { position })).map(
         ({ label }) => label,
@@ -201,7 +193,7 @@ describe('a catalog', () => {
   });
 
   test('the outline has packages, channels with their entries, and bundles', async () => {
-    const { one, path } = await opened();
+    const { path } = await opened();
     const [etcd, ...more] = await one.request<DocumentSymbol[]>('textDocument/documentSymbol', path);
     expect(more).toEqual([]);
     expect(etcd?.children?.map(({ name }) => name)).toEqual([
@@ -219,7 +211,7 @@ describe('a catalog', () => {
 
   test('a fix is a code action that leaves no finding', async () => {
     const text = CATALOG.replace('defaultChannel: stable', 'defaultChannel: stabel');
-    const { one, path, found } = await opened(text);
+    const { path, found } = await opened(text);
     const [wrong] = found;
     const actions = await one.request<CodeAction[]>('textDocument/codeAction', path, {
       range: wrong?.range,
@@ -259,7 +251,6 @@ test.each([
   ['a release', 'operators/etcd/1.0.0/release-config.yaml', 'catalog_templates: []\n'],
 ])('%s has findings, too', async (_, name, text) => {
   const path = join(folder(), name);
-  const one = await editor();
   expect((await one.open(path, text)).length).toBeGreaterThan(0);
   expect(await one.open(join(folder(), 'notes.yaml'), text.replace(/.*/s, 'a: 1\n'))).toEqual([]);
 });
@@ -274,15 +265,15 @@ test('a ClusterServiceVersion has the findings of its file', async () => {
     spec: {},
   };
   writeFileSync(path, dump(csv));
-  const one = await editor();
   const found = await one.open(path, dump(csv));
   expect(found.map(({ code }) => String(code).split('/')[0])).toContain('csv');
 });
 
-test('a session that ends without a shutdown exits with 1', async () => {
-  const one = await editor();
-  await one.connection.sendNotification('exit');
-  expect(await one.ended).toBe(1);
+test('a session exits with 0 after a shutdown, and with 1 without', async () => {
+  expect(await (await startedEditor()).close()).toBe(0);
+  const other = await startedEditor();
+  await other.connection.sendNotification('exit');
+  expect(await other.ended).toBe(1);
 });
 
 test('any edit leaves the text that the editor has', () => {
