@@ -26,6 +26,11 @@ export function directorySource(root: string): CatalogSource {
   return { files: () => Promise.resolve(walk(root)) };
 }
 
+/** A directory whose files go elsewhere, such as into an image: outside of a clone, links out of it are not followed. */
+export function closedDirectory(root: string): CatalogSource {
+  return { files: () => Promise.resolve(walk(root, resolve(root))) };
+}
+
 /** What of a folder that somebody sent is read. */
 interface WantedFiles {
   readonly isWanted: (path: string) => boolean;
@@ -61,7 +66,8 @@ export async function* readFolder(
   }
 }
 
-function walk(root: string): SourceFile[] {
+/** @param bound what no link may lead out of where there is no clone */
+function walk(root: string, bound?: string): SourceFile[] {
   const clones = clonesOf(resolve(root));
   const files: SourceFile[] = [];
   const folders = [''];
@@ -69,7 +75,7 @@ function walk(root: string): SourceFile[] {
     for (const entry of list(join(root, folder))) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) folders.push(path);
-      else files.push(fileAt(path, { full: join(root, path), entry, clones }));
+      else files.push(fileAt(path, { full: join(root, path), entry, clones, bound }));
     }
   }
   return files;
@@ -92,6 +98,7 @@ interface Listed {
   readonly full: string;
   readonly entry: Dirent | Stats;
   readonly clones: readonly string[];
+  readonly bound?: string | undefined;
 }
 
 function fileAt(path: string, listed: Listed): SourceFile {
@@ -141,12 +148,14 @@ export function fileDefect(path: string): string | undefined {
   return entry && whyUnreadable({ full: path, entry, clones: clonesOf(resolve(path)) });
 }
 
-function whyUnreadable({ full, entry, clones }: Listed): string | undefined {
+function whyUnreadable({ full, entry, clones, bound }: Listed): string | undefined {
   if (entry.isFile()) return undefined;
   if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
   const target = targetOf(full);
   if (!target) return LINK_TO_NOTHING;
   if (clones.some((clone) => linkOut(clone, full) !== undefined)) return 'a link out of the clone';
+  const isBound = bound !== undefined && clones.length === 0;
+  if (isBound && linkOut(bound, full) !== undefined) return 'a link out of the directory';
   if (target.isFile()) return undefined;
   return target.isDirectory() ? LINK_TO_DIRECTORY : 'a link to something that is not a file';
 }

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import { directorySource, fileDefect, isDirectory, readText } from '../../directory.ts';
+import { closedDirectory, fileDefect, isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 
 export interface OpenBundle {
@@ -15,7 +15,7 @@ export interface OpenBundle {
 
 /** Opens a bundle that is a directory. */
 export function openBundleDirectory(path: string): OpenBundle {
-  return { source: directorySource(path), ...dockerfileIn(path) };
+  return { source: closedDirectory(path), ...dockerfileIn(path) };
 }
 
 /** The names under which tools write a bundle's Dockerfile, the likeliest first. */

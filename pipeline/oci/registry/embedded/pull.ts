@@ -97,18 +97,33 @@ function pageOf(
   return { items, headers: { link: `<${path}?${next}>; rel="next"` } };
 }
 
+/** Bytes of a page of referrers at most, unless it has only one: their annotations are somebody else's. */
+const LARGEST_PAGE = 4 * 1024 * 1024;
+
 export async function listReferrers(
   { layout, toLayout }: Registry,
-  route: At<'referrers'>,
-  call: RegistryRequest,
+  { name, digest }: At<'referrers'>,
+  { query }: RegistryRequest,
 ): Promise<Reply> {
-  const all = referrersIn(await layout.contents(toLayout(route.name)), route.digest);
-  const type = call.query.get('artifactType');
-  const manifests: readonly Descriptor[] =
-    type === null ? all : all.filter(({ artifactType }) => artifactType === type);
+  const artifactType = query.get('artifactType') ?? undefined;
+  const asked = { digest, artifactType, after: query.get('last') ?? undefined };
+  const manifests: Descriptor[] = [];
+  let left = LARGEST_PAGE;
+  let link = {};
+  for await (const one of referrersIn(layout, toLayout(name), asked)) {
+    left -= Buffer.byteLength(JSON.stringify(one));
+    const last = manifests.at(-1)?.digest;
+    if (left < 0 && last !== undefined) {
+      const next = new URLSearchParams({ ...(artifactType === undefined ? {} : { artifactType }), last });
+      link = { link: `</v2/${name}/referrers/${digest}?${next}>; rel="next"` };
+      break;
+    }
+    manifests.push(one);
+  }
+  const filtered = artifactType === undefined ? {} : { 'oci-filters-applied': 'artifactType' };
   return json(
     200,
     { schemaVersion: 2, mediaType: OCI_INDEX, manifests },
-    { 'content-type': OCI_INDEX, ...(type === null ? {} : { 'oci-filters-applied': 'artifactType' }) },
+    { 'content-type': OCI_INDEX, ...filtered, ...link },
   );
 }

@@ -181,7 +181,8 @@ async function serve(
 }
 
 function discard(request: IncomingMessage): void {
-  const end = setTimeout(() => request.socket.destroy(), UNREAD);
+  // A stopped registry does not wait for it.
+  const end = setTimeout(() => request.socket.destroy(), UNREAD).unref();
   request.once('close', () => clearTimeout(end)).resume();
 }
 

@@ -19,9 +19,13 @@ import type { Entry, LayoutIndex } from './entries.ts';
 
 const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
+/** Manifests beyond so many bytes are held without annotations: they are read again for whoever asks. */
+const LARGEST_HELD = 64 * 1024;
+
 /** A manifest of a repository, separate or in a list. */
 interface HeldManifest {
   readonly descriptor: Descriptor;
+  /** Without annotations where it is large. */
   readonly parsed: ImageManifest | ManifestList;
 }
 
@@ -48,7 +52,7 @@ export function manifestReader(blobs: BlobReader): ManifestReader {
     if (held) return held;
     const manifest = await readManifest(blobs, descriptor);
     if (!manifest || !isManifestType(manifest.mediaType)) return undefined;
-    const found = { descriptor: describe(manifest), parsed: parseManifest(manifest) };
+    const found = { descriptor: describe(manifest), parsed: heldOf(parseManifest(manifest), manifest) };
     known.set(descriptor.digest, found);
     return found;
   };
@@ -56,6 +60,19 @@ export function manifestReader(blobs: BlobReader): ManifestReader {
     known.delete(digest);
   };
   return Object.assign(read, { forget });
+}
+
+function heldOf(parsed: ImageManifest | ManifestList, { bytes }: Manifest): ImageManifest | ManifestList {
+  if (bytes.length <= LARGEST_HELD) return parsed;
+  if (parsed.kind === 'list') return { ...bare(parsed), manifests: parsed.manifests.map(bare) };
+  return { ...bare(parsed), config: bare(parsed.config), layers: parsed.layers.map(bare) };
+}
+
+function bare<T extends { readonly annotations?: unknown }>({
+  annotations: _,
+  ...rest
+}: T): Omit<T, 'annotations'> {
+  return rest;
 }
 
 /** The bytes of a manifest, checked; undefined when it is not there. */
@@ -111,13 +128,34 @@ export function createView(
   };
 }
 
-/** The manifests of a repository whose subject is a digest, as a list of referrers describes them. */
-export function referrersIn(contents: Contents, digest: string): Descriptor[] {
-  const found: Descriptor[] = [];
-  for (const { descriptor, parsed } of contents.manifests.values()) {
-    if (parsed.subject?.digest === digest) found.push(referrerDescriptor(descriptor, parsed));
+/**
+ * The manifests of a repository whose subject is a digest, as a list of referrers describes them, in the order of digests.
+ *
+ * @param after only those behind this digest
+ */
+export async function* referrersIn(
+  view: LayoutView,
+  repository: string,
+  { digest, artifactType, after = '' }: ReferrersAsked,
+): AsyncGenerator<Descriptor> {
+  const { manifests } = await view.contents(repository);
+  const found = [...manifests.values()].filter(
+    ({ descriptor, parsed }) =>
+      parsed.subject?.digest === digest && compareText(descriptor.digest, after) > 0,
+  );
+  for (const held of found.sort((a, b) => compareText(a.descriptor.digest, b.descriptor.digest))) {
+    const described = referrerDescriptor(held.descriptor, held.parsed);
+    if (artifactType !== undefined && described.artifactType !== artifactType) continue;
+    const isHeld = held.descriptor.size <= LARGEST_HELD;
+    const manifest = isHeld ? undefined : await view.manifest(held.descriptor);
+    yield manifest ? referrerDescriptor(held.descriptor, parseManifest(manifest)) : described;
   }
-  return found.sort((a, b) => compareText(a.digest, b.digest));
+}
+
+interface ReferrersAsked {
+  readonly digest: string;
+  readonly artifactType?: string | undefined;
+  readonly after?: string | undefined;
 }
 
 async function contentsOf(

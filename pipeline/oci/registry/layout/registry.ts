@@ -31,8 +31,9 @@ export function viewRegistry(view: LayoutView, name: string): Registry {
       yield* [...(await view.contents(repository)).tags.keys()].sort();
     },
     listReferrers: async ({ repository }, digest, artifactType) => {
-      const all = referrersIn(await view.contents(repository), digest);
-      return artifactType === undefined ? all : all.filter((one) => one.artifactType === artifactType);
+      const all: Descriptor[] = [];
+      for await (const one of referrersIn(view, repository, { digest, artifactType })) all.push(one);
+      return all;
     },
     putBlob: refuse,
     putManifest: refuse,

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { folder } from '../../../fakes/folder.ts';
@@ -107,4 +107,27 @@ test('a bundle with errors is not made, unless that is forced', async () => {
   });
   const there = await portolan(directory, 'bundle', 'build', '.', 'quay.io/example/etcd:v1');
   expect(there.err).toContain('quay.io/example/etcd:v1 is in a registry: use portolan bundle push');
+});
+
+test('81: a file that a link leads to is not packed from outside of the bundle', async () => {
+  const directory = sample();
+  const secret = join(folder({ config: 'kind: Config\napiVersion: v1\nmetadata: {name: a}\n' }), 'config');
+  symlinkSync(secret, join(directory, 'manifests/config.yaml'));
+  for (const more of [[], ['--force']]) {
+    const built = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1', ...more);
+    expect(built.exit).not.toBe(0);
+    expect(built.err).toContain('manifests/config.yaml');
+    expect(built.err).toContain('a link out of the directory');
+    expect(existsSync(join(directory, 'images/index.json'))).toBe(false);
+  }
+  rmSync(join(directory, 'manifests/config.yaml'));
+  const [manifest = ''] = readdirSync(join(directory, 'manifests'));
+  symlinkSync(manifest, join(directory, 'metadata/same.yaml'));
+  symlinkSync(`../manifests/${manifest}`, join(directory, 'metadata/other.yaml'));
+  const built = await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1', '--force');
+  expect(built.err).toContain('metadata/same.yaml: a link to nothing');
+  rmSync(join(directory, 'metadata/same.yaml'));
+  expect(await portolan(directory, 'bundle', 'build', '.', 'oci:images:v1', '--force')).toMatchObject({
+    exit: 0,
+  });
 });

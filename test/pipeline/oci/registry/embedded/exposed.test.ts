@@ -5,9 +5,11 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { parseReference } from '../../../../../catalog/reference.ts';
+import { digestOf } from '../../../../../pipeline/oci/registry/digest.ts';
 import { passwordAttempts } from '../../../../../pipeline/oci/registry/embedded/attempts.ts';
 import { htpasswdAccounts } from '../../../../../pipeline/oci/registry/embedded/htpasswd.ts';
 import { startRegistry } from '../../../../../pipeline/oci/registry/embedded/server.ts';
+import { OCI_INDEX } from '../../../../../pipeline/oci/registry/image.ts';
 import { openLayout } from '../../../../../pipeline/oci/registry/layout/layout.ts';
 import { pushImage } from '../../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../../fakes/folder.ts';
@@ -207,4 +209,56 @@ test('attack 50: an owner can open the registry, or ask for accounts', async () 
   expect((await fetch(`${open.url.replace('0.0.0.0', '127.0.0.1')}/v2/`)).status).toBe(200);
   await registry({ host: '0.0.0.0', access: { kind: 'basic', accounts: { u: 'p' } } });
   await registry({ host: 'localhost' });
+});
+
+test('82: large annotations of referrers come in pages, and are not held', async () => {
+  const directory = folder();
+  const { host, url } = await registry({ directory });
+  const client = testClient([host]);
+  await pushImage(client, parseReference(`${host}/a:v1`), { image });
+  const { digest, mediaType, bytes } = root;
+  const text = 'x'.repeat(1_500_000);
+  const pushed: string[] = [];
+  for (const [i, artifactType] of ['b', 'b', 'b', 'b', 'c'].entries()) {
+    const subject = { digest, mediaType, size: bytes.length };
+    const annotations = { text: `${i}${text}` };
+    const list = {
+      schemaVersion: 2,
+      mediaType: OCI_INDEX,
+      artifactType,
+      manifests: [],
+      subject,
+      annotations,
+    };
+    const body = JSON.stringify(list);
+    const one = digestOf(Buffer.from(body));
+    pushed.push(one);
+    const headers = { 'content-type': OCI_INDEX };
+    const put = await fetch(`${url}/v2/a/manifests/${one}`, { method: 'PUT', headers, body });
+    expect(put.status).toBe(201);
+  }
+  const first = await fetch(`${url}/v2/a/referrers/${digest}?artifactType=b`);
+  expect((await first.arrayBuffer()).byteLength).toBeLessThan(4.1 * 2 ** 20);
+  expect(first.headers.get('link')).toContain('rel="next"');
+  const all = await client.listReferrers(parseReference(`${host}/a@${digest}`), digest);
+  expect(all.map((one) => one.digest)).toEqual([...pushed].sort());
+  expect(all.every(({ annotations }) => (annotations?.['text']?.length ?? 0) > text.length)).toBe(true);
+  const some = await client.listReferrers(parseReference(`${host}/a@${digest}`), digest, 'b');
+  expect(some.map((one) => one.digest)).toEqual(pushed.slice(0, 4).sort());
+  const layout = await openLayout(directory, { create: false, takesSparse: false, journaled: true });
+  const { manifests } = await layout.contents('a');
+  expect(JSON.stringify([...manifests.values()]).length).toBeLessThan(text.length);
+});
+
+test('52: a registry that is stopped waits for no body of a connection that is gone', async () => {
+  const waiting = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+  const server = await startRegistry({ directory: folder() });
+  const before = waiting();
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write('GET /v2/_catalog HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50));
+  await once(socket, 'data');
+  socket.destroy();
+  await server.close();
+  expect(waiting()).toBeLessThanOrEqual(before);
 });
