@@ -22,6 +22,7 @@ export function csvIcon(csv: Readonly<Record<string, unknown>>): CsvIcon | undef
   return { base64data: encodeBase64(bytes), mediatype: typeof mediatype === 'string' ? mediatype : '' };
 }
 
+/** Line ends do not count, as in Go's decoder. */
 function decoded(base64: string): Uint8Array | undefined {
   const text = base64.replaceAll(/[\r\n]/g, '');
   const isSound = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);

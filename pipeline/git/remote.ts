@@ -144,6 +144,7 @@ async function commitId(run: Run, objects: ObjectReader, text: string): Promise<
   });
 }
 
+/** A beginning that stands for no commit, or for several, stays as it is, and is refused as unknown. */
 async function wholeId(run: Run, beginning: string): Promise<string> {
   const parameters = ['rev-parse', '--verify', '--quiet', `${beginning}^{commit}`];
   const { code, output } = await runGit({ ...run, accept: [0, 1, 128] }, parameters);

@@ -41,6 +41,7 @@ interface GatedSupport {
   readonly needsNamespace: boolean;
 }
 
+/** What only a feature gate allows counts as allowed, and is said beside. */
 export function gatedSupport(bundle: Bundle): GatedSupport {
   const all = v1Obstacles(bundle);
   const obstacles = all.filter((one) => one !== NEEDS_GATE);

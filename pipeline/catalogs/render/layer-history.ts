@@ -55,6 +55,7 @@ function copiedTo(step: string): string | undefined {
 
 /** Whether one of two folders is the other, or above it. */
 function overlap(a: string, b: string): boolean {
+  // The root alone would have two slashes.
   const [x, y] = [a, b].map((path) =>
     `/${path
       .split('/')

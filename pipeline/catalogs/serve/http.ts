@@ -199,10 +199,13 @@ function* within(batches: Iterable<Buffer>, [start = 0, end = 0]: readonly numbe
   }
 }
 
+/** What a client says of all codings is not said of those that it names: `gzip;q=0, *` refuses gzip. */
 function takesGzip(header: string | string[] | undefined): boolean {
-  return String(header ?? '')
-    .split(',')
-    .some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
+  const codings = String(header ?? '').split(',');
+  const named = codings.filter((coding) => /^\s*gzip\s*(?:;|$)/i.test(coding));
+  return (named.length > 0 ? named : codings).some((coding) =>
+    /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding),
+  );
 }
 
 /**

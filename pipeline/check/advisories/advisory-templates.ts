@@ -131,6 +131,7 @@ async function templatesIn(objects: Objects, request: AdvisoryRequest): Promise<
   const found: Template[] = [];
   for (const { path, id } of files) {
     const { bytes } = await objects.read(id, request.policy.limits.fileBytes);
+    // Only what has a schema of templates in it is parsed.
     if (!bytes.includes('olm.template.') && !bytes.includes(SEMVER_SCHEMA)) continue;
     const template = readTemplate({ file: path, bytes });
     if (template) found.push(template);

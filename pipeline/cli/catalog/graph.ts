@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { World } from '../../../catalog/olm/foresight/world.ts';
 import { graphDocument } from '../../../catalog/olm/graph/graph-document.ts';
 import { hopGraph } from '../../../catalog/olm/graph/hop-graph.ts';
@@ -101,5 +101,5 @@ async function written(content: string, out: string | undefined, terminal: Termi
     return;
   }
   const path = resolve(terminal.directory, out);
-  writeFiles(dirname(path), new Map([[path.slice(dirname(path).length + 1), content]]));
+  writeFiles(dirname(path), new Map([[basename(path), content]]));
 }

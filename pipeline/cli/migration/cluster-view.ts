@@ -136,6 +136,7 @@ async function objectsInFolder(path: string, written: string): Promise<ClusterOb
   return objects;
 }
 
+/** A must-gather has many objects of other groups; files that are in no such folder may hold any. */
 function isWanted(path: string): boolean {
   const group = GROUP_FOLDER.exec(path)?.[1];
   const isOurs = group === undefined || group === OLM_V0 || group === OLM_V1 || group === CRDS;

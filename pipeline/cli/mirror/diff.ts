@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   deleteImagesText,
   diffMirrors,
@@ -70,7 +70,7 @@ function isFolder(path: string): boolean {
 function writeTo(directory: string, file: string | undefined, content: string): void {
   if (file === undefined) return;
   const path = resolve(directory, file);
-  writeFiles(dirname(path), new Map([[path.slice(dirname(path).length + 1), content]]));
+  writeFiles(dirname(path), new Map([[basename(path), content]]));
 }
 
 function diffText({ add, change, unchanged, prune, keep }: MirrorDiff): string {

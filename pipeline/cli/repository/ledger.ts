@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { appendLedger } from '../../check/world/ledger.ts';
 import { readText } from '../../directory.ts';
 import { writeFiles } from '../../write.ts';
@@ -23,7 +23,7 @@ export const command: Command = {
     for (const { name, catalog } of await readOperands(operands, invocation, terminal)) {
       text = appendLedger(text, { path: file, name, catalog, today });
     }
-    writeFiles(dirname(path), new Map([[path.slice(dirname(path).length + 1), text]]));
+    writeFiles(dirname(path), new Map([[basename(path), text]]));
     return 0;
   },
 };

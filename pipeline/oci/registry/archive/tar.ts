@@ -111,6 +111,7 @@ function plain(path: string): string {
   return parts.join('/');
 }
 
+/** The checksum counts its own eight bytes as spaces. */
 function isHeader(header: Buffer): boolean {
   let sum = 0;
   for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (header[i] ?? 0);

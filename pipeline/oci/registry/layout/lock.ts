@@ -71,7 +71,7 @@ async function ownerOf(pid: number): Promise<Owner> {
 
 async function beginningOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name of the program, in brackets, may contain anything.
+  // The name of the program, in brackets, may contain anything. It is field 2, and the start time is field 22.
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 

@@ -26,3 +26,19 @@ test('a package that no catalog contains is an error in every format, not an emp
     expect((await asked('p')).exit).toBe(0);
   }
 });
+
+test('a file in the root of the file system has its whole name', async () => {
+  const directory = folder();
+  const p = { versions: ['1.0.0'], channels: { stable: [{ name: 'p.v1.0.0' }] } };
+  mkdirSync(join(directory, 'v4.20'));
+  writeFileSync(join(directory, 'v4.20', 'catalog.json'), written({ p }));
+  writeFileSync(join(directory, 'mapping.txt'), '');
+  const graph = ['graph', 'v4.20', '--package', 'p', '--format', 'svg', '--out', '/dev'];
+  const diff = ['mirror', 'diff', 'mapping.txt', 'mapping.txt', '--mapping', '/dev'];
+  // A directory: without its first letter the name would be that of a new file.
+  for (const words of [graph, diff])
+    expect(await runCommand(words, { directory })).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('directory'),
+    });
+});

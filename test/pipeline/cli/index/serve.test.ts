@@ -155,6 +155,19 @@ describe('by HTTP, as catalogd', () => {
     expect(text.split('\n')).toHaveLength(count + 1);
   });
 
+  test.each([
+    ['*', 'gzip'],
+    ['br, gzip', 'gzip'],
+    ['gzip;q=0', null],
+    ['gzip;q=0, *', null],
+    ['*;q=0, gzip', 'gzip'],
+    ['br', null],
+  ])('who accepts %s gets %s', async (accepted, coding) => {
+    const { url } = await served();
+    const answer = await fetch(`${url}/all`, { headers: { 'accept-encoding': accepted } });
+    expect(answer.headers.get('content-encoding')).toBe(coding);
+  });
+
   test('who has it already is told so; bytes that differ have tags that differ', async () => {
     const { url } = await served();
     const plain = await fetch(`${url}/all`, { headers: { 'accept-encoding': 'identity' } });
