@@ -33,6 +33,23 @@ test('every file is as npm run generate writes it', () => {
   expect(FILES.filter((file) => withInstall(text(file), INSTALL) !== text(file))).toEqual([]);
 });
 
+test('the page for release engineers shows the workflow that publishes, on another schedule', () => {
+  const [, block = ''] =
+    /^ {3}```yaml\n( {3}name: portolan-publish\n[\s\S]*?)^ {3}```$/m.exec(
+      text('docs/start-release-engineer.md'),
+    ) ?? [];
+  const { on, ...shown } = load(block) as Record<string, unknown>;
+  const { on: written, ...workflow } = load(text('docs/workflows/portolan-publish.yml')) as Record<
+    string,
+    unknown
+  >;
+  expect(shown).toEqual(workflow);
+  expect({ push: { branches: ['main'] }, ...(on as object) }).toEqual({
+    ...(written as object),
+    schedule: [{ cron: '30 2 * * *' }],
+  });
+});
+
 describe('before the first release', () => {
   // Whoever registers a name on npm that nobody has claimed can run code where it is called.
   test.each(JOBS)('%s runs nothing from npm by the name portolan', (file) => {
