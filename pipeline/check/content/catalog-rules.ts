@@ -7,6 +7,7 @@ import { catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { diffOf } from '../../../catalog/olm/diff.ts';
 import { type Change, formerWorld, type World } from '../../../catalog/olm/foresight/world.ts';
+import { rule as bundleUnlisted } from '../../../catalog/rules/bundle/unlisted.ts';
 import { knownFrom } from '../../../catalog/rules/earlier-findings.ts';
 import { areStrandedIn } from '../../../catalog/rules/effect.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
@@ -55,7 +56,9 @@ export async function checkCatalog(
   const inAll = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
   // Of rules whose news is what they see in the change, the state says no more than what is known.
   const isCompared = ({ rule }: Finding): boolean => BY_COMPARISON.has(rule);
-  const findings: Finding[][] = [valid.filter((finding) => !isCompared(finding)).map(inAll)];
+  const isOmitted = omittedBefore(touched);
+  const isKnown = (finding: Finding): boolean => isCompared(finding) || isOmitted(finding);
+  const findings: Finding[][] = [valid.filter((finding) => !isKnown(finding)).map(inAll)];
   const known: Finding[][] = [];
   const news = new Set<string>();
   const undecided: Undecided[] = [];
@@ -69,7 +72,7 @@ export async function checkCatalog(
     undecided.push(...of.undecided);
     for (const finding of of.findings) news.add(cause(finding));
   }
-  known.push(valid.filter((finding) => isCompared(finding) && !news.has(cause(finding))).map(inAll));
+  known.push(valid.filter((finding) => isKnown(finding) && !news.has(cause(finding))).map(inAll));
   const inCatalogs = (all: readonly Finding[][]): Finding[] =>
     joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
   return {
@@ -221,6 +224,14 @@ export function joinedDiffs(diffs: readonly PlacedDiff[]): PlacedDiff[] {
     alike.set(key, known ? { ...known, catalogs: [...known.catalogs, ...diff.catalogs] } : diff);
   }
   return [...alike.values()];
+}
+
+/** Says whether a bundle is left out of a generated catalog that is as valid without it, and was so before. */
+function omittedBefore({ before }: TouchedCatalog): (finding: Finding) => boolean {
+  const omissions = new Set(
+    before?.unread.flatMap(({ rule, message }) => (rule === bundleUnlisted.id ? [message] : [])),
+  );
+  return ({ rule, message }) => rule === bundleUnlisted.id && omissions.has(message);
 }
 
 /** Findings of a state of a catalog by itself: what could not be read, and what rules say that compare nothing. */

@@ -194,3 +194,28 @@ test('the audit of a commit reads them, and publish makes their images', async (
   );
   expect(refused.exit).not.toBe(0);
 });
+
+test('a bundle that the base branch leaves out as well is not what a pull request causes', async () => {
+  const { directory, commit } = repository();
+  const modes = '  installModes: [{type: AllNamespaces, supported: true}]\n';
+  const omitting = { ...BASE, ...bundle('1.1.0') };
+  const base = commit({ ...omitting, ...bundle('1.2.0', '  replaces: ferry.v1.1.0\n') });
+  const told = async (head: Files): Promise<{ verdict: string; left: string[]; known: string[] }> => {
+    const id = commit(head, { parents: [base] });
+    const { out } = await portolan(directory, ...['check', '--base', base, '--head', id, '--format', 'json']);
+    const { verdict, findings, known } = JSON.parse(out);
+    const left = (all: { rule: string; message: string }[]): string[] =>
+      all.filter(({ rule }) => rule === 'bundle/unlisted').map(({ message }) => message.split('"')[1] ?? '');
+    return { verdict, left: left(findings), known: left(known) };
+  };
+  expect(await told(bundle('1.3.0', `${modes}  replaces: ferry.v1.2.0\n`))).toEqual({
+    verdict: 'pass',
+    left: [],
+    known: ['ferry.v1.0.0'],
+  });
+  expect(await told(bundle('1.3.0', `${modes}  replaces: ferry.v1.1.0\n`))).toEqual({
+    verdict: 'fail',
+    left: ['ferry.v1.2.0'],
+    known: ['ferry.v1.0.0'],
+  });
+});
