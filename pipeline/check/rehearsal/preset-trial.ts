@@ -12,7 +12,7 @@ import { checkedMerges } from './history.ts';
 import type { RehearsalRequest } from './rehearsal.ts';
 
 /** How many of the latest merges are looked at, and how many of those that change packages are checked. */
-const MOST_MERGES = 20;
+const MOST_MERGES = 100;
 const MOST_CHECKED = 3;
 
 interface TrialRequest extends Pick<RehearsalRequest, 'head' | 'policy'> {

@@ -32,24 +32,30 @@ test.each<[string, Files, string | undefined]>([
   else expect(out).not.toContain('preset ');
 });
 
-test.each<[string, string | undefined]>([
-  ['quay.io/acme', undefined],
-  ['registry.redhat.io/acme', '[konflux]'],
-])('proposes a preset only where the latest merges meet it: bundles of %s', async (registry, expected) => {
-  const repository = makeRepository();
-  onTestFinished(repository.remove);
-  const catalog = (versions: readonly string[]): Files => ({
-    'catalogs/prod/etcd/catalog.yaml': catalogOf('etcd', versions).replaceAll('quay.io/org', registry),
-  });
-  const before = repository.commit({ ...catalog(['1.0.0']), ...RUN('validate-fbc') });
-  const commit = repository.commit(catalog(['1.0.0', '1.1.0']), { parents: [before] });
-  const options = ['--commit', commit, '--admin', 'alice', '--dry-run', '--last', '0'];
-  const { out } = await portolan(repository.directory, 'setup', ...options);
-  expect(/^presets: (.*)$/m.exec(out)?.[1]).toBe(expected);
-  if (expected === undefined) {
-    expect(out).toContain('# presets: [konflux]');
-    expect(out).toMatch(
-      /preset konflux: not in the policy, because the latest merges fail it: .*\(bundle\/registry\)/,
-    );
-  }
-});
+test.each<[string, number, string | undefined]>([
+  ['quay.io/acme', 0, undefined],
+  ['quay.io/acme', 25, undefined],
+  ['registry.redhat.io/acme', 0, '[konflux]'],
+])(
+  'proposes a preset only if the latest merges of packages meet it: %s, %i later merges',
+  async (registry, later, expected) => {
+    const repository = makeRepository();
+    onTestFinished(repository.remove);
+    const catalog = (versions: readonly string[]): Files => ({
+      'catalogs/prod/etcd/catalog.yaml': catalogOf('etcd', versions).replaceAll('quay.io/org', registry),
+    });
+    const before = repository.commit({ ...catalog(['1.0.0']), ...RUN('validate-fbc') });
+    let commit = repository.commit(catalog(['1.0.0', '1.1.0']), { parents: [before] });
+    for (let i = 0; i < later; i++)
+      commit = repository.commit({ 'main.go': `package m${i}\n` }, { parents: [commit] });
+    const options = ['--commit', commit, '--admin', 'alice', '--dry-run', '--last', '0'];
+    const { out } = await portolan(repository.directory, 'setup', ...options);
+    expect(/^presets: (.*)$/m.exec(out)?.[1]).toBe(expected);
+    if (expected === undefined) {
+      expect(out).toContain('# presets: [konflux]');
+      expect(out).toMatch(
+        /preset konflux: not in the policy, because the latest merges fail it: .*\(bundle\/registry\)/,
+      );
+    }
+  },
+);
