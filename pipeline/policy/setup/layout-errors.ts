@@ -66,7 +66,10 @@ function patternText(one: WrittenPattern): string {
 }
 
 export function notHere(paths: readonly string[]): PipelineError {
-  const message = `${amount(paths.length, 'file')} that may be catalogs are not in this clone, such as ${paths[0]}`;
+  const message =
+    paths.length === 1
+      ? `${paths[0]}, which may be a catalog, is not in this clone`
+      : `${paths.length} files that may be catalogs are not in this clone, such as ${paths[0]}`;
   return new PipelineError('not-found', message, { hint: bringing(paths) });
 }
 

@@ -76,6 +76,15 @@ test('without any catalog, setup writes nothing and names the command that bring
   expect(clone.policy()).toContain(PATTERN);
 });
 
+test('one catalog that is not in the clone is named', async () => {
+  const one = { 'v4.18/catalog/etcd/catalog.json': catalogOf('etcd', ['1.0.0']) };
+  const { exit, err } = await cloneOf(one, '--filter=blob:none', '--no-checkout').setup();
+  expect([exit, err.split('\n')[0]]).toEqual([
+    2,
+    'portolan: v4.18/catalog/etcd/catalog.json, which may be a catalog, is not in this clone',
+  ]);
+});
+
 test('a file of tests that is not in the clone keeps nobody from setup', async () => {
   const files = { 'tests/data/etcd/catalog.json': catalogOf('etcd', ['1.0.0']), 'main.go': 'package a\n' };
   const { exit, out } = await cloneOf(files, '--filter=blob:none', '--no-checkout').setup();
