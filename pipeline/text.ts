@@ -93,8 +93,8 @@ export function plain(text: string): string {
 }
 
 /**
- * Makes texts that follow each other safe for the log of a workflow: no line begins with `::`, and none has `##[`. Both
- * escapes mean the same within JSON.
+ * Makes texts that follow each other safe for the log of a workflow: no line begins with `::`, and none has `##[`, unless
+ * it has one half from each of two texts. Both escapes mean the same within JSON.
  */
 export function logSafe(): (text: string) => string {
   let isStart = true;

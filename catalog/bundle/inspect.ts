@@ -123,6 +123,7 @@ export async function inspectedBundle(
   const objects = manifests.flatMap((file) => objectIn(file) ?? []);
   const [csv, ...laterCsvs] = objects.filter(({ kind }) => kind === 'ClusterServiceVersion');
   const annotations = annotationsOf(files);
+  // Only metadata can have a rule in CEL, and few do.
   const usesCel = files.metadata.some(({ bytes }) => new TextDecoder().decode(bytes).includes('cel'));
   const channels = textOf(annotations?.values[`${PREFIX}channels.v1`]);
   return {

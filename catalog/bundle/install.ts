@@ -86,6 +86,7 @@ export function installedObjects(bundle: Inspected, options: InstallOptions): In
   const { csv } = bundle;
   if (!csv) return { objects: [], grants: [] };
   const permissions = permissionsOf(csv);
+  // Each namespace has an account `default` already.
   const accounts = new Set(permissions.map(({ account }) => account).filter((name) => name !== 'default'));
   const objects = [
     ...bundle.allObjects.flatMap((object) =>

@@ -404,6 +404,7 @@ export function lastInvalid(text: string, bytes: Uint8Array): number {
 /** Place of the first byte that is not UTF-8: a 1-based line, and a 1-based column in UTF-16 units. */
 function firstInvalid(bytes: Uint8Array): { line: number; column: number } {
   let line = 1;
+  // No character of several bytes contains a line feed, so each line can be decoded by itself.
   for (let from = 0; ; line++) {
     const found = bytes.indexOf(10, from);
     const to = found < 0 ? bytes.length : found;

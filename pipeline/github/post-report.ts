@@ -50,6 +50,7 @@ const RESERVED = 20;
 /** @throws PipelineError `usage` where a success could be the last status of a commit */
 async function refuseLastSuccess({ github, repository }: PostRequest, commit: string): Promise<void> {
   const asked = { ...repository, ref: commit, per_page: 100 };
+  // Few commits have more than 800 statuses: only of those all are counted.
   const late = await answer(github.rest.repos.listCommitStatusesForRef({ ...asked, page: 9 }));
   if (late.length === 0) return;
   const all = await pages(github.paginate(github.rest.repos.listCommitStatusesForRef, asked));

@@ -55,6 +55,7 @@ async function checkSource(from: Reference, registry: Registry): Promise<Omit<Ba
 function maintainerIn(bytes: Uint8Array): string | undefined {
   const manifest = parsed(new TextDecoder().decode(bytes));
   const history: unknown = isObject(manifest) ? manifest['history'] : undefined;
+  // Schema 1 has the newest layer first, with its configuration as text.
   const [newest] = Array.isArray(history) ? history : [];
   const text: unknown = isObject(newest) ? newest['v1Compatibility'] : undefined;
   const image = typeof text === 'string' ? parsed(text) : undefined;

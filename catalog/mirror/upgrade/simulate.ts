@@ -46,6 +46,7 @@ export function simulate(
   const namespaces = new Map<string, PlacedOperator[]>();
   for (const one of placed) {
     const { operator, channel, version } = one;
+    // OLM v0 resolves the operators of a namespace together.
     if (operator.olm === 'v0') {
       const list = namespaces.get(operator.namespace) ?? [];
       namespaces.set(operator.namespace, [...list, one]);

@@ -217,6 +217,7 @@ async function withPlatforms(reference: Reference, { registry }: LookUpOptions):
   const parsed = parseManifest(manifest);
   if (parsed.kind === 'list') {
     const listed = parsed.manifests.flatMap(({ platform }) => platform ?? []);
+    // Statements of BuildKit about the images stand beside them, for the platform `unknown/unknown`.
     const real = listed.filter(({ os, architecture }) => os !== 'unknown' && architecture !== 'unknown');
     return { kind: 'found', digest, isList: true, platforms: unique(real.map(platformText)) };
   }

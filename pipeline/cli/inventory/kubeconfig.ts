@@ -48,8 +48,7 @@ export function clusterAccess(file: KubeconfigFile, context: string | undefined)
   refuse(file.path, cluster, user);
   const data = (of: Json, key: string): string | undefined => dataOrFile(file, of, key);
   const [cert, key] = [data(user, 'client-certificate'), data(user, 'client-key')];
-  const tokenFile = text(user['tokenFile']);
-  const token = text(user['token']) || (tokenFile === '' ? '' : file.readFile(tokenFile).trim());
+  const token = tokenOf(file, user);
   return {
     name,
     server: serverOf(file.path, text(cluster['server'])),
@@ -79,6 +78,18 @@ function named(list: unknown, name: string, kind: string): Json | undefined {
 function contextsHint(list: unknown): string {
   const names = Array.isArray(list) ? list.flatMap((one) => (isObject(one) ? text(one['name']) : [])) : [];
   return `--context ${names.join('|')}`;
+}
+
+/** The token in a file is renewed there, so that kubectl uses the one beside it only where the file has none. */
+function tokenOf({ readFile }: KubeconfigFile, user: Json): string {
+  const [token, path] = [text(user['token']), text(user['tokenFile'])];
+  if (path === '') return token;
+  try {
+    return readFile(path).trim() || token;
+  } catch (error) {
+    if (token === '') throw error;
+    return token;
+  }
 }
 
 /** Refuses what Portolan does not support. */

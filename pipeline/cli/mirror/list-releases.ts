@@ -87,6 +87,7 @@ async function listIn(
 async function minorVersions({ registry, releases }: ReleaseSource): Promise<string[]> {
   const found = new Set<string>();
   for await (const tag of registry.listTags(parseReference(`${releases}:latest`))) {
+    // Tags that end with `.sig` are signatures.
     const [, minor] = /^(\d+\.\d+)\.\d+.*(?<!\.sig)$/.exec(tag) ?? [];
     if (minor !== undefined) found.add(minor);
   }

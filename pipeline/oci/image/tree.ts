@@ -214,6 +214,7 @@ async function unpackEntry(
   else for (const one of [added, stack]) if (one.entries.get(path)?.kind === 'link') one.entries.delete(path);
   if (isFile && isWanted) put(added, path, await keepBody(header, state, body));
   else await passOver(body);
+  // A link counts also where it is not wanted: what is wanted must not lie behind it.
   if (found && (isWanted || found.kind === 'link')) put(added, path, found);
 }
 

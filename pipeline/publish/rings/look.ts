@@ -56,6 +56,7 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
     const previous = rings[i - 1];
     if (!previous) continue;
     const there = look.claims[i];
+    // The newest that may go on takes the place of all before it.
     for (const arrival of state.arrivals.filter((one) => one.ring === previous.name).reverse()) {
       const why = await reasons(arrival, ring, { state, look, there }).catch(unanswered);
       if (why.length === 0) {

@@ -429,6 +429,17 @@ describe('portolan inventory', () => {
     expect(unknown.err).toContain('--context secret-name');
   });
 
+  test('the token in a file is the newer one; the one beside it is for a file without one', async () => {
+    const far = await cluster({ ...OLM_V0 });
+    const old = kubeconfig(far, { user: { token: 'old', tokenFile: 'token' } });
+    writeFileSync(join(old, 'token'), 'secret\n');
+    expect((await inventory(old)).exit).toBe(0);
+    const empty = kubeconfig(far, { user: { token: 'secret', tokenFile: 'token' } });
+    expect((await inventory(empty)).exit).toBe(0);
+    writeFileSync(join(empty, 'token'), '\n');
+    expect((await inventory(empty)).exit).toBe(0);
+  });
+
   test('73: a kubeconfig of somebody else: no device is read, and no password of its address is shown', async () => {
     const far = await cluster({ ...OLM_V0 });
     const endless = await inventory(kubeconfig(far, { user: { tokenFile: '/dev/zero' } }));
