@@ -190,7 +190,7 @@ export function withOpening(state: RingState, opening: Opening): RingState {
   };
 }
 
-/** `3 d 4 h`, `72 h`, `5 min`. */
+/** `5 min`, `3 h 20 min`, `72 h`: from a day on minutes do not count. */
 function durationText(milliseconds: number): string {
   const minutes = Math.max(1, Math.ceil(milliseconds / 60_000));
   if (milliseconds <= 0) return '0 min';
