@@ -28,7 +28,6 @@ const PAGES = [
   'docs/glossary.md',
   'docs/index-image.md',
   'docs/kubernetes.md',
-  'docs/mirror-differences.md',
   'docs/monitor.md',
   'docs/opm.md',
   'docs/performance.md',

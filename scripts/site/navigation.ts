@@ -78,7 +78,6 @@ export const GROUPS: readonly Group[] = [
       'docs/from-oc-mirror.md',
       'docs/from-konflux.md',
       'docs/bundle-differences.md',
-      'docs/mirror-differences.md',
     ],
   },
   {

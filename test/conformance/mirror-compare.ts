@@ -1,5 +1,5 @@
 // Compares the plan of a real tool with ours, line by line and entry by entry. What
-// differs needs an excuse: a row of docs/mirror-differences.md, found by a predicate on
+// differs needs an excuse: a row of docs/from-oc-mirror.md, found by a predicate on
 // the case's input or on what was recorded.
 
 import { isObject } from '../../catalog/go/shape.ts';

@@ -1,5 +1,5 @@
 // The chosen differences: where a real tool is wrong, and how one sees it in the case's
-// input or in what was recorded. Each row has its explanation in docs/mirror-differences.md.
+// input or in what was recorded. Each row has its explanation in docs/from-oc-mirror.md.
 
 import { isObject } from '../../catalog/go/shape.ts';
 import { nodeConfig, pull } from '../../catalog/mirror/node/node.ts';
