@@ -53,7 +53,18 @@ export {
 export { type ChannelHops, nextHops, type Stop } from './olm/graph/next-hops.ts';
 export { type Extension, type ExtensionResolution, resolveExtension } from './olm/resolve/extension.ts';
 export { type Namespace, type Resolution, resolveNamespace } from './olm/resolve/namespace.ts';
-export type { Fails, Outcome, Reason, ReasonCode, Stays, Target, Upgrade } from './olm/resolve/outcome.ts';
+export type {
+  Fails,
+  Outcome,
+  PlacedOutcome,
+  PlacedTarget,
+  PlacedUpgrade,
+  Reason,
+  ReasonCode,
+  Stays,
+  Target,
+  Upgrade,
+} from './olm/resolve/outcome.ts';
 export { type LabelSelector, selectorOf } from './olm/resolve/selector.ts';
 export type { Scope, ScopeCatalog } from './olm/resolve/snapshot.ts';
 export {

@@ -6,8 +6,9 @@
  */
 
 import type { Finding, Location } from '../finding.ts';
+import { isObject } from '../go/shape.ts';
 import { type CatalogSource, compareWalk, type FilePieces, type SourceFile } from '../source.ts';
-import { decodeBlob } from './blob.ts';
+import { type Decoded, decodeBlob } from './blob.ts';
 import type { SourceDocument } from './document.ts';
 import { type DocumentLimits, type KnownDocuments, readDocuments } from './documents.ts';
 import { costlyFile, ignoreMatcher, isIgnoreFile } from './ignore.ts';
@@ -139,6 +140,18 @@ class Loader {
     });
   }
 
+  #decode(value: unknown, document: SourceDocument): Decoded | undefined {
+    if (!this.#known || !isObject(value)) return decodeBlob(value, document, this.#findings);
+    const known = decodedBundles.get(value);
+    if (known) return { kind: 'bundle', blob: { ...known, document } };
+    const { length } = this.#findings;
+    const decoded = decodeBlob(value, document, this.#findings);
+    // Findings are said again at each place.
+    if (decoded?.kind === 'bundle' && this.#findings.length === length)
+      decodedBundles.set(value, decoded.blob);
+    return decoded;
+  }
+
   #document(value: unknown, document: SourceDocument): void {
     if (++this.#documents > this.#limits.documents) {
       if (this.#documents === this.#limits.documents + 1) {
@@ -147,7 +160,7 @@ class Loader {
       }
       return;
     }
-    const decoded = decodeBlob(value, document, this.#findings);
+    const decoded = this.#decode(value, document);
     switch (decoded?.kind) {
       case 'package':
         this.#packages.push(this.#each.package?.(decoded.blob) ?? decoded.blob);
@@ -167,6 +180,9 @@ class Loader {
     }
   }
 }
+
+/** Bundles by the values that they were decoded from, where several versions of a file share these. */
+const decodedBundles = new WeakMap<object, Bundle>();
 
 function wholeFile(bytes: Uint8Array): FilePieces {
   return { size: bytes.length, pieces: [bytes] };

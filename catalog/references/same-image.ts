@@ -47,6 +47,7 @@ export function imageChange(before: string, after: string, digests: TagDigests =
 
 /** The tags of a bundle that became digests: its image, and related images at the same place or of the same name. */
 export function newPins(before: Bundle, after: Bundle): NewPin[] {
+  if (before.image === after.image && before.relatedImages === after.relatedImages) return [];
   const pin = (was: string | undefined, is: string, path: Path): NewPin[] => {
     // Only a digest has an `@`: most references need not be parsed.
     if (was === undefined || was.includes('@') || !is.includes('@')) return [];

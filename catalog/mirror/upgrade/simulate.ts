@@ -3,7 +3,7 @@ import type { Cel } from '../../fbc/cel.ts';
 import { detailedPathV1 } from '../../olm/foresight/detailed-path.ts';
 import { type Member, namespaceUpgrades } from '../../olm/foresight/namespace-path.ts';
 import { MOST_EFFORT } from '../../olm/foresight/world.ts';
-import type { Target } from '../../olm/resolve/outcome.ts';
+import type { PlacedTarget } from '../../olm/resolve/outcome.ts';
 import type { ScopeCatalog } from '../../olm/resolve/snapshot.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { ClusterOperator } from './cluster.ts';
@@ -22,7 +22,7 @@ export interface OperatorStep {
   readonly operator: ClusterOperator | undefined;
   readonly package: string;
   readonly namespace: string;
-  readonly to: Target;
+  readonly to: PlacedTarget;
 }
 
 interface Simulated {

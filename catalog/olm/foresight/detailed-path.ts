@@ -9,14 +9,20 @@ import { formatVersion } from '../../version/version.ts';
 import { resolveNamespace } from '../resolve/namespace.ts';
 import { nextV0, type Place } from '../resolve/next-v0.ts';
 import { type ExtensionSpec, nextOfExtension } from '../resolve/next-v1.ts';
-import type { Fails, Outcome, Stays, Upgrade } from '../resolve/outcome.ts';
+import {
+  type Fails,
+  type PlacedOutcome,
+  type PlacedUpgrade,
+  placedIn,
+  type Stays,
+} from '../resolve/outcome.ts';
 import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
 import type { Olm } from './world.ts';
 
 /** An upgrade path with each of its steps. */
 export interface DetailedPath {
   readonly olm: Olm;
-  readonly steps: readonly Upgrade[];
+  readonly steps: readonly PlacedUpgrade[];
   /** Why it goes no further; `circle` where the last step leads back to an earlier one. */
   readonly last: Stays | Fails | { readonly kind: 'circle' };
   /** Whether it ends at a head: of the subscribed channel, or of any selected one. */
@@ -38,9 +44,9 @@ export function detailedPathV0(
   const head = channel && headOf(channel)?.name;
   const down = scope.catalogs.find(({ serving }) => !serving);
   const nextOf = nextV0(scope, source, place);
-  const next = (installed: Installed | undefined): Outcome => {
+  const next = (installed: Installed | undefined): PlacedOutcome => {
     if (down) return notServing(down);
-    return installed ? nextOf(installed) : firstV0(scope, source, place);
+    return installed ? placedIn(source.name, nextOf(installed)) : firstV0(scope, source, place);
   };
   return { olm: 'v0', ...walked(from, next, (name) => name === head) };
 }
@@ -51,7 +57,7 @@ function notServing({ name }: ScopeCatalog): Fails {
 }
 
 /** What a new subscription gets. */
-function firstV0(scope: Scope, source: ScopeCatalog, place: Place): Outcome {
+function firstV0(scope: Scope, source: ScopeCatalog, place: Place): PlacedOutcome {
   const subscription = { name: place.package, ...place, catalog: source.name };
   const resolution = resolveNamespace(scope, {
     name: 'operators',
@@ -79,16 +85,16 @@ export function detailedPathV1(scope: Scope, spec: ExtensionSpec, from: Installe
       .flatMap(headsOf)
       .map(({ name }) => name),
   );
-  const next = (installed: Installed | undefined): Outcome => nextOfExtension(scope, spec, installed);
+  const next = (installed: Installed | undefined): PlacedOutcome => nextOfExtension(scope, spec, installed);
   return { olm: 'v1', ...walked(from, next, (name) => heads.has(name)) };
 }
 
 function walked(
   from: Installed | undefined,
-  next: (installed: Installed | undefined) => Outcome,
+  next: (installed: Installed | undefined) => PlacedOutcome,
   isHead: (name: string) => boolean,
 ): Omit<DetailedPath, 'olm'> {
-  const steps: Upgrade[] = [];
+  const steps: PlacedUpgrade[] = [];
   const seen = new Set(from ? [from.name] : []);
   for (let at = from; ; ) {
     const outcome = next(at);

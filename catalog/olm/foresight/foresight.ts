@@ -5,12 +5,12 @@
  */
 import { firstAlike, headOf, headsOf, selectedIn } from '../../fbc/channel.ts';
 import { type Installed, installedOf, versionText } from '../../fbc/edge.ts';
-import type { Bundle } from '../../fbc/model.ts';
+import type { Blobs, Bundle, Catalog, Package } from '../../fbc/model.ts';
 import { isSameVersion } from '../../version/version.ts';
-import { nextV0, type Place } from '../resolve/next-v0.ts';
+import { hasRequirements, nextV0, type Place } from '../resolve/next-v0.ts';
 import { nextV1, type Selection } from '../resolve/next-v1.ts';
 import type { Fails, Outcome, Stays } from '../resolve/outcome.ts';
-import type { Scope, ScopeCatalog } from '../resolve/snapshot.ts';
+import { lanesOf, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
 import { nextWithoutChannel } from './without-channel.ts';
 
 /** The upgrade path of an installation: its next step and its end. */
@@ -37,6 +37,44 @@ export interface Foresight {
 
 /** Prepares to foresee what one catalog of a scope does; what it offers is sought in all of them. */
 export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
+  const all = new Map<string, OlmWalks>();
+  const inScope = walksIn(scope, source);
+  const walksFor = (name: string): OlmWalks => {
+    const ofPackage = source.catalog.packages.get(name);
+    const walks = all.get(name) ?? (ofPackage ? walksOf(ofPackage, inScope) : inScope);
+    all.set(name, walks);
+    return walks;
+  };
+  return {
+    scope,
+    source,
+    v0: (place, installed) =>
+      walksFor(place.package).v0.ofChannel(place.package, place.channel).follow(installed),
+    v1: (selection, installed) =>
+      walksFor(selection.package).v1.of(selection.package, selection.channels).follow(installed),
+  };
+}
+
+interface OlmWalks {
+  readonly v0: Walks;
+  readonly v1: Walks;
+}
+
+const alone = new WeakMap<Package, OlmWalks>();
+
+/** The walks of a package: those for which no other package matters are the same in all catalogs that have it. */
+function walksOf(ofPackage: Package, inScope: OlmWalks): OlmWalks {
+  const catalog: Catalog = { packages: new Map([[ofPackage.name, ofPackage]]), blobs: NO_BLOBS };
+  const source = { name: '', namespace: '', priority: 0, catalog, serving: true };
+  const { v0, v1 } = alone.get(ofPackage) ?? walksIn({ catalogs: [source] }, source);
+  alone.set(ofPackage, { v0, v1 });
+  // OLM v1 has no requirements.
+  return { v0: lanesOf(ofPackage).some(hasRequirements) ? inScope.v0 : v0, v1 };
+}
+
+const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
+
+function walksIn(scope: Scope, source: ScopeCatalog): OlmWalks {
   const v0: Walks = new Walks((name, [channel = '']) =>
     channel === ''
       ? walkWithoutChannel(source, name, (one, from) => v0.ofChannel(name, one).follow(from).next)
@@ -51,12 +89,7 @@ export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
     const first = firstAlike(ofPackage, only);
     return first === only ? walk : walk.sharing(v1.ofChannel(name, first));
   });
-  return {
-    scope,
-    source,
-    v0: (place, installed) => v0.ofChannel(place.package, place.channel).follow(installed),
-    v1: (selection, installed) => v1.of(selection.package, selection.channels).follow(installed),
-  };
+  return { v0, v1 };
 }
 
 function walkV0(scope: Scope, source: ScopeCatalog, place: Place): Walk {

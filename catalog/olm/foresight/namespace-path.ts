@@ -7,7 +7,7 @@ import type { Property } from '../../fbc/model.ts';
 import { formatVersion } from '../../version/version.ts';
 import { type InstallStep, resolveNamespace } from '../resolve/namespace.ts';
 import type { Place } from '../resolve/next-v0.ts';
-import type { Reason, Target } from '../resolve/outcome.ts';
+import type { PlacedTarget, Reason } from '../resolve/outcome.ts';
 import { REQUIRING, RequirementError } from '../resolve/requirement.ts';
 import { type Offer, offerOfInstalled, type Scope, type ScopeCatalog } from '../resolve/snapshot.ts';
 import { requirementIn } from '../resolve/unreadable.ts';
@@ -22,7 +22,7 @@ export interface Member {
 
 interface NamespacePath {
   /** The upgrades of the first operator. */
-  readonly steps: readonly Target[];
+  readonly steps: readonly PlacedTarget[];
   /** Where it ends. */
   readonly end: Installed;
   /** Why nothing in the namespace is resolved any more; undefined where nothing complains. */
@@ -41,7 +41,7 @@ interface NamespaceUpgrades {
 /** An upgrade, or the first installation of what others require. */
 interface NamespaceStep {
   readonly package: string;
-  readonly to: Target;
+  readonly to: PlacedTarget;
   readonly isNew: boolean;
 }
 

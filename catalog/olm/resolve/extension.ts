@@ -13,7 +13,7 @@ import { compareText } from '../../go/text.ts';
 import { meets, parseVersionConstraint, type VersionConstraint } from '../../version/constraint.ts';
 import { compareVersions, formatVersion, VersionError } from '../../version/version.ts';
 import { firstFollower } from './followers.ts';
-import { type Fails, type Outcome, type Reason, stays } from './outcome.ts';
+import { type Fails, type Outcome, type PlacedOutcome, placedIn, type Reason, stays } from './outcome.ts';
 import { compareVersionReleases, parseStored, type VersionRelease, versionReleaseOf } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
 
@@ -40,7 +40,7 @@ interface InstalledBundle {
 }
 
 export interface ExtensionResolution {
-  readonly outcome: Outcome;
+  readonly outcome: PlacedOutcome;
   /** Names of the bundles that were left, by catalog, the best first. */
   readonly candidates: ReadonlyMap<string, readonly string[]>;
   /** Bundles that are as good as the one that was taken: a cluster may take any of them. */
@@ -180,7 +180,7 @@ export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>
   selected: readonly ScopeCatalog[],
   lists: readonly O[],
   extension: Extension,
-): { outcome: Outcome; taken?: O } {
+): { outcome: PlacedOutcome; taken?: O } {
   const down = selected.find(({ serving }) => !serving);
   if (down) {
     const catalog = JSON.stringify(down.name);
@@ -201,13 +201,15 @@ export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>
   const absent = (): Entry | undefined =>
     absentFollower(catalog.packages.get(extension.package), extension.channels, installedOf(bundle));
   return {
-    outcome: outcomeOf(first.best, {
-      catalog: name,
-      installed: extension.installed?.name,
-      why: (best) =>
-        outsideRange(catalog.packages.get(extension.package), extension, bundle) ??
-        stayReason(best, { all: first.all, isHead, absent }),
-    }),
+    outcome: placedIn(
+      name,
+      outcomeOf(first.best, {
+        installed: extension.installed?.name,
+        why: (best) =>
+          outsideRange(catalog.packages.get(extension.package), extension, bundle) ??
+          stayReason(best, { all: first.all, isHead, absent }),
+      }),
+    ),
     taken: first,
   };
 }
@@ -240,7 +242,6 @@ export function unsupportedProperty(bundle: Bundle): string | undefined {
 export function outcomeOf(
   best: Candidate,
   from: {
-    readonly catalog: string;
     /** The name of what is installed. */
     readonly installed: string | undefined;
     readonly why: (best: Candidate) => Reason;
@@ -253,7 +254,7 @@ export function outcomeOf(
     return { kind: 'fails', reason: { code: 'dependency', text, bundle: bundle.name } };
   }
   if (bundle.name === from.installed) return stays(() => from.why(best));
-  const to = { name: bundle.name, version: bundle.version, catalog: from.catalog, channel: '' };
+  const to = { name: bundle.name, version: bundle.version, channel: '' };
   return { kind: 'upgrade', to, edge: best.edge };
 }
 

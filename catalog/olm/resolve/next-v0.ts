@@ -53,7 +53,7 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
     if (unreadable) return fails('bad-dependency', unreadable.text, unreadable.bundle);
     const node = nodes[first(installed)];
     if (!node || node.name === installed.name) return stays(() => stayReason(lane, installed));
-    return upgrade(node, { installed, source });
+    return upgrade(node, installed);
   };
 }
 
@@ -133,10 +133,9 @@ function candidatesFor(lane: Lane, installed: Installed): readonly Node[] {
   return positions(installed).flatMap((position) => nodes[position] ?? []);
 }
 
-function upgrade(node: Node, { installed, source }: { installed: Installed; source: ScopeCatalog }): Outcome {
-  const { name, version, channel, entry } = node;
+function upgrade({ name, version, channel, entry }: Node, installed: Installed): Outcome {
   const edge = (entry && edgeField(entry, installed)) ?? 'none';
-  return { kind: 'upgrade', to: { name, version, catalog: source.name, channel }, edge };
+  return { kind: 'upgrade', to: { name, version, channel }, edge };
 }
 
 /** Asks the whole resolver, since what follows may need, or exclude, other bundles. */
@@ -169,7 +168,7 @@ function resolved(
   }
   const step = resolution.steps.find(({ subscriptions }) => subscriptions.length > 0);
   const [node] = step ? nodesNamed(lane, step.bundle) : [];
-  return node ? upgrade(node, { installed, source }) : stays(() => stayReason(lane, installed));
+  return node ? upgrade(node, installed) : stays(() => stayReason(lane, installed));
 }
 
 /** Data for explaining why installations stay, computed once for a lane. */

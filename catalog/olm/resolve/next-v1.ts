@@ -22,7 +22,7 @@ import {
   stayReason,
 } from './extension.ts';
 import { type FirstFollower, firstFollower, followersOf } from './followers.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, PlacedOutcome } from './outcome.ts';
 import { storedVersion, versionReleaseKey, versionReleaseOf, withRelease } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
 
@@ -44,7 +44,6 @@ export function nextV1(source: ScopeCatalog, selection: Selection): (installed: 
       return { kind: 'fails', reason: { code: 'no-bundle', text } };
     }
     return outcomeOf(best, {
-      catalog: source.name,
       installed: installed.name,
       why: () =>
         stayReason(best, {
@@ -71,7 +70,7 @@ export function nextOfExtension(
   scope: Scope,
   spec: ExtensionSpec,
   installed: Installed | undefined,
-): Outcome {
+): PlacedOutcome {
   const extension: Extension = {
     package: spec.package,
     version: spec.range,

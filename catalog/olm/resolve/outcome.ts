@@ -22,9 +22,26 @@ export interface Upgrade {
 export interface Target {
   readonly name: string;
   readonly version: Version | undefined;
-  readonly catalog: string;
   /** The channel that OLM v0 takes it from; empty under OLM v1. */
   readonly channel: string;
+}
+
+/** An outcome that names the catalog of the next bundle, for installations that may get it from several. */
+export type PlacedOutcome = PlacedUpgrade | Stays | Fails;
+
+export interface PlacedUpgrade extends Upgrade {
+  readonly to: PlacedTarget;
+}
+
+export interface PlacedTarget extends Target {
+  readonly catalog: string;
+}
+
+/** The outcome in a catalog. */
+export function placedIn(catalog: string, outcome: Outcome): PlacedOutcome {
+  if (outcome.kind !== 'upgrade') return outcome;
+  const { name, version, channel } = outcome.to;
+  return { ...outcome, to: { name, version, catalog, channel } };
 }
 
 /** The installation is kept, and nothing complains. */

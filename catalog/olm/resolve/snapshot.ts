@@ -155,18 +155,20 @@ export function nodesNamed(lane: Lane, name: string, except?: Node): readonly No
   return (byName.get(name) ?? []).filter((node) => node !== except);
 }
 
-const offers = new WeakMap<Bundle, Offer>();
+const offers = new WeakMap<
+  Bundle['properties'],
+  Pick<Bundle, 'package' | 'version'> & { readonly offer: Offer }
+>();
 
 /** The offer of a bundle, from its properties: the resolver never sees its manifests. */
 export function offerOfBundle(bundle: Bundle): Offer {
-  let offer = offers.get(bundle);
-  if (!offer) {
-    const properties = bundle.properties.filter(
-      ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
-    );
-    offer = offerOf(properties, { package: bundle.package, version: bundle.version });
-    offers.set(bundle, offer);
-  }
+  const { package: name, version, properties: all } = bundle;
+  // Bundles that are read from the same text share their properties.
+  const known = offers.get(all);
+  if (known?.package === name && known.version === version) return known.offer;
+  const properties = all.filter(({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata');
+  const offer = offerOf(properties, { package: name, version });
+  offers.set(all, { package: name, version, offer });
   return offer;
 }
 

@@ -176,7 +176,9 @@ function unservedApisOn({ from, to }: Between): readonly string[] {
 function replacedOn({ from, to }: Between): readonly string[] {
   if (from.world.crds(from.bundle) && to.world.crds(to.bundle)) return [];
   const kept = new Set(offerOfBundle(to.bundle).gvks);
-  const had = groupedBy(offerOfBundle(from.bundle).gvks, withoutVersion);
+  const { gvks } = offerOfBundle(from.bundle);
+  if (gvks.every((gvk) => kept.has(gvk))) return [];
+  const had = groupedBy(gvks, withoutVersion);
   const has = new Set([...kept].map(withoutVersion));
   return [...had].flatMap(([kind, all]) =>
     has.has(kind) && !all.some((gvk) => kept.has(gvk)) ? all.map(gvkText) : [],
@@ -200,10 +202,11 @@ function unconvertedOn({ from, to }: Between): readonly string[] {
 
 /** Kinds of which the bundle no longer provides or requires any version. */
 function droppedKinds(from: Side, to: Side): readonly string[] {
-  const after = new Set([...offerOfBundle(to.bundle).gvks, ...requiredBy(to)].map(withoutVersion));
-  return offerOfBundle(from.bundle)
-    .gvks.filter((gvk) => !after.has(withoutVersion(gvk)))
-    .map(gvkText);
+  const kept = new Set(offerOfBundle(to.bundle).gvks);
+  const gone = offerOfBundle(from.bundle).gvks.filter((gvk) => !kept.has(gvk));
+  if (gone.length === 0) return [];
+  const after = new Set([...kept, ...requiredBy(to)].map(withoutVersion));
+  return gone.filter((gvk) => !after.has(withoutVersion(gvk))).map(gvkText);
 }
 
 /** Kinds that a bundle requires, read as those that it provides, so that both have one form. */

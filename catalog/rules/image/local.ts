@@ -14,8 +14,8 @@ export const rule: Rule = {
   foresee(world, report) {
     for (const ofPackage of checkedPackages(world)) {
       for (const bundle of headBundles(ofPackage)) {
-        const [first, ...others] = referencesOf(bundle).filter(({ image }) =>
-          LOCAL.test(tryParseReference(image)?.registry ?? ''),
+        const [first, ...others] = referencesOf(bundle).filter(
+          ({ image }) => LOCAL.test(image) && tryParseReference(image) !== undefined,
         );
         if (!first) continue;
         const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
@@ -30,4 +30,4 @@ export const rule: Rule = {
   },
 };
 
-const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
+const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?\//;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { type KnownDocuments, type ReadDocument, readDocuments } from '../../../catalog/fbc/documents.ts';
-import { DEFAULT_LIMITS } from '../../../catalog/fbc/load.ts';
+import { DEFAULT_LIMITS, load } from '../../../catalog/fbc/load.ts';
 import type { Finding } from '../../../catalog/finding.ts';
+import { sourceOf } from '../../../catalog/source.ts';
 
 const PACKAGE = 'schema: olm.package\nname: p\ndefaultChannel: a\n';
 const CHANNEL = 'schema: olm.channel\npackage: p\nname: a\nentries:\n- name: p.v1\n  skips:\n  - p.v0\n';
@@ -155,4 +156,28 @@ test('a document keeps its places where its separator has to be read with it', (
   expect(first?.places[0]).toEqual({ file: 'f.yaml', line: 2, column: 1 });
   expect([second?.line, second?.places[1]]).toEqual([2, { file: 'f.yaml', line: 2, column: 10 }]);
   expect([third?.line, third?.places[0]]).toEqual([2, { file: 'f.yaml', line: 2, column: 1 }]);
+});
+
+test('a bundle of known documents is decoded once, and located in each file', async () => {
+  const text = BUNDLE.replace('name:', 'package: p\nname:').replace(
+    'version: 1.0.0',
+    'packageName: p\n    version: 1.0.0',
+  );
+  const wrong = text.replace('p.v1', 'p.v2').replace('name: p.v2', 'image: 7\nname: p.v2');
+  const known = memory();
+  const loaded = await Promise.all(
+    [text, `${CHANNEL}---\n${text}---\n${wrong}`, `---\n${wrong}`].map((written, i) =>
+      load(sourceOf({ [`${i}.yaml`]: written }), DEFAULT_LIMITS, {}, known),
+    ),
+  );
+  const [one, other] = loaded.map(({ blobs }) => blobs.bundles[0]);
+  expect(other?.properties).toBe(one?.properties);
+  expect([one, other].map((bundle) => bundle?.document.locate(['name']))).toEqual([
+    { file: '0.yaml', line: 3, column: 7 },
+    { file: '1.yaml', line: 11, column: 7 },
+  ]);
+  const places = loaded.map(({ findings }) =>
+    findings.map(({ location: { file, line } }) => `${file}:${line}`),
+  );
+  expect(places).toEqual([[], ['1.yaml:20'], ['2.yaml:4']]);
 });

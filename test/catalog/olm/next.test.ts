@@ -6,7 +6,7 @@ import { resolveExtension } from '../../../catalog/olm/resolve/extension.ts';
 import { resolveNamespace } from '../../../catalog/olm/resolve/namespace.ts';
 import { nextV0 } from '../../../catalog/olm/resolve/next-v0.ts';
 import { nextOfExtension, nextV1 } from '../../../catalog/olm/resolve/next-v1.ts';
-import type { Outcome } from '../../../catalog/olm/resolve/outcome.ts';
+import { type Outcome, placedIn } from '../../../catalog/olm/resolve/outcome.ts';
 import { parseVersion } from '../../../catalog/version/version.ts';
 import { runs } from '../../fakes/runs.ts';
 import { anyPackage, bundleName, PACKAGE, sourceFrom, VERSIONS, type WrittenPackage } from './universe.ts';
@@ -56,7 +56,7 @@ describe('what is prepared for a package answers as the whole resolver does', ()
           { ...selection, version: '', policy: 'CatalogProvided', installed: { name, version } },
         );
         if (whole.ties.length > 0) return;
-        expect(prepared).toEqual(whole.outcome);
+        expect(placedIn(source.name, prepared)).toEqual(whole.outcome);
       }),
       runs(120),
     );
