@@ -13,8 +13,17 @@ export function settingOf({ rules }: Policy, id: string): RuleSetting | undefine
 /** The severity of each rule under a policy: what it says of the rule counts first, then its presets. */
 export function severitiesOf(policy: Policy): SeverityOf {
   const ofPresets = presetSeverities(policy.presets);
-  return (rule: Rule) =>
-    settingOf(policy, rule.id)?.severity ?? ofPresets.get(rule.id) ?? severityInChecks(policy, rule);
+  // Each state of each catalog asks for all rules.
+  const known = new Map<Rule, Severity | 'off'>();
+  return (rule: Rule) => {
+    const severity =
+      known.get(rule) ??
+      settingOf(policy, rule.id)?.severity ??
+      ofPresets.get(rule.id) ??
+      severityInChecks(policy, rule);
+    known.set(rule, severity);
+    return severity;
+  };
 }
 
 /** The severity of a rule that a policy may name, for its `enforce` alone. */

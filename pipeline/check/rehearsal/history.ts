@@ -143,7 +143,13 @@ function pastBefore(
         return oldVersions(repository, before, places);
       }
       const versions = ended.slice(at + 1).flatMap((one) => one.versions);
-      const isAsked = ({ path }: OldVersion): boolean => folders.some((folder) => isBelow(path, folder));
+      // Most versions are of few files.
+      const asked = new Map<string, boolean>();
+      const isAsked = ({ path }: OldVersion): boolean => {
+        const is = asked.get(path) ?? folders.some((folder) => isBelow(path, folder));
+        asked.set(path, is);
+        return is;
+      };
       return { versions: versions.filter(isAsked), incomplete: undefined };
     },
   };

@@ -293,6 +293,8 @@ function note(
   }
 }
 
+const OBJECT = 'olm.bundle.object';
+
 /** Reads old bundles as a whole, with their manifests, where their files hold any. */
 export async function wholeBundles(
   objects: ObjectReader,
@@ -305,10 +307,10 @@ export async function wholeBundles(
   const found: Bundle[] = [];
   for (const [id, names] of [...byFile].slice(0, MOST_FILES)) {
     const content = await contentOf(objects, id, limits);
-    const documents = content ? documentsIn(content) : [];
     // What holds no manifests says no more than its outline.
+    const documents = content?.includes(OBJECT) ? documentsIn(content) : [];
     const isWanted = (text: Buffer): boolean =>
-      text.includes('olm.bundle.object') && [...names].some((name) => text.includes(name));
+      text.includes(OBJECT) && [...names].some((name) => text.includes(name));
     for (const document of documents.filter(isWanted)) {
       const { bundles } = await blobsIn(document.toString('utf8'), limits, {});
       found.push(...bundles.filter(({ name }) => names.has(name)));
