@@ -97,8 +97,9 @@ function passingPatterns(errors: readonly Finding[]): string[] | undefined {
   return words.includes(undefined) ? undefined : [...new Set(words)].map((word) => `*${word}*`);
 }
 
+/** The same day of a later month, or that month's last. */
 function laterBy(day: string, months: number): string {
-  const date = new Date(`${day}T00:00:00Z`);
-  date.setUTCMonth(date.getUTCMonth() + months);
-  return date.toISOString().slice(0, 10);
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
+  return new Date(Date.UTC(year, month - 1 + months, Math.min(date, last))).toISOString().slice(0, 10);
 }
