@@ -1,7 +1,9 @@
 /** A delivery with no cloud, whose ports may die: the sample's repository, a layout, records, a queue. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PipelineError } from '../../pipeline/error.ts';
-import { openRepository } from '../../pipeline/git/repository.ts';
+import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
 import { openLayout } from '../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../pipeline/oci/registry/layout/registry.ts';
 import type { CommitStatus, Queue, RecordStore, Registry } from '../../pipeline/ports.ts';
@@ -15,6 +17,8 @@ import { versionIn } from '../../pipeline/publish/immutable-tag.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { testClock } from './clock.ts';
 import { folder } from './folder.ts';
+
+const SETTINGS = { searchPath: process.env['PATH'] };
 
 /** What dies with a process. */
 export class Death extends Error {}
@@ -66,13 +70,16 @@ export interface World extends Pick<Delivered, 'calls' | 'callers'> {
   living(caller: string): DeliveryPorts & ReportPorts;
 }
 
+/** @param repository what all processes read; without, each opens the directory */
 export async function deliveryWorld({
   directory,
+  repository: shared,
   queue,
   reports,
   fate,
   denies = false,
 }: Pick<Run, 'directory' | 'fate' | 'denies'> & {
+  readonly repository?: Repository;
   readonly queue: Queue;
   readonly reports: Queue;
 }): Promise<World> {
@@ -111,13 +118,12 @@ export async function deliveryWorld({
           };
         },
       });
-    const settings = { searchPath: process.env['PATH'] };
     return {
       open: async ({ branch }) => {
         opens++;
-        const repository = await openRepository(directory, settings);
-        const [tip = ''] = await repository.resolve([branch]);
-        return { repository, tip, close: repository.close };
+        const repository = shared ?? (await openRepository(directory, SETTINGS));
+        const tip = readFileSync(join(directory, '.git/refs/heads', branch), 'utf8').trim();
+        return { repository, tip, close: shared ? async () => undefined : repository.close };
       },
       registry: mortal<Registry>('registry', registry),
       fence: mortal('fence', recordFence(records)),
@@ -145,7 +151,17 @@ export async function deliveryWorld({
 }
 
 /** Handles the pushes to the end, each step in a process of its own that may die. */
-export async function deliver({ pushes, attempts = 5, last, ...run }: Run): Promise<Delivered> {
+export async function deliver(run: Run): Promise<Delivered> {
+  const repository = await openRepository(run.directory, SETTINGS);
+  return delivered({ ...run, repository }).finally(repository.close);
+}
+
+async function delivered({
+  pushes,
+  attempts = 5,
+  last,
+  ...run
+}: Run & { readonly repository: Repository }): Promise<Delivered> {
   const queue = memoryQueue({ attempts, parallel: 1 });
   const reports = memoryQueue({ attempts, parallel: 1 });
   const world = await deliveryWorld({ ...run, queue, reports });
