@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { PipelineError } from '../error.ts';
+import { readRegular } from '../file-pieces.ts';
 import { keepAuthorization } from '../secrets.ts';
 import { refusePipes } from './special-files.ts';
 
@@ -37,6 +38,8 @@ export interface GitRun {
   readonly accept?: readonly number[];
   /** How long it may take, in ms. */
   readonly timeout?: number;
+  /** Bytes of memory that it may take where that can be seen (Linux). */
+  readonly memory?: number;
   /** Set when another repository is to be reached; without, nothing but this directory is. */
   readonly reach?: Reach;
   /** More configuration that wins over the repository's own. */
@@ -198,30 +201,65 @@ function endAfter(child: ChildProcess, timeout: number): void {
 /** Longest time for one command, in ms: a merge of trees that were made to exhaust us ends here. */
 const TIMEOUT = 120_000;
 
+/** Trees that hold each other stand for a thousand million files, which git lists in memory before it prints the first one. */
+const MEMORY = 2 * 2 ** 30;
+/** How often somebody looks how much it is, in ms. */
+const LOOKS = 100;
+/** Bytes of an answer at most: a text cannot be longer. */
+const LARGEST_ANSWER = 500 * 2 ** 20;
+
+/** The memory that a process has for itself, without files; 0 where nobody tells. */
+function memoryOf(process: number): number {
+  try {
+    const status = readRegular(`/proc/${process}/status`).toString('latin1');
+    return 1024 * Number(/^RssAnon:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
 /** What git prints on standard error is cut behind this many characters. */
 const MESSAGE_LENGTH = 600;
 
 /**
  * Runs git to its end.
  *
- * @throws PipelineError `git` when git is missing or fails
+ * @throws PipelineError `git` when git is missing or fails, `too-large` when it takes too much
  */
 export function runGit(run: GitRun, parameters: readonly string[]): Promise<GitAnswer> {
   return new Promise((resolve, reject) => {
     const child = startGit({ timeout: TIMEOUT, ...run }, parameters);
     const output: Buffer[] = [];
-    let message = '';
-    child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
+    const [command = ''] = parameters;
+    const most = run.memory ?? MEMORY;
+    let [size, message, excess] = [0, '', ''];
+    const end = (what: string): void => {
+      excess = what;
+      child.kill('SIGKILL');
+    };
+    const watch = setInterval(() => {
+      if (memoryOf(child.pid ?? 0) > most) end(`takes more than ${Math.round(most / 2 ** 20)} MiB of memory`);
+    }, LOOKS);
+    child.stdout?.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > LARGEST_ANSWER) end(`prints more than ${LARGEST_ANSWER / 2 ** 20} MiB`);
+      else output.push(chunk);
+    });
     child.stderr?.on('data', (chunk: Buffer) => {
       if (message.length < MESSAGE_LENGTH) message += chunk.toString('utf8');
     });
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(run.input ?? '');
-    child.on('error', (error) => reject(startError(error)));
+    child.on('error', (error) => {
+      clearInterval(watch);
+      reject(startError(error));
+    });
     child.on('close', (code, signal) => {
-      if (code !== null && (run.accept ?? [0]).includes(code))
+      clearInterval(watch);
+      if (excess !== '') reject(new PipelineError('too-large', `git ${command} ${excess}`));
+      else if (code !== null && (run.accept ?? [0]).includes(code))
         resolve({ code, output: Buffer.concat(output) });
-      else reject(failure(parameters[0] ?? '', code ?? signal, message));
+      else reject(failure(command, code ?? signal, message));
     });
   });
 }

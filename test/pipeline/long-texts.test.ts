@@ -2,9 +2,14 @@
 import { expect, test } from 'vitest';
 import { repositoryOf, withoutDigest } from '../../catalog/fbc/fragment.ts';
 import { imagesInTemplates } from '../../catalog/mirror/helm/unrendered.ts';
+import { readImageSet } from '../../catalog/mirror/image-set.ts';
 import { readMapping } from '../../catalog/mirror/mapping.ts';
+import { worldOf } from '../../catalog/olm/foresight/world.ts';
+import { AS_TODAY } from '../../catalog/olm/suggest/policy.ts';
+import { suggestGraph } from '../../catalog/olm/suggest/suggestion.ts';
 import { chartsIn } from '../../pipeline/mirror/charts/repository.ts';
 import { compileLayout } from '../../pipeline/policy/layout.ts';
+import { catalogFrom } from '../catalog/olm/universe.ts';
 
 const MANY = 20_000;
 
@@ -54,4 +59,33 @@ test('79: one list of versions cannot stand for those of every chart of an index
     );
   expect(await charts(2)).toMatchObject([{ name: 'n0', version: '1.0.7' }]);
   await expect(charts(501)).rejects.toMatchObject({ code: 'too-large' });
+});
+
+/** A pattern that tries again at each character takes much longer for texts of this length than a test may. */
+const LONG = 150_000;
+const PATIENCE = 5000;
+
+test('79: an additional image whose name has very many colons is refused', { timeout: PATIENCE }, () => {
+  const head = 'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\n';
+  const read = (name: string): readonly string[] => {
+    const text = `${head}mirror:\n  additionalImages:\n  - name: "${name}"\n`;
+    return readImageSet(text, 'isc.yaml').findings.map(({ message }) => message);
+  };
+  expect(read('quay.io/a/b:v1')).toEqual([]);
+  expect(read(`quay.io/a${':'.repeat(LONG)}/b`)).toContainEqual(
+    expect.stringContaining('has neither a tag nor a digest'),
+  );
+});
+
+test('79: a name in skips that is full of versions is looked at once', { timeout: PATIENCE }, async () => {
+  const name = `p.v${'1.'.repeat(LONG)}\u2028`;
+  const written = {
+    versions: ['1.0.0', '1.1.0'],
+    channels: { a: [{ name: 'p.v1.0.0' }, { name: 'p.v1.1.0', replaces: 'p.v1.0.0', skips: [name] }] },
+  };
+  const catalog = await catalogFrom({ p: written });
+  const ofPackage = catalog.packages.get('p');
+  if (!ofPackage) throw new Error('the package is missing');
+  const { channels } = suggestGraph(await worldOf({ name: 'cat', catalog }), ofPackage, AS_TODAY);
+  expect(channels[0]?.entries.find((one) => one.name === 'p.v1.1.0')?.skips).toEqual([name]);
 });

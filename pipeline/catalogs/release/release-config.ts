@@ -27,6 +27,9 @@ export interface ReleaseConfig {
   readonly release: Pick<Release, 'channels' | 'replaces' | 'skips' | 'skipRange' | 'defaultChannel'>;
 }
 
+/** Catalogs of all templates together: each is rendered anew. OpenShift has some 20 versions. */
+const MOST_CATALOGS = 500;
+
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** The name of the file in a bundle's folder. */
@@ -43,7 +46,7 @@ export async function releaseConfigOf(place: ReleaseRepository, folder: string):
   const ciPath = `${folder.slice(0, folder.lastIndexOf('/'))}/ci.yaml`;
   const { fbc } = await settingsAt(place, ciPath);
   const mappings = listIn(isObject(fbc) ? fbc : {}, 'catalog_mapping');
-  return listed.map((one) => {
+  const asked = listed.map((one): ReleaseConfig => {
     const template = textAt(one, 'template_name') ?? '';
     const mapping = mappings.find((other) => textAt(other, 'template_name') === template);
     if (!FILE_NAME.test(template) || !mapping)
@@ -65,6 +68,13 @@ export async function releaseConfigOf(place: ReleaseRepository, folder: string):
       throw new PipelineError('usage', `${ciPath}: ${JSON.stringify(odd)} is not a catalog`);
     return { template, catalogs, kind, release: releaseOf(one, path) };
   });
+  const count = asked.reduce((sum, { catalogs }) => sum + catalogs.length, 0);
+  if (count > MOST_CATALOGS)
+    throw new PipelineError(
+      'usage',
+      `${path} and ${ciPath} ask for ${count} catalogs, the limit is ${MOST_CATALOGS}`,
+    );
+  return asked;
 }
 
 function releaseOf(one: Fields, path: string): ReleaseConfig['release'] {

@@ -299,3 +299,30 @@ describe('what the objects lack is not passed', () => {
     ).toEqual(['unread', 'pass', 'pass']);
   });
 });
+
+test('79: the groups of a namespace are put in order once, for all its Subscriptions', () => {
+  let reads = 0;
+  const own = HEALTHY.find(({ kind }) => kind === 'OperatorGroup');
+  const [first] = HEALTHY.filter(({ kind }) => kind === 'Subscription');
+  if (!own || !first) throw new Error('no group');
+  const groups = Array.from({ length: 100 }, (_, i) => {
+    const metadata = { ...own.metadata };
+    const get = (): string => {
+      reads++;
+      return `group-${i}`;
+    };
+    Object.defineProperty(metadata, 'name', { enumerable: true, get });
+    return { ...own, metadata };
+  });
+  const subscriptions = Array.from({ length: 100 }, (_, i) => ({
+    ...first,
+    metadata: { ...first.metadata, name: `s${i}` },
+  }));
+  const view = viewOf('cluster', [...platform(), ...groups, ...subscriptions], true);
+  reads = 0;
+  const verdicts = new Set(
+    view.all('Subscription').map((one) => JSON.stringify(checksOf(view, one).map(({ result }) => result))),
+  );
+  expect(verdicts.size).toBe(1);
+  expect(reads).toBeLessThan(100 * 100);
+});

@@ -121,3 +121,22 @@ test('the image is named by the digest that it will have; pushed, it is there, a
   const nowhere = await portolan(workTree(), ...words);
   expect([nowhere.exit, nowhere.err]).toEqual([2, expect.stringContaining('has no release.bundles')]);
 });
+
+test('84: a bundle that asks for very many catalogs is not released', async () => {
+  const asking = (templates: number, catalogs: number): string => {
+    const names = Array.from({ length: catalogs }, (_, i) => `v4.${i}`).join(', ');
+    return workTree({
+      'operators/etcd/1.1.0/release-config.yaml': `catalog_templates:\n${'- {template_name: basic.yaml, channels: [stable], replaces: etcd.v1.0.0}\n'.repeat(templates)}`,
+      'operators/etcd/ci.yaml': `fbc:
+  catalog_mapping:
+  - {template_name: basic.yaml, catalog_names: [${names}], type: olm.template.basic}
+`,
+      'catalogs/v4.0/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+    });
+  };
+  const words = ['release', 'etcd', '1.1.0', '--image', NEW];
+  const many = await portolan(asking(20, 26), ...words);
+  expect(many.exit).toBe(2);
+  expect(many.err).toContain('ask for 520 catalogs, the limit is 500');
+  expect(await portolan(asking(1, 26), ...words)).toMatchObject({ exit: 0 });
+});
