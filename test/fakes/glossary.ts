@@ -1,18 +1,19 @@
-/** The glossary's tables: concepts, and the terms that it has retired. */
+/** The glossary's concepts, and the terms that are retired. */
 import { readFileSync } from 'node:fs';
 
-const [concepts = '', retired = ''] = readFileSync('docs/glossary.md', 'utf8').split('## Retired terms');
-
-/** The glossary without its table of retired terms. */
-export const CONCEPTS: string = concepts;
+export const CONCEPTS: string = readFileSync('docs/glossary.md', 'utf8');
 
 /** The first column of a page's tables, without their heads. */
 export function firstColumn(text: string): string[] {
   const rows = [...text.matchAll(/^\| ([^|]+?) \|/gm)].map(([, term = '']) => term);
-  return rows.filter((term) => term !== 'term' && term !== 'retired');
+  return rows.filter((term) => term !== 'term');
 }
 
-export const RETIRED: readonly string[] = firstColumn(retired);
+/** A term on each line, and what replaces it behind a colon. */
+export const RETIRED: readonly string[] = readFileSync('test/fakes/retired-terms.txt', 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => line.slice(0, line.indexOf(': ')));
 
 /** Finds a retired term as words of their own; "there is no" and "is no longer" are English. */
 export function pattern(term: string): RegExp {
