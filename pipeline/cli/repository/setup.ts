@@ -17,7 +17,7 @@ import { OWNERS_PATH } from '../../policy/setup/people.ts';
 import { type OpenQuestions, type PresetTrial, type Setup, setup } from '../../policy/setup/setup.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { amount, linesText, plain } from '../../text.ts';
+import { amount, linesText, plain, shortList } from '../../text.ts';
 import { replaceLink } from '../../write.ts';
 import { type Command, type Invocation, numberOption, usageError } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
@@ -32,6 +32,8 @@ const NEXT = [
 
 const NO_CATALOGS =
   'none found, so the policy uses the default layout, catalogs/CATALOG/PACKAGE/; if they are elsewhere, write layout: {catalog: [PATTERN]}';
+
+const NAME_CATALOG = 'If a pipeline generates a catalog from them, name it: bundleCatalogs: {names: [v4.20]}';
 
 /** How many past merges are checked with the policy if nobody says it. */
 const MERGES = 20;
@@ -277,7 +279,8 @@ function missingLines({ missing }: Setup): string[] {
 
 /** What was found of owners, and what to write where nothing was. */
 function ownersLines(made: Setup): string[] {
-  const { owners, templates, found, bundlePackages, bundleCatalogs, codeOwners, rebuilt } = made;
+  const { owners, templates, found, bundlePackages, bundlePatterns, bundleCatalogs, codeOwners, rebuilt } =
+    made;
   const { packages, owned, certified } = owners;
   return [
     ...(packages === 0
@@ -296,10 +299,15 @@ function ownersLines(made: Setup): string[] {
           `bundles: ${amount(bundlePackages, 'package')} in operators/ and no catalog; ${
             bundleCatalogs.length > 0
               ? `the policy names the catalogs that a pipeline generates from them: ${bundleCatalogs.join(', ')} (bundleCatalogs)`
-              : 'Portolan checks the bundles. If a pipeline generates a catalog from them, name it: bundleCatalogs: {names: [v4.20]}'
+              : `Portolan checks the bundles. ${NAME_CATALOG}`
           }`,
         ]
       : []),
+    ...(bundlePatterns.length === 0
+      ? []
+      : [
+          `bundles: the policy names their directories (layout.bundle): ${shortList(bundlePatterns, 'patterns')}. Portolan checks them, but no catalog. ${NAME_CATALOG}`,
+        ]),
     ...(rebuilt.merges === 0
       ? []
       : [

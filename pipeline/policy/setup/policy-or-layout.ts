@@ -3,6 +3,7 @@ import type { Repository } from '../../git/repository.ts';
 import { listFiles } from '../../git/tree.ts';
 import type { Layout } from '../layout.ts';
 import { type PolicyRead, policyAt, readPolicy } from '../read-policy.ts';
+import { bundleFolders, NO_FOLDERS } from './bundle-folders.ts';
 import { findLayout, readEvidence } from './find-layout.ts';
 import { firstPolicy } from './policy.ts';
 
@@ -21,11 +22,19 @@ export async function policyOrLayoutAt(
   if (!own.defaults) return own;
   const files = await listFiles(objects, await objects.treeOf(commit));
   const { found } = await findLayout(await readEvidence(objects, files), { repository, commit });
-  if (found.patterns.length === 0) return own;
-  const read = readPolicy(Buffer.from(firstPolicy(found, [])), ruleIds);
+  const { patterns: bundlePatterns } =
+    found.patterns.length === 0 ? await bundleFolders(objects, files) : NO_FOLDERS;
+  if (found.patterns.length + bundlePatterns.length === 0) return own;
+  const read = readPolicy(Buffer.from(firstPolicy(found, [], { bundlePatterns })), ruleIds);
   // The default layout also matches catalogs that come later or that cannot be read.
   const paths = files.map(({ path }) => path);
-  if (own.policy && read.policy && covers(own.policy.layout, read.policy.layout, paths)) return own;
+  if (
+    bundlePatterns.length === 0 &&
+    own.policy &&
+    read.policy &&
+    covers(own.policy.layout, read.policy.layout, paths)
+  )
+    return own;
   // Nobody has asked to see findings only, as setup does for a start.
   const policy = read.policy && own.policy && { ...read.policy, enforce: own.policy.enforce };
   return { ...read, policy, defaults: true };

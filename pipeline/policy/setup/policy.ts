@@ -29,6 +29,8 @@ interface FirstPolicyFacts {
   readonly ownersFile?: string | undefined;
   /** How often the images of merged bundles were replaced. */
   readonly rebuilt?: RebuiltBundles | undefined;
+  /** Patterns of bundle directories that are not in operators/. */
+  readonly bundlePatterns?: readonly string[];
   /** Names of the catalogs that a pipeline generates from bundle directories. */
   readonly bundleCatalogs?: readonly string[];
   /** Owners by package, where no file names any. */
@@ -56,6 +58,7 @@ export function firstPolicy(
     codeOwners,
     ownersFile,
     rebuilt,
+    bundlePatterns = [],
     bundleCatalogs = [],
     packageOwners,
     order = [],
@@ -72,6 +75,9 @@ export function firstPolicy(
     ...(isDefault
       ? []
       : ['layout:', '  catalog:', ...patterns.map((pattern) => `  - ${patternText(pattern)}`)]),
+    ...(bundlePatterns.length === 0
+      ? []
+      : ['layout:', '  bundle:', ...bundlePatterns.map((pattern) => `  - ${quoted(pattern)}`)]),
     ...(bundleCatalogs.length === 0
       ? []
       : [

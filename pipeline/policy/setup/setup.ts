@@ -10,6 +10,7 @@ import type { PresetName } from '../presets/preset.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames } from './bundle-catalogs.ts';
+import { bundleFolders, NO_FOLDERS } from './bundle-folders.ts';
 import { likelyOf } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import { findLayout, readEvidence } from './find-layout.ts';
@@ -87,6 +88,8 @@ export interface Setup {
   readonly rebuilt: RebuiltBundles;
   /** How many packages have bundle directories (`operators/PACKAGE/VERSION/manifests`). */
   readonly bundlePackages: number;
+  /** Patterns of bundle directories elsewhere; empty where the repository has catalogs. */
+  readonly bundlePatterns: readonly string[];
   /** Catalogs that the policy takes to be generated from them; empty where the repository has catalogs. */
   readonly bundleCatalogs: readonly string[];
   /** Files that may be catalogs of other patterns, or have owners, and are not in a shallow or partial clone. */
@@ -136,7 +139,9 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   if (proven.questions.length > 0 && !paths.includes(POLICY_PATH)) throw undecidedLayout(proven);
   const config = await pipelineConfig(objects, tree);
   const known = [...new Set([...request.admins, ...config.maintainers])];
-  const places = packagePlaces(catalogs, paths);
+  const { patterns: bundlePatterns, places: bundlePlaces } =
+    found.patterns.length === 0 ? await bundleFolders(objects, files) : NO_FOLDERS;
+  const places = new Map([...bundlePlaces, ...packagePlaces(catalogs, paths)]);
   const missing = [...unseen, ...(await missingOf(objects, filesOfPeople(files, [...places.values()])))];
   const ownersUnder = async (text: string): Promise<OwnersFound> => {
     const { policy } = readPolicy(Buffer.from(text));
@@ -148,7 +153,8 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   const { registries } = config;
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
   const bundleCatalogs = found.patterns.length === 0 ? await bundleCatalogNames(objects, files) : [];
-  const gates = { registries, rebuilt, bundleCatalogs, presets: await gatesOf(objects, files) };
+  const presetsFound = await gatesOf(objects, files);
+  const gates = { registries, rebuilt, bundlePatterns, bundleCatalogs, presets: presetsFound };
   const failedPresets =
     (await request.tryPresets?.(firstPolicy(found, known, gates), gates.presets)) ?? new Map();
   const presets = gates.presets.filter((name) => !failedPresets.has(name));
@@ -200,6 +206,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     codeOwners: isNeeded ? { path: codeOwners ?? '', packages: withThem.owned - without.owned } : undefined,
     rebuilt: decided.published ? { ...rebuilt, merges: 0 } : rebuilt,
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
+    bundlePatterns,
     bundleCatalogs,
     missing,
     templates: found.patterns.length > 0 ? [] : templates,

@@ -1,0 +1,65 @@
+/** Bundle directories outside of operators/, which the default layout does not know: the patterns that hold them. */
+import { isObject } from '../../../catalog/go/shape.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import type { ListedFile } from '../../git/tree.ts';
+import { readSettings } from '../../settings.ts';
+import { isVersionFolder, patternDefect } from '../layout.ts';
+import { isUnshipped } from './unshipped.ts';
+
+export interface BundleFolders {
+  /** Patterns of bundle directories, by folder; empty where they are in operators/. */
+  readonly patterns: readonly string[];
+  /** Packages, each with a path in its folder. */
+  readonly places: ReadonlyMap<string, string>;
+}
+
+export const NO_FOLDERS: BundleFolders = { patterns: [], places: new Map() };
+
+/** `FOLDER/PACKAGE/VERSION/manifests/…`; the default layout has those of `operators/`. */
+const MANIFEST = /^((?:.*\/)?)([^/]+)\/([^/]+)\/manifests\/[^/]*clusterserviceversion\.ya?ml$/;
+const PACKAGE = 'operators.operatorframework.io.bundle.package.v1';
+
+/** The largest file of annotations that is read, in bytes. */
+const FILE_BYTES = 64 * 1024;
+
+/** Folders are taken whose packages are called as their bundles say. */
+export async function bundleFolders(
+  objects: ObjectReader,
+  files: readonly ListedFile[],
+): Promise<BundleFolders> {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const found = new Map<string, Map<string, ListedFile>>();
+  for (const { path } of files) {
+    const [, folder = '', name = '', version = ''] = MANIFEST.exec(path) ?? [];
+    const annotations = byPath.get(`${folder}${name}/${version}/metadata/annotations.yaml`);
+    if (!annotations || !isVersionFolder(version) || folder === 'operators/' || isUnshipped(path)) continue;
+    found.set(folder, (found.get(folder) ?? new Map()).set(name, annotations));
+  }
+  const patterns: string[] = [];
+  const places = new Map<string, string>();
+  for (const [folder, packages] of found) {
+    const named = await Promise.all(
+      [...packages].map(async ([name, file]) => (await packageIn(objects, file)) === name),
+    );
+    if (named.includes(false)) continue;
+    const names = [...packages.keys()];
+    // At the top, any folder could be a package.
+    const wanted =
+      folder === ''
+        ? names.map((name) => `{package:${name}}/{version}/**`)
+        : [`${folder}{package}/{version}/**`];
+    if (wanted.some((pattern) => patternDefect(pattern) !== undefined)) continue;
+    patterns.push(...wanted);
+    for (const [name, { path }] of packages) places.set(name, path);
+  }
+  return { patterns, places };
+}
+
+/** The package that the annotations of a bundle name. */
+async function packageIn(objects: ObjectReader, { id, path }: ListedFile): Promise<string | undefined> {
+  if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return undefined;
+  const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);
+  const annotations = isObject(settings?.value) ? settings.value['annotations'] : undefined;
+  const name = isObject(annotations) ? annotations[PACKAGE] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
