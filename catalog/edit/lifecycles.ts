@@ -2,17 +2,13 @@
 import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import { type Blob, type Blobs, catalogOf } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
-import { rule as duplicate } from '../rules/lifecycle/duplicate.ts';
-import { rule as phases } from '../rules/lifecycle/phases.ts';
-import { rule as platform } from '../rules/lifecycle/platform.ts';
 import { rule as platformEnds } from '../rules/lifecycle/platform-ends.ts';
-import { rule as schema } from '../rules/lifecycle/schema.ts';
 import { rule as supportEnds } from '../rules/lifecycle/support-ends.ts';
-import { rule as version } from '../rules/lifecycle/version.ts';
+import { rules } from '../rules/lifecycle/table.ts';
 import { runRules } from '../rules/rule.ts';
 
 /** Of all rules just these: render loads nothing else. */
-const LIFECYCLE_RULES = [duplicate, phases, platformEnds, platform, schema, supportEnds, version];
+const LIFECYCLE_RULES = [...rules, platformEnds, supportEnds];
 
 interface WithLifecycles {
   /** The catalog, with the source's metadata in place of its own. */

@@ -1,4 +1,6 @@
-import type { Rule } from '../rule.ts';
+import { locate } from '../../fbc/model.ts';
+import { nearest } from '../../spelling.ts';
+import { quoted, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
   {
@@ -82,4 +84,56 @@ export const rules: readonly Rule[] = [
     fix: 'correct the document at this line',
     opm: ['error converting YAML to JSON: yaml: …', 'invalid Yaml document separator: …'],
   },
+  /**
+   * Your own schemas stand beside those of other tools.
+   *
+   * @see https://olm.operatorframework.io/docs/reference/file-based-catalogs/
+   */
+  {
+    id: 'fbc/schema-prefix',
+    severity: 'info',
+    summary: 'Reports custom schemas that do not start with a domain that you own',
+    check(catalog, report) {
+      const seen = new Set<string>();
+      for (const blob of catalog.blobs.others) {
+        const { schema } = blob;
+        if (schema.includes('.') || seen.has(schema)) continue;
+        seen.add(schema);
+        const message = `the custom schema ${quoted(schema)} does not start with a domain`;
+        report(message, locate(blob, 'schema'), {
+          package: blob.package,
+          hint: `schema: com.example.${schema}`,
+        });
+      }
+    },
+  },
+  {
+    id: 'fbc/unknown-schema',
+    severity: 'warning',
+    summary: 'Reports schemas that start with olm. but are not known to OLM',
+    check(catalog, report) {
+      for (const blob of catalog.blobs.others) {
+        const { schema } = blob;
+        const isTemplate = TEMPLATES.includes(schema);
+        if (!/^olm\./i.test(schema)) continue;
+        const near = nearest(schema, SCHEMAS);
+        const message = isTemplate
+          ? `${quoted(schema)} is the schema of a template, not of a catalog`
+          : `OLM does not know the schema ${quoted(schema)} and ignores the object`;
+        const hint = isTemplate
+          ? 'add the file to .indexignore, or move it out of the catalog'
+          : near === undefined
+            ? `OLM's schemas: ${SCHEMAS.join(', ')}`
+            : `schema: ${near}`;
+        report(message, locate(blob, 'schema'), { package: blob.package, hint });
+      }
+    },
+  },
 ];
+
+const SCHEMAS = ['olm.package', 'olm.channel', 'olm.bundle', 'olm.deprecations'];
+
+/** Templates do not belong to a catalog, but may be next to it under these names. */
+const TEMPLATES = ['olm.semver', 'olm.template.basic', 'olm.template.substitutes', 'olm.composite'];
+
+/** OLM silently ignores unknown schemas: `olm.deprecation` (without s) deprecates nothing. */

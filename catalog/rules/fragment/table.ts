@@ -1,0 +1,139 @@
+import {
+  CONFIGS_LABEL,
+  catalogFolder,
+  isWithin,
+  repositoryOf,
+  VERSIONS_LABEL,
+  withoutDigest,
+} from '../../fbc/fragment.ts';
+import { tryParseMinor } from '../../fbc/openshift.ts';
+import { readsCsvMetadata } from '../../fbc/platform.ts';
+import { parsedJson } from '../../json.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'fragment/base-image',
+    severity: 'error',
+    isOptional: true,
+    summary:
+      'Reports a Dockerfile of a catalog on a base image that Konflux does not allow; those that it allows have opm and grpc_health_probe',
+    opm: ['Base image B is not allowed for the file based catalog image.'],
+    fragment({ base, path, place }, report) {
+      if (base === undefined) {
+        const message = `${path}: the base image depends on a build argument without a default, so it is not checked`;
+        report(message, place, { severity: 'warning', hint: BASE_IMAGE_HINT });
+        return;
+      }
+      if (ALLOWED.includes(repositoryOf(base))) return;
+      report(`${path}: the base image ${quoted(base)} is not allowed for catalogs`, place, {
+        hint: BASE_IMAGE_HINT,
+      });
+    },
+  },
+  {
+    id: 'fragment/folders',
+    severity: 'error',
+    isOptional: true,
+    summary:
+      'Reports a Dockerfile of a catalog whose folder has no folder of a package in it: Konflux refuses catalogs without one',
+    opm: [
+      "No package subdirectories found inside 'F'. At least one is required.",
+      'F is missing catalog file.',
+    ],
+    fragment(fragment, report) {
+      const { path, place, files } = fragment;
+      const folder = catalogFolder(fragment);
+      if (files === undefined || folder === undefined || folder === '') return;
+      const inside = files.filter((file) => isWithin(file.path, folder) && file.path !== folder);
+      if (inside.some((file) => file.path.slice(folder.length + 1).includes('/'))) return;
+      const what =
+        inside.length === 0
+          ? `nothing is copied to ${folder}`
+          : `${folder} has only files, and no folder of a package`;
+      report(`${path}: ${what}`, place, { hint: `COPY catalog/ ${folder}/<package>/` });
+    },
+  },
+  {
+    id: 'fragment/label',
+    severity: 'error',
+    isOptional: true,
+    summary: `Reports a Dockerfile of a catalog without the label ${CONFIGS_LABEL}, which names the catalog's folder`,
+    opm: ["The 'operators.operatorframework.io.index.configs.v1' label should be defined for FBC image"],
+    fragment({ path, labels, place }, report) {
+      const label = labels.get(CONFIGS_LABEL);
+      if (label?.value !== '' && label) return;
+      const where = label ? { ...place, line: label.line } : place;
+      report(`${path}: the image has no label ${CONFIGS_LABEL}`, where, {
+        hint: `LABEL ${CONFIGS_LABEL}=/configs`,
+      });
+    },
+  },
+  {
+    id: 'fragment/package',
+    severity: 'error',
+    isOptional: true,
+    summary: 'Reports a Dockerfile of a catalog that copies no olm.package into it',
+    opm: ['There are no olm package entries defined in this FBC fragment.'],
+    fragment(fragment, report) {
+      if (fragment.hasPackage !== false) return;
+      const message = `${fragment.path}: no file in ${catalogFolder(fragment)} has an olm.package`;
+      report(message, fragment.place, { hint: 'copy the catalog of at least one package' });
+    },
+  },
+  {
+    id: 'fragment/versions',
+    severity: 'error',
+    isOptional: true,
+    summary:
+      'Reports a Dockerfile of a catalog without the versions of OpenShift that it is for, in a label or as the tag of its base image',
+    opm: [
+      `Label "${VERSIONS_LABEL}" must contain a non-empty JSON array`,
+      'Invalid OCP version V (expected format v4.x/v5.x or 4.x/5.x).',
+      'No ocp version found; base image tag is empty.',
+    ],
+    fragment({ path, place, base, labels }, report) {
+      const label = labels.get(VERSIONS_LABEL);
+      if (label?.value !== undefined) {
+        const versions = parsedJson(label.value);
+        const wrong = defectOf(label.value, versions);
+        const where = { ...place, line: label.line };
+        if (wrong !== undefined) report(`${path}: ${VERSIONS_LABEL} ${wrong}`, where, { hint: LABEL_HINT });
+        else if (isSplit(versions))
+          report(`${path}: ${SPLIT}`, where, { severity: 'warning', hint: SPLIT_HINT });
+      }
+      if (label || base === undefined || withoutDigest(base) !== repositoryOf(base)) return;
+      const message = `${path}: the base image ${quoted(base)} has no tag, which would name the version of OpenShift`;
+      report(message, place, { hint: LABEL_HINT });
+    },
+  },
+];
+
+/** The base images that the task `validate-fbc` 0.2 allows. */
+const ALLOWED = [
+  'registry.redhat.io/openshift4/ose-operator-registry',
+  'registry.redhat.io/openshift4/ose-operator-registry-rhel9',
+  'registry.redhat.io/openshift5/ose-operator-registry',
+  'registry.redhat.io/openshift5/ose-operator-registry-rhel9',
+  'brew.registry.redhat.io/rh-osbs/openshift-ose-operator-registry-rhel9',
+];
+
+const BASE_IMAGE_HINT = 'FROM registry.redhat.io/openshift4/ose-operator-registry-rhel9:v4.20';
+
+function defectOf(text: string, versions: unknown): string | undefined {
+  if (!Array.isArray(versions) || versions.length === 0)
+    return `must be a list in JSON with at least one version, found ${quoted(text)}`;
+  const bad = versions.find((version) => !/^v?[45]\.\d+$/.test(String(version)));
+  return bad === undefined ? undefined : `must have versions such as v4.20, found ${quoted(String(bad))}`;
+}
+
+const SPLIT =
+  'OpenShift before 4.17 reads olm.bundle.object, since then olm.csv.metadata: no catalog serves both';
+const SPLIT_HINT = 'build an image for the versions before 4.17, and another one for those since';
+
+function isSplit(versions: unknown): boolean {
+  const minors = [versions].flat().flatMap((version) => tryParseMinor(String(version)) ?? []);
+  return new Set(minors.map(readsCsvMetadata)).size > 1;
+}
+
+const LABEL_HINT = `LABEL ${VERSIONS_LABEL}='["v4.19","v4.20"]'`;
