@@ -156,8 +156,9 @@ function stuckIn({ foresight, olm }: World, ofPackage: Package): Stuck[] {
   const listedNames = new Set(
     [...ofPackage.channels.values()].flatMap(({ entries }) => entries.map(({ name }) => name)),
   );
+  // OLM v1 installs nothing without a valid version, which bundle/version reports.
   return [...ofPackage.bundles.values()]
-    .filter(({ name }) => listedNames.has(name))
+    .filter(({ name, version }) => version !== undefined && listedNames.has(name))
     .map((bundle) => ({
       bundle,
       path: foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(bundle)),
