@@ -9,7 +9,7 @@ import { listFiles } from '../../git/tree.ts';
 import type { Layout } from '../../policy/layout.ts';
 import type { WrittenPattern } from '../../policy/policy-file.ts';
 import type { KnownFacts } from '../../policy/setup/catalog-files.ts';
-import { catalogNamer } from '../../policy/setup/catalog-names.ts';
+import { catalogNamer, catalogsIn } from '../../policy/setup/catalog-names.ts';
 import { findLayout, type ReadEvidence, readEvidence } from '../../policy/setup/find-layout.ts';
 import type { Link } from '../../policy/setup/links.ts';
 import { contradictions } from '../../policy/setup/prove.ts';
@@ -56,11 +56,18 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     const reasons = sides.flatMap((side) => side.reasons);
     const leftOut = new Map(reasons.map(({ path, reason }) => [path, reason]));
     if (holds(today)) return { kind: 'same', leftOut };
-    for (const side of sides.toReversed()) {
-      const { found } = await findLayout(side);
-      if (found.patterns.length > 0 && holds(found.patterns))
-        return { kind: 'other', leftOut, patterns: found.patterns };
-    }
+    const layouts = [];
+    for (const side of sides.toReversed()) layouts.push((await findLayout(side)).found.patterns);
+    // Where the merge renames the files of its catalogs, each side has a pattern of its own.
+    const names = sides.toReversed().map(({ catalogs }, i) =>
+      catalogsIn(
+        layouts[i] ?? [],
+        catalogs.map(({ path }) => path),
+      ).join(),
+    );
+    if (names[0] === names[1]) layouts.push(layouts.flat());
+    for (const patterns of layouts)
+      if (patterns.length > 0 && holds(patterns)) return { kind: 'other', leftOut, patterns };
     const [first] = sides.toReversed().flatMap((side) => contradictions(today, side));
     return { kind: 'unclear', why: `the layout at the time is not clear: ${first}` };
   };

@@ -304,3 +304,32 @@ schema: olm.bundle\nimage: quay.io/org/quay:v1.0.0\n`;
   expect(merges.map(({ subject, state }) => [subject, state])).toEqual([['drop', 'failure']]);
   expect(unchecked.map(({ what }) => what.slice(11))).toEqual(['render']);
 });
+
+test('checks merges that rename the files of a catalog', async () => {
+  const git = makeRepository();
+  const at = (file: string, versions: readonly string[]): Files => ({
+    [`fbc/etcd/${file}`]: catalogOf('etcd', versions, 'stable'),
+  });
+  let last = git.commit({ 'README.md': 'x', ...at('index.yaml', ['1.0.0', '1.1.0']) });
+  for (const [message, files] of [
+    ['rename', { 'fbc/etcd/index.yaml': null, ...at('catalog.yaml', ['1.0.0', '1.1.0']) }],
+    ['rename and drop', { 'fbc/etcd/catalog.yaml': null, ...at('operator.yaml', ['1.1.0']) }],
+  ] as const)
+    last = git.commit(files, { parents: [last], author: 'amy', message });
+  git.git('reset', '--hard', '--quiet', last);
+  const repository = await openRepository(git.directory);
+  const given = {
+    path: 'given',
+    bytes: Buffer.from(`${HEAD}layout: {catalog: ['fbc/{package}/operator.yaml']}\n`),
+  };
+  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  await repository.close();
+  git.remove();
+  expect(unchecked).toEqual([]);
+  expect(merges.map(({ subject, state }) => [subject, state])).toEqual([
+    ['rename and drop', 'failure'],
+    ['rename', 'success'],
+  ]);
+  expect(merges[0]?.errors.map(({ rule }) => rule)).toContain('graph/strands-installed-v0');
+  expect(merges[0]?.errors.map(({ rule }) => rule)).not.toContain('graph/package-removed');
+});
