@@ -62,25 +62,26 @@ export function newSteps(sides: Sides, ways: readonly InstalledWay[]): NewStep[]
 
 /** @param ways what gets its upgrades in one way */
 function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): Generator<NewStep> {
-  const formerNames = new Map<string, ReadonlySet<string>>();
+  const [former, now] = [nextIn(before), nextIn(after)];
+  // Only those of the last one are kept: all of them would be the square of a long chain.
+  let last: { readonly bundle: Bundle; readonly names: ReadonlySet<string> } | undefined;
   const formerFrom = (way: InstalledWay, bundle: Bundle): ReadonlySet<string> => {
-    const names = formerNames.get(bundle.name) ?? new Set([...stepsFrom(before, way, bundle)].map(nameOf));
-    formerNames.set(bundle.name, names);
-    return names;
+    if (last?.bundle !== bundle)
+      last = { bundle, names: new Set([...stepsBy(former, way, bundle)].map(nameOf)) };
+    return last.names;
   };
   // Who went to the same bundle before went on alike: what is new to one of them is new to the next.
   const passed = new Map<string, Set<string>>();
-  for (const start of reached(after, ways)) {
-    const was = nextOf(before, start);
-    if (nextOf(after, start)?.name === was?.name) continue;
+  for (const start of reached(now, ways)) {
+    const was = former(start);
+    if (now(start)?.name === was?.name) continue;
     const names = passed.get(was?.name ?? '') ?? new Set<string>();
     passed.set(was?.name ?? '', names);
-    const former = was ? formerFrom(start, was) : NOBODY;
     let at: InstalledWay = start;
-    for (const to of stepsFrom(after, start)) {
+    for (const to of stepsBy(now, start)) {
       const { name } = at.installed;
       // From where it came to before as well, others say what is new.
-      if (at !== start && (names.has(name) || former.has(name))) break;
+      if (at !== start && (names.has(name) || (was && formerFrom(start, was).has(name)))) break;
       names.add(name);
       yield { ...at, to, by: start.installed };
       at = { ...start, installed: installedOf(to) };
@@ -88,33 +89,47 @@ function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): G
   }
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
-
 function nameOf({ name }: Bundle): string {
   return name;
 }
 
 /** All that is installed and what it becomes, each bundle once. */
-function* reached(world: World, ways: readonly InstalledWay[]): Generator<InstalledWay> {
+function* reached(nextOne: Next, ways: readonly InstalledWay[]): Generator<InstalledWay> {
   const names = new Set<string>();
   for (const way of ways) {
     for (let at: InstalledWay | undefined = way; at && !names.has(at.installed.name); ) {
       names.add(at.installed.name);
       yield at;
-      const next = nextOf(world, at);
+      const next = nextOne(at);
       at = next && { ...at, installed: installedOf(next) };
     }
   }
 }
 
-/** The bundles that an installation becomes, one after the other, from one of them on if it is given. */
-export function* stepsFrom(world: World, way: InstalledWay, first?: Bundle): Generator<Bundle> {
+/** The bundles that an installation becomes, one after the other. */
+export function stepsFrom(world: World, way: InstalledWay): Generator<Bundle> {
+  return stepsBy((at) => nextOf(world, at), way);
+}
+
+type Next = (way: InstalledWay) => Bundle | undefined;
+
+function* stepsBy(nextOne: Next, way: InstalledWay, first?: Bundle): Generator<Bundle> {
   const seen = new Set([way.installed.name]);
-  for (let next = first ?? nextOf(world, way); next && !seen.has(next.name); ) {
+  for (let next = first ?? nextOne(way); next && !seen.has(next.name); ) {
     seen.add(next.name);
     yield next;
-    next = nextOf(world, { ...way, installed: installedOf(next) });
+    next = nextOne({ ...way, installed: installedOf(next) });
   }
+}
+
+/** What the installations of one package that get their upgrades in one way become next, each asked for once. */
+function nextIn(world: World): Next {
+  const known = new Map<string, Bundle | undefined>();
+  return (way) => {
+    const { name } = way.installed;
+    if (!known.has(name)) known.set(name, nextOf(world, way));
+    return known.get(name);
+  };
 }
 
 /** What an installation becomes next; undefined where it stays. */

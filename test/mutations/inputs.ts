@@ -793,4 +793,12 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     instead: 'const MOST_CATALOGS = 1000;',
     test: 'test/pipeline/cli/repository/release.test.ts',
   },
+  {
+    attack: 85,
+    without: 'remembering where a version goes',
+    file: 'catalog/rules/new-steps.ts',
+    text: 'if (!known.has(name)) known.set',
+    instead: 'known.set',
+    test: 'test/catalog/rules/new-steps.test.ts',
+  },
 ];
