@@ -56,7 +56,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     const reasons = sides.flatMap((side) => side.reasons);
     const leftOut = new Map(reasons.map(({ path, reason }) => [path, reason]));
     if (holds(today)) return { kind: 'same', leftOut };
-    const layouts = [];
+    const layouts: (readonly WrittenPattern[])[] = [];
     for (const side of sides.toReversed()) layouts.push((await findLayout(side)).found.patterns);
     // Where the merge renames the files of its catalogs, each side has a pattern of its own.
     const names = sides.toReversed().map(({ catalogs }, i) =>
