@@ -322,14 +322,22 @@ const ELSEWHERE = [
   'package/update-graph',
 ];
 
+/** Texts of the files that have a rule, or a table of them. */
+const RULE_FILES = Object.fromEntries(
+  sources
+    .filter(({ file }) => file.startsWith('catalog/rules/'))
+    .map(({ file }) => [file, readFileSync(file, 'utf8')]),
+);
+
 describe('rules', () => {
   test.each(RULES.map((rule) => [rule.id, rule] as const))(
     '%s has its file or row, its fixtures and its place in the docs',
     (id, rule) => {
       expect(id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*$/);
-      const table = `catalog/rules/${id.split('/')[0]}/table.ts`;
-      const isRow = existsSync(table) && readFileSync(table, 'utf8').includes(`    id: '${id}',`);
-      expect([isRow, existsSync(`catalog/rules/${id}.ts`)].filter(Boolean)).toHaveLength(1);
+      const files = Object.entries(RULE_FILES).filter(([, text]) => text.includes(`  id: '${id}',\n`));
+      const [[file, text] = ['', '']] = files;
+      expect([files.length, dirname(file)]).toEqual([1, `catalog/rules/${id.split('/')[0]}`]);
+      if (!text.includes('export const rules: ')) expect(file).toBe(`catalog/rules/${id}.ts`);
       expect(readFileSync('docs/rules.md', 'utf8')).toContain(`\`${id}\``);
       expect(rule.summary).toMatch(/^Reports .*[^.]$/);
       const fixtures = existsSync(`test/rules/${id}`) ? readdirSync(`test/rules/${id}`) : [];

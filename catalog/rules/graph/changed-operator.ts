@@ -1,0 +1,117 @@
+import { addedGrants, type Grant } from '../../olm/foresight/access.ts';
+import { listed } from '../message-text.ts';
+import { type NewUpgrade, reportUpgrades } from '../new-upgrades.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rules: readonly Rule[] = [
+  /**
+   * OLM v0 fails a ClusterServiceVersion that does not support what its namespace's OperatorGroup selects. What
+   * OLM v1 minds of install modes is the matter of graph/newly-unsupported-v1.
+   *
+   * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/olm/operator.go `CSVReasonUnsupportedOperatorGroup`
+   */
+  {
+    id: 'graph/install-modes-narrowed',
+    severity: 'error',
+    summary:
+      'Reports upgrades that drop install modes of the previous version, because operator groups do not change',
+    harm: { rank: 10, kind: 'some' },
+    reads: ['catalogs', 'history', 'manifests'],
+    compare(change, report) {
+      reportUpgrades(change, report, lossOn, ({ lost, kept, severity }, { text, isOne, to }) => ({
+        message: `under OLM v0 ${text} ${isOne ? 'fails' : 'fail'} in operator groups that use the install mode ${listed(lost)}: ${to} supports ${listed(kept) || 'none'}`,
+        severity,
+        hint: `support ${listed(lost)} in ${to}, or tell users how to reinstall the operator before the upgrade`,
+      }));
+    },
+  },
+  {
+    id: 'graph/permissions-grow',
+    severity: 'info',
+    summary: 'Reports permissions that an upgrade adds, because clusters grant them automatically',
+    reads: ['catalogs', 'history', 'manifests'],
+    compare(change, report) {
+      reportUpgrades(change, report, addedText, (text, { text: upgrades, isOne }) => ({
+        message: `${upgrades} ${isOne ? 'adds' : 'add'} permissions: ${text}`,
+        hint: 'check that the operator needs them: automatic upgrades grant them on every cluster',
+      }));
+    },
+  },
+  /**
+   * Kubernetes refuses a deployment whose selector changes. OLM v0 and v1 update the deployment of the former version, and
+   * fail.
+   *
+   * @see https://github.com/operator-framework/operator-lifecycle-manager/issues/952
+   * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#label-selector-updates
+   */
+  {
+    id: 'graph/selector-changed',
+    severity: 'error',
+    summary: 'Reports upgrades that change the label selector of a deployment, which Kubernetes refuses',
+    reads: ['catalogs', 'history', 'manifests'],
+    compare(change, report) {
+      reportUpgrades(change, report, changedOn, (deployments, { text, isOne, to }) => {
+        const [s, each] = deployments.length === 1 ? ['', 'the deployment'] : ['s', 'each deployment'];
+        return {
+          message: `${text} ${isOne ? 'fails' : 'fail'}: ${to} changes the selector of the deployment${s} ${listed(deployments.map(quoted))}, which Kubernetes refuses`,
+          hint: `keep the selector${s}, or give ${each} a new name`,
+        };
+      });
+    },
+  },
+];
+
+interface Loss {
+  readonly lost: readonly string[];
+  readonly kept: readonly string[];
+  readonly severity: 'error' | 'warning';
+}
+
+/** The install modes that an upgrade under OLM v0 removes: an error for AllNamespaces, the usual one, or all. */
+function lossOn({ olm, from, to }: NewUpgrade): Loss | undefined {
+  const before = from.manifests.csv?.installModes;
+  const after = to.manifests.csv?.installModes;
+  if (!olm.includes('v0') || !before || !after) return undefined;
+  const lost = [...before].filter((mode) => !after.has(mode)).sort();
+  if (lost.length === 0) return undefined;
+  const isUsual = lost.includes('AllNamespaces') || lost.length === before.size;
+  return { lost, kept: [...after].sort(), severity: isUsual ? 'error' : 'warning' };
+}
+
+/** Kinds that a message names; what is beyond is counted. */
+const NAMED = 60;
+
+/** Which permissions an upgrade adds; undefined for none, and where either side is unknown. */
+function addedText({ from, to }: NewUpgrade): string | undefined {
+  const [before, after] = [from.manifests.csv?.permissions, to.manifests.csv?.permissions];
+  if (!before || !after) return undefined;
+  const { grants, whole } = addedGrants(before, after);
+  const named = grants.slice(0, NAMED);
+  const more = [
+    ...(grants.length > NAMED ? [`; and ${grants.length - NAMED} more`] : []),
+    ...(whole ? [] : ['; the rest is too much to compare']),
+  ].join('');
+  const parts = [
+    { where: 'in all namespaces', added: named.filter(({ wide }) => wide) },
+    { where: 'in the namespaces that it watches', added: named.filter(({ wide }) => !wide) },
+  ].filter((part) => part.added.length > 0);
+  const text = parts.map((part) => `${part.where} ${part.added.map(grantText).join(', ')}`).join('; ') + more;
+  return text === '' ? undefined : text;
+}
+
+function grantText({ on, verbs }: Grant): string {
+  return `${on} (${verbs.join(' ')})`;
+}
+
+/** The deployments that both versions have, and that find their pods by other labels; undefined for none. */
+function changedOn({ from, to }: NewUpgrade): string[] | undefined {
+  const before = new Map(from.manifests.csv?.deployments?.map(({ name, selector }) => [name, selector]));
+  const changed = (to.manifests.csv?.deployments ?? []).flatMap(({ name, selector }) => {
+    const former = before.get(name);
+    if (!former || former.size === 0 || selector.size === 0) return [];
+    const isSame =
+      former.size === selector.size && [...selector].every(([label, value]) => former.get(label) === value);
+    return isSame ? [] : [name];
+  });
+  return changed.length > 0 ? changed : undefined;
+}

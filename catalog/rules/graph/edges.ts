@@ -1,0 +1,93 @@
+import { installedOf, shortName } from '../../fbc/edge.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
+import { placeOfEntry, placeOfHead } from '../finding-location.ts';
+import { channelText, listed } from '../message-text.ts';
+import type { Rule } from '../rule.ts';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'graph/edge-from-absent',
+    severity: 'info',
+    summary:
+      'Reports upgrade edges from bundles that the package no longer has, which help clusters that still have them',
+    fix: 'nothing to do if the edges are for clusters that still have the old bundles',
+    foresee(world, report) {
+      for (const { name, channels, bundles } of checkedPackages(world)) {
+        for (const channel of channels.values()) {
+          const absent = channel.entries.flatMap(({ replaces, skips, index }) =>
+            [replaces, ...skips]
+              .filter((from) => from !== '' && !bundles.has(from))
+              .map((from) => ({ from, index, field: from === replaces ? 'replaces' : 'skips' })),
+          );
+          const [first] = absent;
+          if (!first) continue;
+          const names = [...new Set(absent.map(({ from }) => from))];
+          const message = `${channelText(channel.name, name)} has edges from ${listed(names)}, which the package does not have`;
+          const location = placeOfEntry(channel, first.index, first.field);
+          report(message, location, { package: name, channel: channel.name, installed: names });
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/edge-from-other-channel',
+    severity: 'info',
+    summary: 'Reports upgrade edges from entries of another channel, which help users who switch',
+    fix: 'nothing to do if the edges are for users who switch channels',
+    foresee(world, report) {
+      for (const { name, channels, bundles } of checkedPackages(world)) {
+        for (const channel of channels.values()) {
+          const present = new Set(channel.entries.map((entry) => entry.name));
+          const foreign = channel.entries.flatMap(({ replaces, skips, index }) =>
+            [replaces, ...skips]
+              .filter((from) => bundles.has(from) && !present.has(from))
+              .map((from) => ({ from, index, field: from === replaces ? 'replaces' : 'skips' })),
+          );
+          const [first] = foreign;
+          if (!first) continue;
+          const names = [...new Set(foreign.map(({ from }) => from))];
+          const message = `${channelText(channel.name, name)} has edges from ${listed(names)} of other channels`;
+          const location = placeOfEntry(channel, first.index, first.field);
+          report(message, location, { package: name, channel: channel.name, installed: names });
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/path-length',
+    severity: 'warning',
+    summary: 'Reports installations that need many upgrades in a row to reach the channel head',
+    foresee(world, report) {
+      if (!world.olm.has('v0')) return;
+      for (const { name, channels, bundles } of checkedPackages(world)) {
+        for (const channel of channels.values()) {
+          const paths = channel.entries.flatMap((entry) => {
+            const bundle = bundles.get(entry.name);
+            if (!bundle) return [];
+            const { hops } = world.foresight.v0(
+              { package: name, channel: channel.name },
+              installedOf(bundle),
+            );
+            return [{ bundle, hops }];
+          });
+          const [longest] = [...paths].sort((a, b) => b.hops - a.hops);
+          if (!longest || longest.hops <= LONG) continue;
+          const far = paths.filter(({ hops }) => hops > LONG).map(({ bundle }) => shortName(bundle));
+          const message = `${channelText(channel.name, name)}: ${shortName(longest.bundle)} needs ${longest.hops} upgrades in a row to reach the head`;
+          report(message, placeOfHead(channel), {
+            package: name,
+            channel: channel.name,
+            subject: 'hops',
+            installed: far,
+            severity: longest.hops > VERY_LONG ? 'warning' : 'info',
+            hint: 'add a skipRange to the head that covers the versions with a tested direct upgrade',
+          });
+        }
+      }
+    },
+  },
+];
+
+/** More upgrades in a row than this are worth a word, and than the second a warning: each one is waited for. */
+const LONG = 10;
+const VERY_LONG = 25;

@@ -1,0 +1,177 @@
+import { type Installed, installedOf, shortName, versionText } from '../../fbc/edge.ts';
+import { installationsOf } from '../../olm/foresight/installation.ts';
+import type { World } from '../../olm/foresight/world.ts';
+import { highestIn, satisfies } from '../../version/satisfies.ts';
+import { compareVersions, formatVersion, type Version, type VersionRange } from '../../version/version.ts';
+import { placeOfEntry } from '../finding-location.ts';
+import { channelText, listed, versionsOf } from '../message-text.ts';
+import { isOpen, type RangedChannel, rangedChannels, type Versioned, versioned } from '../ranges.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'graph/skiprange-covers-itself',
+    severity: 'warning',
+    summary: 'Reports skipRanges that do not end below the version of their entry',
+    foresee(world, report) {
+      for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
+        // A range without an upper end is reported by another rule.
+        if (isOpen(range) || !satisfies(bundle.version, range)) continue;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers ${shortName(bundle)} itself, so OLM v0 never offers some of its successors`;
+        const hint = `end the range below the entry's own version: <${versionText(bundle)}`;
+        const location = placeOfEntry(channel, entry.index, 'skipRange');
+        report(message, location, {
+          package: channel.package,
+          channel: channel.name,
+          subject: bundle.name,
+          hint,
+        });
+      }
+    },
+  },
+  {
+    id: 'graph/skiprange-covers-nothing',
+    severity: 'info',
+    summary: 'Reports skipRanges that cover no published version',
+    fix: 'use a range that covers published versions, for example ">=1.0.0 <1.1.0"',
+    reads: ['history'],
+    foresee(world, report) {
+      for (const { ofPackage, channel, ranged } of rangedChannels(world)) {
+        const installations = installationsOf(world, ofPackage.name).map(({ installed }) => installed);
+        // A first release has nothing to cover yet.
+        if (new Set(installations.map(({ name }) => name)).size < 2) continue;
+        for (const { entry, range, bundle } of ranged) {
+          if (
+            installations.some(
+              ({ name, version }) => name !== entry.name && version && satisfies(version, range),
+            )
+          )
+            continue;
+          const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no known published version`;
+          const location = placeOfEntry(channel, entry.index, 'skipRange');
+          report(message, location, {
+            package: channel.package,
+            channel: channel.name,
+            subject: bundle.name,
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/skiprange-gap',
+    severity: 'warning',
+    summary: "Reports versions of a channel between an entry's skipRange and what the entry replaces",
+    foresee(world, report) {
+      for (const channel of rangedChannels(world)) {
+        const stuck = stuckIn(world, channel);
+        if (stuck.length === 0) continue;
+        const ascending = versionsIn(channel)
+          .map(({ version }) => version)
+          .sort(compareVersions);
+        for (const ranged of channel.ranged) {
+          const replaced = versioned(channel.ofPackage, ranged.entry.replaces);
+          const highest = replaced && highestIn(ascending, ranged.range);
+          if (!highest || compareVersions(highest, replaced.version) >= 0) continue;
+          const versions = versionsOf(stuck.filter(isBetween(highest, replaced.version)));
+          if (versions.length === 0) continue;
+          const { entry, range, bundle } = ranged;
+          const message = `${channelText(ranged.channel.name, ranged.channel.package)}: ${listed(versions)} ${versions.length === 1 ? 'lies' : 'lie'} between the skipRange ${quoted(range.text)} of ${shortName(bundle)} and what it replaces, without an upgrade path`;
+          report(message, placeOfEntry(ranged.channel, entry.index, 'skipRange'), {
+            package: ranged.channel.package,
+            channel: ranged.channel.name,
+            installed: versions,
+            hint: `end the range at the version of ${entry.replaces}`,
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/skiprange-misses-prerelease',
+    severity: 'warning',
+    summary: 'Reports skipRanges that start at a version but do not cover its pre-releases',
+    reads: ['history'],
+    foresee(world, report) {
+      for (const ranged of rangedChannels(world)) {
+        const stuck = stuckPrereleases(world, ranged);
+        for (const { channel, entry, range, bundle } of stuck.length > 0 ? ranged.ranged : []) {
+          const [start, ...starts] = startsOf(range);
+          if (!start) continue;
+          const missed = stuck.filter(
+            ({ version }) => version && [start, ...starts].some((one) => isPrereleaseOf(version, one)),
+          );
+          const left = missed.filter(({ version }) => version && !satisfies(version, range));
+          if (left.length === 0) continue;
+          const versions = versionsOf(left);
+          const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} starts above ${listed(versions)}, because pre-releases are lower than their release`;
+          report(message, placeOfEntry(channel, entry.index, 'skipRange'), {
+            package: channel.package,
+            channel: channel.name,
+            installed: versions,
+            hint: `start the range with >=${formatVersion(start)}-0`,
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/skiprange-unbounded',
+    severity: 'warning',
+    summary: 'Reports skipRanges without an upper bound, which cover all future versions',
+    foresee(world, report) {
+      for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
+        if (!isOpen(range)) continue;
+        const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper bound, so newer versions would be downgraded to it`;
+        const bounded = `${range.text} <${versionText(bundle)}`;
+        const isOne = !range.text.includes('||');
+        const location = placeOfEntry(channel, entry.index, 'skipRange');
+        report(message, location, {
+          package: channel.package,
+          channel: channel.name,
+          subject: bundle.name,
+          hint: `skipRange: '${isOne ? bounded : `… <${versionText(bundle)}`}'`,
+          ...(isOne
+            ? { correction: { kind: 'replace', location, found: entry.skipRange, wanted: bounded } }
+            : {}),
+        });
+      }
+    },
+  },
+];
+
+function versionsIn({ ofPackage, channel }: RangedChannel): Versioned[] {
+  return channel.entries.flatMap(({ name }) => versioned(ofPackage, name) ?? []);
+}
+
+function stuckIn({ foresight }: World, channel: RangedChannel): Versioned[] {
+  const place = { package: channel.ofPackage.name, channel: channel.channel.name };
+  return versionsIn(channel).filter((bundle) => {
+    const { next, arrives } = foresight.v0(place, installedOf(bundle));
+    return next.kind !== 'upgrade' && !arrives;
+  });
+}
+
+function isBetween(low: Version, high: Version): (one: Versioned) => boolean {
+  return ({ version }) => compareVersions(version, low) > 0 && compareVersions(version, high) < 0;
+}
+
+function stuckPrereleases(world: World, { ofPackage, channel }: RangedChannel): Installed[] {
+  const place = { package: ofPackage.name, channel: channel.name };
+  return installationsOf(world, ofPackage.name)
+    .filter((one) => one.channel === channel.name && (one.installed.version?.prerelease.length ?? 0) > 0)
+    .map(({ installed }) => installed)
+    .filter((installed) => !world.foresight.v0(place, installed).arrives);
+}
+
+/** The released versions with which a range begins. */
+function startsOf({ alternatives }: VersionRange): Version[] {
+  return alternatives
+    .flat()
+    .filter(({ operator, version }) => operator === '>=' && version.prerelease.length === 0)
+    .map(({ version }) => version);
+}
+
+function isPrereleaseOf(version: Version, release: Version): boolean {
+  return compareVersions({ ...version, prerelease: [] }, release) === 0;
+}

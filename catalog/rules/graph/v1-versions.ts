@@ -1,0 +1,162 @@
+import { headOf } from '../../fbc/channel.ts';
+import { type Installed, installedOf, shortName, versionText } from '../../fbc/edge.ts';
+import { type Bundle, type Channel, locate, type Package } from '../../fbc/model.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
+import { compareCandidates } from '../../olm/resolve/extension.ts';
+import { upgradeOf } from '../../olm/resolve/outcome.ts';
+import { versionReleaseKey, versionReleaseOf } from '../../olm/resolve/release.ts';
+import { formatVersion } from '../../version/version.ts';
+import { suffixEdges } from '../downgrade.ts';
+import { placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
+import { channelText, grouped, listed } from '../message-text.ts';
+import { quoted, type Rule } from '../rule.ts';
+import { higherVersions, whyNotHigher } from '../version-order.ts';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'graph/ambiguous-versions',
+    severity: 'error',
+    summary: 'Reports versions of a package that OLM v1 cannot order',
+    foresee(world, report) {
+      if (!world.olm.has('v1')) return;
+      for (const ofPackage of checkedPackages(world)) {
+        const versioned = [...ofPackage.bundles.values()].flatMap((bundle) => {
+          const versionRelease = versionReleaseOf(bundle);
+          return versionRelease ? [{ bundle, key: versionReleaseKey(versionRelease) }] : [];
+        });
+        for (const [first, ...others] of grouped(versioned, ({ key }) => key)) {
+          for (const { bundle } of others) {
+            const version = bundle.version && formatVersion(bundle.version);
+            // The same text twice is refused by opm itself.
+            if (!first?.bundle.version || version === formatVersion(first.bundle.version)) continue;
+            const message = `package ${quoted(ofPackage.name)}: OLM v1 cannot order ${versionText(first.bundle)} and ${versionText(bundle)} and may install either: it compares what follows the + only as a release (identifiers without leading zeros, at most 20 characters)`;
+            const at = bundle.properties.findIndex(({ type }) => type === 'olm.package');
+            report(message, locate(bundle, 'properties', at, 'value', 'version'), {
+              package: ofPackage.name,
+              subject: [first.bundle.name, bundle.name].sort().join(' '),
+              installed: [shortName(first.bundle), shortName(bundle)],
+              hint: 'give each bundle a different version',
+            });
+          }
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/semver-order-trap',
+    severity: 'error',
+    summary:
+      'Reports successors with a lower version than the bundle that they replace: for OLM v1, 1.0.1-1 is lower than 1.0.1',
+    foresee(world, report) {
+      if (!world.olm.has('v1')) return;
+      for (const ofPackage of checkedPackages(world)) {
+        const traps = suffixEdges(ofPackage);
+        for (const [trap] of grouped(traps, ({ from, to }) => JSON.stringify([from.name, to.name]))) {
+          if (!trap) continue;
+          const { channel, entry, field, from, to } = trap;
+          const [versionRelease, than] = [versionReleaseOf(to), versionReleaseOf(from)];
+          if (!versionRelease || !than) continue;
+          if (!isHeldUp(world, ofPackage, from)) continue;
+          const why = whyNotHigher(versionRelease, than);
+          const message = `package ${quoted(ofPackage.name)}: ${versionText(to)} ${field === 'replaces' ? 'replaces' : 'skips'} ${versionText(from)} but is not a higher version, because ${why}: OLM v1 never offers it`;
+          report(message, placeOfEntry(channel, entry.index, field), {
+            package: ofPackage.name,
+            channel: channel.name,
+            subject: `${from.name} ${to.name}`,
+            installed: [shortName(from)],
+            hint: hintFor(ofPackage, to, from),
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/v0-v1-disagree',
+    severity: 'warning',
+    summary: 'Reports installations that OLM v0 and OLM v1 upgrade to different bundles',
+    foresee(world, report) {
+      if (!world.olm.has('v0') || !world.olm.has('v1')) return;
+      for (const ofPackage of checkedPackages(world)) {
+        for (const channel of ofPackage.channels.values()) {
+          const differences = differencesIn(world, ofPackage, channel);
+          if (differences.length === 0) continue;
+          const message = `${channelText(channel.name, ofPackage.name)}: OLM v0 and OLM v1 choose different upgrades for ${listed(differences.map(({ text }) => text))}`;
+          report(message, placeOfHead(channel), {
+            package: ofPackage.name,
+            channel: channel.name,
+            installed: differences.map(({ from }) => shortName(from)),
+            hint: 'test the upgrade with both OLM versions: v0 picks the entry closest to the head, v1 picks the highest version even if it is skipped',
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/v1-default-install-surprise',
+    severity: 'warning',
+    summary:
+      'Reports packages of which OLM v1, without a channel, installs a pre-release or not the head of the default channel',
+    foresee(world, report) {
+      if (!world.olm.has('v1')) return;
+      for (const ofPackage of checkedPackages(world)) {
+        const channel = ofPackage.channels.get(ofPackage.defaultChannel);
+        const head = channel && headOf(channel);
+        const bundle = head && ofPackage.bundles.get(head.name);
+        const fresh = freshOf(ofPackage);
+        const location = placeOfPackage(world, ofPackage.name, 'defaultChannel');
+        if (!bundle || !fresh || !location) continue;
+        const isPrerelease = (fresh.version?.prerelease.length ?? 0) > 0;
+        if (fresh.name === bundle.name && !isPrerelease) continue;
+        const surprise =
+          fresh.name === bundle.name
+            ? `the pre-release ${shortName(fresh)}`
+            : `${shortName(fresh)}${isPrerelease ? ', a pre-release' : ''}, not the head of the default channel, ${shortName(bundle)}`;
+        const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} without a channel gets ${surprise}`;
+        const hint = `tell users of OLM v1 to set channels: [${ofPackage.defaultChannel}]`;
+        const subject = isPrerelease ? 'pre-release' : 'another channel';
+        report(message, location, { package: ofPackage.name, subject, hint });
+      }
+    },
+  },
+];
+
+/** Whether only the order of versions keeps OLM v1 from an upgrade: nothing else that it could take is higher. */
+function isHeldUp(world: World, ofPackage: Package, from: Bundle): boolean {
+  const { next } = world.foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(from));
+  return next.kind === 'stays' && next.reason.code === 'successor-lower';
+}
+
+function hintFor(ofPackage: Package, to: Bundle, from: Bundle): string {
+  const versions = higherVersions(ofPackage, to, from);
+  return versions.length > 0
+    ? `publish it as ${versions.join(' or ')}`
+    : `publish it with a version above ${versionText(from)} that no other bundle has`;
+}
+
+function differencesIn(
+  { foresight }: World,
+  ofPackage: Package,
+  channel: Channel,
+): { from: Installed; text: string }[] {
+  return channel.entries.flatMap((entry) => {
+    const bundle = ofPackage.bundles.get(entry.name);
+    if (!bundle) return [];
+    const from = installedOf(bundle);
+    const v0 = upgradeOf(foresight.v0({ package: ofPackage.name, channel: channel.name }, from).next)?.to;
+    const v1 = upgradeOf(foresight.v1({ package: ofPackage.name, channels: [channel.name] }, from).next)?.to;
+    // Other rules report installations that are stuck under one of them.
+    if (!v0 || !v1 || v0.name === v1.name) return [];
+    return [{ from, text: `${shortName(from)} (${shortName(v0)} or ${shortName(v1)})` }];
+  });
+}
+
+/** The version that OLM v1 installs from all channels together. */
+function freshOf(ofPackage: Package): Bundle | undefined {
+  const candidates = [...ofPackage.bundles.values()].map((bundle) => ({
+    bundle,
+    versionRelease: versionReleaseOf(bundle),
+    deprecated: ofPackage.deprecatedBundles.has(bundle.name),
+    edge: 'none' as const,
+  }));
+  return candidates.sort(compareCandidates)[0]?.bundle;
+}
