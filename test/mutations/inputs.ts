@@ -17,6 +17,7 @@ const CEL = 'catalog/fbc/cel.ts';
 const CEL_TEST = 'test/catalog/fbc/cel.test.ts';
 const UNDECIDED_TEST = 'test/catalog/undecided.test.ts';
 
+const TREE_SOURCE_TEST = 'test/pipeline/catalogs/render/tree-source.test.ts';
 const PIECES_TEST = 'test/pipeline/file-pieces.test.ts';
 
 const FRAMES = 'pipeline/oci/image/zstd-frames.ts';
@@ -800,5 +801,21 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (!known.has(name)) known.set',
     instead: 'known.set',
     test: 'test/catalog/rules/new-steps.test.ts',
+  },
+  {
+    attack: 80,
+    without: 'counting a file for each link to it',
+    file: 'pipeline/catalogs/render/tree-source.ts',
+    text: 'if (size > most)',
+    instead: 'if (size < 0)',
+    test: TREE_SOURCE_TEST,
+  },
+  {
+    attack: 80,
+    without: 'a limit of a manifest',
+    file: 'pipeline/catalogs/render/image.ts',
+    text: 'fileBytes: 8 * 2 ** 20,',
+    instead: 'fileBytes: 64 * 2 ** 20,',
+    test: TREE_SOURCE_TEST,
   },
 ];

@@ -12,7 +12,7 @@ import { type ImageTree, TREE_LIMITS, type TreeLimits } from '../../oci/image/tr
 import { formOfImage } from '../forms.ts';
 import { loadBundle, migrated, migrateLevel, type Rendering } from './load.ts';
 import { type OpenImage, withImage } from './open-image.ts';
-import { treeSource } from './tree-source.ts';
+import { CATALOG_BYTES, treeSource } from './tree-source.ts';
 
 /** The label by which an image is known to be a bundle. */
 const PACKAGE_LABEL = 'operators.operatorframework.io.bundle.package.v1';
@@ -74,13 +74,19 @@ export async function renderBundleImage(name: string, options: Rendering): Promi
   });
 }
 
-/** A cluster takes a bundle of a hundredth of it; what is larger was made to exhaust whoever reads it. */
+/**
+ * What is larger was made to exhaust whoever reads it: Kubernetes takes objects of 1.5 MiB, and OLM v0 unpacks a bundle into
+ * a ConfigMap of 1 MiB, compressed. The text of a manifest and what is made of it take several times as much memory.
+ */
 const BUNDLE_LIMITS: TreeLimits = {
   bytes: 256 * 2 ** 20,
   layerBytes: 256 * 2 ** 20,
-  fileBytes: 64 * 2 ** 20,
+  fileBytes: 8 * 2 ** 20,
   entries: 100_000,
 };
+
+/** Bytes of all manifests of a bundle at most. */
+const MANIFEST_BYTES = 32 * 2 ** 20;
 
 /**
  * Calls `use` with the files of a bundle's image.
@@ -97,7 +103,7 @@ export async function unpackBundle<T>(
   }
   return unpack(
     (path) => /^(?:manifests|metadata)\//.test(path),
-    (tree) => use(treeSource(tree, '')),
+    (tree) => use(treeSource(tree, '', MANIFEST_BYTES)),
     { limits: BUNDLE_LIMITS },
   );
 }
@@ -134,7 +140,7 @@ function readIndexImage(
     if (!holdsFolder(tree, folder)) {
       throw new PipelineError('not-found', `${name} has no directory /${folder}, which its label declares`);
     }
-    const source = treeSource(tree, folder);
+    const source = treeSource(tree, folder, CATALOG_BYTES);
     return load(parses ? partOf(source, parses) : source, DEFAULT_LIMITS, each);
   };
   return unpack(isWanted, read, { within: folder });
@@ -155,7 +161,9 @@ export function fileIn(
   return unpack(
     () => true,
     async (tree) => {
-      const file = (await treeSource(tree, '').files()).find((one) => one.path === wanted);
+      const file = (await treeSource(tree, '', Number.POSITIVE_INFINITY).files()).find(
+        (one) => one.path === wanted,
+      );
       if (file && file.unreadable === undefined) return file.read();
       throw new PipelineError('not-found', `${name} has no file /${wanted}, which its label declares`);
     },

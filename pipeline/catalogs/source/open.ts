@@ -18,7 +18,7 @@ import type { Registry } from '../../ports.ts';
 import { formOfFile, formOfImage } from '../forms.ts';
 import { fileIn, holdsFolder, unknownImage } from '../render/image.ts';
 import { type OpenImage, openImage } from '../render/open-image.ts';
-import { treeSource } from '../render/tree-source.ts';
+import { CATALOG_BYTES, treeSource } from '../render/tree-source.ts';
 
 export interface OpenCatalog {
   readonly source: CatalogSource;
@@ -140,7 +140,12 @@ async function catalogFilesOf(
     return { source: await other.form.source(bytes, options.name), close: () => undefined };
   }
   const { files, folder } = await catalogTree(image, options);
-  return { source: treeSource(files, folder), close: () => files.close() };
+  try {
+    return { source: treeSource(files, folder, CATALOG_BYTES), close: () => files.close() };
+  } catch (error) {
+    files.close();
+    throw error;
+  }
 }
 
 /**
