@@ -24,9 +24,9 @@ function config(mutate) {
     mutate,
     plugins: ['@stryker-mutator/vitest-runner'],
     testRunner: 'vitest',
-    vitest: { configFile: 'vitest.config.ts', related: true },
+    vitest: { configFile: 'vitest.stryker.config.ts', related: true },
     coverageAnalysis: 'perTest',
-    ignorePatterns: ['/dist', '/site', '/.demo'],
+    ignorePatterns: ['/dist', '/site/dist', '/site/pages', '/site/node_modules', '/.demo'],
     tempDirName: join(FOLDER, 'sandbox'),
     reporters: ['progress-append-only', 'clear-text', 'json'],
     clearTextReporter: { reportTests: false, reportScoreTable: false },
@@ -34,7 +34,8 @@ function config(mutate) {
     // TypeScript 7 cannot be asked about its configuration.
     tsconfigFile: 'none',
     disableTypeChecks: false,
-    timeoutMS: 20_000,
+    timeoutMS: 60_000,
+    dryRunTimeoutMinutes: 60,
     concurrency: 2,
   };
 }
