@@ -1,9 +1,9 @@
 /** What was read and may be asked for again, as long as there is room: what was asked for longest ago goes first. */
 export class LruCache<V> {
   readonly #most: number;
-  readonly #items = new Map<string, { readonly value: V; readonly weight: number; readonly turn: number }>();
+  readonly #items = new Map<string, { readonly value: V; readonly weight: number; readonly round: number }>();
   #weight = 0;
-  #turn = 0;
+  #round = 0;
 
   /** @param most weight of everything that is kept, in the unit of `keep` */
   constructor(most: number) {
@@ -14,15 +14,15 @@ export class LruCache<V> {
     const item = this.#items.get(key);
     if (!item) return undefined;
     this.#items.delete(key);
-    this.#items.set(key, { ...item, turn: this.#turn });
+    this.#items.set(key, { ...item, round: this.#round });
     return item.value;
   }
 
-  /** Ends a turn, and drops what nobody asked for in it and in some turns before. @param turns how many turns it stays */
-  endTurn(turns: number): void {
-    this.#turn++;
-    for (const [key, { turn }] of this.#items) {
-      if (this.#turn - turn <= turns) return;
+  /** Ends a round, and drops what nobody asked for in it and in some rounds before. @param rounds how many rounds it stays */
+  endRound(rounds: number): void {
+    this.#round++;
+    for (const [key, { round }] of this.#items) {
+      if (this.#round - round <= rounds) return;
       this.#drop(key);
     }
   }
@@ -31,7 +31,7 @@ export class LruCache<V> {
   keep(key: string, value: V, weight: number): void {
     this.#drop(key);
     if (weight > this.#most) return;
-    this.#items.set(key, { value, weight, turn: this.#turn });
+    this.#items.set(key, { value, weight, round: this.#round });
     this.#weight += weight;
     for (const oldest of this.#items.keys()) {
       if (this.#weight <= this.#most) return;

@@ -25,20 +25,20 @@ test('the same key weighs once', () => {
   expect([kept.get('a'), kept.get('b')]).toEqual(['A4', 'B']);
 });
 
-test('what nobody asks for in some turns goes, and what is asked for stays', () => {
+test('what nobody asks for in some rounds goes, and what is asked for stays', () => {
   const kept = new LruCache<string>(9);
   kept.keep('a', 'A', 1);
   kept.keep('b', 'B', 1);
-  for (let turn = 0; turn < 4; turn++) {
+  for (let round = 0; round < 4; round++) {
     kept.get('b');
-    kept.endTurn(2);
+    kept.endRound(2);
   }
   expect([kept.get('a'), kept.get('b')]).toEqual([undefined, 'B']);
 });
 
-test('what was kept in the last turns stays', () => {
+test('what was kept in the last rounds stays', () => {
   const kept = new LruCache<string>(9);
   kept.keep('a', 'A', 1);
-  for (let turn = 0; turn < 2; turn++) kept.endTurn(2);
+  for (let round = 0; round < 2; round++) kept.endRound(2);
   expect(kept.get('a')).toBe('A');
 });

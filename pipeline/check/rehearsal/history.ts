@@ -101,7 +101,7 @@ export interface CheckedMerge {
 }
 
 /** How many merges what was read stays for, if none of them asks for it: a package that is left alone takes no memory. */
-const TURNS = 20;
+const ROUNDS = 20;
 
 /** Checks merges as if each were a pull request onto the commit before it. @param tell called before each of them */
 export async function* checkedMerges(
@@ -121,7 +121,7 @@ export async function* checkedMerges(
       throw error;
     });
     yield { merge, outcome };
-    for (const cache of [kept.versions, kept.outlines]) cache.endTurn(TURNS);
+    for (const cache of [kept.versions, kept.outlines]) cache.endRound(ROUNDS);
   }
 }
 
