@@ -72,12 +72,13 @@ function catalogDefects(name: string, files: readonly CatalogFacts[]): string[] 
   const defined = new Set(files.flatMap(({ defines }) => defines));
   // What cannot be read may have it.
   const isRead = files.every(({ defect }) => defect === undefined);
-  const foreign = isRead
-    ? files.flatMap(({ packages }) => packages).find((one) => !defined.has(one))
-    : undefined;
-  const folder = dirname(files[0]?.path ?? '');
+  const foreign = files.flatMap(({ path, packages }) =>
+    packages
+      .filter((one) => !defined.has(one))
+      .map((one) => `${path} is of the package ${one}, of which catalog ${name} has no olm.package`),
+  );
   return [
-    ...(foreign === undefined ? [] : [`catalog ${name} (${folder}) has no olm.package of ${foreign}`]),
+    ...(isRead ? foreign.slice(0, 1) : []),
     ...twice(name, files, 'package', ({ defines }) => defines),
     ...twice(name, files, 'bundle', ({ bundles }) => bundles),
     ...twice(name, files, 'channel', ({ channels }) => channels),

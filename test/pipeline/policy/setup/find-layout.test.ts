@@ -287,4 +287,16 @@ describe('the layout of a commit', () => {
     const correct = await layoutAt(parts);
     expect(correct.found.patterns).toEqual(['fbc/{package}/**']);
   });
+
+  test('names the file whose package the catalog does not define', async () => {
+    const { contradictions } = await layoutAt({
+      'catalog/package.yaml': 'schema: olm.package\nname: ferry\ndefaultChannel: stable\n',
+      'catalog/channels.yaml': channel,
+      'catalog/bundles.yaml': '',
+      'catalog.Dockerfile': 'FROM quay.io/operator-framework/opm\nADD catalog/release /configs\n',
+    });
+    expect(contradictions).toContain(
+      'catalog/channels.yaml is of the package etcd, of which catalog catalog has no olm.package',
+    );
+  });
 });
