@@ -279,8 +279,8 @@ function missingLines({ missing }: Setup): string[] {
 
 /** What was found of owners, and what to write where nothing was. */
 function ownersLines(made: Setup): string[] {
-  const { owners, templates, found, bundlePackages, bundlePatterns, bundleCatalogs, codeOwners, rebuilt } =
-    made;
+  const { owners, templates, found, codeOwners, rebuilt } = made;
+  const { bundlePackages, bundlePatterns, otherBundles, bundleCatalogs } = made;
   const { packages, owned, certified } = owners;
   return [
     ...(packages === 0
@@ -307,6 +307,11 @@ function ownersLines(made: Setup): string[] {
       ? []
       : [
           `bundles: the policy names their directories (layout.bundle): ${shortList(bundlePatterns, 'patterns')}. Portolan checks them, but no catalog. ${NAME_CATALOG}`,
+        ]),
+    ...(otherBundles.length === 0
+      ? []
+      : [
+          `bundles: not checked, because their folders are not called PACKAGE/VERSION: ${shortList(otherBundles, 'folders')}; portolan bundle validate checks one`,
         ]),
     ...(rebuilt.merges === 0
       ? []

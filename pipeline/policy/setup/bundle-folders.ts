@@ -11,12 +11,15 @@ export interface BundleFolders {
   readonly patterns: readonly string[];
   /** Packages, each with a path in its folder. */
   readonly places: ReadonlyMap<string, string>;
+  /** Bundle directories that no pattern can name, because they are not called PACKAGE/VERSION. */
+  readonly others: readonly string[];
 }
 
-export const NO_FOLDERS: BundleFolders = { patterns: [], places: new Map() };
+export const NO_FOLDERS: BundleFolders = { patterns: [], places: new Map(), others: [] };
 
-/** `FOLDER/PACKAGE/VERSION/manifests/…`; the default layout has those of `operators/`. */
-const MANIFEST = /^((?:.*\/)?)([^/]+)\/([^/]+)\/manifests\/[^/]*clusterserviceversion\.ya?ml$/;
+const MANIFEST = /^(.+)\/manifests\/[^/]*clusterserviceversion\.ya?ml$/;
+/** `FOLDER/PACKAGE/VERSION`; the default layout has those of `operators/`. */
+const PLACE = /^((?:.*\/)?)([^/]+)\/([^/]+)$/;
 const PACKAGE = 'operators.operatorframework.io.bundle.package.v1';
 
 /** The largest file of annotations that is read, in bytes. */
@@ -29,11 +32,15 @@ export async function bundleFolders(
 ): Promise<BundleFolders> {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const found = new Map<string, Map<string, ListedFile>>();
+  const others = new Set<string>();
   for (const { path } of files) {
-    const [, folder = '', name = '', version = ''] = MANIFEST.exec(path) ?? [];
-    const annotations = byPath.get(`${folder}${name}/${version}/metadata/annotations.yaml`);
-    if (!annotations || !isVersionFolder(version) || folder === 'operators/' || isUnshipped(path)) continue;
-    found.set(folder, (found.get(folder) ?? new Map()).set(name, annotations));
+    const [, directory = ''] = MANIFEST.exec(path) ?? [];
+    const annotations = byPath.get(`${directory}/metadata/annotations.yaml`);
+    if (!annotations || isUnshipped(path)) continue;
+    const [, folder = '', name = '', version = ''] = PLACE.exec(directory) ?? [];
+    if (!isVersionFolder(version)) others.add(directory);
+    else if (folder !== 'operators/')
+      found.set(folder, (found.get(folder) ?? new Map()).set(name, annotations));
   }
   const patterns: string[] = [];
   const places = new Map<string, string>();
@@ -41,18 +48,20 @@ export async function bundleFolders(
     const named = await Promise.all(
       [...packages].map(async ([name, file]) => (await packageIn(objects, file)) === name),
     );
-    if (named.includes(false)) continue;
     const names = [...packages.keys()];
     // At the top, any folder could be a package.
     const wanted =
       folder === ''
         ? names.map((name) => `{package:${name}}/{version}/**`)
         : [`${folder}{package}/{version}/**`];
-    if (wanted.some((pattern) => patternDefect(pattern) !== undefined)) continue;
+    if (named.includes(false) || wanted.some((pattern) => patternDefect(pattern) !== undefined)) {
+      for (const { path } of packages.values()) others.add(path.replace('/metadata/annotations.yaml', ''));
+      continue;
+    }
     patterns.push(...wanted);
     for (const [name, { path }] of packages) places.set(name, path);
   }
-  return { patterns, places };
+  return { patterns, places, others: [...others] };
 }
 
 /** The package that the annotations of a bundle name. */

@@ -90,6 +90,8 @@ export interface Setup {
   readonly bundlePackages: number;
   /** Patterns of bundle directories elsewhere; empty where the repository has catalogs. */
   readonly bundlePatterns: readonly string[];
+  /** Bundle directories that no pattern can name. */
+  readonly otherBundles: readonly string[];
   /** Catalogs that the policy takes to be generated from them; empty where the repository has catalogs. */
   readonly bundleCatalogs: readonly string[];
   /** Files that may be catalogs of other patterns, or have owners, and are not in a shallow or partial clone. */
@@ -139,8 +141,8 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   if (proven.questions.length > 0 && !paths.includes(POLICY_PATH)) throw undecidedLayout(proven);
   const config = await pipelineConfig(objects, tree);
   const known = [...new Set([...request.admins, ...config.maintainers])];
-  const { patterns: bundlePatterns, places: bundlePlaces } =
-    found.patterns.length === 0 ? await bundleFolders(objects, files) : NO_FOLDERS;
+  const folders = found.patterns.length === 0 ? await bundleFolders(objects, files) : NO_FOLDERS;
+  const { patterns: bundlePatterns, places: bundlePlaces, others: otherBundles } = folders;
   const places = new Map([...bundlePlaces, ...packagePlaces(catalogs, paths)]);
   const missing = [...unseen, ...(await missingOf(objects, filesOfPeople(files, [...places.values()])))];
   const ownersUnder = async (text: string): Promise<OwnersFound> => {
@@ -207,6 +209,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     rebuilt: decided.published ? { ...rebuilt, merges: 0 } : rebuilt,
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
     bundlePatterns,
+    otherBundles,
     bundleCatalogs,
     missing,
     templates: found.patterns.length > 0 ? [] : templates,

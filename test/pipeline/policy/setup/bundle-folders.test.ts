@@ -42,6 +42,19 @@ test.each<[string, Files, string[]]>([
   expect([...written.matchAll(/'(.*)'/g)].map(([, pattern]) => pattern)).toEqual(expected);
 });
 
+test.each<[string, Files, string | undefined]>([
+  ['no version', bundleAt('bundle'), 'bundle'],
+  ['a version above', bundleAt('releases/v1.0.0/bundle'), 'releases/v1.0.0/bundle'],
+  ['no package', bundleAt('releases/1.0.0'), 'releases/1.0.0'],
+  ['both', bundleAt('olm/etcd/1.0.0'), undefined],
+  ['both, in operators/', bundleFiles('etcd', '1.0.0'), undefined],
+])('setup says which it does not check: folders with %s', async (_, files, expected) => {
+  const { directory, commit } = repository();
+  const options = ['--commit', commit(files), '--admin', 'alice', '--dry-run', '--last', '0'];
+  const { out } = await portolan(directory, 'setup', ...options);
+  expect(/^bundles: not checked, .*: (.*); portolan bundle validate/m.exec(out)?.[1]).toBe(expected);
+});
+
 test('a check without a policy looks at them, as the policy of setup does', async () => {
   const { directory, commit } = repository();
   const base = commit(bundleAt('olm/etcd/1.0.0'));
