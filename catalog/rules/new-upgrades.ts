@@ -9,7 +9,7 @@ import type { Location } from '../finding.ts';
 import { groupedBy } from '../go/grouped.ts';
 import { type Change, formerWorld, type Olm, type World } from '../olm/foresight/world.ts';
 import type { Manifests } from '../olm/manifests.ts';
-import { v1Obstacles } from '../olm/resolve/support.ts';
+import { isRefusedByV1 } from '../olm/resolve/support.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
 import { listed } from './message-text.ts';
 import { installedWays, type NewStep, newSteps, stepsFrom } from './new-steps.ts';
@@ -67,7 +67,9 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
     // Few upgrades are new: what is known of bundles is read for those alone.
     const to = targetOf(change, step);
     const from = to && sideOf(change, name, step.installed.name);
-    if (!from || !to || (step.olm === 'v1' && [from, to].some(isRefusedByV1))) continue;
+    if (!from || !to) continue;
+    const isRefused = (side: Side): boolean => isRefusedByV1(side.bundle, 'default', side.manifests);
+    if (step.olm === 'v1' && (isRefused(from) || isRefused(to))) continue;
     const former = { olm: step.olm, path: () => formerPath(change, before, step) };
     const key = JSON.stringify([from.bundle.name, to.bundle.name]);
     const channel = channelOf(ofPackage, step.channel, to);
@@ -78,12 +80,6 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
     edges.set(key, { ...same, channels, former: [...same.former, former], olm });
   }
   return [...edges.values()];
-}
-
-/** Whether OLM v1 installs no such bundle, so that no cluster has it, or gets it, from there. */
-function isRefusedByV1({ bundle, manifests }: Side): boolean {
-  const modes = manifests.csv?.installModes;
-  return v1Obstacles(bundle).length > 0 || (modes !== undefined && !modes.has('AllNamespaces'));
 }
 
 /** What those had to whom an upgrade is new, and where they got to before a change, one upgrade after the other. */

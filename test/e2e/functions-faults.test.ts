@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { bucketRecords } from '../../functions/s3/records.ts';
+import { pause } from '../fakes/burst.ts';
 import { cloud } from '../fakes/cloud.ts';
 import { cloudQueues } from '../fakes/cloud-queues.ts';
 import { type Fault, faultProxy, type Passing } from '../fakes/fault-proxy.ts';
@@ -15,7 +16,6 @@ import {
   type FaultWorld,
   isRead,
   isWrite,
-  pause,
 } from '../fakes/fault-run.ts';
 import { buildProgram } from '../fakes/program.ts';
 import { isOnPath } from '../fakes/tools.ts';

@@ -5,7 +5,8 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../functions/kubernetes/database.ts';
 import { tableRecords } from '../../functions/kubernetes/records.ts';
-import { answer, expectToldOnce, type FaultWorld, isRead, isWrite, pause } from '../fakes/fault-run.ts';
+import { pause } from '../fakes/burst.ts';
+import { answer, expectToldOnce, type FaultWorld, isRead, isWrite } from '../fakes/fault-run.ts';
 import { kubernetesHost, type Pod } from '../fakes/kubernetes.ts';
 import { POSTGRES, postgres } from '../fakes/postgres.ts';
 import { buildProgram } from '../fakes/program.ts';

@@ -2,7 +2,7 @@
  * The Kubernetes host with real servers: a burst of merges while workers and PostgreSQL are killed and the host's
  * processes are replaced, as in a rollout. What clusters see is looked at all the time.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -11,6 +11,7 @@ import { openDatabase } from '../../functions/kubernetes/database.ts';
 import { tableRecords } from '../../functions/kubernetes/records.ts';
 import type { RecordStore, Registry } from '../../pipeline/ports.ts';
 import { publishedIn } from '../../pipeline/publish/documents.ts';
+import { type Burst, burst, CATALOGS, catalogOf, changedAt, PACE, pause } from '../fakes/burst.ts';
 import { fakeGitHub, pushPayload } from '../fakes/cloud.ts';
 import { folder } from '../fakes/folder.ts';
 import { gitServer } from '../fakes/git-server.ts';
@@ -19,7 +20,6 @@ import { type KubernetesHost, kubernetesHost, type Pod } from '../fakes/kubernet
 import { POSTGRES, type Postgres, postgres } from '../fakes/postgres.ts';
 import { buildProgram } from '../fakes/program.ts';
 import { dockerRegistry, type RealRegistry } from '../fakes/real-registry.ts';
-import { sampleFiles, sampleRepository } from '../fakes/sample.ts';
 import { freePort, isOnPath } from '../fakes/tools.ts';
 
 const isComplete = POSTGRES !== undefined && isOnPath('docker-registry');
@@ -28,13 +28,10 @@ beforeAll(() => {
   if (isComplete) buildProgram();
 });
 
-/** Merges in a burst, and catalogs that they change by turns. */
+/** Merges in a burst. */
 const MANY = Number(process.env['PORTOLAN_LOAD'] ?? 35);
-const CATALOGS = 5;
-/** Between two merges, in ms. */
-const PACE = 150;
 
-interface Site {
+interface Site extends Pick<Burst, 'commits' | 'merge'> {
   readonly host: KubernetesHost;
   readonly server: Postgres;
   readonly registry: RealRegistry;
@@ -42,47 +39,14 @@ interface Site {
   readonly records: RecordStore;
   /** Messages that are not done, by queue. */
   queued(): Promise<Readonly<Record<string, number>>>;
-  /** Ids of merges, the oldest first; the first has all catalogs, each further one changes one of them. */
-  readonly commits: readonly string[];
-  /** Moves the branch to a merge. */
-  merge(commit: string): void;
-}
-
-/** The number of the last merge up to `n` that changed a catalog. */
-function changedAt(catalog: number, n: number): number {
-  for (let at = n; at > 0; at--) if (at % CATALOGS === catalog) return at;
-  return 0;
-}
-
-function catalogOf(n: number): string {
-  return `v4.${20 + n}`;
 }
 
 /** @param more keys of the policy beside the image */
 async function site(many: number, more = ''): Promise<Site> {
   const registry = await dockerRegistry();
   const server = await postgres();
-  const files = sampleFiles();
-  const policy = String(files['.github/portolan.yaml'])
-    .replace('registry.example.com', registry.host)
-    .replace(/( +)mirrorTo:/, (line, indent) => `${indent}${more}\n${line}`);
-  const path = (n: number): string => `catalogs/${catalogOf(n)}/harbour-operator/catalog.yaml`;
-  const harbour = String(files[path(0)]);
-  const changed = (n: number): string => harbour.replace('runs harbours', `runs ${n} harbours`);
-  const all = Object.fromEntries(Array.from({ length: CATALOGS }, (_, n) => [path(n), changed(0)]));
-  const sample = sampleRepository({ '.github/portolan.yaml': policy, ...all });
-  onTestFinished(() => sample.remove());
-  const commits = [sample.base];
-  for (let n = 1; n < many; n++) {
-    const parents = [commits.at(-1) ?? ''];
-    commits.push(sample.commit({ [path(n % CATALOGS)]: changed(n) }, { parents, branch: 'burst' }));
-  }
-  const served = join(folder(), 'catalogs.git');
-  execFileSync('git', ['clone', '--quiet', '--bare', sample.directory, served]);
-  execFileSync('git', ['-C', served, 'config', 'uploadpack.allowFilter', 'true']);
-  const merge = (commit: string): void =>
-    void execFileSync('git', ['-C', served, 'update-ref', 'refs/heads/main', commit]);
-  merge(sample.base);
+  const { commits, served, merge } = burst(many, registry.host, more);
+  merge(commits[0] ?? '');
   const github = await fakeGitHub();
   const git = await gitServer(served);
   const around = { git, branch: 'main', registry: registry.host, github: github.url };
@@ -99,10 +63,6 @@ async function site(many: number, more = ''): Promise<Site> {
       return Object.fromEntries(rows.map(({ name, count }) => [name, Number(count)]));
     },
   };
-}
-
-async function pause(milliseconds: number): Promise<void> {
-  await new Promise((done) => setTimeout(done, milliseconds));
 }
 
 /** Waits until nothing is queued. */

@@ -3,30 +3,18 @@
  * at every 20 ms. At the end every tag names the newest merge, none went backwards, and each merge whose webhook came has its
  * final statuses once.
  */
-import { execFileSync } from 'node:child_process';
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { Reference } from '../../catalog/reference.ts';
+import { burst, CATALOGS, catalogOf, changedAt, PACE, pause } from './burst.ts';
 import { type FakeGitHub, fakeGitHub, pushPayload } from './cloud.ts';
 import { type Fault, faultProxy } from './fault-proxy.ts';
-import { folder } from './folder.ts';
 import { gitServer } from './git-server.ts';
 import { dockerRegistry } from './real-registry.ts';
-import { sampleFiles, sampleRepository } from './sample.ts';
 
-const CATALOGS = 5;
-/** Between two merges, in ms. */
-const PACE = 150;
 /** How long a fault of a server lasts, in ms. */
 const LASTS = 3000;
 const PASS: Fault = { kind: 'pass' };
-
-export const pause = (milliseconds: number): Promise<void> =>
-  new Promise((done) => setTimeout(done, milliseconds));
-
-const catalogOf = (n: number): string => `v4.${20 + n}`;
-const path = (n: number): string => `catalogs/${catalogOf(n)}/harbour-operator/catalog.yaml`;
 
 /** A published image, by its receipt. */
 interface Receipt {
@@ -78,29 +66,6 @@ function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The merges: each changes one of five catalogs. */
-function burst(
-  many: number,
-  registry: string,
-): { readonly commits: readonly string[]; readonly served: string } {
-  const files = sampleFiles();
-  const policy = String(files['.github/portolan.yaml']).replace('registry.example.com', registry);
-  const harbour = String(files[path(0)]);
-  const changed = (n: number): string => harbour.replace('runs harbours', `runs ${n} harbours`);
-  const all = Object.fromEntries(Array.from({ length: CATALOGS }, (_, n) => [path(n), changed(0)]));
-  const sample = sampleRepository({ '.github/portolan.yaml': policy, ...all });
-  onTestFinished(() => sample.remove());
-  const commits = [sample.base];
-  for (let n = 1; n < many; n++) {
-    const at = { parents: [commits.at(-1) ?? ''], branch: 'burst' };
-    commits.push(sample.commit({ [path(n % CATALOGS)]: changed(n) }, at));
-  }
-  const served = join(folder(), 'catalogs.git');
-  execFileSync('git', ['clone', '--quiet', '--bare', sample.directory, served]);
-  execFileSync('git', ['-C', served, 'config', 'uploadpack.allowFilter', 'true']);
-  return { commits, served };
-}
-
 /** @param many merges @param open starts the host */
 export async function expectToldOnce(
   many: number,
@@ -112,7 +77,7 @@ export async function expectToldOnce(
   let ofGitHub: Fault = PASS;
   const proxy = await faultProxy(registry.host, ({ method }) => ofRegistry(method));
   const api = await faultProxy(new URL(github.url).host, () => ofGitHub);
-  const { commits, served } = burst(many, proxy.host);
+  const { commits, served, merge } = burst(many, proxy.host);
   let sentSoFar = 0;
   const send = async (commit: string): Promise<void> => {
     while (!(await host.push(pushPayload(commit, 'main')))) await pause(200);
@@ -159,7 +124,7 @@ export async function expectToldOnce(
   const began = performance.now();
   const sending = (async () => {
     for (const commit of commits) {
-      execFileSync('git', ['-C', served, 'update-ref', 'refs/heads/main', commit]);
+      merge(commit);
       mergedAt.push(performance.now());
       // Every tenth webhook is lost: the next one, or the reconciler, finds what it meant.
       if (sentSoFar % 10 !== 9 || commit === commits.at(-1)) await send(commit);
@@ -180,10 +145,6 @@ export async function expectToldOnce(
   await watching;
   const cpu = await host.cpu();
 
-  const changedAt = (catalog: number, upTo: number): number => {
-    for (let at = upTo; at > 0; at--) if (at % CATALOGS === catalog) return at;
-    return 0;
-  };
   const versions = new Map(
     (await host.receipts()).map(({ catalog, commit, digest }) => [
       digest,

@@ -7,7 +7,7 @@ import type { Bundle, Package } from '../../fbc/model.ts';
 import { isHeldBack } from '../../fbc/openshift.ts';
 import { compareText } from '../../go/text.ts';
 import { compareVersions } from '../../version/version.ts';
-import { gatedSupport } from '../resolve/support.ts';
+import { isRefusedByV1 } from '../resolve/support.ts';
 import { ALL_PUBLISHED, type Olm, type PublishedBundle, upgradePathOf, type World } from './world.ts';
 
 /** A bundle installed from a channel. */
@@ -64,7 +64,7 @@ export function publishedInstallations(world: World, name: string): readonly Ins
 export function clusterInstallations(world: World, name: string, olm: Olm): readonly Installation[] {
   const bundles = world.catalog.packages.get(name)?.bundles;
   const own = publishedInstallations(world, name).filter(
-    (one) => olm === 'v0' || !isRefusedByV1(bundles?.get(one.installed.name) ?? one.published?.bundle),
+    (one) => olm === 'v0' || mayBeExtension(bundles?.get(one.installed.name) ?? one.published?.bundle),
   );
   const brought = broughtTo(world, name, olm);
   if (brought.length === 0) return own;
@@ -72,9 +72,9 @@ export function clusterInstallations(world: World, name: string, olm: Olm): read
   return [...own, ...brought.filter((one) => !known.has(keyOf(one)))];
 }
 
-/** Whether no extension has a bundle, because OLM v1 installs it with no feature gate. */
-function isRefusedByV1(bundle: Bundle | undefined): boolean {
-  return bundle !== undefined && gatedSupport(bundle).obstacles.length > 0;
+/** Whether an extension may have a bundle, on a cluster with all feature gates of OLM v1. */
+function mayBeExtension(bundle: Bundle | undefined): boolean {
+  return bundle === undefined || !isRefusedByV1(bundle, 'all');
 }
 
 function keyOf({
@@ -115,7 +115,7 @@ function findBrought({ preceding, platform, since }: World, name: string, olm: O
       const bundle = bundles?.get(installed.name) ?? published?.bundle;
       // It keeps its cluster from the platform of this catalog.
       if (bundle && isHeldBack(bundle, platform)) return false;
-      if (olm === 'v1' && isRefusedByV1(bundle)) return false;
+      if (olm === 'v1' && !mayBeExtension(bundle)) return false;
       if (wereHeads.has(keyOf({ channel, installed }))) return true;
       const { next } = upgradePathOf(world.foresight, { package: name, channel, olm }, installed);
       return next.kind !== 'upgrade';

@@ -6,22 +6,21 @@
  */
 
 import type { Bundle } from '../../fbc/model.ts';
-import { manifestsOfBundle } from '../manifests.ts';
+import { type Manifests, manifestsOfBundle } from '../manifests.ts';
 import { unsupportedProperty } from './extension.ts';
 
 const obstacles = new WeakMap<Bundle, readonly string[]>();
 
 /** Why OLM v1 installs a bundle not at all, or only with features that are off by default. */
 export function v1Obstacles(bundle: Bundle): readonly string[] {
-  const found = obstacles.get(bundle) ?? findObstacles(bundle);
+  const found = obstacles.get(bundle) ?? obstaclesIn(bundle, manifestsOfBundle(bundle));
   obstacles.set(bundle, found);
   return found;
 }
 
-function findObstacles(bundle: Bundle): string[] {
+function obstaclesIn(bundle: Bundle, { csv }: Manifests): string[] {
   const dependency = unsupportedProperty(bundle);
   const found = dependency ? [`it has dependencies (${dependency})`] : [];
-  const { csv } = manifestsOfBundle(bundle);
   const modes = csv?.installModes;
   if (modes && !modes.has('AllNamespaces')) found.push(isForOne(modes) ? NEEDS_GATE : NAMESPACED);
   if (csv && csv.ownedApiServices.length > 0) found.push('it owns API services');
@@ -46,6 +45,17 @@ export function gatedSupport(bundle: Bundle): GatedSupport {
   const all = v1Obstacles(bundle);
   const obstacles = all.filter((one) => one !== NEEDS_GATE);
   return { obstacles, needsNamespace: obstacles.length < all.length };
+}
+
+/**
+ * Whether OLM v1 installs a bundle on no cluster.
+ *
+ * @param gates on such clusters: those that are on by default, or all that OLM v1 has
+ * @param manifests what is known of the bundle, also where the catalog does not hold it
+ */
+export function isRefusedByV1(bundle: Bundle, gates: 'default' | 'all', manifests?: Manifests): boolean {
+  const all = manifests ? obstaclesIn(bundle, manifests) : v1Obstacles(bundle);
+  return all.some((one) => gates === 'default' || one !== NEEDS_GATE);
 }
 
 function isForOne(modes: ReadonlySet<string>): boolean {
