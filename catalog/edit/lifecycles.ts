@@ -2,13 +2,12 @@
 import { LIFECYCLE } from '../fbc/lifecycle.ts';
 import { type Blob, type Blobs, catalogOf } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
-import { rule as platformEnds } from '../rules/lifecycle/platform-ends.ts';
-import { rule as supportEnds } from '../rules/lifecycle/support-ends.ts';
+import { rules as ends } from '../rules/lifecycle/ends.ts';
 import { rules } from '../rules/lifecycle/table.ts';
 import { runRules } from '../rules/rule.ts';
 
 /** Of all rules just these: render loads nothing else. */
-const LIFECYCLE_RULES = [...rules, platformEnds, supportEnds];
+const LIFECYCLE_RULES = [...rules, ...ends];
 
 interface WithLifecycles {
   /** The catalog, with the source's metadata in place of its own. */

@@ -1,0 +1,184 @@
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import { parseJson } from '../../json.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
+import type { RequiredCrd } from '../../olm/manifests.ts';
+import { isMet } from '../../olm/resolve/provider.ts';
+import { gvkText, offerOf, RequirementError } from '../../olm/resolve/requirement.ts';
+import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
+import { readRequirements } from '../../olm/resolve/unreadable.ts';
+import { grouped, listed, versionsOf } from '../message-text.ts';
+import { reachedBundles } from '../reached-bundles.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'graph/repeated-gvk',
+    severity: 'error',
+    summary:
+      'Reports bundles that declare a kind that they provide more than once, which OLM v0 never installs',
+    foresee(world, report) {
+      if (!world.olm.has('v0')) return;
+      for (const { name, bundles } of checkedPackages(world)) {
+        const repeated = [...bundles.values()].flatMap(repeatedIn);
+        for (const group of grouped(repeated, ({ gvk }) => gvk)) {
+          const [first] = group;
+          if (!first) continue;
+          const versions = versionsOf(group.map(({ bundle }) => bundle));
+          const [declare, them] =
+            versions.length === 1 ? ['declares', 'the bundle'] : ['declare', 'these bundles'];
+          const message = `${listed(versions)} of package ${quoted(name)} ${declare} ${gvkText(first.gvk)} twice: OLM v0 treats that as a conflict and never installs ${them}`;
+          report(message, locate(first.bundle, 'properties', first.at), {
+            package: name,
+            installed: versions,
+            hint: 'remove one of the two identical olm.gvk properties',
+          });
+        }
+      }
+    },
+  },
+  /**
+   * OLM v0 resolves what properties require. What only the ClusterServiceVersion requires is never installed for it, and
+   * the ClusterServiceVersion stays pending until the cluster has it.
+   *
+   * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/olm/requirements.go
+   */
+  {
+    id: 'graph/required-crd-missing',
+    severity: 'warning',
+    summary:
+      'Reports CRDs that a ClusterServiceVersion requires, though no property says so and nothing in the catalog provides them',
+    reads: ['catalogs', 'manifests'],
+    foresee(world, report) {
+      if (!world.olm.has('v0') || !world.isWhole) return;
+      for (const ofPackage of checkedPackages(world)) {
+        const missing = reachedBundles(world, ofPackage).flatMap(({ bundle, olm }) =>
+          olm.has('v0') ? missingFor(world, bundle).map((name) => ({ bundle, name })) : [],
+        );
+        for (const group of grouped(missing, ({ name }) => name)) {
+          const last = group.at(-1);
+          if (!last) continue;
+          const versions = versionsOf(group.map(({ bundle }) => bundle));
+          const message = `the ClusterServiceVersion of ${listed(versions)} of package ${quoted(ofPackage.name)} requires the CRD ${quoted(last.name)}, which nothing in the catalog provides: OLM v0 does not install it, and waits for it`;
+          report(message, locate(last.bundle, 'properties'), {
+            package: ofPackage.name,
+            subject: last.name,
+            installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
+            hint: 'publish the operator that provides it, and say that the bundle requires it: olm.gvk.required',
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'graph/unsatisfied-dependency',
+    severity: 'error',
+    summary: 'Reports dependencies of bundles that are not available under OLM v0',
+    reads: ['catalogs'],
+    foresee(world, report) {
+      if (!world.olm.has('v0') || !world.isWhole) return;
+      for (const { name, bundles } of checkedPackages(world)) {
+        const unmet = [...bundles.values()].flatMap((bundle) => unmetBy(world, bundle));
+        for (const group of grouped(unmet, ({ text }) => text)) {
+          const last = group.at(-1);
+          if (!last) continue;
+          const versions = versionsOf(group.map(({ bundle }) => bundle));
+          const where = world.hasCompanions
+            ? 'no catalog on the clusters provides it, so OLM v0 cannot install the bundle and skips upgrades to it without an error'
+            : 'this catalog does not provide it: without another catalog that does, OLM v0 cannot install the bundle and skips upgrades to it without an error';
+          const message = `package ${quoted(name)}: ${listed(versions)} ${versions.length === 1 ? 'requires' : 'require'} an operator ${last.text}, and ${where}`;
+          report(message, locate(last.bundle, 'properties', last.at), {
+            package: name,
+            subject: last.text,
+            installed: [...new Set(group.map(({ bundle }) => shortName(bundle)))],
+            severity: world.hasCompanions ? 'error' : 'warning',
+            hint: world.hasCompanions
+              ? 'publish the dependency first, or correct the range'
+              : 'list the other catalogs on the clusters in the policy: graph.companions',
+          });
+        }
+      }
+    },
+  },
+];
+
+interface Repeated {
+  readonly bundle: Bundle;
+  readonly gvk: string;
+  /** Position of the property that repeats the kind. */
+  readonly at: number;
+}
+
+function repeatedIn(bundle: Bundle): Repeated[] {
+  const { gvks } = offerOfBundle(bundle);
+  if (new Set(gvks).size === gvks.length) return [];
+  const seen = new Set<string>();
+  return bundle.properties.flatMap((property, at) => {
+    const [gvk] = offerOf([property], { package: '', version: undefined }).gvks;
+    if (gvk === undefined) return [];
+    if (seen.has(gvk)) return [{ bundle, gvk, at }];
+    seen.add(gvk);
+    return [];
+  });
+}
+
+/** Groups whose CRDs are part of the platform. */
+const OF_THE_PLATFORM = /(?:^|\.)(?:openshift\.io|k8s\.io|coreos\.com)$/;
+
+/** Names of the CRDs that nothing known provides. What a property requires is told of that. */
+function missingFor(world: World, bundle: Bundle): string[] {
+  const required = world.manifests(bundle).csv?.requiredCrds ?? [];
+  return required
+    .filter(({ name }) => !OF_THE_PLATFORM.test(groupOf(name)))
+    .filter((crd) => !isTold(bundle, crd) && !providedIn(world).has(keyOf(groupOf(crd.name), crd.kind)))
+    .map(({ name }) => name);
+}
+
+/** The part of a CRD's name after the plural name. */
+function groupOf(name: string): string {
+  return name.slice(name.indexOf('.') + 1);
+}
+
+function keyOf(group: string, kind: string): string {
+  return JSON.stringify([group, kind]);
+}
+
+function isTold({ properties }: Bundle, { name, kind }: RequiredCrd): boolean {
+  return properties.some(({ type, value }) => {
+    if (type !== 'olm.gvk.required') return false;
+    const { group, kind: its } = Object(value) as Readonly<Record<string, unknown>>;
+    return group === groupOf(name) && its === kind;
+  });
+}
+
+const provided = new WeakMap<World, ReadonlySet<string>>();
+
+/** The kinds that bundles of the catalog, or of others on the clusters, provide. */
+function providedIn(world: World): ReadonlySet<string> {
+  const known = provided.get(world);
+  if (known) return known;
+  const bundles = [world.catalog, ...world.companions.values()].flatMap(({ blobs }) => blobs.bundles);
+  const found = new Set(
+    bundles.flatMap((bundle) =>
+      offerOfBundle(bundle).gvks.map((gvk) => {
+        const [group, , kind] = parseJson(gvk) as [string, string, string];
+        return keyOf(group, kind);
+      }),
+    ),
+  );
+  provided.set(world, found);
+  return found;
+}
+
+interface Unmet {
+  readonly bundle: Bundle;
+  /** Position of the property. */
+  readonly at: number;
+  readonly text: string;
+}
+
+function unmetBy({ foresight: { scope } }: World, bundle: Bundle): Unmet[] {
+  return readRequirements(scope, bundle.properties).flatMap(({ read, at }) =>
+    read instanceof RequirementError || isMet(scope, read) ? [] : [{ bundle, at, text: read.text }],
+  );
+}

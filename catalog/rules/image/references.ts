@@ -1,0 +1,122 @@
+import { shortName } from '../../fbc/edge.ts';
+import { type Bundle, locate } from '../../fbc/model.ts';
+import { groupedBy } from '../../go/grouped.ts';
+import type { Path } from '../../go/path.ts';
+import { checkedPackages } from '../../olm/foresight/world.ts';
+import { tryParseReference } from '../../reference.ts';
+import { csvOf, usedImages } from '../../references/csv.ts';
+import { headBundles } from '../head-bundles.ts';
+import { quoted, type Rule } from '../rule.ts';
+
+export const rules: readonly Rule[] = [
+  {
+    id: 'image/unpinned',
+    severity: 'warning',
+    summary:
+      'Reports channel heads that reference images by tag: tags may move, and mirrors serve images by digest only',
+    foresee(world, report) {
+      for (const ofPackage of checkedPackages(world)) {
+        for (const bundle of headBundles(ofPackage)) {
+          const tags = referencesOf(bundle).filter(
+            ({ image }) => !image.includes('@') && tryParseReference(image)?.kind === 'tag',
+          );
+          const [first, ...others] = tags;
+          if (!first) continue;
+          const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
+          const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more} by tag`;
+          report(message, locate(bundle, ...first.path), {
+            package: ofPackage.name,
+            installed: [shortName(bundle)],
+            hint: 'run portolan resolve DIR --write to write the digests, with the tags as comments',
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'image/local',
+    severity: 'warning',
+    summary:
+      'Reports channel heads with images of a registry on localhost, where clusters look on their own nodes',
+    foresee(world, report) {
+      for (const ofPackage of checkedPackages(world)) {
+        for (const bundle of headBundles(ofPackage)) {
+          const [first, ...others] = referencesOf(bundle).filter(
+            ({ image }) => LOCAL.test(image) && tryParseReference(image) !== undefined,
+          );
+          if (!first) continue;
+          const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
+          const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more}: a cluster looks for it on its own nodes`;
+          report(message, locate(bundle, ...first.path), {
+            package: ofPackage.name,
+            installed: [shortName(bundle)],
+            hint: 'push the image to a registry that clusters can reach, and name it there',
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'image/undeclared',
+    severity: 'warning',
+    summary:
+      'Reports images that the head of a channel runs but does not declare in relatedImages, so that they are not mirrored',
+    foresee(world, report) {
+      for (const ofPackage of checkedPackages(world)) {
+        for (const bundle of headBundles(ofPackage)) {
+          if (bundle.relatedImages.some(({ image }) => image !== '' && image !== bundle.image)) continue;
+          const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} declares no image besides the bundle itself, so the images that it runs are not mirrored`;
+          report(message, locate(bundle, 'relatedImages'), {
+            package: ofPackage.name,
+            installed: [shortName(bundle)],
+            hint: "list every image in the CSV's spec.relatedImages, and render the bundle again",
+          });
+        }
+      }
+    },
+  },
+  {
+    id: 'image/unlisted',
+    severity: 'warning',
+    summary:
+      'Reports images of deployments and RELATED_IMAGE_ variables that the head of a channel does not list in relatedImages',
+    foresee(world, report) {
+      for (const ofPackage of checkedPackages(world)) {
+        for (const bundle of headBundles(ofPackage)) {
+          const csv = csvOf(bundle);
+          if (!csv) continue;
+          const listed = new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
+          for (const { image, place } of firstUses(usedImages(csv))) {
+            if (listed.has(image)) continue;
+            const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} uses ${quoted(image)} (${place}), which is not among its relatedImages`;
+            report(message, locate(bundle, 'relatedImages'), {
+              package: ofPackage.name,
+              installed: [shortName(bundle)],
+              hint: `- {name: …, image: ${image}}`,
+            });
+          }
+        }
+      }
+    },
+  },
+];
+
+/** The images that a bundle names, each where it is named first. */
+function referencesOf({ image, relatedImages }: Bundle): { image: string; path: Path }[] {
+  const all = [
+    { image, path: ['image'] as Path },
+    ...relatedImages.map((related, i) => ({
+      image: related.image,
+      path: ['relatedImages', i, 'image'] as Path,
+    })),
+  ];
+  return [...groupedBy(all, (one) => one.image).values()].flatMap(([first]) => first ?? []);
+}
+
+const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?\//;
+
+/** Each image once, where it is used first. */
+function firstUses<T extends { readonly image: string }>(used: readonly T[]): T[] {
+  const seen = new Set<string>();
+  return used.filter(({ image }) => !seen.has(image) && seen.add(image));
+}
