@@ -65,7 +65,10 @@ export function withoutUserinfo(text: string): string {
     while (start > 0 && !BORDER.test(part.charAt(start - 1))) start--;
     const found = part.slice(start);
     const hasScheme = part.endsWith('//', start) && found !== '' && found !== 'git';
-    const isUserinfo = hasScheme || (/^[^:]+:./s.test(found) && HOST_WITH_PATH.test(parts[i + 1] ?? ''));
+    // What follows a slash is a part of a path.
+    const isName = part.charAt(start - 1) !== '/';
+    const isUserinfo =
+      hasScheme || (isName && /^[^:]+:./s.test(found) && HOST_WITH_PATH.test(parts[i + 1] ?? ''));
     rest += isUserinfo ? `${part.slice(0, start)}***@` : `${part}@`;
     // A password may have an @, too.
     while (hasScheme && i + 2 < parts.length && !BORDER.test(parts[i + 1] ?? '')) i++;

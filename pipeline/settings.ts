@@ -36,8 +36,8 @@ export function readSettings(file: string, bytes: Uint8Array): SettingsRead {
 }
 
 /**
- * Reads a file that says who may do something. Duplicate keys, tags, anchors, aliases and further documents are errors:
- * other readers of YAML may see other people in such a file.
+ * Reads a file that says who may do something. Duplicate keys, tags, anchors, aliases, further documents and line
+ * breaks that some readers do not know are errors: other readers of YAML may see other people in such a file.
  *
  * @param file name for findings
  * @returns no settings beside an error
@@ -54,6 +54,8 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
     findings.push({ rule, severity, message, location, hint });
   };
   try {
+    const odd = severity === 'error' ? text.search(ODD_BREAK) : -1;
+    if (odd >= 0) throw new YamlError('line breaks other than line feeds are not allowed here', odd);
     const tree = readTree(text, { depth: DEPTH, plain: severity === 'error' });
     const { value, duplicates, locate } = compose(tree.root);
     const document = new OffsetDocument(file, text, 1, locate);
@@ -86,6 +88,9 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
     return { settings: undefined, findings };
   }
 }
+
+/** What ends a line for YAML 1.1, and neither for YAML 1.2 nor on a screen. */
+const ODD_BREAK = /[\x85\u2028\u2029]/;
 
 /** Offset of the line that begins a second YAML document, or -1. */
 function secondDocument(text: string): number {

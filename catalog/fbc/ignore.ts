@@ -71,15 +71,20 @@ export function ignoreMatcher(files: Iterable<IgnoreFile>): (path: string) => bo
 /** Steps of matching at most: a few seconds. The largest catalogs that are known need a hundredth. */
 const MOST_STEPS = 1e9;
 
+/** Characters of all patterns at most: each stays in memory as a part of a pattern. Known catalogs have a few hundred. */
+const MOST_CHARACTERS = 1024 * 1024;
+
 /**
- * The ignore file with which matching paths takes more steps than a catalog may ask for: each character of a pattern may meet
- * each of a path. Undefined if they are within the limit.
+ * The ignore file with which there are more patterns than a catalog may ask for, or matching paths takes more steps: each
+ * character of a pattern may meet each of a path. Undefined if they are within the limits.
  */
 export function costlyFile(files: readonly IgnoreFile[], paths: readonly string[]): string | undefined {
-  let steps = 0;
+  let [characters, steps] = [0, 0];
   for (const [file, text] of files) {
     const folder = file.slice(0, file.lastIndexOf('/') + 1);
     const length = linesIn(text).reduce((sum, line) => sum + line.length + 1, 1);
+    characters += length;
+    if (characters > MOST_CHARACTERS) return file;
     for (const path of paths) {
       steps += path.startsWith(folder) ? path.length * length : 1;
       if (steps > MOST_STEPS) return file;

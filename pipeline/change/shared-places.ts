@@ -3,6 +3,7 @@
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { append } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
+import type { Reference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt } from '../git/tree.ts';
@@ -72,11 +73,19 @@ function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
 /** Two ways to write a place are one place; what names none is said when it is published. */
 function placeName(text: string): string {
   try {
-    return formatLocation(parseLocation(text));
+    const place = parseLocation(text);
+    return formatLocation(
+      place.kind === 'registry' ? { ...place, reference: atHost(place.reference) } : place,
+    );
   } catch (error) {
     if (error instanceof PipelineError) return text;
     throw error;
   }
+}
+
+/** Hosts are the same in any case, and 443 is the port of HTTPS. */
+function atHost(reference: Reference): Reference {
+  return { ...reference, registry: reference.registry.toLowerCase().replace(/:443$/, '') };
 }
 
 /** Where a commit's policy says something. @param path of keys */

@@ -83,6 +83,10 @@ test.each([
   expect(new PipelineError('usage', text).message).toBe(shown);
 });
 
+test('88: a folder that looks like a name and a password stays in a path', () => {
+  expect(withoutUserinfo('"catalogs/v4.20/a:b@c/x.json"')).toBe('"catalogs/v4.20/a:b@c/x.json"');
+});
+
 test.each([
   ['render', `https://user:${SECRET}@quay.io/a/b:v1`],
   ['render', `user:${SECRET}@quay.io/a/b:v1`],

@@ -6,6 +6,7 @@ import { Agent, request } from 'node:https';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
+import { keepSecret, withoutSecrets } from '../../secrets.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 
 export interface ClusterApi {
@@ -42,7 +43,8 @@ export function clusterApi(
   most: number = MOST,
   longest: number = LONGEST,
 ): ClusterApi {
-  const { ca, certificate } = access;
+  const { ca, certificate, token } = access;
+  if (token !== undefined) keepSecret(token);
   const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }), ...certificate });
   const budget: Budget = { most, left: most };
   const get = async (path: string): Promise<unknown> => {
@@ -136,7 +138,9 @@ function answeredText({ name }: ClusterAccess, { path, status }: Answered): stri
 function refusal(access: ClusterAccess, { path, status, body }: Answered & ApiAnswer): PipelineError {
   const value = parsedJson(body);
   const said =
-    isObject(value) && typeof value['message'] === 'string' ? `: ${value['message'].slice(0, 300)}` : '';
+    isObject(value) && typeof value['message'] === 'string'
+      ? `: ${withoutSecrets(value['message']).slice(0, 300)}`
+      : '';
   const text = `${answeredText(access, { path, status })}${said}`;
   if (status === 410) return new ExpiredList('bad-answer', text, { retryable: true });
   if (status === 401) return new PipelineError('denied', text, { hint: 'renew the token of the kubeconfig' });

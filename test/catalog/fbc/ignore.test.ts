@@ -88,4 +88,12 @@ describe('ignoreMatcher', () => {
     expect(costlyFile([['etcd/.indexignore', '# comment\n'.repeat(200_000)]], paths)).toBeUndefined();
     expect(costlyFile([['quay/.indexignore', 'f*x\n'.repeat(200_000)]], paths)).toBeUndefined();
   });
+
+  test('86: more patterns than fit into memory are told, in one file or several', () => {
+    const file = (name: string, lines: number): readonly [string, string] => [name, 'f*x\n'.repeat(lines)];
+    expect(costlyFile([file('.indexignore', 300_000)], ['a'])).toBe('.indexignore');
+    const several = ['a', 'b', 'c'].map((name) => file(`${name}/.indexignore`, 100_000));
+    expect(costlyFile(several, ['x'])).toBe('c/.indexignore');
+    expect(costlyFile(several.slice(0, 2), ['x'])).toBeUndefined();
+  });
 });

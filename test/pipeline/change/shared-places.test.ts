@@ -63,6 +63,11 @@ test.each([
   expect(await shared(...lines)).toMatchObject([{ catalogs: ['v4.19', 'v4.20'] }]);
 });
 
+test.each(['Q.io', 'q.io:443'])('89: %s is q.io', async (host) => {
+  const places = [`v4.19: {image: '${host}/c:x'}`, "v4.20: {image: 'q.io/c:x'}"];
+  expect(await shared(...places)).toMatchObject([{ catalogs: ['v4.19', 'v4.20'] }]);
+});
+
 test.each([
   ['places of their own', ["'*': {image: 'q.io/c:{catalog}', also: ['q.io/{catalog}:latest']}"]],
   ['one catalog that is published', ['v4.20: {image: q.io/c:latest}']],

@@ -214,12 +214,22 @@ async function dispatch(
   if (route.kind === 'token') return (await registry.gate.token(call.request, call.query)) ?? unknown;
   const method = call.request.method === 'HEAD' ? 'GET' : (call.request.method ?? '');
   const action = actionOf(method, route);
+  if (action !== 'pull' && isFromPage(call.request))
+    return refusal(403, 'DENIED', 'pages in a browser cannot write to this registry');
   const repository = 'name' in route ? { repository: route.name } : {};
   const denied = await registry.gate.check(call.request, { ...repository, action });
   if (denied) return denied;
   if (options.readOnly && action !== 'pull') return refusal(405, 'UNSUPPORTED', 'this registry is read-only');
   const run = HANDLERS[`${method} ${route.kind}`];
   return run?.(registry, route, call) ?? refusal(405, 'UNSUPPORTED', `${method} is not allowed here`);
+}
+
+/**
+ * Whether a page in a browser sent a request: clients of registries send no such header, and browsers send it with all
+ * that writes. A page of anybody reaches the loopback addresses of the machine that shows it.
+ */
+function isFromPage({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined;
 }
 
 function actionOf(method: string, { kind }: Route): Action {

@@ -273,6 +273,15 @@ describe('portolan inventory', () => {
     });
   });
 
+  test('63: a cluster that repeats the token in its message', async () => {
+    const token = 'a-token-of-the-test';
+    const far = await cluster({ ...VERSION }, { page: JSON.stringify({ message: `no Bearer ${token}` }) });
+    const { exit, out, err } = await inventory(kubeconfig(far, { user: { token } }));
+    expect([exit, out]).toEqual([2, '']);
+    expect(err).toContain('no Bearer ***');
+    expect(err).not.toContain(token);
+  });
+
   test.each([
     ['a credential plugin', { user: { exec: { command: 'aws' } } }, 'does not run credential plugins'],
     ['a password', { user: { username: 'a', password: 'b' } }, 'does not send passwords'],

@@ -20,6 +20,27 @@ import { registry } from '../../../../fakes/registry.ts';
 const image = sampleImage();
 const { root } = image;
 
+test('attack 87: a page in a browser cannot write, whatever name of the registry it uses', async () => {
+  const { host, url } = await registry();
+  await pushImage(testClient([host]), parseReference(`${host}/a:v1`), { image });
+  const answers = await Promise.all(
+    [
+      ['POST', `a/blobs/uploads/?digest=${digestOf(Buffer.from('x'))}`],
+      ['PUT', 'a/manifests/v2'],
+      ['DELETE', 'a/manifests/v1'],
+    ].map(([method = '', path]) =>
+      fetch(`${url}/v2/${path}`, {
+        method,
+        headers: { origin: 'https://evil.example', 'content-type': root.mediaType },
+        ...(method === 'DELETE' ? {} : { body: method === 'PUT' ? new Uint8Array(root.bytes) : 'x' }),
+      }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+  const read = await fetch(`${url}/v2/a/tags/list`, { headers: { origin: 'https://evil.example' } });
+  expect(await read.json()).toMatchObject({ tags: ['v1'] });
+});
+
 /** Pushes a manifest by its digest again, with tags in the query. */
 function putByDigest(url: string, name: string, query: string): Promise<Response> {
   const headers = { 'content-type': root.mediaType };
