@@ -3,9 +3,10 @@
  * every other stays as it was written: comments, order, formatting.
  */
 import { decodeMeta, type Meta } from '../fbc/blob.ts';
-import { readDocuments, startsLikeJson } from '../fbc/documents.ts';
+import { readDocuments } from '../fbc/documents.ts';
 import { DEFAULT_LIMITS } from '../fbc/load.ts';
 import type { Blob } from '../fbc/model.ts';
+import { startsLikeJson } from '../fbc/sniff.ts';
 import type { Finding } from '../finding.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
 

@@ -20,6 +20,7 @@ import { isPlainBytes } from '../yaml/plain-bytes.ts';
 import { YamlError, type YamlLimits } from '../yaml/tree.ts';
 import { MarkedDocument, movedDocument, OffsetDocument, ownText, type SourceDocument } from './document.ts';
 import { ignoreHint } from './ignore.ts';
+import { startsLikeJson } from './sniff.ts';
 import { type BadSeparator, type Piece, splitDocuments } from './split.ts';
 
 export interface ReadDocument {
@@ -67,9 +68,6 @@ export function readDocuments(
 ): Generator<ReadDocument> {
   return new FileReader(path, options).documents(content instanceof Uint8Array ? [content] : content);
 }
-
-/** How far into a file Go looks for the brace that says JSON. */
-export const SNIFF = 4096;
 
 /** Where reading goes on: an offset in the text, and its line. */
 interface Start {
@@ -332,14 +330,7 @@ function isPlainlyOpened(text: string, { from, opened }: Piece): boolean {
   return PLAIN_SEPARATOR.test(line) && !UNUSUAL.test(line);
 }
 
-const LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
 const SPACE = new RegExp(`[${GO_SPACE}]`);
-
-/** Whether a text is read as JSON first: whether a brace shows in its first bytes. */
-export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
-  const start = LIKE_JSON.exec(text.slice(0, sniff))?.[0];
-  return start !== undefined && new TextEncoder().encode(start).length <= sniff;
-}
 
 /** Go drops the carriage return before a line feed. */
 export function normalBreaks(text: string): string {

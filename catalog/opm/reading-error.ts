@@ -6,8 +6,9 @@
  */
 
 import { type Fields, shapeOf } from '../fbc/blob.ts';
-import { afterFirstBreak, lastInvalid, normalBreaks, startsLikeJson } from '../fbc/documents.ts';
+import { afterFirstBreak, lastInvalid, normalBreaks } from '../fbc/documents.ts';
 import { PROPERTY_SHAPES } from '../fbc/property.ts';
+import { startsLikeJson } from '../fbc/sniff.ts';
 import { splitDocuments } from '../fbc/split.ts';
 import { append } from '../go/grouped.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
