@@ -27,7 +27,7 @@ export function shellWord(text: string): string {
   return /^[\w.,/:@=+%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The end of a name, in which a version is looked for: no sound name is longer. */
+/** The end of a name, in which a version is looked for: no sound name is longer, and a hostile one must not cost more. */
 export function nameEnd(name: string): string {
   return name.slice(-300);
 }

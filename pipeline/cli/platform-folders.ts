@@ -1,7 +1,7 @@
 /** Folders that hold a catalog for each version of the platform, as `catalogs/v4.19` and `catalogs/v4.20` do. */
 import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
+import { compareMinors, tryParseMinor } from '../../catalog/fbc/openshift.ts';
 
 /** The catalogs in a directory, or in its folder `catalogs`; none when it is one catalog itself. */
 export function platformFolders(directory: string): string[] {
@@ -9,11 +9,15 @@ export function platformFolders(directory: string): string[] {
   return own.length > 0 ? own : versionsIn(join(directory, 'catalogs')).map((name) => `catalogs/${name}`);
 }
 
-/** Names of the folders in a directory, when all of them are versions. */
+/** Names of the folders in a directory, the oldest version first; none where one is no version: that is one catalog. */
 function versionsIn(directory: string): string[] {
   const folders = entriesOf(directory).filter((entry) => entry.isDirectory());
-  const names = folders.map(({ name }) => name);
-  return names.every((name) => tryParseMinor(name)) ? names.sort() : [];
+  const minors = folders.flatMap(({ name }) => {
+    const minor = tryParseMinor(name);
+    return minor ? [{ name, minor }] : [];
+  });
+  if (minors.length < folders.length) return [];
+  return minors.sort((a, b) => compareMinors(a.minor, b.minor)).map(({ name }) => name);
 }
 
 function entriesOf(directory: string): Dirent[] {

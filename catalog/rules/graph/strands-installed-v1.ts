@@ -24,15 +24,16 @@ export const rule: Rule = {
   },
 };
 
+/** Whether OLM v1 finds no bundle any more. What it refused before for its dependencies is worse off, too: they could be repaired. */
 function isLost({ package: name, channel, before, after }: InstallationChange, change: Change): boolean {
   const ofPackage = change.after.catalog.packages.get(name);
   const isThere = channel === '' ? ofPackage !== undefined : ofPackage?.channels.has(channel) === true;
-  const worked = before.next.kind !== 'fails' || failsFor(before, 'dependency');
+  const worked = before.next.kind !== 'fails' || wasRefused({ before });
   return isThere && worked && failsFor(after, 'no-bundle');
 }
 
 /** Whether OLM v1 refused what it would have taken before, for its dependencies: another error takes its place. */
-function wasRefused({ before }: InstallationChange): boolean {
+function wasRefused({ before }: Pick<InstallationChange, 'before'>): boolean {
   return failsFor(before, 'dependency');
 }
 

@@ -53,6 +53,7 @@ export function followersIn(operator: OperatorFolder, channel: string): Follower
   return replacesGraph(inside);
 }
 
+/** Upgrades by `replaces`, `skips` and `skipRange`. Names count by their version alone, as in operator-pipelines. */
 function replacesGraph(inside: readonly OperatorBundle[]): Followers {
   const followers = new Map<OperatorBundle, Set<OperatorBundle>>();
   const byVersion = new Map(inside.map((bundle) => [bundle.name?.version, bundle]));

@@ -196,7 +196,9 @@ export function countsOf(merges: readonly RehearsedMerge[]): MergeCounts {
   };
 }
 
-/** The merge whose error hurts most clusters, with that error; the latest of equals. */
+/**
+ * The error of the worst kind of harm, of these the one for most installed versions, with its merge; the first of equals.
+ */
 export function worstOf(
   merges: readonly RehearsedMerge[],
 ): { readonly merge: RehearsedMerge; readonly error: Finding } | undefined {

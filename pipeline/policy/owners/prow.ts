@@ -44,11 +44,12 @@ export function readAliases(settings: Settings | undefined): Aliases {
   return aliases;
 }
 
-/** Reads an `OWNERS` file; filters whose pattern cannot be read, or takes too long, are left out. */
+/** Reads an `OWNERS` file; `unread` has the filters whose pattern cannot be read, and those after `LARGEST` in total. */
 export function readOwnersFile(settings: Settings | undefined): OwnersFile {
   const value = isObject(settings?.value) ? settings.value : {};
   const options = isObject(value['options']) ? value['options'] : {};
   const noParentOwners = options['no_parent_owners'] === true;
+  // As prow does: people at the top make it ignore all filters.
   if (PEOPLE.some((key) => textList(value[key]).length > 0))
     return { noParentOwners, approvers: [{ pattern: undefined, logins: approversIn(value) }], unread: [] };
   const filters = isObject(value['filters']) ? Object.entries(value['filters']) : [];

@@ -6,7 +6,7 @@ import type { Signer } from './signer.ts';
 
 /**
  * @returns a Sigstore bundle as JSON
- * @throws PipelineError `denied` when nobody vouches for the job
+ * @throws PipelineError `denied` for any failure: without a certificate for the job, and where a service does not answer
  */
 export async function keylessBundle(
   statement: Uint8Array,
