@@ -9,7 +9,7 @@ export function platformFolders(directory: string): string[] {
   return own.length > 0 ? own : versionsIn(join(directory, 'catalogs')).map((name) => `catalogs/${name}`);
 }
 
-/** Names of the folders in a directory, the oldest version first; none where one is no version: that is one catalog. */
+/** Names of the folders in a directory, the oldest version first; none unless all are versions, as the folders of one catalog are not. */
 function versionsIn(directory: string): string[] {
   const folders = entriesOf(directory).filter((entry) => entry.isDirectory());
   const minors = folders.flatMap(({ name }) => {
