@@ -143,7 +143,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     read: (bytes) => TARGETS['yaml']?.(bytes),
   },
   documents: {
-    reads: ['catalog/fbc/documents.ts', 'catalog/opm/reading-error.ts'],
+    reads: ['catalog/fbc/documents.ts', 'catalog/fbc/sniff.ts', 'catalog/opm/reading-error.ts'],
     what: 'separators',
     bytes: () => times(150_000, () => '---\nx: 1\n'),
   },
