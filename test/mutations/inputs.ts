@@ -866,4 +866,12 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     instead: 'reference.registry',
     test: 'test/pipeline/change/shared-places.test.ts',
   },
+  {
+    attack: 90,
+    without: 'refusing line breaks in what a Dockerfile says',
+    file: 'pipeline/cli/bundle/generate.ts',
+    text: 'if (odd !== undefined)',
+    instead: "if (odd === '')",
+    test: 'test/pipeline/cli/bundle/build.test.ts',
+  },
 ];

@@ -41,6 +41,9 @@ export const command: Command = {
       terminal.err(`warning: the bundle is not in the default channel ${JSON.stringify(defaultChannel)}\n`);
     const metadata = join(dirname(path), 'metadata');
     const shown = (to: string): string => relative(terminal.directory, to);
+    // A line break would begin another instruction of the Dockerfile.
+    const odd = [labels.package, ...channels, defaultChannel, shown(path)].find((one) => /\p{Cc}/u.test(one));
+    if (odd !== undefined) throw usageError(command, `${JSON.stringify(odd)} has a control character`);
     const dockerfile = bundleDockerfile(labels, { manifests: shown(path), metadata: shown(metadata) });
     const files: [string, string, string][] = [
       [metadata, 'annotations.yaml', annotationsYaml(labels)],

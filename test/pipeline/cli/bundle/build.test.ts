@@ -39,6 +39,24 @@ test('metadata as opm writes it; what is there is kept', async () => {
   expect(await portolan(directory, ...words, '--overwrite')).toMatchObject({ exit: 0 });
 });
 
+test.each([
+  ['--package', 'etcd\nRUN x', '--channels', 'stable'],
+  ['--package', 'etcd', '--channels', 'stable\nRUN x,alpha'],
+  ['--package', 'etcd', '--channels', 'stable', '--default', 'a\rRUN x'],
+])('90: a line break becomes no instruction of a Dockerfile: %j', async (...options) => {
+  const directory = sample();
+  const { exit, err } = await portolan(
+    directory,
+    'bundle',
+    'generate',
+    'manifests',
+    ...options,
+    '--overwrite',
+  );
+  expect([exit, err]).toEqual([2, expect.stringContaining('has a control character')]);
+  expect(existsSync(join(directory, 'bundle.Dockerfile'))).toBe(false);
+});
+
 test('an image is the same wherever it is made, and is read back as its directory', async () => {
   const directory = sample();
   const far = await registry();
