@@ -2,7 +2,13 @@
 import { bundleFromJSON } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { getTrustedRoot } from '@sigstore/tuf';
-import { type SignedEntity, toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
+import {
+  type SignedEntity,
+  type TrustMaterial,
+  toSignedEntity,
+  toTrustMaterial,
+  Verifier,
+} from '@sigstore/verify';
 import { PipelineError } from '../../error.ts';
 import type { FoundSignature } from './signatures.ts';
 
@@ -18,12 +24,12 @@ export function entityOf({ bundle, payload }: FoundSignature): SignedEntity {
  * @throws PipelineError `usage` for a root that is none, `unreachable` when the public one cannot be had
  */
 export async function verifierBy(root: unknown): Promise<Verifier> {
-  return new Verifier(toTrustMaterial(root === undefined ? await publicRoot() : readRoot(root)));
+  return new Verifier(root === undefined ? toTrustMaterial(await publicRoot()) : readRoot(root));
 }
 
-function readRoot(root: unknown): TrustedRoot {
+function readRoot(root: unknown): TrustMaterial {
   try {
-    return TrustedRoot.fromJSON(root);
+    return toTrustMaterial(TrustedRoot.fromJSON(root));
   } catch (cause) {
     throw new PipelineError('usage', 'cannot read the trusted root', { cause });
   }
