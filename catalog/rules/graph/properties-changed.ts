@@ -10,7 +10,8 @@ import { DECISIVE, differs } from './bundle-mutated.ts';
 export const rule: Rule = {
   id: 'graph/properties-changed',
   severity: 'warning',
-  summary: 'Reports properties of published bundles that change although the image does not',
+  summary:
+    'Reports properties and images of published bundles that change although the bundle image does not',
   reads: ['history'],
   compare(change, report) {
     for (const name of change.packages) {
@@ -18,24 +19,25 @@ export const rule: Rule = {
       const changed = [...(change.after.catalog.packages.get(name)?.bundles.values() ?? [])].flatMap(
         (bundle) => {
           const before = was?.get(bundle.name);
-          const text = changeText(before, bundle);
+          if (!before || before.image !== bundle.image || sameBundle(before, bundle)) return [];
+          const text = [...propertiesText(before, bundle), ...imagesText(before, bundle)].join(', and ');
           const isPublished = change.before.isPublished({ package: name, bundle: bundle.name });
-          const isStripped = before !== undefined && formatsOf(before) !== '' && formatsOf(bundle) === '';
-          return text === '' || !isPublished ? [] : [{ bundle, text, isStripped }];
+          return text === '' || !isPublished ? [] : [{ bundle, text, harm: harmOf(before, bundle) }];
         },
       );
       for (const group of grouped(changed, ({ text }) => text)) {
         const [first] = group;
         if (!first) continue;
         const names = listed(group.map(({ bundle }) => quoted(bundle.name)));
-        const message = `${group.length === 1 ? `bundle ${names} is` : `the bundles ${names} are`} published, and the image is the same, but properties change: ${first.text}`;
-        report(message, locate(first.bundle, 'properties'), {
+        const { bundle, text, harm } = first;
+        const message = `${group.length === 1 ? `bundle ${names} is` : `the bundles ${names} are`} published, and the image is the same, but ${text}`;
+        report(message, locate(bundle, text.startsWith('properties') ? 'properties' : 'relatedImages'), {
           package: name,
-          installed: group.map(({ bundle }) => shortName(bundle)),
-          severity: first.isStripped ? 'warning' : 'info',
-          hint: first.isStripped
-            ? 'render the bundles with their metadata: OLM v0 makes PackageManifests of it, and the console lists those'
-            : 'the catalog would no longer match the bundle that clusters install: render the properties from the image',
+          installed: group.map((one) => shortName(one.bundle)),
+          severity: harm === undefined ? 'info' : 'warning',
+          hint:
+            harm ??
+            'the catalog would no longer match the bundle that clusters install: render the properties from the image',
         });
       }
     }
@@ -45,17 +47,42 @@ export const rule: Rule = {
 /** How the manifests of a bundle may be written. */
 const FORMATS = ['olm.csv.metadata', 'olm.bundle.object'];
 
+/** What somebody loses by the change, as a hint; undefined for nobody. */
+function harmOf(before: Bundle, after: Bundle): string | undefined {
+  if (formatsOf(before) !== '' && formatsOf(after) === '')
+    return 'render the bundles with their metadata: OLM v0 makes PackageManifests of it, and the console lists those';
+  if (missingFrom(after, before).length > 0)
+    return 'the bundle still uses the images that its manifests name, and mirrors would no longer copy them: render relatedImages from the image';
+  return undefined;
+}
+
+/** The images that a bundle has and another lacks, other than the bundle's own. */
+function missingFrom(other: Bundle, { image: own, relatedImages }: Bundle): string[] {
+  const there = new Set(other.relatedImages.map(({ image }) => image));
+  return [...new Set(relatedImages.map(({ image }) => image))].filter(
+    (image) => image !== '' && image !== own && !there.has(image),
+  );
+}
+
+function imagesText(before: Bundle, after: Bundle): string[] {
+  const [gone, added] = [missingFrom(after, before), missingFrom(before, after)];
+  const parts = [
+    ...(gone.length > 0 ? [`${listed(gone)} ${gone.length === 1 ? 'is' : 'are'} gone`] : []),
+    ...(added.length > 0 ? [`${listed(added)} ${added.length === 1 ? 'is' : 'are'} new`] : []),
+  ];
+  return parts.length > 0 ? [`relatedImages change: ${parts.join(', ')}`] : [];
+}
+
 /** The properties that differ, with their fields where they have any; empty for none. */
-function changeText(before: Bundle | undefined, after: Bundle): string {
-  if (!before || before.image !== after.image || sameBundle(before, after)) return '';
+function propertiesText(before: Bundle, after: Bundle): string[] {
   const ignored = isRetold(before, after)
     ? [...FORMATS, ...DECISIVE, 'olm.package']
     : [...DECISIVE, 'olm.package'];
   const types = [...new Set([...before.properties, ...after.properties].map(({ type }) => type))];
-  return types
+  const changed = types
     .filter((type) => !ignored.includes(type) && differs(before.properties, after.properties, type))
-    .map((type) => typeText(type, before.properties, after.properties))
-    .join(', ');
+    .map((type) => typeText(type, before.properties, after.properties));
+  return changed.length > 0 ? [`properties change: ${changed.join(', ')}`] : [];
 }
 
 /** Whether the same manifests are only written in the other format, as catalogs of later versions do. */
