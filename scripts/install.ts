@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '5689927aae7bd4ef38d812ad2b2c04950893569f',
+  commit: 'cd7070ceae690efb018cc6230ce9c1177447f80e',
 };
 
 const REPOSITORY = 'portolan/portolan';
