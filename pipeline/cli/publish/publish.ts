@@ -44,7 +44,7 @@ export const command: Command = {
     },
     untagged: { description: 'do not move a tag: push the image by digest only' },
     as: { value: 'REFERENCE', description: 'reference of the image on clusters, if --to is a directory' },
-    'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: none)' },
+    'base-image': { value: 'REFERENCE', description: 'opm image to build on (default: that of the policy)' },
     'mirror-to': {
       value: 'REGISTRY[/PATH]',
       description: 'write the mirror mapping and manifests for this registry',
