@@ -313,6 +313,11 @@ function ownersLines(made: Setup): string[] {
       : [
           `bundles: not checked, because their folders are not called PACKAGE/VERSION: ${shortList(otherBundles, 'folders')}; portolan bundle validate checks one`,
         ]),
+    ...(made.packageManifests.length === 0
+      ? []
+      : [
+          `package manifests: not checked, because they are the format before bundles: ${shortList(made.packageManifests, 'folders')}; portolan convert package-manifests makes a catalog of one`,
+        ]),
     ...(rebuilt.merges === 0
       ? []
       : [

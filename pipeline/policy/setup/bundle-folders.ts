@@ -22,6 +22,15 @@ const MANIFEST = /^(.+)\/manifests\/[^/]*clusterserviceversion\.ya?ml$/;
 const PLACE = /^((?:.*\/)?)([^/]+)\/([^/]+)$/;
 const PACKAGE = 'operators.operatorframework.io.bundle.package.v1';
 
+/** The folders of packages in the format before bundles: a `*.package.yaml` beside the folders of versions. */
+export function packageManifests(files: readonly ListedFile[]): string[] {
+  const csvs = files.filter(({ path }) => /clusterserviceversion\.ya?ml$/.test(path));
+  const folders = files.flatMap(({ path }) => /^(.+)\/[^/]+\.package\.ya?ml$/.exec(path)?.[1] ?? []);
+  return [...new Set(folders)].filter(
+    (folder) => !isUnshipped(`${folder}/`) && csvs.some(({ path }) => path.startsWith(`${folder}/`)),
+  );
+}
+
 /** The largest file of annotations that is read, in bytes. */
 const FILE_BYTES = 64 * 1024;
 

@@ -10,7 +10,7 @@ import type { PresetName } from '../presets/preset.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames } from './bundle-catalogs.ts';
-import { bundleFolders, NO_FOLDERS } from './bundle-folders.ts';
+import { bundleFolders, NO_FOLDERS, packageManifests } from './bundle-folders.ts';
 import { likelyOf } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import { findLayout, readEvidence } from './find-layout.ts';
@@ -92,6 +92,8 @@ export interface Setup {
   readonly bundlePatterns: readonly string[];
   /** Bundle directories that no pattern can name. */
   readonly otherBundles: readonly string[];
+  /** Folders of package manifests, the format before bundles; empty where the repository has catalogs. */
+  readonly packageManifests: readonly string[];
   /** Catalogs that the policy takes to be generated from them; empty where the repository has catalogs. */
   readonly bundleCatalogs: readonly string[];
   /** Files that may be catalogs of other patterns, or have owners, and are not in a shallow or partial clone. */
@@ -210,6 +212,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
     bundlePatterns,
     otherBundles,
+    packageManifests: found.patterns.length === 0 ? packageManifests(files) : [],
     bundleCatalogs,
     missing,
     templates: found.patterns.length > 0 ? [] : templates,

@@ -55,6 +55,21 @@ test.each<[string, Files, string | undefined]>([
   expect(/^bundles: not checked, .*: (.*); portolan bundle validate/m.exec(out)?.[1]).toBe(expected);
 });
 
+test('setup says that it does not check package manifests', async () => {
+  const { directory, commit } = repository();
+  const [csv = ''] = Object.entries(bundleFiles('etcd', '1.0.0')).flatMap(([path, text]) =>
+    path.includes('clusterserviceversion') ? [String(text)] : [],
+  );
+  const files = {
+    'deploy/olm/etcd.package.yaml': 'packageName: etcd\n',
+    'deploy/olm/1.0.0/etcd.clusterserviceversion.yaml': csv,
+    'docs/other.package.yaml': 'packageName: other\n',
+  };
+  const options = ['--commit', commit(files), '--admin', 'alice', '--dry-run', '--last', '0'];
+  const { out } = await portolan(directory, 'setup', ...options);
+  expect(/^package manifests: not checked, .*: (.*); portolan convert/m.exec(out)?.[1]).toBe('deploy/olm');
+});
+
 test('a check without a policy looks at them, as the policy of setup does', async () => {
   const { directory, commit } = repository();
   const base = commit(bundleAt('olm/etcd/1.0.0'));
