@@ -2,9 +2,7 @@
  * Attack 45 by real pull requests: catalogs whose size is within all limits, and that ask for as much work as anybody found.
  * Each is read to its end, or inconclusive for a reason that is said: never a pass, and never longer than the limit.
  */
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { confinedCheck } from '../../pipeline/check/confined/confined-check.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { readerFile } from '../fakes/built.ts';
@@ -21,7 +19,6 @@ const LIMITS = {
 const MORE_SECONDS = 20;
 
 const READER = readerFile();
-afterAll(() => rmSync(dirname(READER), { recursive: true, force: true }));
 
 test.each(Object.entries(EXHAUSTING))('45: %s', async (name, filesOf) => {
   const made = makeRepository();

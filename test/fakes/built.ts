@@ -1,5 +1,6 @@
 /** Programs that are built from the sources, once in each process of tests. */
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 
@@ -23,6 +24,7 @@ export function builtFile(text: string): string {
     logLevel: 'error',
     define: { PORTOLAN_VERSION: '"0.0.0"' },
   });
+  process.on('exit', () => rmSync(outfile, { force: true }));
   built.set(text, outfile);
   return outfile;
 }

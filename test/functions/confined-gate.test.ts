@@ -1,7 +1,5 @@
 /** The gate of a host reads pull requests in a process that may hang, crash or need too much. */
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
 import { confinedCheck } from '../../pipeline/check/confined/confined-check.ts';
 import type { CheckReport } from '../../pipeline/check/report.ts';
@@ -12,7 +10,6 @@ import { gateRequest } from '../fakes/gate-request.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
 
 const READER = readerFile();
-const files = [READER];
 const LIMITS = { seconds: 60, memory: 1024 };
 let hub: Hub;
 let request: GateRequest;
@@ -22,9 +19,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await hub.close();
-});
-afterAll(() => {
-  for (const file of files) rmSync(dirname(file), { recursive: true, force: true });
 });
 
 const etcd = { 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) };
@@ -39,9 +33,7 @@ async function gated(file: string, limits: Partial<typeof LIMITS> = {}) {
 
 /** A reader that does something else as soon as it has its task. */
 function readerThat(does: string): string {
-  const file = readerFile(`process.on('message', () => { ${does} });`);
-  files.push(file);
-  return file;
+  return readerFile(`process.on('message', () => { ${does} });`);
 }
 
 test('45: a pull request that is read in a process of its own has the same report', async () => {
