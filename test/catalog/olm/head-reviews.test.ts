@@ -111,6 +111,20 @@ test('a new head is compared with the head before it, once for all channels, as 
   ]);
 });
 
+test('the head of a new channel is compared with that of the default channel', async () => {
+  const channels = { fast: chain('1.0.0'), stable: chain('1.0.0', '1.1.0') };
+  const own = { ...properties, '1.2.0': [metadata('AllNamespaces'), gvk('v1')] };
+  const before = { versions: ['1.0.0', '1.1.0'], channels, properties: own, defaultChannel: 'stable' };
+  const found = await reviews(before, {
+    ...before,
+    versions: ['1.0.0', '1.1.0', '1.2.0'],
+    channels: { ...channels, next: chain('1.0.0', '1.1.0', '1.2.0') },
+  });
+  expect(found.map(({ from, to, channels: of }) => [from, to, of])).toEqual([
+    ['p.v1.1.0', 'p.v1.2.0', ['next']],
+  ]);
+});
+
 test('a kind that goes with its CRD is told once, and as an API where no metadata names CRDs', async () => {
   const one = (...all: readonly object[]) => ({ '1.0.0': all, '1.1.0': [] });
   const told = async (own: WrittenPackage['properties']) => {

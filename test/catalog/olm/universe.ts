@@ -18,6 +18,8 @@ export interface WrittenPackage {
   readonly channels: Readonly<Record<string, readonly WrittenEntry[]>>;
   readonly properties?: Readonly<Record<string, readonly { type: string; value: unknown }[]>>;
   readonly deprecated?: readonly string[];
+  /** The first channel if it is absent. */
+  readonly defaultChannel?: string;
 }
 
 export const PACKAGE = 'p';
@@ -29,8 +31,8 @@ export function bundleName(version: string, ofPackage: string = PACKAGE): string
 /** The text of a catalog with these packages. */
 export function written(packages: Readonly<Record<string, WrittenPackage>>): string {
   return Object.entries(packages)
-    .flatMap(([name, { versions, channels, properties = {}, deprecated = [] }]) => [
-      { schema: 'olm.package', name, defaultChannel: Object.keys(channels)[0] },
+    .flatMap(([name, { versions, channels, properties = {}, deprecated = [], defaultChannel }]) => [
+      { schema: 'olm.package', name, defaultChannel: defaultChannel ?? Object.keys(channels)[0] },
       ...Object.entries(channels).map(([channel, entries]) => ({
         schema: 'olm.channel',
         package: name,
