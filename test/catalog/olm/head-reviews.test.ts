@@ -113,7 +113,7 @@ test('a new head is compared with the head before it, once for all channels, as 
 
 test('the head of a new channel is compared with that of the default channel', async () => {
   const channels = { fast: chain('1.0.0'), stable: chain('1.0.0', '1.1.0') };
-  const own = { ...properties, '1.2.0': [metadata('AllNamespaces'), gvk('v1')] };
+  const own = { ...properties, '1.2.0': [metadata('OwnNamespace')] };
   const before = { versions: ['1.0.0', '1.1.0'], channels, properties: own, defaultChannel: 'stable' };
   const found = await reviews(before, {
     ...before,
