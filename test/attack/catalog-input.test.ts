@@ -43,24 +43,12 @@ for (const [i, name] of [...'bcdefghijk'].entries()) {
 }
 
 test.each([
-  [
-    'a scalar of 200 MB',
-    () => Buffer.concat([Buffer.from('schema: x\nname: '), Buffer.alloc(200e6, 'a')]),
-    0,
-  ],
-  [
-    'a quoted scalar of 200 MB',
-    () => Buffer.concat([Buffer.from('schema: x\nname: "'), Buffer.alloc(200e6, 'a')]),
-    1,
-  ],
-  [
-    'a JSON string of 200 MB',
-    () => Buffer.concat([Buffer.from('{"schema": "'), Buffer.alloc(200e6, 'a')]),
-    1,
-  ],
-])('%s', (_, content, exit) => {
-  const ended = validate(catalogOf(content()));
-  expect(ended.exit).toBe(exit);
+  ['a scalar of 200 MB', 'schema: x\nname: '],
+  ['a quoted scalar of 200 MB', 'schema: x\nname: "'],
+  ['a JSON string of 200 MB', '{"schema": "'],
+])('%s', (_, begin) => {
+  const ended = validate(catalogOf(Buffer.concat([Buffer.from(begin), Buffer.alloc(200e6, 'a')])));
+  expect(ended.exit).toBe(1);
   expectCalm(ended);
 });
 
