@@ -20,9 +20,11 @@ export const rule: Rule = {
         (bundle) => {
           const before = was?.get(bundle.name);
           if (!before || before.image !== bundle.image || sameBundle(before, bundle)) return [];
-          const text = [...propertiesText(before, bundle), ...imagesText(before, bundle)].join(', and ');
+          const gone = missingFrom(bundle, before);
+          const images = imagesText(gone, missingFrom(before, bundle));
+          const text = [...propertiesText(before, bundle), ...images].join(', and ');
           const isPublished = change.before.isPublished({ package: name, bundle: bundle.name });
-          return text === '' || !isPublished ? [] : [{ bundle, text, harm: harmOf(before, bundle) }];
+          return text === '' || !isPublished ? [] : [{ bundle, text, harm: harmOf(before, bundle, gone) }];
         },
       );
       for (const group of grouped(changed, ({ text }) => text)) {
@@ -48,10 +50,10 @@ export const rule: Rule = {
 const FORMATS = ['olm.csv.metadata', 'olm.bundle.object'];
 
 /** What somebody loses by the change, as a hint; undefined for nobody. */
-function harmOf(before: Bundle, after: Bundle): string | undefined {
+function harmOf(before: Bundle, after: Bundle, gone: readonly string[]): string | undefined {
   if (formatsOf(before) !== '' && formatsOf(after) === '')
     return 'render the bundles with their metadata: OLM v0 makes PackageManifests of it, and the console lists those';
-  if (missingFrom(after, before).length > 0)
+  if (gone.length > 0)
     return 'the bundle still uses the images that its manifests name, and mirrors would no longer copy them: render relatedImages from the image';
   return undefined;
 }
@@ -64,8 +66,7 @@ function missingFrom(other: Bundle, { image: own, relatedImages }: Bundle): stri
   );
 }
 
-function imagesText(before: Bundle, after: Bundle): string[] {
-  const [gone, added] = [missingFrom(after, before), missingFrom(before, after)];
+function imagesText(gone: readonly string[], added: readonly string[]): string[] {
   const parts = [
     ...(gone.length > 0 ? [`${listed(gone)} ${gone.length === 1 ? 'is' : 'are'} gone`] : []),
     ...(added.length > 0 ? [`${listed(added)} ${added.length === 1 ? 'is' : 'are'} new`] : []),

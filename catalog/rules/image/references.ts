@@ -2,11 +2,11 @@ import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import type { Path } from '../../go/path.ts';
-import { checkedPackages } from '../../olm/foresight/world.ts';
+import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { csvOf, usedImages } from '../../references/csv.ts';
 import { headBundles } from '../head-bundles.ts';
-import { quoted, type Rule } from '../rule.ts';
+import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
   {
@@ -15,22 +15,11 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports channel heads that reference images by tag: tags may move, and mirrors serve images by digest only',
     foresee(world, report) {
-      for (const ofPackage of checkedPackages(world)) {
-        for (const bundle of headBundles(ofPackage)) {
-          const tags = referencesOf(bundle).filter(
-            ({ image }) => !image.includes('@') && tryParseReference(image)?.kind === 'tag',
-          );
-          const [first, ...others] = tags;
-          if (!first) continue;
-          const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
-          const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more} by tag`;
-          report(message, locate(bundle, ...first.path), {
-            package: ofPackage.name,
-            installed: [shortName(bundle)],
-            hint: 'run portolan resolve DIR --write to write the digests, with the tags as comments',
-          });
-        }
-      }
+      reportNamed(world, report, {
+        isWrong: (image) => !image.includes('@') && tryParseReference(image)?.kind === 'tag',
+        end: ' by tag',
+        hint: 'run portolan resolve DIR --write to write the digests, with the tags as comments',
+      });
     },
   },
   {
@@ -39,21 +28,11 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports channel heads with images of a registry on localhost, where clusters look on their own nodes',
     foresee(world, report) {
-      for (const ofPackage of checkedPackages(world)) {
-        for (const bundle of headBundles(ofPackage)) {
-          const [first, ...others] = referencesOf(bundle).filter(
-            ({ image }) => LOCAL.test(image) && tryParseReference(image) !== undefined,
-          );
-          if (!first) continue;
-          const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
-          const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more}: a cluster looks for it on its own nodes`;
-          report(message, locate(bundle, ...first.path), {
-            package: ofPackage.name,
-            installed: [shortName(bundle)],
-            hint: 'push the image to a registry that clusters can reach, and name it there',
-          });
-        }
-      }
+      reportNamed(world, report, {
+        isWrong: (image) => LOCAL.test(image) && tryParseReference(image) !== undefined,
+        end: ': a cluster looks for it on its own nodes',
+        hint: 'push the image to a registry that clusters can reach, and name it there',
+      });
     },
   },
   {
@@ -100,6 +79,27 @@ export const rules: readonly Rule[] = [
     },
   },
 ];
+
+interface Named {
+  readonly isWrong: (image: string) => boolean;
+  /** How the message ends. */
+  readonly end: string;
+  readonly hint: string;
+}
+
+/** Reports the channel heads that name a wrong image, at the first one. */
+function reportNamed(world: World, report: Report, { isWrong, end, hint }: Named): void {
+  for (const ofPackage of checkedPackages(world)) {
+    for (const bundle of headBundles(ofPackage)) {
+      const [first, ...others] = referencesOf(bundle).filter(({ image }) => isWrong(image));
+      if (!first) continue;
+      const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
+      const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more}${end}`;
+      const details = { package: ofPackage.name, installed: [shortName(bundle)], hint };
+      report(message, locate(bundle, ...first.path), details);
+    }
+  }
+}
 
 /** The images that a bundle names, each where it is named first. */
 function referencesOf({ image, relatedImages }: Bundle): { image: string; path: Path }[] {
