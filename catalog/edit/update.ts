@@ -3,7 +3,7 @@
  * the bundles themselves, or from their versions.
  */
 import { fieldsOf } from '../fbc/blob.ts';
-import { type Blobs, catalogOf, type Package } from '../fbc/model.ts';
+import { type Blobs, catalogOf, NO_BLOBS, type Package } from '../fbc/model.ts';
 import { newBlob, newDocument } from '../fbc/new-blob.ts';
 import type { Finding, Location } from '../finding.ts';
 import { compareText } from '../go/text.ts';
@@ -67,10 +67,8 @@ export function packageOf(bundles: readonly PlacedBundle[], mode: UpdateMode): U
     mode === 'replaces'
       ? addedByReplaces(start, added, true)
       : added.reduce((at, one) => addedByVersion(at, one, mode === 'semver-skippatch'), start);
-  return withPackage(NOTHING, { name: added[0]?.blob.package ?? '', pkg: undefined, graph, added });
+  return withPackage(NO_BLOBS, { name: added[0]?.blob.package ?? '', pkg: undefined, graph, added });
 }
-
-const NOTHING: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
 /** @throws EditError */
 function checkNew(added: readonly PlacedBundle[], pkg: Package | undefined): void {

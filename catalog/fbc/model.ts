@@ -94,6 +94,8 @@ export interface Blobs extends ByKind<Blob> {
   readonly deprecations: readonly Deprecations[];
 }
 
+export const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
+
 /** Blobs, or what stands for them, by kind. */
 export interface ByKind<T> {
   readonly packages: readonly T[];

@@ -5,6 +5,7 @@
  *
  * @see https://redhat-openshift-ecosystem.github.io/operator-pipelines/users/packages-config/
  */
+
 import { isForOpenshift, OPENSHIFT_VERSIONS } from '../../catalog/bundle/openshift-range.ts';
 import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
@@ -14,6 +15,7 @@ import { placedBundle } from '../../catalog/edit/placed-bundle.ts';
 import { packageOf, type UpdateMode } from '../../catalog/edit/update.ts';
 import { inFile } from '../../catalog/fbc/document.ts';
 import type { Loaded } from '../../catalog/fbc/load.ts';
+import { NO_BLOBS } from '../../catalog/fbc/model.ts';
 import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
 import { readsCsvMetadata } from '../../catalog/fbc/platform.ts';
 import type { Finding } from '../../catalog/finding.ts';
@@ -46,7 +48,7 @@ interface BundleFolder {
 }
 
 const NOTHING: Loaded = {
-  blobs: { packages: [], channels: [], bundles: [], deprecations: [], others: [] },
+  blobs: NO_BLOBS,
   findings: [],
 };
 

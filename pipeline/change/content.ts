@@ -10,6 +10,7 @@ import {
   type Channel,
   type Deprecations,
   locate,
+  NO_BLOBS,
   type PackageBlob,
 } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
@@ -123,8 +124,6 @@ async function readKept(
   kept.files.keep(key, loaded, info?.size ?? 0);
   return loaded;
 }
-
-const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
 /** By the reader that renders it. */
 async function readTemplate(

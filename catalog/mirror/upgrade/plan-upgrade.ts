@@ -4,7 +4,7 @@
  */
 import type { Cel } from '../../fbc/cel.ts';
 import { Lifecycles } from '../../fbc/lifecycle.ts';
-import type { Bundle, Catalog } from '../../fbc/model.ts';
+import { type Bundle, type Catalog, NO_BLOBS } from '../../fbc/model.ts';
 import { allows, compareMinors, formatMinor, limitOf, type Minor } from '../../fbc/openshift.ts';
 import type { ScopeCatalog } from '../../olm/resolve/snapshot.ts';
 import { isServed } from '../../rules/serve-refusals.ts';
@@ -399,7 +399,7 @@ export function sourceOf(home: PlatformCatalog, packages: readonly PackageSelect
     priority: 0,
     catalog: catalog ?? {
       packages: new Map(),
-      blobs: { packages: [], channels: [], bundles: [], deprecations: [], others: [] },
+      blobs: NO_BLOBS,
     },
     serving: catalog !== undefined && isServed(catalog, []),
   };

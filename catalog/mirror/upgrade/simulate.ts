@@ -1,5 +1,7 @@
 /** What both OLMs do with the operators of a cluster that has some catalogs, until nothing changes. */
+
 import type { Cel } from '../../fbc/cel.ts';
+import { NO_BLOBS } from '../../fbc/model.ts';
 import { detailedPathV1 } from '../../olm/foresight/detailed-path.ts';
 import { type Member, namespaceUpgrades } from '../../olm/foresight/namespace-path.ts';
 import { MOST_EFFORT } from '../../olm/foresight/world.ts';
@@ -81,7 +83,7 @@ const NOTHING: ScopeCatalog = {
   priority: 0,
   catalog: {
     packages: new Map(),
-    blobs: { packages: [], channels: [], bundles: [], deprecations: [], others: [] },
+    blobs: NO_BLOBS,
   },
   serving: true,
 };

@@ -5,7 +5,7 @@
  */
 import { firstAlike, headOf, headsOf, selectedIn } from '../../fbc/channel.ts';
 import { type Installed, installedOf, versionText } from '../../fbc/edge.ts';
-import type { Blobs, Bundle, Catalog, Package } from '../../fbc/model.ts';
+import { type Bundle, type Catalog, NO_BLOBS, type Package } from '../../fbc/model.ts';
 import { isSameVersion } from '../../version/version.ts';
 import { hasRequirements, nextV0, type Place } from '../resolve/next-v0.ts';
 import { nextV1, type Selection } from '../resolve/next-v1.ts';
@@ -71,8 +71,6 @@ function walksOf(ofPackage: Package, inScope: OlmWalks): OlmWalks {
   // OLM v1 has no requirements.
   return { v0: lanesOf(ofPackage).some(hasRequirements) ? inScope.v0 : v0, v1 };
 }
-
-const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
 function walksIn(scope: Scope, source: ScopeCatalog): OlmWalks {
   const v0: Walks = new Walks((name, [channel = '']) =>

@@ -11,6 +11,7 @@ import {
   type Catalog,
   catalogOf,
   type Entry,
+  NO_BLOBS,
   type Package,
   type Property,
 } from '../../fbc/model.ts';
@@ -278,7 +279,7 @@ export async function changeOf(
   after: WorldOptions | undefined,
   existed: Change['existed'] = () => false,
 ): Promise<Change> {
-  const nothing = catalogOf({ packages: [], channels: [], bundles: [], deprecations: [], others: [] });
+  const nothing = catalogOf(NO_BLOBS);
   const [was, is] = await Promise.all([
     worldOf({ ...(before ?? { name: after?.name ?? '', catalog: nothing }), isCurrent: false }),
     worldOf(after ?? { name: before?.name ?? '', catalog: nothing }),

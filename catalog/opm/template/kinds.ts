@@ -3,7 +3,7 @@
  * stands in a template reads it as whoever renders it.
  */
 
-import type { Blobs } from '../../fbc/model.ts';
+import { type Blobs, NO_BLOBS } from '../../fbc/model.ts';
 import type { Finding } from '../../finding.ts';
 import { BASIC_SCHEMA, expandBasic, writtenInBasic } from './basic.ts';
 import { schemaOf } from './entries.ts';
@@ -24,8 +24,6 @@ export interface TemplateKind {
    */
   readonly written: (text: TemplateText, findings: Finding[]) => Blobs;
 }
-
-const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
 export const TEMPLATE_KINDS: readonly TemplateKind[] = [
   { name: 'basic', schema: BASIC_SCHEMA, expand: expandBasic, written: writtenInBasic },

@@ -4,7 +4,7 @@
  */
 
 import { load } from '../../../catalog/fbc/load.ts';
-import { type Blobs, catalogOf } from '../../../catalog/fbc/model.ts';
+import { type Blobs, catalogOf, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { compareMinors, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
@@ -157,8 +157,6 @@ async function filesAside(
   }
   return files;
 }
-
-const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
 /** Undefined for what is not a template, or cannot be read as one. */
 function readTemplate(text: TemplateText): Template | undefined {

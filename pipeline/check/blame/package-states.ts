@@ -1,5 +1,5 @@
 /** The states that a package had in a catalog, one for each merge that changed it. */
-import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import { type Catalog, catalogOf, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import { type BlobReader, commitCatalogs } from '../../change/commit-catalogs.ts';
 import { fileReader, keptFiles } from '../../change/content.ts';
@@ -24,7 +24,7 @@ interface StateQuestion {
   readonly package: string;
 }
 
-const NOTHING: Catalog = catalogOf({ packages: [], channels: [], bundles: [], deprecations: [], others: [] });
+const NOTHING: Catalog = catalogOf(NO_BLOBS);
 
 export interface History {
   /** Names of the catalogs that the branch has or had, those of the tip first. */

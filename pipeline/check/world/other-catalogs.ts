@@ -1,6 +1,6 @@
 /** The touched packages in the catalogs that a pull request does not touch. */
 
-import type { Blobs, Catalog } from '../../../catalog/fbc/model.ts';
+import { type Catalog, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { append } from '../../../catalog/go/grouped.ts';
 import type { CatalogFile, FilesOf } from '../../change/catalog-files.ts';
 import { joinedCatalog, packagesOf } from './context.ts';
@@ -35,8 +35,6 @@ interface Wide extends Ground {
   /** Names of all catalogs, in the order of platform upgrades. */
   readonly names: readonly string[];
 }
-
-const NO_BLOBS: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
 
 export const NO_OTHERS: OtherCatalogs = { neighbors: [], everywhere: new Map(), places: [] };
 

@@ -3,7 +3,7 @@
  * touches in every catalog of the repository, before and after the merge, and what was ever published of them.
  * `changes` makes what rules are given: each catalog with those that clusters come from and go to.
  */
-import { type Bundle, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import { type Bundle, type Catalog, catalogOf, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import {
   type Change,
@@ -83,7 +83,7 @@ function stateOf(touched: TouchedCatalog, side: Side): Catalog {
   return state ? catalogIn(state) : NOTHING;
 }
 
-const NOTHING = catalogOf({ packages: [], channels: [], bundles: [], deprecations: [], others: [] });
+const NOTHING = catalogOf(NO_BLOBS);
 
 /** What catalogs that change alike have in common. */
 interface Shared {

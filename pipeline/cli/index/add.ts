@@ -3,7 +3,7 @@ import { renderBundle } from '../../../catalog/bundle/render.ts';
 import type { PlacedBundle } from '../../../catalog/edit/package-graph.ts';
 import { placedBundle } from '../../../catalog/edit/placed-bundle.ts';
 import { addBundles, UPDATE_MODES } from '../../../catalog/edit/update.ts';
-import type { Blobs } from '../../../catalog/fbc/model.ts';
+import { type Blobs, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
 import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { withBundle } from '../../catalogs/bundle/open.ts';
@@ -83,15 +83,13 @@ export const command: Command = {
   },
 };
 
-const NOTHING: Blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
-
 function baseOf(
   invocation: Invocation,
   rendering: Rendering,
   terminal: Terminal,
 ): Promise<Blobs | undefined> {
   const index = invocation.text('from-index');
-  if (index === undefined) return Promise.resolve(NOTHING);
+  if (index === undefined) return Promise.resolve(NO_BLOBS);
   return renderAll([index], { ...rendering, only: 'catalogs' }, terminal);
 }
 
