@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'cd7070ceae690efb018cc6230ce9c1177447f80e',
+  commit: 'a26c4409c9eb6d9a31f820d6d37d412f09122cef',
 };
 
 const REPOSITORY = 'portolan/portolan';
