@@ -24,7 +24,7 @@ async function renderImage(image: string): Promise<RenderedImage> {
 async function channels(template: string): Promise<string> {
   const bytes = new TextEncoder().encode(`schema: olm.semver\n${template}`);
   const { blobs, findings } = await expandSemver({ file: 't.yaml', bytes }, renderImage);
-  if (!blobs) return findings.map(({ message }) => message).join('\n');
+  if (!blobs) return findings.map(({ message, hint }) => `${message} (${hint})`).join('\n');
   return [...blobs.packages, ...blobs.channels].map(renderYaml).join('');
 }
 
@@ -70,13 +70,49 @@ test('the most trusted archetype holds the default channel', async () => {
 });
 
 test.each([
+  ['', ['stable-v1.0'], 'stable-v1.0'],
+  ['generateMajorChannels: true\n', ['stable-v1'], 'stable-v1'],
+  ['generateMinorChannels: true\n', ['stable-v1.0'], 'stable-v1.0'],
+  ['generateMajorChannels: true\ngenerateMinorChannels: true\n', ['stable-v1', 'stable-v1.0'], 'stable-v1.0'],
+  [
+    'generateMajorChannels: true\ngenerateMinorChannels: true\ndefaultChannelTypePreference: major\n',
+    ['stable-v1', 'stable-v1.0'],
+    'stable-v1',
+  ],
+  ['generateMajorChannels: true\ndefaultChannelTypePreference: major\n', ['stable-v1'], 'stable-v1'],
+  ['defaultChannelTypePreference: minor\n', ['stable-v1.0'], 'stable-v1.0'],
+  ["generateMajorChannels: true\ndefaultChannelTypePreference: ''\n", ['stable-v1'], 'stable-v1'],
+])('%j makes the channels %j, by default %s', async (fields, names, byDefault) => {
+  const text = await channels(`${fields}stable:\n${list('1.0.0')}`);
+  expect([...text.matchAll(/^name: (stable-.*)$/gm)].map(([, name]) => name)).toEqual(names);
+  expect(text).toContain(`defaultChannel: ${byDefault}\n`);
+});
+
+test('an entry without an image is rendered as one without a name', async () => {
+  const asked: string[] = [];
+  const bytes = new TextEncoder().encode(
+    'schema: olm.semver\nfast:\n  bundles:\n  - {}\n  - image: foo:1.0.0\n',
+  );
+  await expandSemver({ file: 't.yaml', bytes }, (image) => {
+    asked.push(image);
+    return renderImage('foo:1.0.0');
+  });
+  expect(asked).toEqual(['', 'foo:1.0.0']);
+});
+
+test.each([
   [`stable:\n${list('1.0.0_a', '1.0.0_b')}`, 'differ only by build metadata'],
   [`stable:\n${list('1.0.0', '1.0.0')}`, 'duplicate bundle foo.v1.0.0 in stable'],
   [
     `defaultChannelTypePreference: major\nstable:\n${list('1.0.0')}`,
-    'major channels are preferred, but not made',
+    'major channels are preferred, but not made (generateMajorChannels: true)',
+  ],
+  [
+    `generateMajorChannels: true\ndefaultChannelTypePreference: minor\nstable:\n${list('1.0.0')}`,
+    'minor channels are preferred, but not made (generateMinorChannels: true)',
   ],
   [`defaultChannelTypePreference: patch\n`, 'must be major or minor, found "patch"'],
+  ['stable: {}\n', 'the template names no bundles'],
 ])('%j is refused', async (template, message) => {
   expect(await channels(template)).toContain(message);
 });
