@@ -21,9 +21,9 @@ export interface RebuiltBundles {
 const NONE: RebuiltBundles = { merges: 0, of: 0 };
 
 /** Merges that are looked at, and how many of them are enough to know. */
-const MOST_MERGES = 100;
+const MOST_MERGES = 60;
 const ENOUGH = 3;
-/** Files that are compared in all, in one merge, and the largest. */
+/** Changed files that are looked for in a merge, those of them that are compared, and the largest. */
 const MOST_FILES = 120;
 const MOST_OF_MERGE = 2;
 const MOST_FILE_BYTES = 16 * 1024 * 1024;
@@ -42,13 +42,12 @@ export async function rebuiltBundles(
     patterns.map((one) => ({ kind: 'catalog', pattern: typeof one === 'string' ? one : one.path })),
   );
   const commits = (await mergedCommits(repository, commit, [])).slice(-MOST_MERGES).reverse();
-  let [merges, of, files] = [0, 0, 0];
+  let [merges, of] = [0, 0];
   for (const { id, before } of commits) {
-    if (merges >= ENOUGH || files >= MOST_FILES) break;
+    if (merges >= ENOUGH) break;
     of++;
     const changes = await changedFiles(repository, { before, after: id });
     const catalogs = changes.filter(({ path }) => layout.match(path) !== undefined).slice(0, MOST_OF_MERGE);
-    files += catalogs.length;
     if (await replacesAnImage(repository, catalogs)) merges++;
   }
   return { merges, of };
