@@ -22,8 +22,8 @@ export function isInstallable(scope: Scope, source: ScopeCatalog, node: Node): b
 }
 
 function find(scope: Scope, source: ScopeCatalog, node: Node): boolean {
+  if (node.bundle && isObvious(scope, node.bundle)) return true;
   const here = requirementsOfOffer(scope, node.offer).filter((one) => isHere(scope, one));
-  if (here.length === 0 || (node.bundle && isObvious(scope, node.bundle))) return true;
   return here.every((one) => isMet(scope, one)) && isResolved(scope, source, node);
 }
 
