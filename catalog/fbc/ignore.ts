@@ -139,13 +139,12 @@ function matchesPath(pattern: Pattern, path: readonly Name[]): boolean {
   let rest = path;
   let matched = false;
   let anyDepth = false;
-  for (const [i, segment] of pattern.segments.entries()) {
+  for (const segment of pattern.segments) {
     if (segment === '') {
       anyDepth = false;
       continue;
     }
     if (segment === '**') {
-      if (i === pattern.segments.length - 1) break;
       anyDepth = true;
       continue;
     }
