@@ -23,13 +23,22 @@ export interface SourceFile {
 }
 
 /**
- * Bytes or characters of one document at most: eight times what OLM v0 takes in one message. The text of a document and
- * what is made of it take several times as much memory.
+ * Bytes or characters of one document at most: twice what OLM v0 takes in one message. The text of a document and
+ * what is made of it take many times as much memory.
  */
-export const LARGEST_DOCUMENT: number = 32 * 2 ** 20;
+export const LARGEST_DOCUMENT: number = 8 * 2 ** 20;
 
 /** A document is larger than {@link LARGEST_DOCUMENT}. */
-export class DocumentTooLarge extends Error {}
+export class DocumentTooLarge extends Error {
+  /** Lines of the piece that is not there before the document. */
+  readonly lines: number;
+
+  constructor(lines = 0) {
+    super('a document is too large');
+    this.name = 'DocumentTooLarge';
+    this.lines = lines;
+  }
+}
 
 export interface FilePieces {
   /** Of the whole file, in bytes. */
@@ -38,7 +47,7 @@ export interface FilePieces {
    * Text where it is UTF-8, else bytes, which are good until the next piece is asked for.
    * A piece ends behind a separator line that ends a document, or with the file.
    *
-   * @throws DocumentTooLarge for a document of YAML, before all of it is read
+   * @throws DocumentTooLarge before all of the document is read
    */
   readonly pieces: Iterable<TextPiece | Uint8Array>;
 }

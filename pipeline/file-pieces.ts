@@ -58,6 +58,7 @@ export function* piecesIn(
     spare && spare.length >= READ_AHEAD * window ? spare : Buffer.allocUnsafeSlow(READ_AHEAD * window);
   spare = undefined;
   let isStart = true;
+  let json: JsonBorders | undefined;
   try {
     for (let held = 0; ; ) {
       held += read(buffer.subarray(held));
@@ -78,14 +79,71 @@ export function* piecesIn(
         held = buffer.copy(buffer, 0, from);
         isStart = false;
       } else if (isStart && startsLikeJson(buffer.toString('utf8', 0, SNIFF))) {
-        // Such a file is one text, and only its reader knows where documents end.
-        buffer = Buffer.concat([buffer], Math.max(size + 1, 2 * buffer.length));
+        // Such a file is one text, and only its reader knows for certain where documents end.
+        json ??= new JsonBorders();
+        if (held > LARGEST_DOCUMENT) json.follow(buffer, held);
+        const next = held < LARGEST_DOCUMENT ? LARGEST_DOCUMENT : 2 * held;
+        buffer = Buffer.concat([buffer], Math.max(Math.min(size, next) + 1, buffer.length + 1));
       } else if (buffer.length > LARGEST_DOCUMENT) {
         throw new DocumentTooLarge();
       } else buffer = Buffer.concat([buffer], 2 * buffer.length);
     }
   } finally {
     if (buffer.length <= MOST_KEPT) spare = buffer;
+  }
+}
+
+const [QUOTE, BACKSLASH] = [34, 92];
+const OPENS = [91, 123];
+const CLOSES = [93, 125];
+
+/** Where the values of a JSON stream begin and end, without reading them. */
+class JsonBorders {
+  #at = 0;
+  #depth = 0;
+  /** Where the value that is not at its end begins. */
+  #start = 0;
+  /** Where the text of an open string begins, -1 outside of strings. */
+  #string = -1;
+
+  /**
+   * @throws DocumentTooLarge for a value without an end, and without a line that would separate documents of YAML, as
+   *   which tools may read the file
+   */
+  follow(bytes: Buffer, to: number): void {
+    while (this.#at < to) {
+      if (this.#string >= 0) this.#inString(bytes, to);
+      else this.#step(bytes[this.#at] ?? 0);
+    }
+    const isOpen = this.#depth > 0 || this.#string >= 0;
+    if (!isOpen || to - this.#start <= LARGEST_DOCUMENT) return;
+    const separator = bytes.subarray(0, to).lastIndexOf(SEPARATOR);
+    if (to - Math.max(separator, this.#start) <= LARGEST_DOCUMENT) return;
+    let lines = 0;
+    for (let at = bytes.indexOf(LF); at >= 0 && at < this.#start; at = bytes.indexOf(LF, at + 1)) lines++;
+    throw new DocumentTooLarge(lines);
+  }
+
+  #step(byte: number): void {
+    if (byte === QUOTE) {
+      if (this.#depth === 0) this.#start = this.#at;
+      this.#string = this.#at + 1;
+    } else if (OPENS.includes(byte)) {
+      if (this.#depth++ === 0) this.#start = this.#at;
+    } else if (CLOSES.includes(byte)) this.#depth = Math.max(0, this.#depth - 1);
+    this.#at++;
+  }
+
+  #inString(bytes: Buffer, to: number): void {
+    const quote = bytes.indexOf(QUOTE, this.#at);
+    if (quote < 0 || quote >= to) {
+      this.#at = to;
+      return;
+    }
+    let first = quote;
+    while (first > this.#string && bytes[first - 1] === BACKSLASH) first--;
+    if ((quote - first) % 2 === 0) this.#string = -1;
+    this.#at = quote + 1;
   }
 }
 

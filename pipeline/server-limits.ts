@@ -1,6 +1,6 @@
-/** Limits of the servers that strangers can reach: how many connections one address may hold. */
-import type { RequestListener } from 'node:http';
-import { isIPv6, type Server, type Socket } from 'node:net';
+/** Limits of the servers that strangers can reach: how many connections one address may hold, and under which names they answer. */
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { isIP, isIPv6, type Server, type Socket } from 'node:net';
 
 export interface ConnectionLimits {
   /** Connections at once. */
@@ -87,4 +87,19 @@ export function networkOf(address: string): string {
   const tail = after === undefined || after === '' ? [] : after.split(':');
   const zeros = after === undefined ? 0 : 8 - head.length - tail.length;
   return [...head, ...Array.from({ length: zeros }, () => '0'), ...tail].slice(0, 4).join(':');
+}
+
+/** Whether only this machine reaches an address. */
+export function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host);
+}
+
+/**
+ * Whether a request names this machine, as all do that reach a loopback address without a trick: by an address, or as
+ * `localhost`. A page of anybody in a browser here may have a name that its owner lets stand for 127.0.0.1, and could
+ * read all answers.
+ */
+export function namesThisMachine({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return host === '' || isIP(host) !== 0 || /^(?:[^/@]+\.)?localhost\.?$/i.test(host);
 }

@@ -7,7 +7,7 @@
  */
 
 import type { Finding, Location } from '../finding.ts';
-import { JsonError, JsonReader, type JsonValue } from '../go/json.ts';
+import { JsonError, JsonReader, type JsonValue, TooLong } from '../go/json.ts';
 import type { Path } from '../go/path.ts';
 import { isObject } from '../go/shape.ts';
 import { GO_SPACE } from '../go/text.ts';
@@ -27,6 +27,8 @@ export interface ReadDocument {
   /** JSON. */
   readonly value: unknown;
   readonly document: SourceDocument;
+  /** How many values it has, itself among them. */
+  readonly values: number;
 }
 
 export interface DocumentLimits {
@@ -34,8 +36,10 @@ export interface DocumentLimits {
   readonly depth: number;
   /** Most aliases in one document; any number when left out. */
   readonly aliases?: number;
-  /** Most values in those documents of a file that take the full reader; any number when left out. */
+  /** Most values in the documents of a file; any number when left out. */
   readonly nodes?: number;
+  /** How many values may still be read, of this file and others; any number when left out. */
+  readonly total?: { left: number };
 }
 
 /**
@@ -78,8 +82,13 @@ interface Start {
 class FileReader {
   readonly #path: string;
   readonly #limits: YamlLimits;
+  /** How many values the file may still have, and all files of its reader. */
+  readonly #nodes: { left: number };
+  readonly #total: { left: number };
   readonly #findings: Finding[];
   readonly #known: KnownDocuments | undefined;
+  /** Whether the file has more values than are read. */
+  #isFull = false;
   /** Whether the file was said not to be UTF-8. */
   #isBroken = false;
   /** Offset of the last invalid bytes in the text of a file that begins like JSON, -1 when there are none. */
@@ -87,7 +96,9 @@ class FileReader {
 
   constructor(path: string, { limits, findings, known }: ReadOptions) {
     this.#path = path;
-    this.#limits = { ...limits, nodes: { left: limits.nodes ?? Number.POSITIVE_INFINITY } };
+    this.#total = limits.total ?? { left: Number.MAX_SAFE_INTEGER };
+    this.#nodes = { left: Math.min(limits.nodes ?? Number.MAX_SAFE_INTEGER, this.#total.left) };
+    this.#limits = { ...limits, nodes: this.#nodes };
     this.#findings = findings;
     this.#known = known;
   }
@@ -107,6 +118,7 @@ class FileReader {
       } else {
         if (piece instanceof Uint8Array && !read.isUtf8) this.#notUtf8(piece, line);
         line = yield* this.#yamlStream(read, line);
+        if (this.#isFull) return;
       }
       isFirst = false;
     }
@@ -119,13 +131,24 @@ class FileReader {
       yield* pieces;
     } catch (error) {
       if (!(error instanceof DocumentTooLarge)) throw error;
-      this.#tooLarge(line());
+      this.#tooLarge(line() + error.lines);
     }
   }
 
   #tooLarge(line: number): void {
     const message = `a document has more than ${LARGEST_DOCUMENT / 2 ** 20} MiB, and OLM cannot take it`;
     this.#find('fbc/limits', message, { file: this.#path, line, column: 1 }, 'split the document');
+  }
+
+  /** Counts values that are read. @returns whether they are too many, which is a finding */
+  #isTooMany(values: number, line: number): boolean {
+    this.#nodes.left -= values;
+    this.#total.left -= values;
+    if (this.#nodes.left >= 0) return false;
+    this.#isFull = true;
+    const message = 'the files have more values than are read of them';
+    this.#find('fbc/limits', message, { file: this.#path, line, column: 1 }, 'split the pull request');
+    return true;
   }
 
   #find(rule: string, message: string, location: Location, hint?: string): void {
@@ -156,14 +179,14 @@ class FileReader {
   }
 
   *#jsonStream(text: string): Generator<ReadDocument> {
-    const reader = new JsonReader(text, this.#limits.depth);
+    const reader = new JsonReader(text, this.#limits.depth, LARGEST_DOCUMENT);
     for (let count = 0; ; count++) {
       const from = { offset: reader.offset, line: reader.line };
       try {
         const read = reader.next();
         if (!read) return;
-        if (reader.offset - from.offset > LARGEST_DOCUMENT) return this.#tooLarge(from.line);
         const document = this.#jsonDocument(read);
+        if (this.#isTooMany(document.values, from.line)) return;
         if (count > 1 || read.value === null || isObject(read.value)) yield document;
         else {
           // Text that begins with a scalar or a list may be YAML; where it is not, what was read is not an object.
@@ -171,6 +194,7 @@ class FileReader {
           yield document;
         }
       } catch (error) {
+        if (error instanceof TooLong) return this.#tooLarge(from.line);
         if (!(error instanceof JsonError)) throw error;
         yield* this.#brokenJson(text, { from, error, count });
         return;
@@ -183,7 +207,7 @@ class FileReader {
     for (const { key, line, column } of read.duplicates) {
       this.#repeatedKey(key, { file: this.#path, line, column });
     }
-    return { value: read.value, document };
+    return { value: read.value, document, values: read.marks.length / 2 };
   }
 
   /**
@@ -245,7 +269,8 @@ class FileReader {
           ? this.#fastDocument(fast)
           : (this.#knownDocument(text, piece) ?? this.#fullYaml(text, piece));
         fast = undefined;
-        if (read) yield read;
+        if (read && !this.#isTooMany(read.values, piece.line)) yield read;
+        if (this.#isFull) return piece.line;
       }
     } finally {
       closeText();
@@ -265,16 +290,17 @@ class FileReader {
     const own = ownText(text.slice(from, to));
     const read = this.#known.find(own, () => readAlone(own));
     if (!read) return undefined;
-    return { value: read.value, document: movedDocument(read.document, this.#path, line - 1) };
+    return { ...read, document: movedDocument(read.document, this.#path, line - 1) };
   }
 
   #fastDocument({ value, marks }: FastDocument): ReadDocument {
-    return { value, document: new MarkedDocument(this.#path, value, marks) };
+    return { value, document: new MarkedDocument(this.#path, value, marks), values: marks.length / 2 };
   }
 
   #fullYaml(all: string, { from, to, opened, line: firstLine }: Piece): ReadDocument | undefined {
     const text = all.slice(opened, to);
     const line = opened < from ? firstLine - 1 : firstLine;
+    const { left } = this.#nodes;
     try {
       const tree = readTree(text, this.#limits);
       const { value, duplicates, locate } = compose(tree.root);
@@ -291,9 +317,15 @@ class FileReader {
           'add a line with --- before it',
         );
       }
-      return { value, document };
+      // The reader counted them already.
+      const values = left - this.#nodes.left;
+      this.#nodes.left = left;
+      return { value, document, values };
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
+      const used = left - this.#nodes.left;
+      this.#nodes.left = left;
+      if (this.#isTooMany(used, firstLine)) return undefined;
       const document = new OffsetDocument(this.#path, text, line, () => 0);
       this.#find(
         'fbc/yaml',
@@ -318,7 +350,9 @@ class FileReader {
 /** A document as if it were a file of its own; undefined for what takes the full reader. */
 function readAlone(text: string): ReadDocument | undefined {
   const read = readFast(text, 0, text.length, 1);
-  return read && { value: read.value, document: new MarkedDocument('', read.value, read.marks) };
+  if (!read) return undefined;
+  const { value, marks } = read;
+  return { value, document: new MarkedDocument('', value, marks), values: marks.length / 2 };
 }
 
 const PLAIN_SEPARATOR = /^---(?:[ \t]+#.*|[ \t]*)$/;

@@ -20,6 +20,9 @@ export class JsonError extends Error {
   }
 }
 
+/** A value of a stream is longer than its reader allows. */
+export class TooLong extends Error {}
+
 /** One value of a stream. */
 export interface JsonValue {
   readonly value: unknown;
@@ -58,7 +61,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 export class JsonReader {
   readonly #text: string;
   readonly #maxDepth: number;
+  readonly #longest: number;
   #at: number;
+  /** How far the value that is read may go. */
+  #end = 0;
   #line: number;
   #lineStart: number;
   #depth = 0;
@@ -67,10 +73,14 @@ export class JsonReader {
   #written = new Map<object, WrittenMember[]>();
   #duplicates: { key: string; line: number; column: number }[] = [];
 
-  /** @param maxDepth how deep arrays and objects may be nested */
-  constructor(text: string, maxDepth: number) {
+  /**
+   * @param maxDepth how deep arrays and objects may be nested
+   * @param longest characters that a value may have
+   */
+  constructor(text: string, maxDepth: number, longest: number = Number.POSITIVE_INFINITY) {
     this.#text = text;
     this.#maxDepth = maxDepth;
+    this.#longest = longest;
     this.#at = 0;
     this.#line = 1;
     this.#lineStart = 0;
@@ -90,17 +100,19 @@ export class JsonReader {
    * The next value, or undefined at the end of the stream. After an error the offset
    * is still behind the last complete value.
    *
-   * @throws JsonError
+   * @throws JsonError; TooLong
    */
   next(): JsonValue | undefined {
     const before = { at: this.#at, line: this.#line, lineStart: this.#lineStart };
     this.#skipSpace();
     if (this.#at >= this.#text.length) return undefined;
+    this.#end = this.#at + this.#longest;
     this.#marked = 0;
     this.#written = new Map();
     this.#duplicates = [];
     try {
       const value = this.#value();
+      if (this.#at > this.#end) throw new TooLong();
       const marks = this.#marks.slice(0, this.#marked);
       return { value, marks, written: this.#written, duplicates: this.#duplicates };
     } catch (error) {
@@ -127,6 +139,7 @@ export class JsonReader {
   }
 
   #mark(): number {
+    if (this.#at > this.#end) throw new TooLong();
     const slot = this.#marked;
     if (slot + 2 > this.#marks.length) {
       const larger = new Int32Array(this.#marks.length * 2);

@@ -19,7 +19,7 @@ import { matchesGlob } from '../text.ts';
 import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
 import type { Change, ForeignBlob, PackageChange } from './change.ts';
 import { type ChangedPath, type ClassificationInput, claims, type Trees } from './classification-input.ts';
-import { fileReader, type KeptFiles } from './content.ts';
+import { type ChangeBudget, fileReader, type KeptFiles } from './content.ts';
 import { compareFiles } from './files.ts';
 import type { ForeignPlace } from './foreign-blobs.ts';
 import { finish, newDrafts, type PackageDraft } from './package-draft.ts';
@@ -54,12 +54,14 @@ export async function classifyChange(
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   // What is too large is not read.
   if (unsafe.some(({ rule }) => rule === 'path/limits')) return unread(paths, unsafe);
-  const scene = await inputOf(objects, { trees, policy, paths }, files);
+  const values = { left: MOST_VALUES };
+  const scene = await inputOf(objects, { trees, policy, paths }, { files, values });
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene), digests },
     scene.drafts,
   );
   const others = await compareFiles(scene);
+  if (values.left < 0) return unread(paths, [...unsafe, TOO_MANY_VALUES]);
   await settlePackages(scene);
   const packages = await withOwners(scene);
   return {
@@ -75,6 +77,17 @@ export async function classifyChange(
     ownerDefects: ownersFindings(packages, paths),
   };
 }
+
+/** Most values of the files of a change: about 800 MB. Real catalogs have one in 55 bytes. */
+const MOST_VALUES = 3_000_000;
+
+const TOO_MANY_VALUES: Finding = {
+  rule: 'path/limits',
+  severity: 'error',
+  message: `the changed files have more than ${MOST_VALUES} values`,
+  location: { file: '', line: 1, column: 1 },
+  hint: 'split the pull request',
+};
 
 /** Most files of a change of which only those that matter are looked into. */
 const MOST_PATHS = 100_000;
@@ -123,12 +136,13 @@ function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Chan
 async function inputOf(
   objects: ObjectReader,
   { trees, policy, paths }: Pick<ClassificationInput, 'trees' | 'policy' | 'paths'>,
-  files: KeptFiles | undefined,
+  { files, values }: Pick<Knowledge, 'files'> & Pick<ChangeBudget, 'values'>,
 ): Promise<ClassificationInput> {
   const { layout, limits } = policy;
+  const ids = new Set(paths.flatMap(({ after }) => (after ? [after.id] : [])));
   return {
     objects,
-    reader: fileReader(objects, limits, files),
+    reader: fileReader(objects, limits, files, { ids, values }),
     policy,
     trees,
     paths,

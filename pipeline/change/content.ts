@@ -72,15 +72,29 @@ export function keptFiles(): KeptFiles {
   };
 }
 
-/** @param files contents that stay for another reader of the same repository */
+/** What a change may ask of the machine that reads it. */
+export interface ChangeBudget {
+  /** Of the files that are new. */
+  readonly ids: ReadonlySet<string>;
+  /** How many values these may still have. */
+  readonly values: { left: number };
+}
+
+/**
+ * @param files contents that stay for another reader of the same repository
+ * @param budget of the change that is read; none when left out
+ */
 export function fileReader(
   objects: ObjectReader,
   limits: LoadLimits & { readonly entries?: number },
   files?: KeptFiles,
+  budget?: ChangeBudget,
 ): FileReader {
   const kept = new Map<string, Promise<Loaded>>();
   const bundles: ReadBundles = new Map();
   const templates = new Map<string, Promise<Loaded | undefined>>();
+  const limitsOf = ({ id }: LoadedFile): LoadLimits =>
+    budget?.ids.has(id) ? { ...limits, total: budget.values } : limits;
   return {
     mostEntries: limits.entries ?? Number.POSITIVE_INFINITY,
     readTemplate: async (file) => {
@@ -102,7 +116,7 @@ export function fileReader(
         return load({ files: () => Promise.resolve([{ path, unreadable, read: () => new Uint8Array() }]) });
       }
       const key = `${file.mode} ${file.id}`;
-      const read = kept.get(key) ?? readKept(objects, file, { limits, kept: files });
+      const read = kept.get(key) ?? readKept(objects, file, { limits: limitsOf(file), kept: files });
       kept.set(key, read);
       const { blobs, findings } = await read;
       return { blobs, findings: findings.map((finding) => inFile(finding, file.path)) };
@@ -117,7 +131,8 @@ async function readKept(
 ): Promise<Loaded> {
   const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: ANY_FILE })]) };
   if (!kept) return load(source, limits);
-  const key = JSON.stringify([file.mode, file.id, limits]);
+  const { total: _, ...same } = limits;
+  const key = JSON.stringify([file.mode, file.id, same]);
   const known = kept.files.get(key);
   if (known) return known;
   const [loaded, info] = await Promise.all([load(source, limits, {}, kept.documents), objects.info(file.id)]);

@@ -173,7 +173,7 @@ export interface Limits {
   readonly aliases: number;
   /** Bytes of untouched files that are read for what surrounds a change. */
   readonly contextBytes: number;
-  /** Most values in a file's documents that take the full reader of YAML. */
+  /** Most values of a file. */
   readonly nodes: number;
 }
 

@@ -66,7 +66,7 @@ function* readAlone(text: string): Generator<ReadDocument> {
     const source = text.slice(piece.from, piece.to);
     try {
       const { value, locate } = compose(readTree(source, LIMITS).root);
-      yield { value, document: new OffsetDocument('f', source, piece.line, locate) };
+      yield { value, document: new OffsetDocument('f', source, piece.line, locate), values: 0 };
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
     }

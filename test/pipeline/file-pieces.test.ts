@@ -82,6 +82,27 @@ describe('80: a document that is too large', () => {
     };
     read = 0;
     expect(() => [...piecesIn(behind, 10 ** 9)]).toThrow(DocumentTooLarge);
+    for (const start of ['{"a": "\\\\\\"', '{"a": "\\\\", x', '[', '"']) {
+      read = 0;
+      let offset = 0;
+      const json = (buffer: Buffer): number => {
+        const size = endless(buffer);
+        if (offset === 0) buffer.write(`{"a": "}"}\n${start}`);
+        offset += size;
+        return size;
+      };
+      expect(() => [...piecesIn(json, 10 ** 9)]).toThrow(new DocumentTooLarge(1));
+    }
+  });
+
+  test('is not seen where JSON is large by its many documents, or goes on as YAML', () => {
+    const path = join(folder, 'many.json');
+    const value = `{"a": "\\"${'['.repeat(4_000_000)}", "b": [1]}\n`;
+    const half = 'x: "\n'.repeat(1_000_000);
+    for (const text of [value.repeat(6), `{}\n---\n{ "\n---\n${half}---\n${half}`]) {
+      writeFileSync(path, text);
+      expect([...piecesOf(path)].reduce((sum, piece) => sum + textOf(piece).length, 0)).toBe(text.length);
+    }
   });
 
   test('is a finding, and the documents before it are read', async () => {

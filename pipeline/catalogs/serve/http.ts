@@ -18,7 +18,7 @@ import type { Blob } from '../../../catalog/fbc/model.ts';
 import { type MetaQuery, metaLines } from '../../../catalog/opm/serve/metas.ts';
 import { byteRange } from '../../byte-range.ts';
 import { PipelineError } from '../../error.ts';
-import { limitConnections, oneAtATime } from '../../server-limits.ts';
+import { isLoopback, limitConnections, namesThisMachine, oneAtATime } from '../../server-limits.ts';
 import type { Listening } from './listening.ts';
 
 /** A catalog as it is served. */
@@ -44,6 +44,8 @@ export async function serveHttp(
 ): Promise<Listening> {
   // Node looks for requests that take too long every 30 s when it is not told.
   const listener = oneAtATime((request, response) => {
+    if (isLoopback(host) && !namesThisMachine(request))
+      return refuse(response, 403, 'address this server as localhost');
     // A reader that goes away in the middle is none of our defects.
     answer(catalog, request, response).catch(() => response.destroy());
   });

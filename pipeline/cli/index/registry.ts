@@ -20,7 +20,7 @@ export const command: Command = {
     'tls-key': { value: 'FILE', description: 'private key of the certificate in PEM format' },
     htpasswd: { value: 'FILE', description: 'accounts with bcrypt passwords, as htpasswd -B writes them' },
     'open-to-all': {
-      description: 'let everybody pull and push at an address other than loopback, without --htpasswd',
+      description: 'without --htpasswd: let everybody pull and push, at any address and under any host name',
     },
     'anonymous-pull': { description: 'with --htpasswd: let everybody pull' },
     quiet: { short: 'q', description: 'do not log requests' },

@@ -181,3 +181,25 @@ test('a bundle of known documents is decoded once, and located in each file', as
   );
   expect(places).toEqual([[], ['1.yaml:20'], ['2.yaml:4']]);
 });
+
+test.each([
+  ['YAML', (items: number) => `a:\n${'- {}\n'.repeat(items)}`, '---\n'],
+  ['YAML of the full reader', (items: number) => `a: &x\n${'- {}\n'.repeat(items)}`, '---\n'],
+  ['JSON', (items: number) => `{"a":[${Array.from({ length: items }, () => '{}').join(',')}]}`, '\n'],
+])(
+  '91: the values of all documents of a file, and of several files, have a limit: %s',
+  (_, of, separator) => {
+    const total = { left: 250 };
+    const read = (items: readonly number[], known?: KnownDocuments): [number, string[]] => {
+      const findings: Finding[] = [];
+      const limits = { depth: 10, nodes: 100, total };
+      const text = items.map(of).join(separator);
+      const documents = [...readDocuments('f', new TextEncoder().encode(text), { limits, findings, known })];
+      return [documents.length, findings.map(({ rule, location }) => `${location.line} ${rule}`)];
+    };
+    expect(read([50, 40])).toEqual([2, []]);
+    expect([94, 96]).toContain(250 - total.left);
+    expect(read([50, 50, 1], memory())).toMatchObject([1, [expect.stringMatching(/ fbc\/limits$/)]]);
+    expect(read([90])).toMatchObject([0, [expect.any(String)]]);
+  },
+);

@@ -376,3 +376,14 @@ describe('where packages share files', () => {
     }
   });
 });
+
+test('91: a change of files with millions of values is not read any further', async () => {
+  const values = `[${'0,'.repeat(900_000)}0]`;
+  const file = (n: number): string => `{"schema":"x","package":"etcd","name":"${n}","a":${values}}`;
+  const files = (count: number): Files =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`catalogs/v4.20/etcd/${i}.json`, file(i)]));
+  const many = await gate.judge({ head: files(4) });
+  expect(many.change).toMatchObject({ isRead: false, unsafe: [{ rule: 'path/limits' }] });
+  const { change } = await gate.judge({ head: files(3) });
+  expect(change).toMatchObject({ isRead: true, unsafe: [] });
+});

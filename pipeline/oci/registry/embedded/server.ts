@@ -14,7 +14,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { PipelineError } from '../../../error.ts';
-import { limitConnections, oneAtATime } from '../../../server-limits.ts';
+import { isLoopback, limitConnections, namesThisMachine, oneAtATime } from '../../../server-limits.ts';
 import { openLayout } from '../layout/layout.ts';
 import { type AccessOptions, type Action, createGate } from './access.ts';
 import { createMembers } from './members.ts';
@@ -44,7 +44,10 @@ export interface RegistryOptions {
   readonly takesSparse?: boolean;
   /** The registry's address for clients, if it differs from the listening address: `https://registry.example`. */
   readonly url?: string;
-  /** Whether everybody may use the registry at an address other than loopback; needed there without `access`. */
+  /**
+   * Whether everybody may use the registry at an address other than loopback, where that is needed without `access`, and
+   * under any name of a loopback address.
+   */
   readonly openToAll?: boolean;
   /** Told of every request when its answer has gone out. */
   readonly onRequest?: (seen: SeenRequest) => void;
@@ -124,8 +127,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
 
 /** A registry without accounts serves only this machine, unless its owner allows others. */
 function refuseOpenRegistry({ host = '127.0.0.1', access, openToAll }: RegistryOptions): void {
-  const isLoopback = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/.test(host);
-  if (isLoopback || access !== undefined || openToAll === true) return;
+  if (isLoopback(host) || access !== undefined || openToAll === true) return;
   const message = `refusing to listen on ${host} without accounts: everybody who can connect could pull and push`;
   throw new PipelineError('usage', message, { hint: 'use --htpasswd FILE, or --open-to-all to allow it' });
 }
@@ -212,6 +214,8 @@ async function dispatch(
 ): Promise<Reply> {
   const unknown = refusal(404, 'NAME_UNKNOWN', 'not found');
   if (route.kind === 'token') return (await registry.gate.token(call.request, call.query)) ?? unknown;
+  if (isUnderForeignName(options, call.request))
+    return refusal(403, 'DENIED', 'address this registry as localhost, or start it with --open-to-all');
   const method = call.request.method === 'HEAD' ? 'GET' : (call.request.method ?? '');
   const action = actionOf(method, route);
   if (action !== 'pull' && isFromPage(call.request))
@@ -230,6 +234,15 @@ async function dispatch(
  */
 function isFromPage({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined;
+}
+
+/** Whether a request that needs no account names another machine than this one. */
+function isUnderForeignName(
+  { host = '127.0.0.1', access, openToAll }: RegistryOptions,
+  request: IncomingMessage,
+): boolean {
+  const needsAccount = access !== undefined && !(access.kind === 'basic' && access.anonymousPull);
+  return isLoopback(host) && !needsAccount && openToAll !== true && !namesThisMachine(request);
 }
 
 function actionOf(method: string, { kind }: Route): Action {

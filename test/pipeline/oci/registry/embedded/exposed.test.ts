@@ -1,6 +1,7 @@
 /** The embedded registry as a server that strangers reach: names in headers and paths, passwords, addresses. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -40,6 +41,40 @@ test('attack 87: a page in a browser cannot write, whatever name of the registry
   const read = await fetch(`${url}/v2/a/tags/list`, { headers: { origin: 'https://evil.example' } });
   expect(await read.json()).toMatchObject({ tags: ['v1'] });
 });
+
+test('attack 92: a name that somebody lets stand for this machine is refused, also to read', async () => {
+  const { host, url } = await registry();
+  const port = new URL(url).port;
+  await pushImage(testClient([host]), parseReference(`${host}/a:v1`), { image });
+  const names = [
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'localhost@evil.example',
+  ];
+  for (const name of [...names, ...names.map((one) => `${one}:${port}`)]) {
+    expect(await statusUnder(url, name), name).toBe(403);
+  }
+  for (const name of ['localhost', 'LOCALHOST.', 'r.localhost', '127.0.0.1', '[::1]', '10.0.0.1', '']) {
+    expect(await statusUnder(url, name), name).toBe(200);
+    expect(await statusUnder(url, `${name}:${port}`), name).toBe(200);
+  }
+  const shared = await registry({ openToAll: true });
+  expect(await statusUnder(shared.url, 'registry.example')).toBe(404);
+  const anonymousPull = true;
+  const access = { kind: 'basic', accounts: { bob: 'password' } } as const;
+  expect(await statusUnder((await registry({ access })).url, 'registry.example')).toBe(401);
+  const open = await registry({ access: { ...access, anonymousPull } });
+  expect(await statusUnder(open.url, 'registry.example')).toBe(403);
+});
+
+/** The status of a list of tags that is asked for under a name of the registry. */
+async function statusUnder(url: string, host: string): Promise<number | undefined> {
+  const asked = get(`${url}/v2/a/tags/list`, { headers: { host } });
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
 
 /** Pushes a manifest by its digest again, with tags in the query. */
 function putByDigest(url: string, name: string, query: string): Promise<Response> {
