@@ -39,7 +39,10 @@ export const rules: readonly Rule[] = [
         : ['olm.csv.metadata', 'olm.bundle.object'];
       const packages = groupedBy(checkedBundles(world), (bundle) => bundle.package);
       for (const [name, bundles] of packages) {
-        const bundle = newest(bundles.filter((one) => positionOf(one, wrong) >= 0));
+        // opm does not migrate bundles without an image: their manifests are nowhere else.
+        const bundle = newest(
+          bundles.filter((one) => positionOf(one, wrong) >= 0 && !(isNew && one.image === '')),
+        );
         if (!bundle) continue;
         const message = `bundle ${quoted(bundle.name)} of package ${quoted(name)} has ${wrong} properties, but catalogs for ${formatMinor(platform)} need ${right}`;
         const flag = isNew ? '--migrate-level=bundle-object-to-csv-metadata' : '--migrate-level=none';
