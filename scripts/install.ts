@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'a26c4409c9eb6d9a31f820d6d37d412f09122cef',
+  commit: 'a51c4cd7dffc2fa0208467cf5c2f7b4bdb78f858',
 };
 
 const REPOSITORY = 'portolan/portolan';
