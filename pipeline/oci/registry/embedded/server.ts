@@ -236,13 +236,14 @@ function isFromPage({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined;
 }
 
-/** Whether a request that needs no account names another machine than this one. */
+/** Whether a request that needs no account names another machine than this one; a certificate proves the name already. */
 function isUnderForeignName(
-  { host = '127.0.0.1', access, openToAll }: RegistryOptions,
+  { host = '127.0.0.1', access, openToAll, tls }: RegistryOptions,
   request: IncomingMessage,
 ): boolean {
   const needsAccount = access !== undefined && !(access.kind === 'basic' && access.anonymousPull);
-  return isLoopback(host) && !needsAccount && openToAll !== true && !namesThisMachine(request);
+  if (tls || needsAccount || openToAll === true) return false;
+  return isLoopback(host) && !namesThisMachine(request);
 }
 
 function actionOf(method: string, { kind }: Route): Action {

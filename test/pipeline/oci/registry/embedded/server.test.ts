@@ -188,7 +188,7 @@ describe('writing', () => {
     const bytes = noise(1000);
     await new Promise<void>((done) => {
       const socket = connect(Number(host.split(':')[1]), '127.0.0.1', () => {
-        socket.write(`PATCH ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n`);
+        socket.write(`PATCH ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n`);
         socket.write(bytes.subarray(0, 300), () => setTimeout(() => socket.destroy(), 50));
       });
       socket.on('close', () => done());
