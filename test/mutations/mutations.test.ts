@@ -4,7 +4,8 @@
  *
  * MUTATION_MINUTES says how long it may take (120): what has not begun by then is skipped, and named at the end.
  */
-import { execFile } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -26,50 +27,77 @@ const SOURCES = [
   'test',
   'tsconfig.json',
 ];
-const CONFIG = 'mutations.config.mjs';
-/** Modules are transformed once in each copy: most of a run would be that, over and over. */
-const CONFIG_TEXT = `export default {
-  cacheDir: '.vite',
-  test: {
-    include: ['test/**/*.test.ts'],
-    pool: 'forks',
-    fileParallelism: false,
-    hookTimeout: 300_000,
-    experimental: { fsModuleCache: true, fsModuleCachePath: '.vite/modules' },
-  },
-};
-`;
-
 /** The tests mostly wait, as the Action does between what it writes: several copies at once. */
-const COPIES = 4;
+const COPIES = 3;
 const END = Date.now() + Number(process.env['MUTATION_MINUTES'] ?? 120) * 60_000;
 
-const copies: string[] = [];
-const free: string[] = [];
-const waiting: ((copy: string) => void)[] = [];
+/** The sources once more, and the vitest that runs their tests. */
+interface Copy {
+  readonly root: string;
+  /** @returns how the tests of a file end that have such names, until one fails */
+  run(request: Request): Promise<readonly string[]>;
+  end(): void;
+}
+
+interface Request {
+  /** Files that the mutation changes. */
+  readonly changed: readonly string[];
+  readonly file: string;
+  readonly names: string;
+  readonly limit: number;
+}
+
+const copies: Copy[] = [];
+const free: Copy[] = [];
+const waiting: ((copy: Copy) => void)[] = [];
 /** Mutations that were not tried for want of time. */
 const skipped: string[] = [];
 
 vi.setConfig({ maxConcurrency: COPIES });
-beforeAll(() => {
-  for (let i = 0; i < COPIES; i++) {
-    const copy = mkdtempSync(join(tmpdir(), 'portolan-mutations-'));
-    copies.push(copy);
-    for (const name of SOURCES) cpSync(name, join(copy, name), { recursive: true });
-    symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-    writeFileSync(join(copy, CONFIG), CONFIG_TEXT);
-  }
+beforeAll(async () => {
+  copies.push(...(await Promise.all(Array.from({ length: COPIES }, openCopy))));
   free.push(...copies);
 });
 afterAll(() => {
-  for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+  for (const copy of copies) copy.end();
   if (skipped.length > 0)
     process.stdout.write(`not tried for want of time: ${skipped.map((one) => `\n  ${one}`).join('')}\n`);
 });
 
+async function openCopy(): Promise<Copy> {
+  const root = mkdtempSync(join(tmpdir(), 'portolan-mutations-'));
+  for (const name of SOURCES) cpSync(name, join(root, name), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
+  const { PATH, HOME, TMPDIR } = process.env;
+  const runner = fork(join(root, 'test/mutations/runner.mjs'), {
+    cwd: root,
+    env: { PATH, HOME, TMPDIR },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const gone = once(runner, 'exit').then(([code]) => {
+    throw new Error(`the runner of ${root} ended with ${code}`);
+  });
+  gone.catch(() => undefined);
+  const answer = async (): Promise<readonly string[]> =>
+    (await Promise.race([once(runner, 'message'), gone]))[0] as readonly string[];
+  await answer();
+  return {
+    root,
+    run: (request) => {
+      runner.send(request);
+      return answer();
+    },
+    end: () => {
+      runner.kill();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
 /** Runs something in a copy that nobody else uses meanwhile. */
-async function inCopy<T>(run: (copy: string) => Promise<T>): Promise<T> {
-  const copy = free.pop() ?? (await new Promise<string>((resolve) => waiting.push(resolve)));
+async function inCopy<T>(run: (copy: Copy) => Promise<T>): Promise<T> {
+  const copy = free.pop() ?? (await new Promise<Copy>((resolve) => waiting.push(resolve)));
   try {
     return await run(copy);
   } finally {
@@ -86,35 +114,9 @@ const PATIENT = { timeout: 600_000 };
 const namesOf = ({ attack, title = '' }: Mutation): string =>
   `(?:^| )(?:\\d+ and )?${attack}(?: and \\d+)?: .*${title}`;
 
-interface TestResult {
-  readonly fullName: string;
-  readonly status: string;
-}
-
-/** How the tests of an attack end in a copy, until one fails. */
-function runTests(copy: string, mutation: Mutation): Promise<TestResult[]> {
-  const { test: file, limit = 60_000 } = mutation;
-  const vitest = resolve('node_modules/vitest/vitest.mjs');
-  const report = join(copy, 'report.json');
-  rmSync(report, { force: true });
-  const words = [vitest, 'run', '--config', CONFIG, '--reporter=json', `--outputFile=${report}`, file];
-  const environment = { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] };
-  return new Promise((done) => {
-    const names = ['--bail=1', `--testTimeout=${limit}`, '-t', namesOf(mutation)];
-    execFile(process.execPath, [...words, ...names], { cwd: copy, env: environment }, () => {
-      const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-        testResults: { assertionResults: TestResult[] }[];
-      };
-      const wanted = new RegExp(namesOf(mutation));
-      const all = testResults.flatMap(({ assertionResults }) => assertionResults);
-      done(all.filter(({ fullName }) => wanted.test(fullName)));
-    });
-  });
-}
-
 /** Takes a defence out of a copy; gives back what puts it in again. */
-function take(copy: string, { file, text, instead }: Edit): () => void {
-  const place = join(copy, file);
+function take({ root }: Copy, { file, text, instead }: Edit): () => void {
+  const place = join(root, file);
   const whole = readFileSync(place, 'utf8');
   expect(whole.split(text), `the text of the defence stands in ${file} once`).toHaveLength(2);
   writeFileSync(
@@ -136,8 +138,10 @@ test.concurrent.for(MUTATIONS)(
     await inCopy(async (copy) => {
       const undo = edits.map((edit) => take(copy, edit));
       try {
-        const results = await runTests(copy, mutation);
-        expect(results.map(({ status }) => status)).toContain('failed');
+        const { test: file, limit = 60_000 } = mutation;
+        const changed = edits.map((edit) => edit.file);
+        const names = namesOf(mutation);
+        expect(await copy.run({ changed, file, names, limit })).toContain('failed');
       } finally {
         for (const one of undo) one();
       }
