@@ -22,6 +22,8 @@ export function keepSecret(secret: string): void {
 export function keepAuthorization(value: string): void {
   const secret = value.slice(value.indexOf(' ') + 1);
   keepSecret(secret);
+  // Who repeats Base64 may leave out its padding.
+  keepSecret(secret.replace(/=+$/, ''));
   const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(secret, 'base64').toString('utf8')) ?? [];
   keepSecret(password);
 }

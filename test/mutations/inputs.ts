@@ -122,6 +122,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 75,
+    without: 'taking out Base64 without its padding',
+    file: 'pipeline/secrets.ts',
+    text: "keepSecret(secret.replace(/=+$/, ''));",
+    instead: '',
+    test: 'test/pipeline/terminal.test.ts',
+  },
+  {
+    attack: 75,
     without: 'taking out a password that makes an address none',
     file: 'pipeline/oci/registry/image-location.ts',
     text: "text.replace(/^.*@(?=.*\\/)/s, '***@')",

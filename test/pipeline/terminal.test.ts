@@ -1,7 +1,7 @@
 /** What no command may write, whichever it is: commands for the log of a workflow, and passwords in addresses. */
 import { expect, test } from 'vitest';
 import { PipelineError } from '../../pipeline/error.ts';
-import { withoutUserinfo } from '../../pipeline/secrets.ts';
+import { keepAuthorization, withoutSecrets, withoutUserinfo } from '../../pipeline/secrets.ts';
 import { logSafe } from '../../pipeline/text.ts';
 import { written } from '../catalog/olm/universe.ts';
 import { folder } from '../fakes/folder.ts';
@@ -97,4 +97,12 @@ test.each([
   const { out, err, exit } = await runCommand(words, { directory: catalogs('p') });
   expect(exit).toBe(2);
   expect(out + err).not.toContain(SECRET);
+});
+
+test('75: a name and a password that a host repeats are taken out, also without the padding of Base64', () => {
+  const sent = Buffer.from('joe:hunter2-hunter2s').toString('base64');
+  expect(sent).toMatch(/=$/);
+  keepAuthorization(`Basic ${sent}`);
+  expect(withoutSecrets(`denied ${sent}`)).toBe('denied ***');
+  expect(withoutSecrets(`denied ${sent.replace(/=+$/, '')} hunter2-hunter2s`)).toBe('denied *** ***');
 });
