@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'a51c4cd7dffc2fa0208467cf5c2f7b4bdb78f858',
+  commit: 'a76e7240cb6be8768cf8e3aba9103c7c1d345677',
 };
 
 const REPOSITORY = 'portolan/portolan';
