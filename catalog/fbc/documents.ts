@@ -17,7 +17,7 @@ import { type FastDocument, type FastPiece, readFast, readFastPiece } from '../y
 import { closeText, isUsualText, UNUSUAL } from '../yaml/fast-text.ts';
 import { readTree } from '../yaml/parser.ts';
 import { isPlainBytes } from '../yaml/plain-bytes.ts';
-import { YamlError, type YamlLimits } from '../yaml/tree.ts';
+import { YamlError } from '../yaml/tree.ts';
 import { MarkedDocument, movedDocument, OffsetDocument, ownText, type SourceDocument } from './document.ts';
 import { ignoreHint } from './ignore.ts';
 import { startsLikeJson } from './sniff.ts';
@@ -81,9 +81,10 @@ interface Start {
 
 class FileReader {
   readonly #path: string;
-  readonly #limits: YamlLimits;
-  /** How many values the file may still have, and all files of its reader. */
-  readonly #nodes: { left: number };
+  readonly #limits: DocumentLimits;
+  /** How many values the file may still have. */
+  #left: number;
+  /** And all files of its reader. */
   readonly #total: { left: number };
   readonly #findings: Finding[];
   readonly #known: KnownDocuments | undefined;
@@ -97,8 +98,8 @@ class FileReader {
   constructor(path: string, { limits, findings, known }: ReadOptions) {
     this.#path = path;
     this.#total = limits.total ?? { left: Number.MAX_SAFE_INTEGER };
-    this.#nodes = { left: Math.min(limits.nodes ?? Number.MAX_SAFE_INTEGER, this.#total.left) };
-    this.#limits = { ...limits, nodes: this.#nodes };
+    this.#left = Math.min(limits.nodes ?? Number.MAX_SAFE_INTEGER, this.#total.left);
+    this.#limits = limits;
     this.#findings = findings;
     this.#known = known;
   }
@@ -142,9 +143,9 @@ class FileReader {
 
   /** Counts values that are read. @returns whether they are too many, which is a finding */
   #isTooMany(values: number, line: number): boolean {
-    this.#nodes.left -= values;
+    this.#left -= values;
     this.#total.left -= values;
-    if (this.#nodes.left >= 0) return false;
+    if (this.#left >= 0) return false;
     this.#isFull = true;
     const message = 'the files have more values than are read of them';
     this.#find('fbc/limits', message, { file: this.#path, line, column: 1 }, 'split the pull request');
@@ -203,11 +204,10 @@ class FileReader {
   }
 
   #jsonDocument(read: JsonValue): ReadDocument {
-    const document = new MarkedDocument(this.#path, read.value, read.marks, read.written);
     for (const { key, line, column } of read.duplicates) {
       this.#repeatedKey(key, { file: this.#path, line, column });
     }
-    return { value: read.value, document, values: read.marks.length / 2 };
+    return markedDocument(this.#path, read);
   }
 
   /**
@@ -266,7 +266,7 @@ class FileReader {
         if (!isPlainlyOpened(text, piece)) fast = undefined;
         else if (!readsAhead && !this.#known) fast = readFast(text, piece.from, piece.to, piece.line);
         const read = fast
-          ? this.#fastDocument(fast)
+          ? markedDocument(this.#path, fast)
           : (this.#knownDocument(text, piece) ?? this.#fullYaml(text, piece));
         fast = undefined;
         if (read && !this.#isTooMany(read.values, piece.line)) yield read;
@@ -293,16 +293,12 @@ class FileReader {
     return { ...read, document: movedDocument(read.document, this.#path, line - 1) };
   }
 
-  #fastDocument({ value, marks }: FastDocument): ReadDocument {
-    return { value, document: new MarkedDocument(this.#path, value, marks), values: marks.length / 2 };
-  }
-
   #fullYaml(all: string, { from, to, opened, line: firstLine }: Piece): ReadDocument | undefined {
     const text = all.slice(opened, to);
     const line = opened < from ? firstLine - 1 : firstLine;
-    const { left } = this.#nodes;
+    const nodes = { left: this.#left };
     try {
-      const tree = readTree(text, this.#limits);
+      const tree = readTree(text, { ...this.#limits, nodes });
       const { value, duplicates, locate } = compose(tree.root);
       // A document without any text has its place behind the separator.
       const place = (path: Path): number => Math.max(locate(path), Math.min(from, to) - opened);
@@ -317,15 +313,10 @@ class FileReader {
           'add a line with --- before it',
         );
       }
-      // The reader counted them already.
-      const values = left - this.#nodes.left;
-      this.#nodes.left = left;
-      return { value, document, values };
+      return { value, document, values: this.#left - nodes.left };
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
-      const used = left - this.#nodes.left;
-      this.#nodes.left = left;
-      if (this.#isTooMany(used, firstLine)) return undefined;
+      if (this.#isTooMany(this.#left - nodes.left, firstLine)) return undefined;
       const document = new OffsetDocument(this.#path, text, line, () => 0);
       this.#find(
         'fbc/yaml',
@@ -350,9 +341,15 @@ class FileReader {
 /** A document as if it were a file of its own; undefined for what takes the full reader. */
 function readAlone(text: string): ReadDocument | undefined {
   const read = readFast(text, 0, text.length, 1);
-  if (!read) return undefined;
-  const { value, marks } = read;
-  return { value, document: new MarkedDocument('', value, marks), values: marks.length / 2 };
+  return read && markedDocument('', read);
+}
+
+/** A document whose reader marked where each of its values stands. */
+function markedDocument(
+  path: string,
+  { value, marks, written }: FastDocument & Partial<Pick<JsonValue, 'written'>>,
+): ReadDocument {
+  return { value, document: new MarkedDocument(path, value, marks, written), values: marks.length / 2 };
 }
 
 const PLAIN_SEPARATOR = /^---(?:[ \t]+#.*|[ \t]*)$/;

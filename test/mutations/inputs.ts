@@ -737,7 +737,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 91,
     without: 'a limit of the values of a file',
     file: 'catalog/fbc/documents.ts',
-    text: 'if (this.#nodes.left >= 0) return false;',
+    text: 'if (this.#left >= 0) return false;',
     instead: 'if (values > 0) return false;',
     test: 'test/catalog/fbc/documents.test.ts',
   },
