@@ -94,8 +94,8 @@ export function* piecesIn(
 }
 
 const [QUOTE, BACKSLASH] = [34, 92];
-const OPENS = [91, 123];
-const CLOSES = [93, 125];
+/** Of `[` and `{`, and of `]` and `}`, which differ in {@link CURLY} alone. */
+const [OPENS, CLOSES, CURLY] = [123, 125, 32];
 
 /** Where the values of a JSON stream begin and end, without reading them. */
 class JsonBorders {
@@ -103,19 +103,15 @@ class JsonBorders {
   #depth = 0;
   /** Where the value that is not at its end begins. */
   #start = 0;
-  /** Where the text of an open string begins, -1 outside of strings. */
-  #string = -1;
+  #isInString = false;
 
   /**
    * @throws DocumentTooLarge for a value without an end, and without a line that would separate documents of YAML, as
    *   which tools may read the file
    */
   follow(bytes: Buffer, to: number): void {
-    while (this.#at < to) {
-      if (this.#string >= 0) this.#inString(bytes, to);
-      else this.#step(bytes[this.#at] ?? 0);
-    }
-    const isOpen = this.#depth > 0 || this.#string >= 0;
+    this.#pass(bytes, to);
+    const isOpen = this.#depth > 0 || this.#isInString;
     if (!isOpen || to - this.#start <= LARGEST_DOCUMENT) return;
     const separator = bytes.subarray(0, to).lastIndexOf(SEPARATOR);
     if (to - Math.max(separator, this.#start) <= LARGEST_DOCUMENT) return;
@@ -124,26 +120,23 @@ class JsonBorders {
     throw new DocumentTooLarge(lines);
   }
 
-  #step(byte: number): void {
-    if (byte === QUOTE) {
-      if (this.#depth === 0) this.#start = this.#at;
-      this.#string = this.#at + 1;
-    } else if (OPENS.includes(byte)) {
-      if (this.#depth++ === 0) this.#start = this.#at;
-    } else if (CLOSES.includes(byte)) this.#depth = Math.max(0, this.#depth - 1);
-    this.#at++;
-  }
-
-  #inString(bytes: Buffer, to: number): void {
-    const quote = bytes.indexOf(QUOTE, this.#at);
-    if (quote < 0 || quote >= to) {
-      this.#at = to;
-      return;
+  /** One loop over local numbers: it passes each byte of large catalogs. */
+  #pass(bytes: Buffer, to: number): void {
+    let [at, depth, start, isInString] = [this.#at, this.#depth, this.#start, this.#isInString];
+    for (; at < to; at++) {
+      const byte = bytes[at] ?? 0;
+      if (isInString) {
+        // What is escaped may stand behind `to`.
+        if (byte === BACKSLASH) at++;
+        else if (byte === QUOTE) isInString = false;
+      } else if (byte === QUOTE) {
+        if (depth === 0) start = at;
+        isInString = true;
+      } else if ((byte | CURLY) === OPENS) {
+        if (depth++ === 0) start = at;
+      } else if ((byte | CURLY) === CLOSES) depth = Math.max(0, depth - 1);
     }
-    let first = quote;
-    while (first > this.#string && bytes[first - 1] === BACKSLASH) first--;
-    if ((quote - first) % 2 === 0) this.#string = -1;
-    this.#at = quote + 1;
+    [this.#at, this.#depth, this.#start, this.#isInString] = [at, depth, start, isInString];
   }
 }
 
