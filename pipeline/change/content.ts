@@ -131,12 +131,13 @@ async function readKept(
 ): Promise<Loaded> {
   const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: ANY_FILE })]) };
   if (!kept) return load(source, limits);
-  const { total: _, ...same } = limits;
+  const { total, ...same } = limits;
   const key = JSON.stringify([file.mode, file.id, same]);
   const known = kept.files.get(key);
   if (known) return known;
   const [loaded, info] = await Promise.all([load(source, limits, {}, kept.documents), objects.info(file.id)]);
-  kept.files.keep(key, loaded, info?.size ?? 0);
+  // What one change may not read of a file, another may.
+  if (total === undefined || total.left >= 0) kept.files.keep(key, loaded, info?.size ?? 0);
   return loaded;
 }
 

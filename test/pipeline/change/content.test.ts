@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
-import { readContent } from '../../../pipeline/change/content.ts';
+import { fileReader, keptFiles, readContent } from '../../../pipeline/change/content.ts';
+import { openRepository } from '../../../pipeline/git/repository.ts';
+import { entryAt } from '../../../pipeline/git/tree.ts';
+import { makeRepository } from '../../fakes/repository.ts';
 
 const CHANNELS: Readonly<Record<string, string>> = {
   'p/a.yaml': `schema: olm.channel
@@ -44,4 +47,29 @@ test('entries of all channels of a package count, with the alternatives of their
       'p/a.yaml: fbc/limits: the channels of package "p" have 4 entries, with the alternatives of their ranges; the limit is 3',
     ],
   });
+});
+
+test('what a change may not read of a file is not kept as what the file has', async () => {
+  const source = makeRepository();
+  const commit = source.commit({ 'a.yaml': CHANNELS['p/a.yaml'] ?? '' });
+  const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
+  try {
+    const { objects } = repository;
+    const entry = await entryAt(objects, await objects.treeOf(commit), 'a.yaml');
+    const file = { path: 'a.yaml', mode: entry?.mode ?? '', id: entry?.id ?? '' };
+    const limits = { fileBytes: 1000, documents: 10, depth: 10 };
+    const kept = keptFiles();
+    const refused = await fileReader(objects, limits, kept, {
+      ids: new Set([file.id]),
+      values: { left: 3 },
+    }).read(file);
+    expect(refused.findings.map(({ rule }) => rule)).toEqual(['fbc/limits']);
+    expect(await fileReader(objects, limits, kept).read(file)).toMatchObject({
+      findings: [],
+      blobs: { channels: [{ name: 'a' }] },
+    });
+  } finally {
+    await repository.close();
+    source.remove();
+  }
 });
