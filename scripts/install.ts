@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'a76e7240cb6be8768cf8e3aba9103c7c1d345677',
+  commit: '914c0a4a28faf6ceba2f53f0fa83da97385242a9',
 };
 
 const REPOSITORY = 'portolan/portolan';
