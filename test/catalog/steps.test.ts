@@ -1,7 +1,10 @@
 /** What a check of a catalog costs, in steps: blocks of code that are run, as the engine counts them. */
-import { Session } from 'node:inspector/promises';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PACKAGE, type WrittenEntry, type WrittenPackage } from './olm/universe.ts';
+import { builtFile } from '../fakes/built.ts';
+import type { States } from '../fakes/check-steps.ts';
+import { PACKAGE, type WrittenEntry, type WrittenPackage, written } from './olm/universe.ts';
 
 /** Packages of so many versions. */
 type Make = (count: number) => Readonly<Record<string, WrittenPackage>>;
@@ -96,50 +99,28 @@ const COUNT = 40;
 const DOUBLED = 2.3;
 
 describe('steps of a check', () => {
-  const session = new Session();
-  beforeAll(async () => {
-    session.connect();
-    await session.post('Profiler.enable');
-    // What is compiled before is not counted by blocks.
-    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  let thread: Worker;
+  beforeAll(() => {
+    thread = new Worker(builtFile("import './test/fakes/check-steps.ts';"));
   });
-  afterAll(() => session.disconnect());
-
-  async function steps(): Promise<number> {
-    const { result } = await session.post('Profiler.takePreciseCoverage');
-    const own = result.filter(({ url }) => /\/catalog\/(?!.*test)/.test(url));
-    const ranges = own.flatMap(({ functions }) => functions.flatMap((one) => one.ranges));
-    return ranges.reduce((sum, { count }) => sum + count, 0);
-  }
+  afterAll(() => thread.terminate());
 
   /** Adds a version to a package of so many. */
   async function checked(
     make: Make,
     count: number,
   ): Promise<{ readonly steps: number; readonly bytes: number }> {
-    const { catalogFrom, written } = await import('./olm/universe.ts');
-    const { changeOf } = await import('../../catalog/olm/foresight/world.ts');
-    const { diffOf } = await import('../../catalog/olm/diff.ts');
-    const { runComparison, runForesight } = await import('../../catalog/rules/rule.ts');
-    const { RULES } = await import('../../catalog/rules/index.ts');
-    const [before, after] = [count - 1, count].map(make);
-    const change = await changeOf(
-      { name: 'cat', catalog: await catalogFrom(before ?? {}) },
-      { name: 'cat', catalog: await catalogFrom(after ?? {}) },
-    );
-    await steps();
-    runComparison(change, RULES);
-    runForesight(change.after, RULES);
-    runForesight(change.before, RULES);
-    diffOf(change);
-    return { steps: await steps(), bytes: written(after ?? {}).length };
+    const states: States = { before: make(count - 1), after: make(count) };
+    thread.postMessage(states);
+    const [steps] = (await once(thread, 'message')) as [number];
+    return { steps, bytes: written(states.after).length };
   }
 
   test.each(Object.entries(INPUTS))('grow with %s', async (what, make) => {
     const count = COUNTS[what] ?? COUNT;
-    const [once, twice] = [await checked(make, count), await checked(make, 2 * count)];
-    const doublings = Math.log2(twice.bytes / once.bytes);
-    expect(once.steps).toBeGreaterThan(10_000);
-    expect((twice.steps / once.steps) ** (1 / doublings)).toBeLessThan(DOUBLED);
+    const [single, double] = [await checked(make, count), await checked(make, 2 * count)];
+    const doublings = Math.log2(double.bytes / single.bytes);
+    expect(single.steps).toBeGreaterThan(10_000);
+    expect((double.steps / single.steps) ** (1 / doublings)).toBeLessThan(DOUBLED);
   });
 });
