@@ -152,20 +152,23 @@ export function foreseenIn(
 ): Pick<CatalogResult, 'findings' | 'known'> & Required<Pick<CatalogResult, 'undecided'>> {
   // Findings about the change come first: if a fix serves both, it belongs to the change.
   const undecided: Undecided[] = [];
-  const foresee = (world: World): readonly Finding[] =>
-    found(undecided, () => runForesight(world, RULES, severityOf));
   const compared = found(undecided, () => runComparison(change, RULES, severityOf));
-  const foreseen = after ? foresee(change.after) : [];
-  const earlier = before ? foresee(change.before) : [];
-  const isNewChannel = ({ package: of = '', channel }: Finding): boolean =>
-    channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
-  const isKnown = knownFrom([...earlier, ...copiedFrom(change, foresee)], isNewChannel);
+  const foreseen = after ? found(undecided, () => runForesight(change.after, RULES, severityOf)) : [];
   const said = new Set(compared.map(cause));
   const isReportedStranding = areStrandedIn(compared);
   const isReported = (finding: Finding): boolean =>
     said.has(cause(finding)) ||
     isReportedStranding(finding) ||
     (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
+  // Whether a finding is news only its own rule tells: of the state before, the others need not be asked.
+  const asked = new Set(foreseen.filter((finding) => !isReported(finding)).map(({ rule }) => rule));
+  const rules = RULES.filter(({ id }) => asked.has(id));
+  const foresee = (world: World): readonly Finding[] =>
+    found(undecided, () => runForesight(world, rules, severityOf));
+  const earlier = before ? foresee(change.before) : [];
+  const isNewChannel = ({ package: of = '', channel }: Finding): boolean =>
+    channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
+  const isKnown = knownFrom([...earlier, ...copiedFrom(change, foresee)], isNewChannel);
   const isNews = (finding: Finding): boolean => !isKnown(finding) && !isReported(finding);
   return {
     findings: [...foreseen.filter(isNews), ...compared],

@@ -1,4 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { changeOf } from '../../../../catalog/olm/foresight/world.ts';
+import { RULES } from '../../../../catalog/rules/index.ts';
+import { ownSeverity } from '../../../../catalog/rules/rule.ts';
+import { foreseenIn } from '../../../../pipeline/check/content/catalog-rules.ts';
+import { catalogFrom } from '../../../catalog/olm/universe.ts';
 import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { portolan } from '../../../fakes/terminal.ts';
@@ -77,6 +82,30 @@ test('who gets stuck is news beside who was', async () => {
   const { verdict, findings } = await stuck(TRAP, next);
   expect(verdict).toBe('fail');
   expect(findings).toEqual([]);
+});
+
+test('of the state before, only the rules are asked that find something in the state after', async () => {
+  const entries = TRAP.map(({ name, ...more }) => ({ ...more, name }));
+  const versions = TRAP.map(({ name }) => name.replace('etcd.v', ''));
+  const state = {
+    name: 'cat',
+    catalog: await catalogFrom({ etcd: { versions, channels: { stable: entries } } }),
+  };
+  const change = await changeOf(state, state);
+  const asked: string[] = [];
+  for (const rule of RULES) {
+    if (!rule.foresee) continue;
+    const { foresee } = rule;
+    const spy = vi.spyOn(rule, 'foresee').mockImplementation((world, report) => {
+      if (world === change.before) asked.push(rule.id);
+      foresee(world, report);
+    });
+    onTestFinished(() => spy.mockRestore());
+  }
+  const { findings, known } = foreseenIn(change, { severityOf: ownSeverity, before: true, after: true });
+  expect(findings).toEqual([]);
+  expect(known.map(({ rule }) => rule)).toContain('graph/stranded-v0');
+  expect(asked).toEqual(RULES.map(({ id }) => id).filter((id) => known.some(({ rule }) => rule === id)));
 });
 
 test.each([
