@@ -28,7 +28,7 @@ export type Published = ReadonlyMap<string, ReadonlyMap<string, readonly PastBun
 
 /** A bundle that was once an entry of a channel, with where the rest of it stands. */
 export interface PastBundle extends PublishedBundle {
-  /** Git id of the latest file version that has the bundle; absent where no file has it. */
+  /** Git id of the latest file version that has the bundle; absent where it says no more than the outline. */
   readonly file?: string;
 }
 
@@ -141,7 +141,8 @@ export async function publishedIn(
 const LAST_DAY = '9999-12-31';
 
 function packagesIn({ channels, bundles }: FilePast): string[] {
-  return [...new Set([...channels, ...bundles].map((blob) => blob.package))];
+  const blobs = [...channels, ...bundles.map(({ bundle }) => bundle)];
+  return [...new Set(blobs.map((blob) => blob.package))];
 }
 
 /** The bytes of an old version; undefined where a partial clone does not have it, or it is too large. */
@@ -158,7 +159,7 @@ async function contentOf(objects: ObjectReader, id: string, limits: Limits): Pro
 /** What was found of a package: entries by channel and bundle, and bundles, which may stand in other files. */
 interface FoundPackage {
   readonly entries: Map<string, PublishedBundle>;
-  readonly bundles: Map<string, Required<Pick<PastBundle, 'bundle' | 'file'>>>;
+  readonly bundles: Map<string, Pick<PastBundle, 'file'> & { readonly bundle: Bundle }>;
 }
 
 /** By catalog and package. */
@@ -197,8 +198,14 @@ function mapIn<K, V>(of: Map<string, Map<K, V>>, key: string): Map<K, V> {
 /** The channels and bundles of one version of a file, in outline. */
 interface FilePast {
   readonly channels: readonly Channel[];
-  readonly bundles: readonly Bundle[];
+  readonly bundles: readonly OutlinedBundle[];
   readonly bytes: number;
+}
+
+interface OutlinedBundle {
+  readonly bundle: Bundle;
+  /** Whether its document holds manifests, which the outline lacks. */
+  readonly hasManifests: boolean;
 }
 
 function keyOf(id: string, limits: Limits): string {
@@ -211,7 +218,7 @@ async function filePast(
   { limits, kept }: { readonly limits: Limits; readonly kept: KeptVersions },
 ): Promise<FilePast> {
   const channels: Channel[] = [];
-  const bundles: Bundle[] = [];
+  const bundles: OutlinedBundle[] = [];
   for (const document of documentsIn(content)) {
     const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
     const past = kept.get(key) ?? (await parseDocument(document.toString('utf8'), limits));
@@ -248,13 +255,16 @@ function weightOf({ channels, bundles }: FilePast): number {
   return channels.reduce((sum, { entries }) => sum + entries.length, 1 + BUNDLE_WEIGHT * bundles.length);
 }
 
+const OBJECT = 'olm.bundle.object';
+
 async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
   // Of the text nothing stays: a bundle's is long, and its outline short.
   const { channels, bundles } = await blobsIn(text, limits, {
     channel: OUTLINE.channel,
     bundle: OUTLINE.bundle,
   });
-  return { channels, bundles, bytes: text.length };
+  const hasManifests = text.includes(OBJECT);
+  return { channels, bundles: bundles.map((bundle) => ({ bundle, hasManifests })), bytes: text.length };
 }
 
 async function blobsIn(text: string, limits: Limits, each: EachBlob): Promise<Blobs> {
@@ -269,9 +279,9 @@ function note(
   { id, date: last }: Pick<OldVersion, 'id' | 'date'>,
   packages: Map<string, FoundPackage>,
 ): void {
-  for (const bundle of bundles) {
+  for (const { bundle, hasManifests } of bundles) {
     const known = packageIn(packages, bundle.package).bundles;
-    if (!known.has(bundle.name)) known.set(bundle.name, { bundle, file: id });
+    if (!known.has(bundle.name)) known.set(bundle.name, { bundle, ...(hasManifests ? { file: id } : {}) });
   }
   for (const all of channels) {
     const { package: of, name: channel } = all;
@@ -293,9 +303,7 @@ function note(
   }
 }
 
-const OBJECT = 'olm.bundle.object';
-
-/** Reads old bundles as a whole, with their manifests, where their files hold any. */
+/** Reads old bundles as a whole, with their manifests, where their documents hold any. */
 export async function wholeBundles(
   objects: ObjectReader,
   wanted: readonly PastBundle[],
@@ -307,8 +315,7 @@ export async function wholeBundles(
   const found: Bundle[] = [];
   for (const [id, names] of [...byFile].slice(0, MOST_FILES)) {
     const content = await contentOf(objects, id, limits);
-    // What holds no manifests says no more than its outline.
-    const documents = content?.includes(OBJECT) ? documentsIn(content) : [];
+    const documents = content ? documentsIn(content) : [];
     const isWanted = (text: Buffer): boolean =>
       text.includes(OBJECT) && [...names].some((name) => text.includes(name));
     for (const document of documents.filter(isWanted)) {

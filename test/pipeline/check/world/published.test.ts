@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatVersion } from '../../../../catalog/version/version.ts';
-import { type Published, publishedBefore } from '../../../../pipeline/check/world/published.ts';
+import { type Published, publishedBefore, wholeBundles } from '../../../../pipeline/check/world/published.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { type WrittenPackage, written } from '../../../catalog/olm/universe.ts';
 import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
@@ -44,6 +44,26 @@ describe('what was ever published', () => {
     }
   });
   afterAll(() => repository.remove());
+
+  test('is read a second time only where its document holds manifests', async () => {
+    const opened = await openRepository(repository.directory, { searchPath: process.env['PATH'] });
+    const object = { type: 'olm.bundle.object', value: { data: btoa('{"kind":"Service"}') } };
+    const own = { ...chain('1.3.0'), properties: { '1.3.0': [object] } };
+    const with130 = repository.commit({ [PATH]: written({ p: own }) }, { parents: ['main'], branch: 'more' });
+    const gone = repository.commit(
+      { [PATH]: written({ p: chain('1.4.0') }) },
+      { parents: [with130], branch: 'more' },
+    );
+    const places = [{ catalog: 'v4.20', path: 'catalogs/v4.20/p' }];
+    const { published } = await publishedBefore(opened, gone, { places, limits: LIMITS });
+    const past = published.get('v4.20')?.get('p') ?? [];
+    expect(past.filter(({ file }) => file !== undefined).map(({ name }) => name)).toEqual(['p.v1.3.0']);
+    const whole = await wholeBundles(opened.objects, past, LIMITS);
+    await opened.close();
+    expect(whole.map(({ name, properties }) => [name, properties.at(-1)?.type])).toEqual([
+      ['p.v1.3.0', object.type],
+    ]);
+  });
 
   test('is found in old versions of the files, with the last day', async () => {
     const opened = await openRepository(repository.directory, { searchPath: process.env['PATH'] });
