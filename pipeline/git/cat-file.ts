@@ -18,6 +18,7 @@ export class BatchProcess implements ObjectStore {
   readonly #run: GitRun;
   #child: ChildProcess | undefined;
   #waiting: Request[] = [];
+  #unsent = '';
   #answer: AnswerParser | undefined;
 
   constructor(run: GitRun) {
@@ -26,26 +27,31 @@ export class BatchProcess implements ObjectStore {
 
   find(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
     return new Promise((resolve, reject) => {
-      const child = this.#start();
+      this.#start();
       this.#waiting.push({ most, resolve, reject });
       // Requests of the same moment go out in one write.
-      child.stdin?.cork();
-      child.stdin?.write(`${most === undefined ? 'info' : 'contents'} ${id}\n`);
-      process.nextTick(() => child.stdin?.uncork());
+      if (this.#unsent === '') process.nextTick(() => this.#send());
+      this.#unsent += `${most === undefined ? 'info' : 'contents'} ${id}\n`;
     });
+  }
+
+  #send(): void {
+    if (this.#unsent !== '') this.#child?.stdin?.write(this.#unsent);
+    this.#unsent = '';
   }
 
   async close(): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    this.#send();
     await new Promise<void>((resolve) => {
       child.once('close', () => resolve());
       child.stdin?.end();
     });
   }
 
-  #start(): ChildProcess {
-    if (this.#child) return this.#child;
+  #start(): void {
+    if (this.#child) return;
     const child = startGit(this.#run, ['cat-file', '--batch-command']);
     let message = '';
     child.stdout?.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -56,12 +62,12 @@ export class BatchProcess implements ObjectStore {
     child.on('error', (error) => this.#fail(startError(error)));
     child.on('close', (code, signal) => this.#fail(failure('cat-file', code ?? signal, message)));
     this.#child = child;
-    return child;
   }
 
   #fail(error: PipelineError): void {
     const waiting = this.#waiting;
     this.#waiting = [];
+    this.#unsent = '';
     this.#child = undefined;
     this.#answer = undefined;
     for (const request of waiting) request.reject(error);

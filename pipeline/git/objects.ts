@@ -27,6 +27,9 @@ const STRUCTURE_BYTES = 64 * 1024 * 1024;
 /** Most trees with their entries that are kept, so that a second walk over the same folders costs nothing. */
 const KEPT_ENTRIES = 200_000;
 
+/** Most objects whose types and sizes are kept. */
+const KEPT_INFOS = 10_000;
+
 /** How long requests for missing objects are gathered, in ms. */
 const GATHERING = 5;
 
@@ -57,6 +60,7 @@ export class ObjectReader {
   readonly #bringing = new Map<string, Promise<void>>();
   readonly #brought: Set<string>;
   readonly #trees = new LruCache<readonly TreeEntry[]>(KEPT_ENTRIES);
+  readonly #infos = new LruCache<ObjectInfo>(KEPT_INFOS);
   /** Trees that are being read. */
   readonly #reading = new Map<string, Promise<readonly TreeEntry[]>>();
 
@@ -176,8 +180,13 @@ export class ObjectReader {
     }
   }
 
-  #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
-    return isObjectId(id) ? this.#store.find(id, most) : Promise.reject(notAnId(id));
+  async #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
+    if (!isObjectId(id)) throw notAnId(id);
+    const known = most === undefined ? this.#infos.get(id) : undefined;
+    const found = known ?? (await this.#store.find(id, most));
+    // What was fetched may have to make room for other objects.
+    if (found && !this.#fetch) this.#infos.keep(id, { type: found.type, size: found.size }, 1);
+    return found;
   }
 }
 

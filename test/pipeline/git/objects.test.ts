@@ -75,3 +75,22 @@ test('a tree that could not be read is asked for again', async () => {
   isThere = true;
   expect(await reader.tree(idOf(1))).toHaveLength(1);
 });
+
+test.each([
+  ['stays', undefined, 2],
+  ['may have to make room for what is fetched', () => Promise.resolve(), 4],
+] as const)('the size of an object that %s is asked for as often as needed', async (_, fetch, times) => {
+  let asked = 0;
+  const store: ObjectStore = {
+    find: () => {
+      asked++;
+      return Promise.resolve(treeOf(1));
+    },
+    close: () => Promise.resolve(),
+  };
+  const reader = new ObjectReader(store, fetch);
+  // A read says the size, too.
+  await reader.read(idOf(1));
+  for (const n of [1, 2, 2]) expect(await reader.info(idOf(n))).toMatchObject({ type: 'tree' });
+  expect(asked).toBe(times);
+});
