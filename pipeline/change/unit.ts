@@ -5,6 +5,7 @@
 import { compareText } from '../../catalog/go/text.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { isTree, joinPath } from '../git/tree.ts';
+import { LruCache } from '../lru-cache.ts';
 import {
   type Captured,
   type CompiledPattern,
@@ -33,8 +34,36 @@ export interface CatalogUnit {
   readonly made?: ComposedPackage;
 }
 
+/** What trees have, for one layout: several steps of a check ask, and a rehearsal for each of its merges. */
+interface KeptPlaces {
+  readonly units: LruCache<ReadonlyMap<string, CatalogUnit>>;
+  readonly folders: LruCache<readonly PackageFolder[]>;
+}
+
+/** Most units, and most folders, that are kept for one layout. */
+const KEPT_PLACES = 20_000;
+
+const kept = new WeakMap<Layout, KeptPlaces>();
+
+function keptFor(layout: Layout): KeptPlaces {
+  const found = kept.get(layout) ?? { units: new LruCache(KEPT_PLACES), folders: new LruCache(KEPT_PLACES) };
+  kept.set(layout, found);
+  return found;
+}
+
 /** Units of a tree by path. */
 export async function catalogUnits(
+  objects: ObjectReader,
+  tree: string,
+  layout: Layout,
+): Promise<ReadonlyMap<string, CatalogUnit>> {
+  const { units } = keptFor(layout);
+  const found = units.get(tree) ?? (await findUnits(objects, tree, layout));
+  units.keep(tree, found, 1 + found.size);
+  return found;
+}
+
+async function findUnits(
   objects: ObjectReader,
   tree: string,
   layout: Layout,
@@ -99,6 +128,17 @@ interface PackageFolder extends Place {
 
 /** The folders (or files) that bear packages' names, in byte order of their paths. */
 export async function packageFolders(
+  objects: ObjectReader,
+  tree: string,
+  layout: Layout,
+): Promise<readonly PackageFolder[]> {
+  const { folders } = keptFor(layout);
+  const found = folders.get(tree) ?? (await findPackageFolders(objects, tree, layout));
+  folders.keep(tree, found, 1 + found.length);
+  return found;
+}
+
+async function findPackageFolders(
   objects: ObjectReader,
   tree: string,
   layout: Layout,

@@ -1,0 +1,35 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { catalogUnits, packageFolders } from '../../../pipeline/change/unit.ts';
+import { openRepository } from '../../../pipeline/git/repository.ts';
+import { compileLayout } from '../../../pipeline/policy/layout.ts';
+import { makeRepository } from '../../fakes/repository.ts';
+
+test('the units and folders of a tree are looked for once for each layout', async () => {
+  const made = makeRepository();
+  onTestFinished(made.remove);
+  const commit = made.commit({ 'catalogs/v4.20/p/catalog.yaml': '{}', 'other/v4.20/q/catalog.yaml': '{}' });
+  const { objects, close } = await opened(made.directory);
+  onTestFinished(close);
+  const layout = layoutOf('catalogs/{catalog}/{package}/**');
+  const units = await catalogUnits(objects, commit, layout);
+  expect([...units.keys()]).toEqual(['catalogs/v4.20/p']);
+  expect(await catalogUnits(objects, commit, layout)).toBe(units);
+  const folders = await packageFolders(objects, commit, layout);
+  expect(await packageFolders(objects, commit, layout)).toBe(folders);
+  const other = await catalogUnits(objects, commit, layoutOf('other/{catalog}/{package}/**'));
+  expect([...other.keys()]).toEqual(['other/v4.20/q']);
+  const next = made.commit({ 'catalogs/v4.20/r/catalog.yaml': '{}' }, { parents: [commit] });
+  expect([...(await catalogUnits(objects, next, layout)).keys()]).toEqual([
+    'catalogs/v4.20/p',
+    'catalogs/v4.20/r',
+  ]);
+});
+
+function layoutOf(pattern: string) {
+  return compileLayout([{ kind: 'catalog', pattern }]);
+}
+
+async function opened(directory: string) {
+  const repository = await openRepository(directory, { searchPath: process.env['PATH'] });
+  return { objects: repository.objects, close: () => repository.close() };
+}
