@@ -48,17 +48,49 @@ export function contentChange(before: Blobs, after: Blobs, digests: TagDigests =
 }
 
 /**
- * Whether a package that a catalog did not have is, bundle by bundle, what other
- * catalogs have already, but for the format of the metadata.
+ * What a package is that a catalog did not have: `promote` if each of its bundles is what other catalogs have already, but for
+ * the format of the metadata; with `edit-graph` where no catalog has its edges and its metadata.
  */
-export function isPromotion(unit: Blobs, elsewhere: readonly Blobs[]): boolean {
+export function promotionClasses(
+  unit: Blobs,
+  elsewhere: readonly Blobs[],
+): readonly ('add-entry' | 'promote' | 'edit-graph')[] {
   const known = new Map<string, Bundle[]>();
   for (const blobs of elsewhere) {
     for (const bundle of blobs.bundles) append(known, bundle.name, bundle);
   }
-  return (
+  const isKnown =
     unit.bundles.length > 0 &&
-    unit.bundles.every((bundle) => known.get(bundle.name)?.some((other) => sameBundle(other, bundle)))
+    unit.bundles.every((bundle) => known.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
+  if (!isKnown) return ['add-entry'];
+  const isAsElsewhere = elsewhere.some((other) => isPartOf(unit, other));
+  return isAsElsewhere ? ['promote'] : ['promote', 'edit-graph'];
+}
+
+/** Whether a package has the channels, edges and metadata of another one, but for versions that were left out. */
+function isPartOf(unit: Blobs, other: Blobs): boolean {
+  const channels = byName(other.channels);
+  const areEdgesKept = unit.channels.every((channel) => {
+    const full = channels.get(channel.name);
+    const names = new Set(channel.entries.map(({ name }) => name));
+    const entries = new Map(full?.entries.map((entry) => [entry.name, entry]));
+    const isKept = (entry: Entry): boolean => isWithoutMissing(entry, entries.get(entry.name), names);
+    return (
+      full !== undefined && sameWithout(full.value, channel.value, 'entries') && channel.entries.every(isKept)
+    );
+  });
+  return areEdgesKept && !metadataMoved(other, unit);
+}
+
+/** Whether an entry has the edges of another one; those from entries that are not there may be missing. */
+function isWithoutMissing(now: Entry, full: Entry | undefined, names: ReadonlySet<string>): boolean {
+  if (!full || now.skipRange !== full.skipRange) return false;
+  const [kept, all] = [new Set(now.skips), new Set(full.skips)];
+  const isReplacing = now.replaces === full.replaces || (now.replaces === '' && !names.has(full.replaces));
+  return (
+    isReplacing &&
+    now.skips.every((skip) => all.has(skip)) &&
+    full.skips.every((skip) => kept.has(skip) || !names.has(skip))
   );
 }
 

@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto';
 import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
 import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { changedBundles, contentChange, isPromotion, newBlobs } from '../../catalog/olm/content-change.ts';
+import {
+  changedBundles,
+  contentChange,
+  newBlobs,
+  promotionClasses,
+} from '../../catalog/olm/content-change.ts';
 import { newPins, type TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { PinnedTag, UnreadPart } from './change.ts';
@@ -271,8 +276,7 @@ async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageD
   draft.catalogs.add(unit.catalog);
   if (unit.package !== draft.name) draft.paths.add(unit.path);
   if (before.files.size === 0 && after.files.size > 0) {
-    if (await promoted(input, pieces)) draft.classes.add('promote');
-    else draft.classes.add('add-entry');
+    for (const one of promotionClasses(after, await elsewhere(input, pieces))) draft.classes.add(one);
     note(draft, 'appears', unit.catalog);
     return;
   }
@@ -289,9 +293,9 @@ async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageD
   for (const name of unconfirmed) note(draft, `pins images of ${name} without confirmation`, unit.catalog);
 }
 
-/** Whether a package that is new in a catalog is what the base branch has elsewhere, before or after. */
-async function promoted(input: CatalogsInput, { unit, name, after }: Pieces): Promise<boolean> {
-  const elsewhere: PackageContent[] = [];
+/** What other catalogs of the base branch have of a package, before and after. */
+async function elsewhere(input: CatalogsInput, { unit, name }: Pieces): Promise<PackageContent[]> {
+  const found: PackageContent[] = [];
   for (const [path, other] of input.base.units) {
     if (other.package !== unit.package || path === unit.path) continue;
     for (const side of [
@@ -299,10 +303,10 @@ async function promoted(input: CatalogsInput, { unit, name, after }: Pieces): Pr
       await sideOf(input, input.merged.tree, input.merged.units.get(path)),
     ]) {
       const content = side.packages.get(name);
-      if (content) elsewhere.push(content);
+      if (content) found.push(content);
     }
   }
-  return isPromotion(after, elsewhere);
+  return found;
 }
 
 /** Every package in the units of a tree that several packages share. */

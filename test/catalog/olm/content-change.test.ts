@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
-import { contentChange, isPromotion, newBlobs, sameBundle } from '../../../catalog/olm/content-change.ts';
+import {
+  contentChange,
+  newBlobs,
+  promotionClasses,
+  sameBundle,
+} from '../../../catalog/olm/content-change.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import { runs } from '../../fakes/runs.ts';
 
@@ -65,7 +70,7 @@ describe('laws', () => {
         const [a, b] = [await blobsOf(one), await blobsOf(two)];
         const names = new Set(b.bundles.map(({ name }) => name));
         const contained = a.bundles.every(({ name }) => names.has(name)) && one.image === two.image;
-        expect(isPromotion(a, [b])).toBe(a.bundles.length > 0 && contained);
+        expect(promotionClasses(a, [b]).includes('promote')).toBe(a.bundles.length > 0 && contained);
       }),
       runs(200),
     ));

@@ -169,6 +169,26 @@ describe('across catalogs', () => {
     });
   });
 
+  test('93: with other edges, channels or deprecations than elsewhere, its graph is edited, too', async () => {
+    const path = 'catalogs/v4.19/quay/catalog.yaml';
+    const edited = (from: string, to: string): string => {
+      expect(quay).toContain(from);
+      return quay.replace(from, to);
+    };
+    const deprecation = {
+      schema: 'olm.deprecations',
+      package: 'quay',
+      entries: [{ reference: { schema: 'olm.bundle', name: 'quay.v3.1.0' }, message: 'x' }],
+    };
+    for (const text of [
+      edited('"name":"quay.v3.1.0","replaces"', '"name":"quay.v3.1.0","skipRange":"<3.1.0","replaces"'),
+      edited('"replaces":"quay.v3.0.0"', '"replaces":"quay.v2.9.0"'),
+      edited('"name":"quay.v3.0.0"}', '"name":"quay.v3.0.0","skips":["quay.v2.9.0"]}'),
+      `${quay}${documents(deprecation)}`,
+    ])
+      expect(await classes({ [path]: text })).toEqual({ quay: 'edit-graph promote' });
+  });
+
   test('with more than elsewhere it adds', async () => {
     expect(
       await classes({ 'catalogs/v4.19/quay/catalog.yaml': catalogOf('quay', ['3.1.0', '3.2.0']) }),
