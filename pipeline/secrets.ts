@@ -57,6 +57,9 @@ const BORDER = /[\s"'`<>(),/]/;
 /** A host with a path: what follows a password in an address without a scheme, and neither a digest nor an e-mail. */
 const HOST_WITH_PATH = /^[\w.-]+(?::\d+)?\//;
 
+/** An address that was taken for a path has one slash only. */
+const ONE_SLASH = /(?:https?|ssh):\/$/;
+
 /** A text in which no address has a name or password: `https://***@quay.io/…`, and the same without a scheme. */
 export function withoutUserinfo(text: string): string {
   const parts = text.split('@');
@@ -66,7 +69,9 @@ export function withoutUserinfo(text: string): string {
     let start = part.length;
     while (start > 0 && !BORDER.test(part.charAt(start - 1))) start--;
     const found = part.slice(start);
-    const hasScheme = part.endsWith('//', start) && found !== '' && found !== 'git';
+    const hasSlashes =
+      part.endsWith('//', start) || ONE_SLASH.test(part.slice(Math.max(0, start - 7), start));
+    const hasScheme = hasSlashes && found !== '' && found !== 'git';
     // What follows a slash is a part of a path.
     const isName = part.charAt(start - 1) !== '/';
     const isUserinfo =

@@ -1,5 +1,5 @@
 /** What was merged into a branch: its first parents, one after the other. */
-import { runGit } from './process.ts';
+import { LOG_MEMORY, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 
 /** A commit of a branch, most often the merge of a pull request. */
@@ -31,7 +31,7 @@ export async function mergedCommits(
     '--reverse',
     '--format=%H%x01%P%x01%cs%x01%s%x01%an%x01%ae',
   ];
-  const run = { settings, directory: scratch, bare: true };
+  const run = { settings, directory: scratch, bare: true, memory: LOG_MEMORY };
   const { output } = await runGit(run, [...parameters, commit, '--', ...paths]);
   return output
     .toString('utf8')

@@ -203,6 +203,8 @@ const TIMEOUT = 120_000;
 
 /** Trees that hold each other stand for a thousand million files, which git lists in memory before it prints the first one. */
 const MEMORY = 2 * 2 ** 30;
+/** The same of a command that compares commit by commit: the largest public repositories take 100 MB. */
+export const LOG_MEMORY: number = 512 * 2 ** 20;
 /** How often somebody looks how much it is, in ms. */
 const LOOKS = 100;
 /** Bytes of an answer at most: a text cannot be longer. */

@@ -34,7 +34,9 @@ export function sarifReport(report: SarifFindings): string {
         ruleIndex: ids.indexOf(rule),
         level,
         ...state,
-        message: { text: plainLines(hint === undefined ? message : `${message}\nFix: ${hint}`) },
+        message: {
+          text: withoutLinks(plainLines(hint === undefined ? message : `${message}\nFix: ${hint}`)),
+        },
         locations: [{ physicalLocation: placeOf(finding) }],
         partialFingerprints: fingerprintsOf(printOf(finding)),
         ...fixesOf((report.suggestions ?? []).filter((one) => one.rule === rule && one.message === message)),
@@ -44,6 +46,15 @@ export function sarifReport(report: SarifFindings): string {
   };
   const log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
   return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+/**
+ * A message in which nothing is a link: SARIF makes one of `[text](address)`.
+ *
+ * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html#_Toc34317424
+ */
+function withoutLinks(text: string): string {
+  return text.replaceAll('](', '\\](');
 }
 
 interface SarifResult {

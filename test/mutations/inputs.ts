@@ -922,4 +922,37 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     instead: "if (odd === '')",
     test: 'test/pipeline/cli/bundle/build.test.ts',
   },
+  {
+    attack: 75,
+    without: 'the address that was taken for a path',
+    file: 'pipeline/secrets.ts',
+    text: 'ONE_SLASH.test(',
+    instead: '/^$./.test(',
+    test: 'test/pipeline/terminal.test.ts',
+  },
+  {
+    attack: 83,
+    without: 'a lower limit for logs',
+    file: 'pipeline/check/world/old-versions.ts',
+    text: "const { output } = await runGit(run, [...LOG, commit, '--', ...paths]);",
+    instead:
+      "const { output } = await runGit({ ...run, memory: 2 ** 30 }, [...LOG, commit, '--', ...paths]);",
+    test: 'test/pipeline/git/process.test.ts',
+  },
+  {
+    attack: 93,
+    without: 'comparing the edges of a promotion',
+    file: 'catalog/olm/content-change.ts',
+    text: 'elsewhere.some((other) => isPartOf(unit, other))',
+    instead: 'elsewhere.length > 0',
+    test: 'test/pipeline/change/classify.test.ts',
+  },
+  {
+    attack: 94,
+    without: "escaping SARIF's links",
+    file: 'pipeline/report/sarif.ts',
+    text: "text.replaceAll('](', '\\\\](')",
+    instead: 'text',
+    test: 'test/pipeline/report/sarif.test.ts',
+  },
 ];

@@ -72,6 +72,7 @@ test.each([
   [`"https://${SECRET}@github.com"`, '"https://***@github.com"'],
   [`at https://u:${SECRET}@${SECRET}@host:5000/x.`, 'at https://***@host:5000/x.'],
   [`user:${SECRET}@quay.io/a/b:v1`, '***@quay.io/a/b:v1'],
+  [`/tmp/https:/user:${SECRET}@github.com/a/b`, '/tmp/https:/***@github.com/a/b'],
   [`docker://user:${SECRET}@localhost:5000/a and more`, 'docker://***@localhost:5000/a and more'],
   ['ssh://git@github.com/a/b', 'ssh://git@github.com/a/b'],
   ['quay.io/a/b:v1@sha256:00aa', 'quay.io/a/b:v1@sha256:00aa'],

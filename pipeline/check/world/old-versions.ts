@@ -1,6 +1,6 @@
 /** Old versions of files on a branch, read from git's log, also in the folders that packages were moved from. */
 import { isWithin } from '../../change/catalogs.ts';
-import { runGit } from '../../git/process.ts';
+import { LOG_MEMORY, runGit } from '../../git/process.ts';
 import type { Repository } from '../../git/repository.ts';
 
 /** Where a catalog, or a package of it, stands. */
@@ -106,7 +106,7 @@ async function movedFrom(
     ),
   );
   if (roots.size === 0) return [];
-  const run = { settings, directory: scratch, bare: true };
+  const run = { settings, directory: scratch, bare: true, memory: LOG_MEMORY };
   const commits = added.map(({ commit }) => commit);
   const paths = roots.has('') ? [] : [...roots.keys()];
   const { output } = await runGit(run, [...LOG, '--no-walk', ...commits, '--', ...paths]);
@@ -126,7 +126,7 @@ export async function endedVersions(
   commit: string,
   paths: readonly string[],
 ): Promise<EndedVersions[]> {
-  const run = { settings, directory: scratch, bare: true };
+  const run = { settings, directory: scratch, bare: true, memory: LOG_MEMORY };
   const { output } = await runGit(run, [...LOG, commit, '--', ...paths]);
   return parseLog(output.toString('utf8'));
 }

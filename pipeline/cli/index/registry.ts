@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 import { htpasswdAccounts } from '../../oci/registry/embedded/htpasswd.ts';
 import { type RegistryOptions, startRegistry } from '../../oci/registry/embedded/server.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -61,7 +63,17 @@ function tlsOf(invocation: Invocation, { directory }: Terminal): Pick<RegistryOp
   if (cert === undefined && key === undefined) return {};
   if (cert === undefined || key === undefined)
     throw usageError(command, '--tls-cert and --tls-key go together');
-  return { tls: { cert: readText(resolve(directory, cert)), key: readText(resolve(directory, key)) } };
+  const tls = { cert: readText(resolve(directory, cert)), key: readText(resolve(directory, key)) };
+  try {
+    createSecureContext(tls);
+  } catch (cause) {
+    throw new PipelineError(
+      'usage',
+      `${cert} and ${key} are not a certificate and its private key in PEM format`,
+      { cause },
+    );
+  }
+  return { tls };
 }
 
 function accessOf(invocation: Invocation, { directory }: Terminal): Pick<RegistryOptions, 'access'> {

@@ -2,6 +2,7 @@
 
 import { compareText } from '../../../catalog/go/text.ts';
 import { joinPath } from '../../git/tree.ts';
+import { patternDefect } from '../layout.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFile } from './catalog-files.ts';
 import { catalogNamer, catalogsIn } from './catalog-names.ts';
@@ -46,6 +47,8 @@ export function layoutOf(
     withFileNames(one, repository),
   )) {
     const pattern = patternOf(shape, repository);
+    // A name with a brace of its own.
+    if (patternDefect(pattern) !== undefined) continue;
     const known = found.get(pattern);
     found.set(pattern, { shape, files: [...(known?.files ?? []), ...shape.files] });
   }

@@ -1,7 +1,9 @@
 /** What git may take. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { runGit } from '../../../pipeline/git/process.ts';
+import { endedVersions } from '../../../pipeline/check/world/old-versions.ts';
+import { LOG_MEMORY, runGit } from '../../../pipeline/git/process.ts';
+import { openRepository } from '../../../pipeline/git/repository.ts';
 import { folder } from '../../fakes/folder.ts';
 
 /** A commit whose trees stand for ten thousand million files. */
@@ -34,5 +36,23 @@ test.skipIf(process.platform !== 'linux')(
       code: 'too-large',
       message: 'git log takes more than 100 MiB of memory',
     });
+  },
+);
+
+test.skipIf(process.platform !== 'linux')(
+  '83: the log of a branch with such trees ends before it takes the memory of the machine',
+  { timeout: 90_000 },
+  async () => {
+    const directory = folder();
+    const commit = bomb(directory);
+    const repository = await openRepository(directory, { searchPath: process.env['PATH'] });
+    try {
+      await expect(endedVersions(repository, commit, [])).rejects.toMatchObject({
+        code: 'too-large',
+        message: `git log takes more than ${LOG_MEMORY / 2 ** 20} MiB of memory`,
+      });
+    } finally {
+      await repository.close();
+    }
   },
 );

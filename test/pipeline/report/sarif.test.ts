@@ -47,6 +47,14 @@ function resultsOf(...report: Parameters<typeof sarifReport>): Result[] {
   return log.runs[0].results;
 }
 
+test('94: a name with a link of SARIF is none in a message', () => {
+  const text = 'channel "[a](http://evil.example)" has [0](1)';
+  const [result] = resultsOf({ findings: [finding({ message: text, hint: '[b](x)' })] });
+  expect(result).toMatchObject({
+    message: { text: 'channel "[a\\](http://evil.example)" has [0\\](1)\nFix: [b\\](x)' },
+  });
+});
+
 test('known and waived findings say so, and come below errors', () => {
   const at = (line: number) => finding({ location: { file: FILE, line, column: 1 } });
   const waived = [{ finding: at(3), until: '2027-01-01', reason: 'an old channel' }];

@@ -54,6 +54,7 @@ describe('portolan registry', () => {
 
   test.each([
     [['--tls-cert', 'cert'], '--tls-cert and --tls-key go together'],
+    [['--tls-cert', 'md5', '--tls-key', 'md5'], 'md5 and md5 are not a certificate and its private key'],
     [['--anonymous-pull'], '--anonymous-pull needs --htpasswd'],
     [['--htpasswd', 'md5'], 'md5:2 is not an account with a bcrypt password'],
     [['--htpasswd', 'none'], 'none'],

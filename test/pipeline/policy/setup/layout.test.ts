@@ -256,4 +256,12 @@ describe('the layout of a repository', () => {
       ).others,
     ).toEqual([]);
   });
+
+  test.each(['{{ github.token }}x', 'a{b', 'a}b'])('no pattern can name the folder %s', (folder) => {
+    expect(
+      found(etcd(`${folder}/v4.20/etcd/catalog.yaml`, `${folder}/v4.21/etcd/catalog.yaml`)),
+    ).toMatchObject({
+      patterns: [],
+    });
+  });
 });
