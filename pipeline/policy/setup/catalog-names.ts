@@ -1,14 +1,15 @@
 /** Names of the catalogs that patterns of a layout make. */
 import { compareMinors, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import { compareText } from '../../../catalog/go/text.ts';
-import { compileLayout } from '../layout.ts';
+import { compileLayout, patternDefect } from '../layout.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 
-/** Names catalogs as the gate will. */
+/** Names catalogs as the gate will; a pattern with a folder's own brace, which the gate refuses, names none. */
 export function catalogNamer(patterns: readonly WrittenPattern[]): (path: string) => string | undefined {
-  const compiled = patterns.map((one) => {
+  const compiled = patterns.flatMap((one) => {
     const [pattern, name] = typeof one === 'string' ? [one] : [one.path, one.name];
-    return { layout: compileLayout([{ kind: 'catalog', pattern, name }]), root: rootName(pattern) };
+    if (patternDefect(pattern) !== undefined) return [];
+    return [{ layout: compileLayout([{ kind: 'catalog', pattern, name }]), root: rootName(pattern) }];
   });
   return (path) => {
     for (const { layout, root } of compiled) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { WrittenPattern } from '../../../../pipeline/policy/policy-file.ts';
+import { catalogNamer } from '../../../../pipeline/policy/setup/catalog-names.ts';
 import { layoutOf } from '../../../../pipeline/policy/setup/layout.ts';
 
 /** Files of a catalog by path: the packages that each defines. */
@@ -258,6 +259,8 @@ describe('the layout of a repository', () => {
   });
 
   test.each(['{{ github.token }}x', 'a{b', 'a}b'])('no pattern can name the folder %s', (folder) => {
+    const namer = catalogNamer([`${folder}/{catalog}/**`, 'c/{catalog}/**']);
+    expect(['c/v4.20/x.yaml', `${folder}/v4.20/x.yaml`].map(namer)).toEqual(['v4.20', undefined]);
     expect(
       found(etcd(`${folder}/v4.20/etcd/catalog.yaml`, `${folder}/v4.21/etcd/catalog.yaml`)),
     ).toMatchObject({
