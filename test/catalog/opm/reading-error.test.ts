@@ -44,6 +44,17 @@ test.each([
     'schema: olm.channel\nentries: {}\nname: c\nproperties: 1\n',
     'parse channel: json: cannot unmarshal object into Go struct field Channel.entries of type []declcfg.ChannelEntry',
   ],
+  // Keys are the same whatever their case, a long s is an s, and Go decodes them in byte order.
+  ['ſchema: 1', `${wrapped}expected value for key "ſchema" to be a string, got %!t(float64=1): 1`],
+  ['ſchema: x\nschema: y', `${wrapped}duplicate keys for key "schema": [schema ſchema]`],
+  [
+    'schema: olm.package\nicon: 1\ndescription: 2',
+    'parse package: json: cannot unmarshal number into Go struct field Package.description of type string',
+  ],
+  [
+    `schema: olm.channel\nentries:\n- {}\n- {}\n- {skips: 1}\n${'- {}\n'.repeat(7)}- {name: 1}`,
+    'parse channel: json: cannot unmarshal number into Go struct field ChannelEntry.entries.skips of type []string',
+  ],
   [
     'schema: olm.bundle\npackage: p\nname: b\nproperties: [{type: olm.bundle.object, value: 1}]\n',
     'read bundle objects: package "p", bundle "b": parse property at index 0 as bundle object: json: cannot unmarshal number into Go value of type property.BundleObject',
