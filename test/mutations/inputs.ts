@@ -707,7 +707,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     file: 'pipeline/github/merge.ts',
     text: 'return sides?.ancestor === base && sides.isLinear;',
     instead: 'return sides !== undefined;',
-    test: FORGE,
+    test: 'test/pipeline/github/merge.test.ts',
   },
   {
     attack: 80,

@@ -4,6 +4,7 @@ import { FORGE, GATE, type Mutation, OUTPUTS, READERS, RELEASED } from './mutati
 const CLASSIFY = 'pipeline/change/classify.ts';
 const CATALOGS = 'pipeline/change/catalogs.ts';
 const MERGE = 'pipeline/github/merge.ts';
+const MERGE_TEST = 'test/pipeline/github/merge.test.ts';
 const SAFETY = 'pipeline/change/unsafe-paths.ts';
 const STAGE = 'pipeline/forge/gate.ts';
 const GROUP = 'pipeline/github/group.ts';
@@ -176,7 +177,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: MERGE,
     text: 'if (tip !== base) return',
     instead: 'if (false) return',
-    test: FORGE,
+    test: MERGE_TEST,
   },
   {
     attack: 8,
@@ -334,7 +335,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: MERGE,
     text: 'pull_number: number, sha: head, merge_method',
     instead: 'pull_number: number, merge_method',
-    test: FORGE,
+    test: MERGE_TEST,
   },
   {
     attack: 33,
@@ -342,7 +343,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: MERGE,
     text: 'pullRequestId: $id, expectedHeadOid: $head}',
     instead: 'pullRequestId: $id}',
-    test: FORGE,
+    test: MERGE_TEST,
   },
   {
     attack: 34,
