@@ -5,6 +5,7 @@
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import { STATUS_CONTEXT } from '../forge/marks.ts';
+import { commandIn } from '../github/commands.ts';
 import { canChangeResult, headBefore } from '../github/concern.ts';
 import type { Person } from '../policy/identity.ts';
 import type { Question } from '../report/answer.ts';
@@ -123,13 +124,6 @@ function groupEvent(payload: Json): Event {
   };
 }
 
-/** The command of a comment; its whole first line, so that it is never said by the way. */
-const RECHECK = /^\/recheck[ \t]*(?:\r?\n|$)/;
-
-/** Questions about the report, which is made again for them; they too are the whole first line. */
-const WHO = /^\/who[ \t]*(?:\r?\n|$)/;
-const EXPLAIN = /^\/explain[ \t]+([a-z0-9-]{1,50}\/[a-z0-9-]{1,50})[ \t]*(?:\r?\n|$)/;
-
 /** Comments decide nothing: whoever may write one may have the same question answered again. */
 function commentEvent(payload: Json): Event {
   const issue = objectAt(payload, 'issue');
@@ -141,13 +135,6 @@ function commentEvent(payload: Json): Event {
       why: 'the comment is not a new /recheck, /who or /explain RULE on a pull request',
     };
   return { kind: 'recheck', number: numberAt(issue, 'number'), ...command };
-}
-
-function commandIn(body: string): { question?: Question } | undefined {
-  const [, rule] = EXPLAIN.exec(body) ?? [];
-  if (rule !== undefined) return { question: { kind: 'explain', rule } };
-  if (WHO.test(body)) return { question: { kind: 'who' } };
-  return RECHECK.test(body) ? {} : undefined;
 }
 
 function pushEvent(payload: Json): Event {

@@ -2,6 +2,7 @@
 import type { RepositoryName } from '../forge/forge.ts';
 import { STATUS_CONTEXT } from '../forge/marks.ts';
 import { answer, type GitHub, pages } from './client.ts';
+import { commandIn } from './commands.ts';
 
 /** Commands in an hour on one pull request. */
 const MOST = 6;
@@ -10,9 +11,6 @@ const MOST_CHECKS = 20;
 const HOUR = 60 * 60 * 1000;
 /** The most entries in one reply of GitHub. */
 const PAGE = 100;
-
-/** Commands in comments, as the gate reads them. */
-const COMMAND = /^\/(?:recheck|who|explain)\b/;
 
 type Asking = { readonly github: GitHub; readonly repository: RepositoryName };
 
@@ -28,7 +26,7 @@ export async function mayAsk({ github, repository }: Asking, number: number, now
   if (comments.length === PAGE) return false;
   // The list also has older comments that were edited in the last hour.
   const recent = comments.filter(
-    ({ body = '', created_at: created }) => COMMAND.test(body) && Date.parse(created) >= Date.parse(since),
+    ({ body = '', created_at: created }) => commandIn(body) && Date.parse(created) >= Date.parse(since),
   );
   return recent.length <= MOST;
 }

@@ -188,7 +188,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
   {
     attack: 17,
     without: 'commands that stand alone',
-    file: 'pipeline/action/event.ts',
+    file: 'pipeline/github/commands.ts',
     text: 'const RECHECK = /^\\/recheck[ \\t]*(?:\\r?\\n|$)/;',
     instead: 'const RECHECK = /\\/(?:recheck|approve)/;',
     test: OUTPUTS,

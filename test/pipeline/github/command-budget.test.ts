@@ -42,3 +42,20 @@ test('58: commands behind a page of comments start nothing, and neither do those
     hub.forge.statuses.push({ sha: HEAD, context: `ci-${i}`, state: 'success', created_at: at });
   expect(await mayCheck(forge, HEAD, NOW)).toBe(false);
 });
+
+test.each([
+  ['/recheck', 6, '2026-01-01T11:30:00Z', true],
+  ['/recheck', 7, '2026-01-01T11:30:00Z', false],
+  ['/who', 7, '2026-01-01T11:30:00Z', false],
+  ['/explain graph/cycle', 7, '2026-01-01T11:00:00Z', false],
+  ['/explain graph/cycle', 7, '2026-01-01T10:59:59Z', true],
+  ['comment /recheck to check again', 7, '2026-01-01T11:30:00Z', true],
+  ['/who knows', 7, '2026-01-01T11:30:00Z', true],
+])('58: a command after comments %j, %i of them at %s: %s', async (body, count, at, may) => {
+  const forge = { github: unpaced(hub.forge), repository: { owner: 'example', repo: 'catalogs' } };
+  hub.forge.comments.set(
+    7,
+    Array.from({ length: count }, (_, id) => ({ id, by: 'mallory', body, at })),
+  );
+  expect(await mayAsk(forge, 7, NOW)).toBe(may);
+});
