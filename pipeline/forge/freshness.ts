@@ -28,6 +28,9 @@ type Freshness =
   /** No open pull request has this head any more. */
   | { readonly kind: 'gone' };
 
+/** What is asked of a forge to read it again. */
+type AskedAgain = Pick<GateForge, 'readAgain' | 'readOpen' | 'readReviews' | 'readTip'>;
+
 /**
  * Reads again what the reports of a head were made from: which open pull requests have it, their bases, holds and reviews.
  * The policy and the owners are files of the base. A group of a merge queue has no pull request, and never changes.
@@ -36,7 +39,7 @@ type Freshness =
  * @throws PipelineError as the forge
  */
 export async function freshnessOf(
-  forge: GateForge,
+  forge: AskedAgain,
   commit: string,
   reports: readonly CheckReport[],
 ): Promise<Freshness> {
@@ -64,7 +67,7 @@ export async function freshnessOf(
 }
 
 async function readApart(
-  forge: GateForge,
+  forge: AskedAgain,
   numbers: readonly number[],
   branches: readonly string[],
 ): Promise<Omit<ReadAgain, 'open'>> {

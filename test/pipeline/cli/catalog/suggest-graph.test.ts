@@ -177,6 +177,8 @@ describe('portolan suggest-graph', () => {
     ['--stop', '9.9.9', 'does not have this version'],
     ['--avoid', '9.9.9', 'does not have this version'],
     ['--supported', '9.9', 'does not have a version of this minor version'],
+    ['--supported', '1.9', 'does not have a version of this minor version'],
+    ['--supported', '9.0', 'does not have a version of this minor version'],
   ])('%s that would have no effect is an error', async (option, value, message) => {
     const directory = folder();
     writeFileSync(join(directory, 'versions.txt'), '1.0.0\n1.1.0\n');

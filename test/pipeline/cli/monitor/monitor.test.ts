@@ -79,7 +79,20 @@ describe('the monitor', () => {
     expect(page).toContain('Add &lt;b&gt;2.2.0&lt;/b&gt; (#7)');
     expect(page).toContain('href="https://github.com/sea/catalogs/pull/7"');
     expect(page).not.toMatch(/<script|<b>2\.2/);
-    expect(readFileSync(join(site, 'index.html'), 'utf8')).toContain('sea+catalogs.html#e1');
+    const index = readFileSync(join(site, 'index.html'), 'utf8');
+    expect(index).toContain('sea+catalogs.html#e1');
+    expect(index.match(/(?<=<th [^>]*>)[^<]+/g)).toEqual([
+      'Since',
+      'Package',
+      'Versions',
+      'Repository',
+      'Days',
+      'Repository',
+      'Stuck',
+      'Repaired',
+      'Merges',
+      'Checked',
+    ]);
     expect(readFileSync(join(site, 'badges/sea+catalogs.svg'), 'utf8')).toContain('1 stuck');
     expect(readFileSync(join(site, 'badges/sea+catalogs/lighthouse-operator.svg'), 'utf8')).toContain(
       '1 stuck',
