@@ -22,7 +22,7 @@ export interface VersionRelease {
 
 /** Reads a version; build metadata that is not a release stays with the version and orders nothing. */
 export function withRelease(version: Version): VersionRelease {
-  const release = version.build.length === 0 ? [] : (tryParseRelease(version.build.join('.')) ?? []);
+  const release = tryParseRelease(version.build.join('.')) ?? [];
   return release.length > 0 ? { version: { ...version, build: [] }, release } : { version, release };
 }
 
