@@ -50,7 +50,7 @@ export {
   type WorldOptions,
   worldOf,
 } from './olm/foresight/world.ts';
-export { type ChannelHops, nextHops, type Stop } from './olm/graph/next-hops.ts';
+export { type ChannelHops, nextHops, type Stop } from './olm/graph/hop-graph.ts';
 export { type Extension, type ExtensionResolution, resolveExtension } from './olm/resolve/extension.ts';
 export { type Namespace, type Resolution, resolveNamespace } from './olm/resolve/namespace.ts';
 export type {

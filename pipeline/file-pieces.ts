@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { SNIFF, startsLikeJson } from '../catalog/fbc/sniff.ts';
+import { SNIFF, startsLikeJson } from '../catalog/fbc/split.ts';
 import { DocumentTooLarge, LARGEST_DOCUMENT, type TextPiece } from '../catalog/source.ts';
 import { isPlainBytes } from '../catalog/yaml/plain-bytes.ts';
 import { PipelineError } from './error.ts';

@@ -142,7 +142,6 @@ describe('layout', () => {
 const SMALL = 40;
 /** Small files that stay by themselves, and why. */
 const CONCERNS: Readonly<Record<string, string>> = {
-  'catalog/mirror/documents/icsp.ts': 'one file for each mirror document',
   'pipeline/check/extra-steps.ts': 'the list of what extras add to a check',
   'pipeline/cli/opm/commands.ts': 'the table of commands, which the build cuts down',
   'pipeline/oci/registry/embedded/password-program.ts': 'the text of a program, which the build completes',

@@ -3,8 +3,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/bundle.go
  */
-import type { Path } from '../go/path.ts';
-import { isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
+import { isObject, listOf, type Path, type StructShape, struct, text } from '../go/shape.ts';
 import { type BundleObject, BundleRefusal, fitObject, type RegistryBundle } from './registry-bundle.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

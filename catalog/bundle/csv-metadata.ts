@@ -5,7 +5,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/property/property.go
  */
 
-import { csvWriters } from '../fbc/cache/csv-json.ts';
+import { csvWriters } from '../fbc/cache/csv.ts';
 import { goObject } from '../go/json-marshal.ts';
 import { jsonString } from '../go/json-text.ts';
 import { isObject } from '../go/shape.ts';

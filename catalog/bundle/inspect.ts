@@ -2,26 +2,25 @@
  * A bundle as the rules see it: every file, whatever is wrong with the others, and the
  * ClusterServiceVersion under its Go type.
  */
-
 import { type Cel, loadCel } from '../fbc/cel.ts';
 import type { SourceDocument } from '../fbc/document.ts';
 import type { Location } from '../finding.ts';
 import { folded } from '../go/kubernetes-readers.ts';
 import { CRD_V1, CRD_V1BETA1, JSON_SCHEMA } from '../go/kubernetes-types.ts';
-import type { Path } from '../go/path.ts';
 import {
   fieldName,
   fitStruct,
   isObject,
   type Misfit,
   mapOf,
+  type Path,
   type Shape,
   type StructShape,
   struct,
   text as textShape,
 } from '../go/shape.ts';
 import type { CatalogSource } from '../source.ts';
-import { textOfScalar } from '../yaml/as-text.ts';
+import { textOfScalar } from '../yaml/resolve.ts';
 import { CSV } from './csv-shape.ts';
 import { firstValue, type ManifestFile } from './manifest.ts';
 import { type BundleFiles, isDirect, readBundleFiles } from './read.ts';

@@ -5,8 +5,7 @@
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
 import { MarkedDocument, OffsetDocument, type SourceDocument } from '../fbc/document.ts';
-import { startsLikeJson } from '../fbc/sniff.ts';
-import { splitDocuments } from '../fbc/split.ts';
+import { splitDocuments, startsLikeJson } from '../fbc/split.ts';
 import type { Location } from '../finding.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
 import { jsonEnd } from '../go/json-text.ts';

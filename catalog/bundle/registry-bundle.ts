@@ -5,18 +5,26 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/parse.go
  */
-
 import { partOfDocument, type SourceDocument } from '../fbc/document.ts';
 import type { Finding, Location } from '../finding.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson, rawItems } from '../go/json-text.ts';
 import { CRD_V1, CRD_V1BETA1 } from '../go/kubernetes-types.ts';
-import type { Path } from '../go/path.ts';
-import { any, fitStruct, foldCase, isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
+import {
+  any,
+  fitStruct,
+  foldCase,
+  isObject,
+  listOf,
+  type Path,
+  type StructShape,
+  struct,
+  text,
+} from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { parsedJson } from '../json.ts';
 import type { CatalogSource } from '../source.ts';
-import { asText } from '../yaml/as-text.ts';
+import { asText } from '../yaml/resolve.ts';
 import { CSV_META } from './csv-shape.ts';
 import { firstValue, kindOf, type ManifestFile, objectNumbers, type ReadValue } from './manifest.ts';
 import { type BundleFiles, fileName, isDirect, readBundleFiles } from './read.ts';

@@ -1,6 +1,5 @@
 /** What settings of an operator may hold: a small part of JSON Schema, as data. */
-import type { Path } from '../go/path.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, type Path } from '../go/shape.ts';
 import { nearest } from '../spelling.ts';
 
 export type SettingsSchema =

@@ -5,6 +5,8 @@
  * @see https://github.com/operator-framework/operator-controller/tree/main/internal/operator-controller/rukpak/preflights/crdupgradesafety
  * @see https://github.com/kubernetes-sigs/crdify/blob/main/pkg/runner/runner.go
  */
+
+import { groupedBy } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
 import { type CompareOptions, compareNodes, type NodeChange } from './compare.ts';
 import { type Crd, servedPairs } from './crd.ts';
@@ -124,4 +126,76 @@ function schemaChanges(nodes: readonly NodePair[], options: CompareOptions): [st
     const changes = compareNodes(ownKeywords(was, CHILDREN), ownKeywords(is, CHILDREN), options);
     return changes.map((change): [string, NodeChange] => [text, change]);
   });
+}
+
+// What to do about an unsafe change of a CRD.
+
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  [
+    'existingFieldRemoval',
+    'keep the field and deprecate it; remove it in a new API version once no objects are stored in the old one',
+  ],
+  [
+    'storedVersionRemoval',
+    'keep the version with served: false until all objects are migrated and status.storedVersions no longer lists it',
+  ],
+  ['scope', 'the scope cannot change: define a new kind'],
+  ['required', 'make the new field optional, or require it in a new API version'],
+  ['type', 'keep the type, and add a field with another name'],
+  ['default', 'set the default in the controller instead of the schema'],
+  ['enum', 'keep the old values, and reject them in the controller'],
+  ['pattern', 'keep the pattern, and reject other values in the controller'],
+  ['nullable', 'do not change nullable'],
+]);
+
+/** The change that would have been safe. */
+export function safeChange({ check }: UnsafeChange): string {
+  return (
+    ADVICE.get(check) ??
+    (/^(?:max|min)/.test(check)
+      ? 'only loosen the bound; check the tighter one in the controller'
+      : 'make the change in a new API version, with conversion by a webhook')
+  );
+}
+
+// Unsafe changes of a CRD in words, for people who look at objects: without what follows from another change.
+
+/** The changes but for those of and below fields that are removed, which go with them. */
+export function ownChanges(changes: readonly UnsafeChange[]): UnsafeChange[] {
+  const keyOf = (version: string, field: string): string => `${version}\n${field}`;
+  const removed = new Set(changes.filter(isRemoval).map(({ version, field }) => keyOf(version, field)));
+  return changes.filter((change) => {
+    const { version, field } = change;
+    const names = field.split('.');
+    const isBelow = names.some((_, i) => i > 0 && removed.has(keyOf(version, names.slice(0, i).join('.'))));
+    return !isBelow && (isRemoval(change) || !removed.has(keyOf(version, field)));
+  });
+}
+
+function isRemoval({ check }: UnsafeChange): boolean {
+  return check === 'existingFieldRemoval';
+}
+
+/** A line for each change; what changes alike in several fields of one name is one line. */
+export function changeLines(changes: readonly UnsafeChange[]): string[] {
+  const alike = groupedBy(changes, (change) => {
+    const { check, version, field, message } = change;
+    return JSON.stringify([check, version, field.split('.').at(-1), isRemoval(change) || message]);
+  });
+  return [...alike.values()].flatMap(([first, ...others]) => (first ? [lineOf(first, others.length)] : []));
+}
+
+function lineOf(change: UnsafeChange, others: number): string {
+  const { version, field, message, text } = change;
+  if (field === '') return plainly(text);
+  const where = field === '^' ? 'the schema' : field.replace(/^\^\./, '');
+  const more = others === 0 ? '' : ` and ${others} more ${others === 1 ? 'field' : 'fields'} of this name`;
+  return `${version}: ${where}${more}: ${isRemoval(change) ? 'removed' : plainly(message)}`;
+}
+
+/** OLM's words, without its spaces before colons. */
+function plainly(text: string): string {
+  return text
+    .replaceAll(' : ', ': ')
+    .replace(/^unhandled changes found \((.*)\)$/s, 'changed in a way that OLM v1 does not compare: $1');
 }

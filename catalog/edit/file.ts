@@ -6,7 +6,7 @@ import { decodeMeta, type Meta } from '../fbc/blob.ts';
 import { readDocuments } from '../fbc/documents.ts';
 import { DEFAULT_LIMITS } from '../fbc/load.ts';
 import type { Blob } from '../fbc/model.ts';
-import { startsLikeJson } from '../fbc/sniff.ts';
+import { startsLikeJson } from '../fbc/split.ts';
 import type { Finding } from '../finding.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
 

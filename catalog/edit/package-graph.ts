@@ -1,7 +1,10 @@
 /** The upgrade graph of a package while bundles come into it: what each bundle says, and what each channel holds. */
-import type { CsvIcon } from '../bundle/csv-icon.ts';
+import { type CsvIcon, csvIcon } from '../bundle/csv-icon.ts';
+import type { RegistryBundle } from '../bundle/registry-bundle.ts';
 import type { Bundle, Entry, Package } from '../fbc/model.ts';
+import { isObject } from '../go/shape.ts';
 import type { Version } from '../version/version.ts';
+import { EditError } from './package.ts';
 
 /** A bundle with what it says of its place. */
 export interface PlacedBundle {
@@ -61,4 +64,33 @@ export function headOf(lane: readonly Edges[]): string | undefined {
     lane.flatMap(({ name, replaces, skips }) => [replaces, ...skips].filter((one) => one !== name)),
   );
   return lane.find(({ name }) => !followed.has(name))?.name;
+}
+
+// What a bundle says of its place in a package.
+
+/**
+ * @param blob the bundle as it is rendered
+ * @throws EditError for a bundle without a version
+ */
+export function placedBundle(bundle: RegistryBundle, blob: Bundle): PlacedBundle {
+  const { version } = blob;
+  if (!version) throw new EditError(`the bundle ${JSON.stringify(blob.name)} has no version`);
+  const spec = isObject(bundle.csv.value['spec']) ? bundle.csv.value['spec'] : {};
+  const metadata = isObject(bundle.csv.value['metadata']) ? bundle.csv.value['metadata'] : {};
+  const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  const icon = csvIcon(bundle.csv.value);
+  return {
+    blob,
+    version,
+    channels: bundle.channels.map((channel) => channel.trim()),
+    defaultChannel: bundle.defaultChannel,
+    replaces: textOf(spec['replaces']),
+    skips: Array.isArray(spec['skips']) ? spec['skips'].map(textOf) : [],
+    skipRange: textOf(annotations['olm.skipRange']),
+    ...(icon ? { icon } : {}),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -4,10 +4,18 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/declcfg.go
  */
-
 import type { Finding } from '../finding.ts';
-import type { Path } from '../go/path.ts';
-import { any, bytes, fitStruct, isObject, listOf, type StructShape, struct, text } from '../go/shape.ts';
+import {
+  any,
+  bytes,
+  fitStruct,
+  isObject,
+  listOf,
+  type Path,
+  type StructShape,
+  struct,
+  text,
+} from '../go/shape.ts';
 import { goTrimmed } from '../go/text.ts';
 import { tryParseVersion } from '../version/version.ts';
 import { compose } from '../yaml/compose.ts';

@@ -4,8 +4,7 @@
  */
 import type { Location } from '../finding.ts';
 import type { WrittenMember } from '../go/json.ts';
-import type { Path } from '../go/path.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, type Path } from '../go/shape.ts';
 
 export interface SourceDocument {
   /** Path of the file, relative to the catalog's root, with forward slashes. */

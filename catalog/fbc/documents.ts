@@ -5,11 +5,9 @@
  *
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
-
 import type { Finding, Location } from '../finding.ts';
 import { JsonError, JsonReader, type JsonValue, TooLong } from '../go/json.ts';
-import type { Path } from '../go/path.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, type Path } from '../go/shape.ts';
 import { GO_SPACE } from '../go/text.ts';
 import { DocumentTooLarge, type FilePieces, LARGEST_DOCUMENT, type TextPiece } from '../source.ts';
 import { compose } from '../yaml/compose.ts';
@@ -20,8 +18,7 @@ import { isPlainBytes } from '../yaml/plain-bytes.ts';
 import { YamlError } from '../yaml/tree.ts';
 import { MarkedDocument, movedDocument, OffsetDocument, ownText, type SourceDocument } from './document.ts';
 import { ignoreHint } from './ignore.ts';
-import { startsLikeJson } from './sniff.ts';
-import { type BadSeparator, type Piece, splitDocuments } from './split.ts';
+import { type BadSeparator, type Piece, splitDocuments, startsLikeJson } from './split.ts';
 
 export interface ReadDocument {
   /** JSON. */

@@ -6,7 +6,7 @@
  */
 
 import type { Location } from '../finding.ts';
-import type { Path } from '../go/path.ts';
+import type { Path } from '../go/shape.ts';
 import type { Version } from '../version/version.ts';
 import type { SourceDocument } from './document.ts';
 

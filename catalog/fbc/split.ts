@@ -4,7 +4,7 @@
  *
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
-import { goTrimmed } from '../go/text.ts';
+import { GO_SPACE, goTrimmed } from '../go/text.ts';
 
 /** One piece between separators. Pieces hold at least one line, if only a separator. */
 export interface Piece {
@@ -99,4 +99,17 @@ function countLines(text: string, from: number, to: number): number {
   let lines = 0;
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines++;
   return lines;
+}
+
+// Whether a file is JSON, by what it begins with.
+
+/** How far into a file Go looks for the brace that says JSON. */
+export const SNIFF = 4096;
+
+const LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
+
+/** Whether a text is read as JSON first: whether a brace shows in its first bytes. */
+export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
+  const start = LIKE_JSON.exec(text.slice(0, sniff))?.[0];
+  return start !== undefined && new TextEncoder().encode(start).length <= sniff;
 }

@@ -5,7 +5,9 @@
  * @see https://pkg.go.dev/encoding/json#Unmarshal
  */
 import { encodeBase64 } from './base64.ts';
-import type { Path } from './path.ts';
+
+/** Keys and indexes that lead from a document's root to a node. */
+export type Path = readonly (string | number)[];
 
 export type Shape =
   /** Text; the Go type's name where that is not `string`. */

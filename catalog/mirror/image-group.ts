@@ -1,8 +1,8 @@
 /** Images that are installed together and that no catalog names: those of a Helm chart, or of an OpenShift release. */
 import type { Location } from '../finding.ts';
 import { tryParseReference } from '../reference.ts';
+import type { Target } from './destination-names.ts';
 import type { CatalogImages } from './images.ts';
-import type { Target } from './oc-mirror.ts';
 import type { AdditionalImage } from './plan-request.ts';
 import { withPlatforms } from './platforms.ts';
 import type { MissingReason, Readiness } from './readiness.ts';

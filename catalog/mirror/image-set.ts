@@ -7,7 +7,6 @@
  */
 import { OffsetDocument, type SourceDocument } from '../fbc/document.ts';
 import type { Finding } from '../finding.ts';
-import type { Path } from '../go/path.ts';
 import { compileGoRegexp, type GoRegexp } from '../go/regexp.ts';
 import {
   any,
@@ -16,14 +15,15 @@ import {
   int64,
   isObject,
   listOf,
+  type Path,
   type StructShape,
   struct,
   text,
 } from '../go/shape.ts';
 import { REPOSITORY } from '../reference.ts';
-import { fieldOf } from '../yaml/as-text.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
+import { fieldOf } from '../yaml/resolve.ts';
 import { YamlError } from '../yaml/tree.ts';
 import { type ChartSelection, helmShape, readCharts } from './helm/chart-selection.ts';
 import type { AdditionalImage } from './plan-request.ts';

@@ -1,8 +1,8 @@
 /** What is asked of a mirror plan. */
 import type { Location } from '../finding.ts';
 import type { GoRegexp } from '../go/regexp.ts';
+import type { Target } from './destination-names.ts';
 import type { CatalogImages } from './images.ts';
-import type { Target } from './oc-mirror.ts';
 import type { Destination } from './placement.ts';
 import type { Platforms } from './platforms.ts';
 import type { Scope } from './scope.ts';

@@ -1,8 +1,8 @@
+import type { Target } from './destination-names.ts';
 import { fnvHex } from './fnv.ts';
 import { groupImages, type ImageGroup } from './image-group.ts';
 import type { CatalogSelection, ImageSet } from './image-set.ts';
 import type { Mapping } from './mapping.ts';
-import type { Target } from './oc-mirror.ts';
 import { type Collision, formatDestination, type Placement, settle } from './placement.ts';
 import { indexText, type MissingPlace, Placer } from './placer.ts';
 import type { CatalogRequest, PlannedCatalog, PlanRequest } from './plan-request.ts';

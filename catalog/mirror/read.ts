@@ -5,8 +5,7 @@
 import { OffsetDocument, type SourceDocument } from '../fbc/document.ts';
 import { splitDocuments } from '../fbc/split.ts';
 import type { Finding } from '../finding.ts';
-import type { Path } from '../go/path.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, type Path } from '../go/shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';

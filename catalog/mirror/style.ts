@@ -3,11 +3,10 @@
  * others are those of the tools that people come from.
  */
 import { parseReference, type Reference, repositoryName, tryParseReference } from '../reference.ts';
+import { nestedNaming, ocMirrorNaming, type Target } from './destination-names.ts';
 import { InvalidOption } from './invalid-option.ts';
 import { hashedName, labelName, objectName } from './kubernetes-object.ts';
-import { nestedNaming } from './nested.ts';
 import { type OcReference, ocNaming, parseOcReference } from './oc.ts';
-import { ocMirrorNaming, type Target } from './oc-mirror.ts';
 import type { Destination, ImageRole, Naming } from './placement.ts';
 import type { Scope } from './scope.ts';
 

@@ -2,11 +2,9 @@
  * What an upgrade from one bundle to another requires of whoever approves it: permissions, CRDs and what they mean for existing
  * objects, images, webhooks, install modes, and APIs that are dropped or deprecated.
  */
-
 import type { Inspected } from '../bundle/inspect.ts';
-import { changeLines, ownChanges } from '../crd/change-lines.ts';
 import { type Crd, readCrd } from '../crd/crd.ts';
-import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
+import { changeLines, ownChanges, type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { groupedBy } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
 import { type Reference, repositoryName, tryParseReference } from '../reference.ts';

@@ -4,12 +4,10 @@
  *
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
-
 import { type Fields, shapeOf } from '../fbc/blob.ts';
 import { afterFirstBreak, lastInvalid, normalBreaks } from '../fbc/documents.ts';
 import { PROPERTY_SHAPES } from '../fbc/property.ts';
-import { startsLikeJson } from '../fbc/sniff.ts';
-import { splitDocuments } from '../fbc/split.ts';
+import { splitDocuments, startsLikeJson } from '../fbc/split.ts';
 import { append } from '../go/grouped.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
 import { escapeHtml } from '../go/json-marshal.ts';

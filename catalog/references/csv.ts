@@ -1,9 +1,7 @@
 /** What a bundle of a catalog says in its ClusterServiceVersion, as far as the catalog holds that. */
-
 import { manifestOfKind } from '../fbc/bundle-object.ts';
 import type { Bundle } from '../fbc/model.ts';
-import type { Path } from '../go/path.ts';
-import { isObject } from '../go/shape.ts';
+import { isObject, type Path } from '../go/shape.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
  * digest may be pulled from another registry.
  */
 import type { Bundle } from '../fbc/model.ts';
-import type { Path } from '../go/path.ts';
+import type { Path } from '../go/shape.ts';
 import { type DigestReference, type TagReference, tryParseReference } from '../reference.ts';
 import { lookupKey } from './site.ts';
 

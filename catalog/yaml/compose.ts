@@ -7,8 +7,16 @@
  * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
  */
 import { DEEPEST } from '../json.ts';
-import { goNotFinite, goSyntax, integerSyntax } from './go-syntax.ts';
-import { isMerge, keyName, resolveScalar, type ScalarValue, scalarValue } from './resolve.ts';
+import {
+  goNotFinite,
+  goSyntax,
+  integerSyntax,
+  isMerge,
+  keyName,
+  resolveScalar,
+  type ScalarValue,
+  scalarValue,
+} from './resolve.ts';
 import { integerText } from './scalar.ts';
 import { YamlError, type YamlMapping, type YamlNode, type YamlPair, type YamlScalar } from './tree.ts';
 

@@ -6,8 +6,7 @@
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/encode.go
  */
 import { DEEPEST } from '../json.ts';
-import { isSimpleKey, type Room, writeString } from './emit-scalar.ts';
-import { checkKey, Refusal, writeNumber } from './json-as-yaml.ts';
+import { checkKey, isSimpleKey, Refusal, type Room, writeNumber, writeString } from './emit-scalar.ts';
 import { sortKeys } from './keyorder.ts';
 import type { Json } from './scalar.ts';
 

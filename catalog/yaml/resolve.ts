@@ -3,8 +3,19 @@
  *
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/resolve.go
  */
-import { keyText, kindOfPlain, resolvePlain, type ScalarKind } from './scalar.ts';
-import { YamlError, type YamlNode, type YamlScalar } from './tree.ts';
+
+import { isObject, type Shape, type StructShape } from '../go/shape.ts';
+import { compareText, goQuoted } from '../go/text.ts';
+import {
+  formatFloat32,
+  formatG,
+  integerText,
+  keyText,
+  kindOfPlain,
+  resolvePlain,
+  type ScalarKind,
+} from './scalar.ts';
+import { YamlError, type YamlMapping, type YamlNode, type YamlScalar } from './tree.ts';
 
 export type ScalarValue = null | boolean | number | string;
 
@@ -98,4 +109,122 @@ const UTF8 =
 function decodeSequence(bytes: string): string {
   if (bytes.length === 1) return '\ufffd';
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
+}
+
+// Nodes as Go's `%#v` prints what go-yaml decodes them into, for the messages in which
+// the Go tools show a value: `map[interface {}]interface {}{".Values.x":interface {}(nil)}`
+// is what a template that nobody rendered looks like.
+//
+// @see https://pkg.go.dev/fmt
+
+export function goSyntax(node: YamlNode): string {
+  switch (node.kind) {
+    case 'alias':
+      return goSyntax(node.target);
+    case 'scalar':
+      return scalarSyntax(node);
+    case 'sequence':
+      return `[]interface {}{${node.items.map(goSyntax).join(', ')}}`;
+    case 'mapping': {
+      const entries = new Map<string, string>();
+      collect(node, entries);
+      const text = [...entries]
+        .sort(([a], [b]) => compareKeys(a, b))
+        .map(([key, value]) => `${key}:${value}`);
+      return `map[interface {}]interface {}{${text.join(', ')}}`;
+    }
+  }
+}
+
+/**
+ * Adds the pairs of a mapping to `entries`. go-yaml merges at the place of the key: later pairs win, and of several
+ * sources the first.
+ */
+function collect(mapping: YamlMapping, entries: Map<string, string>): void {
+  for (const { key, value } of mapping.pairs) {
+    if (!isMerge(key)) {
+      entries.set(goSyntax(key), goSyntax(value));
+      continue;
+    }
+    for (const source of value.kind === 'sequence' ? value.items.toReversed() : [value]) {
+      const merged = source.kind === 'alias' ? source.target : source;
+      if (merged.kind === 'mapping') collect(merged, entries);
+    }
+  }
+}
+
+const NIL = 'interface {}(nil)';
+
+/** Go puts nil first; how it orders other types among each other differs between programs. */
+function compareKeys(a: string, b: string): number {
+  const rank = (key: string): number => (key === NIL ? 0 : key.startsWith('"') ? 1 : 2);
+  if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  return rank(a) === 1 ? compareText(a.slice(0, -1), b.slice(0, -1)) : Number(a) - Number(b);
+}
+
+function scalarSyntax(node: YamlScalar): string {
+  const { kind, value } = resolveScalar(node);
+  if (value === null) return NIL;
+  if (typeof value === 'string') return goQuoted(value);
+  if (typeof value === 'boolean') return String(value);
+  if (kind === 'int') return integerSyntax(integerText(node.text));
+  return Number.isFinite(value) ? formatG(value) : goNotFinite(value);
+}
+
+/** Integers beyond an int64 are unsigned to go-yaml, and Go shows those in hexadecimal. */
+export function integerSyntax(digits: string): string {
+  return BigInt(digits) >= 2n ** 63n ? `0x${BigInt(digits).toString(16)}` : digits;
+}
+
+/** How Go prints NaN and infinities. */
+export function goNotFinite(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  return value > 0 ? '+Inf' : '-Inf';
+}
+
+// YAML read into a Go type at once: where the type wants text, sigs.k8s.io/yaml makes text
+// of numbers, true and false.
+//
+// @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
+
+/** Integers beyond 64 bits are floats. */
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 64n - 1n;
+
+/**
+ * A value with text where a shape wants it and a plain scalar stands.
+ *
+ * @param node its tree, if there is one: a float with the value of an integer, such as `1e19`, is another text
+ */
+export function asText(value: unknown, shape: Shape, node?: YamlNode): unknown {
+  const at = node?.kind === 'alias' ? node.target : node;
+  if (shape.kind === 'string') return textOfScalar(value, at);
+  if (Array.isArray(value) && shape.kind === 'list')
+    return value.map((item, i) =>
+      asText(item, shape.items, at?.kind === 'sequence' ? at.items[i] : undefined),
+    );
+  if (!isObject(value) || (shape.kind !== 'struct' && shape.kind !== 'map')) return value;
+  const nodes = new Map(
+    at?.kind === 'mapping' ? at.pairs.map((pair) => [keyName(pair.key), pair.value]) : [],
+  );
+  const members = Object.entries(value).map(([key, item]) => {
+    const field = shape.kind === 'map' ? shape.values : fieldOf(shape, key);
+    return [key, field ? asText(item, field, nodes.get(key)) : item];
+  });
+  return Object.fromEntries(members);
+}
+
+/** A number, true or false as the text that sigs.k8s.io/yaml makes of it; another value as it is. */
+export function textOfScalar(value: unknown, node?: YamlNode): unknown {
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value !== 'number' && typeof value !== 'bigint') return value;
+  const isFloat = node?.kind === 'scalar' && node.plain && kindOfPlain(node.text) === 'float';
+  const isInteger = !isFloat && (typeof value === 'bigint' || Number.isSafeInteger(value));
+  return isInteger && value >= MIN && value <= MAX ? String(value) : formatFloat32(Number(value));
+}
+
+/** The field of a struct that a key names, ignoring case. */
+export function fieldOf(shape: StructShape, key: string): Shape | undefined {
+  const name = Object.keys(shape.fields).find((one) => one.toLowerCase() === key.toLowerCase());
+  return name === undefined ? undefined : shape.fields[name];
 }

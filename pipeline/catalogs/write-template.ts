@@ -1,5 +1,5 @@
 /** Templates on their way out. */
-import { templateText } from '../../catalog/opm/template/convert.ts';
+import { templateText } from '../../catalog/opm/template/kinds.ts';
 import { EmitError } from '../../catalog/yaml/emit.ts';
 import { PipelineError } from '../error.ts';
 

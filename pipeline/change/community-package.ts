@@ -5,13 +5,11 @@
  *
  * @see https://redhat-openshift-ecosystem.github.io/operator-pipelines/users/packages-config/
  */
-
 import { isForOpenshift, OPENSHIFT_VERSIONS } from '../../catalog/bundle/openshift-range.ts';
 import { readBundle } from '../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../catalog/bundle/render.ts';
 import { EditError } from '../../catalog/edit/package.ts';
-import type { PlacedBundle } from '../../catalog/edit/package-graph.ts';
-import { placedBundle } from '../../catalog/edit/placed-bundle.ts';
+import { type PlacedBundle, placedBundle } from '../../catalog/edit/package-graph.ts';
 import { packageOf, type UpdateMode } from '../../catalog/edit/update.ts';
 import { inFile } from '../../catalog/fbc/document.ts';
 import type { Loaded } from '../../catalog/fbc/load.ts';

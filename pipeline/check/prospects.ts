@@ -4,7 +4,7 @@
  */
 import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
 import { allows, compareMinors, limitOf, type Minor, tryParseMinor } from '../../catalog/fbc/openshift.ts';
-import { installedPath } from '../../catalog/olm/foresight/installed-path.ts';
+import { installedPath } from '../../catalog/olm/foresight/namespace-path.ts';
 import { neighborPackages } from '../../catalog/olm/foresight/neighbors.ts';
 import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { Olm, World } from '../../catalog/olm/foresight/world.ts';

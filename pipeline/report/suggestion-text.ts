@@ -2,8 +2,7 @@
 import { shortName } from '../../catalog/fbc/edge.ts';
 import type { Package } from '../../catalog/fbc/model.ts';
 import { groupedBy } from '../../catalog/go/grouped.ts';
-import type { SuggestedEntry } from '../../catalog/olm/suggest/suggested-channel.ts';
-import type { SuggestedChannel } from '../../catalog/olm/suggest/suggested-package.ts';
+import type { SuggestedChannel, SuggestedEntry } from '../../catalog/olm/suggest/suggested-channel.ts';
 import { type Installation, rescued, type Suggestion } from '../../catalog/olm/suggest/suggestion.ts';
 import { amount, linesText } from '../text.ts';
 

@@ -2,7 +2,7 @@
 //
 // The cost of foresight, parsing apart: all rules about graphs over real catalogs, and over packages of
 // the largest known shape and of multiples of it.
-import { crdsOfBundle } from '../../catalog/crd/of-bundle.ts';
+import { crdsOfBundle } from '../../catalog/crd/crd.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { catalogOf } from '../../catalog/fbc/model.ts';
 import { detailedPathV0, detailedPathV1 } from '../../catalog/olm/foresight/detailed-path.ts';

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { chainBelow, headOf } from '../../catalog/fbc/channel.ts';
 import { upgradePathOf, type World, worldOf } from '../../catalog/olm/foresight/world.ts';
 import { AS_TODAY, type Stops } from '../../catalog/olm/suggest/policy.ts';
-import { channelOf } from '../../catalog/olm/suggest/suggested-package.ts';
+import { channelOf } from '../../catalog/olm/suggest/suggested-channel.ts';
 import { type Installation, type Suggestion, suggestGraph } from '../../catalog/olm/suggest/suggestion.ts';
 import { catalogPlaces, readCatalogs } from '../../pipeline/catalogs/read-catalogs.ts';
 

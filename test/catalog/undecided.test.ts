@@ -7,7 +7,7 @@ import { needsWith } from '../../catalog/mirror/select/bundle-requirements.ts';
 import { parseChoice, selectPackages } from '../../catalog/mirror/select/select.ts';
 import { foresightOf } from '../../catalog/olm/foresight/foresight.ts';
 import { worldOf } from '../../catalog/olm/foresight/world.ts';
-import { missingRequirements } from '../../catalog/olm/resolve/missing.ts';
+import { missingRequirements } from '../../catalog/olm/install-set.ts';
 import { resolveNamespace } from '../../catalog/olm/resolve/namespace.ts';
 import type { ScopeCatalog } from '../../catalog/olm/resolve/snapshot.ts';
 import { type Rule, runComparison, runForesight, UndecidedRules } from '../../catalog/rules/rule.ts';

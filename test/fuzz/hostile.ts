@@ -124,7 +124,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     reads: [
       'catalog/yaml/parser.ts',
       'catalog/yaml/fast.ts',
-      'catalog/yaml/json-as-yaml.ts',
+      'catalog/yaml/emit-scalar.ts',
       'playground/examine.ts',
     ],
     what: 'nesting',
@@ -143,7 +143,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     read: (bytes) => TARGETS['yaml']?.(bytes),
   },
   documents: {
-    reads: ['catalog/fbc/documents.ts', 'catalog/fbc/sniff.ts', 'catalog/opm/reading-error.ts'],
+    reads: ['catalog/fbc/documents.ts', 'catalog/fbc/split.ts', 'catalog/opm/reading-error.ts'],
     what: 'separators',
     bytes: () => times(150_000, () => '---\nx: 1\n'),
   },
@@ -223,7 +223,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
   'bundle-objects': {
     reads: [
       'catalog/fbc/bundle-object.ts',
-      'catalog/crd/of-bundle.ts',
+      'catalog/crd/crd.ts',
       'catalog/olm/manifests.ts',
       'catalog/references/csv.ts',
     ],

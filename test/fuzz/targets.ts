@@ -38,8 +38,7 @@ import { parseBound } from '../../catalog/mirror/version-bound.ts';
 import { manifestPart } from '../../catalog/olm/manifests.ts';
 import { readVersionList, VersionListError } from '../../catalog/olm/suggest/version-list.ts';
 import { mermaidGraph } from '../../catalog/opm/mermaid.ts';
-import { convertTo } from '../../catalog/opm/template/convert.ts';
-import { TEMPLATE_KINDS, templateKind } from '../../catalog/opm/template/kinds.ts';
+import { convertTo, TEMPLATE_KINDS, templateKind } from '../../catalog/opm/template/kinds.ts';
 import { TemplateError } from '../../catalog/opm/template/template.ts';
 import {
   checkDigest,

@@ -51,7 +51,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 79,
     without: 'comments that end where the line does',
-    file: 'catalog/mirror/helm/unrendered.ts',
+    file: 'catalog/mirror/helm/chart-images.ts',
     text: '(?:#[\\s\\S]*)?$/',
     instead: '(?:#.*)?$/',
     test: 'test/pipeline/long-texts.test.ts',

@@ -15,8 +15,13 @@ import { type ReleaseSignature, signatureConfigMap } from '../release/signatures
 import { type UpdateGraphImage, updateServices } from '../release/update-service.ts';
 import { mirrorEntries } from '../scope.ts';
 import { groupOf, type MirrorGroup, mirrorSetNames } from '../style.ts';
-import { imageContentSourcePolicies } from './icsp.ts';
-import { imageDigestMirrorSets, imageTagMirrorSets, type SourcePolicy } from './idms.ts';
+import {
+  imageContentSourcePolicies,
+  imageDigestMirrorSets,
+  imageTagMirrorSets,
+  MAX_OBJECT_BYTES,
+  type SourcePolicy,
+} from './mirror-sets.ts';
 import { clusterImagePolicies, type Signer } from './signing.ts';
 import {
   type CatalogSourceOptions,
@@ -26,7 +31,6 @@ import {
   MARKETPLACE,
   operatorHub,
 } from './sources.ts';
-import { MAX_OBJECT_BYTES } from './split.ts';
 
 export interface DocumentOptions {
   /** The OpenShift version of the cluster, such as `4.16`: chooses what goes into the kustomization. */

@@ -1,7 +1,6 @@
 /** The `helm` part of an ImageSetConfiguration: charts from directories, archives and repositories. */
 import type { Finding, Location } from '../../finding.ts';
-import type { Path } from '../../go/path.ts';
-import { any, isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
+import { any, isObject, listOf, type Path, type Shape, struct, text } from '../../go/shape.ts';
 import { type Platforms, withPlatforms } from '../platforms.ts';
 import { type JsonPath, JsonPathError, parseJsonPath } from './json-path.ts';
 

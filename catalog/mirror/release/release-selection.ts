@@ -1,7 +1,6 @@
 /** The `platform` part of an ImageSetConfiguration: releases by reference, or by what channels select. */
 import type { Location } from '../../finding.ts';
-import type { Path } from '../../go/path.ts';
-import { bool, isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
+import { bool, isObject, listOf, type Path, type Shape, struct, text } from '../../go/shape.ts';
 import { tryParseReference } from '../../reference.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { SelectionReader } from '../helm/chart-selection.ts';

@@ -5,7 +5,7 @@
 import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import type { World } from '../foresight/world.ts';
 import { AS_TODAY, type GraphPolicy } from '../suggest/policy.ts';
-import type { SuggestedChannel } from '../suggest/suggested-package.ts';
+import type { SuggestedChannel } from '../suggest/suggested-channel.ts';
 import { untriedChannels } from '../suggest/suggestion.ts';
 
 /** Graphs with the fewest new direct upgrades come first. */

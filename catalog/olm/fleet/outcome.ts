@@ -4,12 +4,11 @@
  */
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import { compareMinors, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
-import { type Beside, installedPath } from '../foresight/installed-path.ts';
+import { type Beside, installedPath } from '../foresight/namespace-path.ts';
 import { neighborPackages } from '../foresight/neighbors.ts';
 import type { PathSummary } from '../foresight/upgrade-impact.ts';
 import type { Change, World } from '../foresight/world.ts';
-import type { FleetInstallation } from './fleet.ts';
-import { droppedFrom, installedIn, isNamed } from './installed.ts';
+import { droppedFrom, type FleetInstallation, installedIn, isNamed } from './fleet.ts';
 
 /**
  * The outcomes. Of several for one cluster the first in this order counts.

@@ -2,8 +2,7 @@
  * What surrounds a catalog on clusters, and what was ever installed from it: everything
  * that decides what a change of the catalog does to them.
  */
-import type { Crd } from '../../crd/crd.ts';
-import { crdsOfBundle } from '../../crd/of-bundle.ts';
+import { type Crd, crdsOfBundle } from '../../crd/crd.ts';
 import { type Cel, loadCel } from '../../fbc/cel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import {

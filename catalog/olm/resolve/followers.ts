@@ -1,12 +1,10 @@
 /**
  * Which of many entries follow what is installed: prepared once, asked for every installation.
  */
-
 import { type Installed, skipRangeOf } from '../../fbc/edge.ts';
 import type { Entry } from '../../fbc/model.ts';
 import { type Naming, namingOf } from '../../fbc/naming.ts';
-import { firstHolder } from '../../version/first-holder.ts';
-import { satisfies } from '../../version/satisfies.ts';
+import { firstHolder, satisfies } from '../../version/satisfies.ts';
 import type { VersionRange } from '../../version/version.ts';
 
 /** Position of the first entry that follows an installation, or -1. */

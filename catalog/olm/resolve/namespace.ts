@@ -6,19 +6,19 @@
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/resolver.go
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/step_resolver.go
  */
-
 import type { Installed } from '../../fbc/edge.ts';
 import type { Entry, Property } from '../../fbc/model.ts';
 import { append, groupedBy } from '../../go/grouped.ts';
 import { compareText } from '../../go/text.ts';
 import { NOT_EVALUATED } from '../../undecided.ts';
 import type { Version } from '../../version/version.ts';
-import { candidatesOf, disorderText } from './candidates.ts';
 import { followersOf } from './followers.ts';
 import type { Fails, ReasonCode } from './outcome.ts';
 import { isHere, packagesFor } from './provider.ts';
 import { gvkText, offerOf, REQUIRING, type Requirement, RequirementError } from './requirement.ts';
 import {
+  candidatesOf,
+  disorderText,
   entangled,
   type Lane,
   lanesOf,

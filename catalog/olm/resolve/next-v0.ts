@@ -1,12 +1,10 @@
 /**
  * The next step of OLM v0 for one operator that is alone in its namespace.
  */
-
 import { edgeField, type Installed } from '../../fbc/edge.ts';
 import type { Entry, Package } from '../../fbc/model.ts';
 import { namingOf } from '../../fbc/naming.ts';
 import { formatVersion } from '../../version/version.ts';
-import { disorderText } from './candidates.ts';
 import { withoutBundle } from './extension.ts';
 import {
   followersOf as allFollowersOf,
@@ -18,7 +16,15 @@ import { isInstallable } from './installable.ts';
 import { resolveNamespace } from './namespace.ts';
 import { type Fails, type Outcome, type Reason, type ReasonCode, stays } from './outcome.ts';
 import { REQUIRING } from './requirement.ts';
-import { type Lane, laneOf, type Node, nodesNamed, type Scope, type ScopeCatalog } from './snapshot.ts';
+import {
+  disorderText,
+  type Lane,
+  laneOf,
+  type Node,
+  nodesNamed,
+  type Scope,
+  type ScopeCatalog,
+} from './snapshot.ts';
 import { unreadableFrom } from './unreadable.ts';
 
 /** The subscription of an operator: one channel of one package. */

@@ -6,13 +6,18 @@ import { quoted } from '../../names.ts';
 import { Undecided } from '../../undecided.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import type { World } from '../foresight/world.ts';
-import { type ChannelMembers, channelMembers } from './channel-members.ts';
-import { type Followers, followersAmong, type May, upgradesOfToday } from './direct-upgrades.ts';
+import {
+  type ChannelMembers,
+  channelMembers,
+  type Followers,
+  followersAmong,
+  type May,
+  upgradesOfToday,
+} from './channel-members.ts';
 import { OrderError, type Ordered, orderedPlaces } from './places.ts';
 import { type GraphPolicy, skipsNoStop, stopsAmong } from './policy.ts';
 import type { SearchBudget } from './shortest-chain.ts';
-import { type Place, suggestedChannel } from './suggested-channel.ts';
-import type { SuggestedChannel } from './suggested-package.ts';
+import { type Place, type SuggestedChannel, suggestedChannel } from './suggested-channel.ts';
 
 interface KnownChannel extends ChannelMembers {
   /** The versions that can be installed from it, in order; or why it has no order. */

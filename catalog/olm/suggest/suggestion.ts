@@ -18,7 +18,7 @@ import { offerOfBundle } from '../resolve/snapshot.ts';
 import { ChannelPlanner } from './channel-planner.ts';
 import { type GraphPolicy, keepsChannels } from './policy.ts';
 import { type SearchBudget, searchBudget } from './shortest-chain.ts';
-import { packageOf, type SuggestedChannel } from './suggested-package.ts';
+import { packageOf, type SuggestedChannel } from './suggested-channel.ts';
 
 export interface Suggestion {
   readonly package: string;

@@ -14,7 +14,7 @@ import { isObject } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import { quoted } from '../../names.ts';
 import { parseVersion, VersionError } from '../../version/version.ts';
-import { csvAmong, jsonValue, manifestTexts } from './manifests.ts';
+import { csvAmong, jsonValue, manifestTexts } from './csv-facts.ts';
 import { bundleProperties } from './properties.ts';
 import { type BundleRow, DatabaseError, type DatabaseRows, type EntryRow, type PackageRow } from './rows.ts';
 

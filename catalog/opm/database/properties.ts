@@ -10,7 +10,7 @@ import { encodeBase64 } from '../../go/base64.ts';
 import { jsonString, RawJson, withoutSpace } from '../../go/json-text.ts';
 import { isObject } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
-import { jsonValue } from './manifests.ts';
+import { jsonValue } from './csv-facts.ts';
 import { type BundleRow, DatabaseError, type TypedRow } from './rows.ts';
 
 /**

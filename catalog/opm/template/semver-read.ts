@@ -1,9 +1,9 @@
 /** Reads semver templates: strict YAML, in which an unknown field is an error. */
 import { OffsetDocument, type SourceDocument } from '../../fbc/document.ts';
 import { bool, fitStruct, isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
-import { asText, fieldOf } from '../../yaml/as-text.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
+import { asText, fieldOf } from '../../yaml/resolve.ts';
 import { YamlError } from '../../yaml/tree.ts';
 import { TemplateError, type TemplateText } from './template.ts';
 

@@ -1,12 +1,10 @@
 /** Templates for suggested upgrade graphs. */
-
 import type { Bundle, Package } from '../../fbc/model.ts';
 import { compareInstalled } from '../../olm/foresight/installation.ts';
-import { channelOf } from '../../olm/suggest/suggested-package.ts';
+import { channelOf } from '../../olm/suggest/suggested-channel.ts';
 import type { Suggestion } from '../../olm/suggest/suggestion.ts';
 import { BASIC_SCHEMA } from './basic.ts';
-import type { ChannelKind } from './semver-read.ts';
-import { SEMVER_SCHEMA } from './semver-read.ts';
+import { type ChannelKind, SEMVER_SCHEMA } from './semver-read.ts';
 
 /** Names of bundles whose image is unknown, which no template can do without. */
 export function withoutImage(ofPackage: Package, { dropped }: Suggestion): string[] {

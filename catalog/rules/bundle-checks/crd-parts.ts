@@ -4,11 +4,9 @@
  *
  * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
-
 import { type Fields, list, member, text, texts } from '../../bundle/inspect.ts';
 import { sameJson } from '../../crd/schema.ts';
-import type { Path } from '../../go/path.ts';
-import { isObject } from '../../go/shape.ts';
+import { isObject, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import { type Check, type DefaultedCrd, DNS_LABEL, eachCrd, LABEL_TEXT } from './crd.ts';
 

@@ -4,7 +4,6 @@
  *
  * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
-
 import {
   crdShape,
   type Fields,
@@ -16,8 +15,7 @@ import {
   texts,
 } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
-import type { Path } from '../../go/path.ts';
-import { fitStruct, type Misfit } from '../../go/shape.ts';
+import { fitStruct, type Misfit, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { ofCsv, ownedApis } from './csv.ts';

@@ -1,5 +1,4 @@
 /** OLM's requirements for a ClusterServiceVersion. */
-
 import {
   deploymentsOf,
   type Fields,
@@ -13,8 +12,7 @@ import {
 import { kindOf } from '../../bundle/manifest.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
 import { readJson } from '../../go/json.ts';
-import type { Path } from '../../go/path.ts';
-import { foldCase, isObject } from '../../go/shape.ts';
+import { foldCase, isObject, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
 import { tryParseVersion } from '../../version/version.ts';

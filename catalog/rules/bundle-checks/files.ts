@@ -1,5 +1,4 @@
 /** Checks of a bundle's files, before their content is checked. */
-
 import type { Fields, Inspected } from '../../bundle/inspect.ts';
 import {
   firstValue,
@@ -13,8 +12,7 @@ import { fileName, isDirect } from '../../bundle/read.ts';
 import { type BundleObject, foldedMember, itemsOf } from '../../bundle/registry-bundle.ts';
 import { secondReading } from '../../bundle/second-reading.ts';
 import { OBJECT_META } from '../../go/kubernetes-types.ts';
-import type { Path } from '../../go/path.ts';
-import { fitStruct, isObject, type Misfit, struct, text } from '../../go/shape.ts';
+import { fitStruct, isObject, type Misfit, type Path, struct, text } from '../../go/shape.ts';
 import { LINK_TO_DIRECTORY, LINK_TO_NOTHING } from '../../source.ts';
 import type { Report } from '../rule.ts';
 

@@ -4,7 +4,6 @@
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/render/registryv1/validators/validator.go
  */
-
 import {
   deploymentsOf,
   type Fields,
@@ -20,8 +19,7 @@ import { isDirect } from '../../bundle/read.ts';
 import { propertiesIn, readInto } from '../../bundle/registry-bundle.ts';
 import type { Severity } from '../../finding.ts';
 import { readJson } from '../../go/json.ts';
-import type { Path } from '../../go/path.ts';
-import { any, fitStruct, listOf, struct, text as textShape } from '../../go/shape.ts';
+import { any, fitStruct, listOf, type Path, struct, text as textShape } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';

@@ -15,7 +15,7 @@ import {
   text,
   texts,
 } from '../../bundle/inspect.ts';
-import type { Path } from '../../go/path.ts';
+import type { Path } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';

@@ -1,5 +1,4 @@
 /** Good practice of operators, and objects that endanger the clusters they are installed on. */
-
 import {
   deploymentsOf,
   type Fields,
@@ -13,8 +12,16 @@ import {
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
 import { intOrString } from '../../go/kubernetes-readers.ts';
 import { LABEL_SELECTOR, OBJECT_META, POLICY_RULE } from '../../go/kubernetes-types.ts';
-import type { Path } from '../../go/path.ts';
-import { bool, fitStruct, int32, listOf, type Misfit, struct, text as textShape } from '../../go/shape.ts';
+import {
+  bool,
+  fitStruct,
+  int32,
+  listOf,
+  type Misfit,
+  type Path,
+  struct,
+  text as textShape,
+} from '../../go/shape.ts';
 import { nameEnd } from '../../names.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';

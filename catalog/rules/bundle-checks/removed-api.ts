@@ -8,7 +8,7 @@ import { type Inspected, list, member, text, texts } from '../../bundle/inspect.
 import { OPENSHIFT_VERSIONS } from '../../bundle/openshift-range.ts';
 import { kubernetesOf } from '../../fbc/platform.ts';
 import type { Location } from '../../finding.ts';
-import type { Path } from '../../go/path.ts';
+import type { Path } from '../../go/shape.ts';
 import { compareVersions, parseTolerant, type Version } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 import { parseTolerantIfValid, versionRange } from './version-range.ts';

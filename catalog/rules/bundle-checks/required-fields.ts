@@ -5,8 +5,7 @@
  */
 import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
 import { compactJson } from '../../go/json-text.ts';
-import type { Path } from '../../go/path.ts';
-import { base64Defect, isObject } from '../../go/shape.ts';
+import { base64Defect, isObject, type Path } from '../../go/shape.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';

@@ -1,4 +1,4 @@
-import { safeChange } from '../../crd/advice.ts';
+import { safeChange } from '../../crd/safety.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';

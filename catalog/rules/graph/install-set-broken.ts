@@ -1,10 +1,9 @@
 import { headsOf } from '../../fbc/channel.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
-import { installSet, type SetMember } from '../../olm/install-set.ts';
+import { installSet, missingRequirements, type SetMember } from '../../olm/install-set.ts';
 import type { PublishedMember } from '../../olm/published-set.ts';
 import { resolveExtension, unsupportedProperty } from '../../olm/resolve/extension.ts';
-import { missingRequirements } from '../../olm/resolve/missing.ts';
 import { gatedSupport } from '../../olm/resolve/support.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { listed } from '../message-text.ts';

@@ -1,7 +1,7 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
-import type { Path } from '../../go/path.ts';
+import type { Path } from '../../go/shape.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { csvOf, usedImages } from '../../references/csv.ts';

@@ -1,9 +1,8 @@
 /** From what was looked up to what is written: the next lock, and the pins of each file. */
 import type { Finding } from '../../../catalog/finding.ts';
 import type { DigestReference, TagReference } from '../../../catalog/reference.ts';
-import type { ReferenceLock } from '../../../catalog/references/lock.ts';
+import { type Pin, pinReferences, type ReferenceLock } from '../../../catalog/references/lock.ts';
 import type { ResolvedReferences } from '../../../catalog/references/lookup.ts';
-import { type Pin, pinReferences } from '../../../catalog/references/pin.ts';
 import { lookupKey } from '../../../catalog/references/site.ts';
 import { lockedTags } from '../../../catalog/rules/registry-answers.ts';
 

@@ -6,9 +6,8 @@
 import type { Installed } from '../../../catalog/fbc/edge.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { append } from '../../../catalog/go/grouped.ts';
-import type { FleetInstallation } from '../../../catalog/olm/fleet/fleet.ts';
-import { installedIn } from '../../../catalog/olm/fleet/installed.ts';
-import { installedPath } from '../../../catalog/olm/foresight/installed-path.ts';
+import { type FleetInstallation, installedIn } from '../../../catalog/olm/fleet/fleet.ts';
+import { installedPath } from '../../../catalog/olm/foresight/namespace-path.ts';
 import { effectOf } from '../../../catalog/rules/effect.ts';
 import { tryParseVersion } from '../../../catalog/version/version.ts';
 import type { MergedCommit } from '../../git/merged-commits.ts';

@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type ManifestFile, readManifestFile } from '../../../catalog/bundle/manifest.ts';
-import { safeChange } from '../../../catalog/crd/advice.ts';
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
 import { type LegacyRelease, legacyChanges } from '../../../catalog/crd/legacy.ts';
-import { unsafeChanges } from '../../../catalog/crd/safety.ts';
+import { safeChange, unsafeChanges } from '../../../catalog/crd/safety.ts';
 import { directorySource, fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { amount, linesText } from '../../text.ts';

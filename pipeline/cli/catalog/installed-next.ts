@@ -18,7 +18,7 @@ import { foresightOf } from '../../../catalog/olm/foresight/foresight.ts';
 import { compareInstalled } from '../../../catalog/olm/foresight/installation.ts';
 import { hindrancesOf } from '../../../catalog/olm/foresight/neighbors.ts';
 import { celFor, MOST_EFFORT, type Olm } from '../../../catalog/olm/foresight/world.ts';
-import { type MissingRequirement, missingRequirements } from '../../../catalog/olm/resolve/missing.ts';
+import { type MissingRequirement, missingRequirements } from '../../../catalog/olm/install-set.ts';
 import type { Place } from '../../../catalog/olm/resolve/next-v0.ts';
 import type { Scope, ScopeCatalog } from '../../../catalog/olm/resolve/snapshot.ts';
 import { isLoadedByV1, isServed } from '../../../catalog/rules/serve-refusals.ts';

@@ -3,7 +3,7 @@ import type { Catalog, Package } from '../../../catalog/fbc/model.ts';
 import { type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import type { ChannelScheme, GraphPolicy } from '../../../catalog/olm/suggest/policy.ts';
-import { channelOf } from '../../../catalog/olm/suggest/suggested-package.ts';
+import { channelOf } from '../../../catalog/olm/suggest/suggested-channel.ts';
 import { rescued, type Suggestion, suggestGraph } from '../../../catalog/olm/suggest/suggestion.ts';
 import { readVersionList, VersionListError } from '../../../catalog/olm/suggest/version-list.ts';
 import { basicTemplate, semverTemplate, withoutImage } from '../../../catalog/opm/template/suggested.ts';

@@ -1,7 +1,6 @@
 import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../../catalog/bundle/render.ts';
-import type { PlacedBundle } from '../../../catalog/edit/package-graph.ts';
-import { placedBundle } from '../../../catalog/edit/placed-bundle.ts';
+import { type PlacedBundle, placedBundle } from '../../../catalog/edit/package-graph.ts';
 import { addBundles, UPDATE_MODES } from '../../../catalog/edit/update.ts';
 import { type Blobs, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';

@@ -2,7 +2,7 @@
 import { shortName } from '../../../catalog/fbc/edge.ts';
 import type { Blob, Channel, Package } from '../../../catalog/fbc/model.ts';
 import type { Location } from '../../../catalog/finding.ts';
-import { nextHops, type Stop } from '../../../catalog/olm/graph/next-hops.ts';
+import { nextHops, type Stop } from '../../../catalog/olm/graph/hop-graph.ts';
 import { entryIn } from '../../../catalog/rules/finding-location.ts';
 import { shortList } from '../../text.ts';
 import type { CatalogFolder } from './catalog-folder.ts';

@@ -1,10 +1,10 @@
-import { convertTo, type TemplateKind } from '../../../catalog/opm/template/convert.ts';
+import { type ConvertedKind, convertTo } from '../../../catalog/opm/template/kinds.ts';
 import { printedTemplate } from '../../catalogs/write-template.ts';
 import { data } from '../../terminal.ts';
 import { complain } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf, readInput } from './command.ts';
 
-function convertCommand(kind: TemplateKind): OpmCommand {
+function convertCommand(kind: ConvertedKind): OpmCommand {
   return {
     words: `alpha convert-template ${kind}`,
     summary: `Convert a catalog to a ${kind} template.`,

@@ -7,7 +7,7 @@ import {
   GraphDataError,
   type GraphDataFiles,
   isGraphData,
-} from '../../../catalog/mirror/release/graph-data.ts';
+} from '../../../catalog/mirror/release/update-graph.ts';
 import { directorySource, fileError, isDirectory, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readTree } from '../../oci/image/tree.ts';

@@ -7,7 +7,7 @@
 import { gzipSync } from 'node:zlib';
 import { TAR_END, type TarEntry, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
 import { compareText } from '../../../catalog/go/text.ts';
-import type { GraphDataFiles } from '../../../catalog/mirror/release/graph-data.ts';
+import type { GraphDataFiles } from '../../../catalog/mirror/release/update-graph.ts';
 import { PipelineError } from '../../error.ts';
 import type { BaseImage } from '../../oci/image/base.ts';
 import { layeredConfig } from '../../oci/image/config.ts';

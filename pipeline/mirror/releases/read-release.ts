@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding, Location } from '../../../catalog/finding.ts';
+import type { Target } from '../../../catalog/mirror/destination-names.ts';
 import type { ImageGroup } from '../../../catalog/mirror/image-group.ts';
-import type { Target } from '../../../catalog/mirror/oc-mirror.ts';
 import { withPlatforms } from '../../../catalog/mirror/platforms.ts';
 import {
   ChannelError,

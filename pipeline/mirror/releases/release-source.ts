@@ -2,9 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { channelsOfVersions } from '../../../catalog/mirror/release/graph-data.ts';
 import type { Architecture } from '../../../catalog/mirror/release/release-selection.ts';
-import type { UpdateGraphs } from '../../../catalog/mirror/release/update-graph.ts';
+import { channelsOfVersions, type UpdateGraphs } from '../../../catalog/mirror/release/update-graph.ts';
 import type { Registry } from '../../ports.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';
 import { readGraphData } from './graph-data-files.ts';

@@ -3,20 +3,18 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { compareText } from '../../../catalog/go/text.ts';
 import {
-  channelVersions,
-  type GraphDataFiles,
-  updateRules,
-} from '../../../catalog/mirror/release/graph-data.ts';
-import {
   ARCHITECTURES,
   type Architecture,
   type ReleaseChannel,
 } from '../../../catalog/mirror/release/release-selection.ts';
 import {
+  channelVersions,
+  type GraphDataFiles,
   type GraphRelease,
   readUpdateGraph,
   type UpdateGraph,
   type UpdateGraphs,
+  updateRules,
 } from '../../../catalog/mirror/release/update-graph.ts';
 import { formatReference, parseReference } from '../../../catalog/reference.ts';
 import { compareVersions, tryParseVersion } from '../../../catalog/version/version.ts';

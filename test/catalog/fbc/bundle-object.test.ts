@@ -1,7 +1,7 @@
 /** Manifests in `olm.bundle.object` properties: however they are written, rules see them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { crdsOfBundle } from '../../../catalog/crd/of-bundle.ts';
+import { crdsOfBundle } from '../../../catalog/crd/crd.ts';
 import { manifestIn, manifestOfKind } from '../../../catalog/fbc/bundle-object.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { manifestsOfBundle } from '../../../catalog/olm/manifests.ts';

@@ -1,8 +1,7 @@
 /** Which images of rendered manifests are found, and which texts are only named. */
 import { expect, test } from 'vitest';
-import { imagesInManifests } from '../../../../catalog/mirror/helm/chart-images.ts';
+import { imagesInManifests, imagesInTemplates } from '../../../../catalog/mirror/helm/chart-images.ts';
 import { parseJsonPath } from '../../../../catalog/mirror/helm/json-path.ts';
-import { imagesInTemplates } from '../../../../catalog/mirror/helm/unrendered.ts';
 
 const RENDERED = `---
 # Source: demo/templates/deployment.yaml

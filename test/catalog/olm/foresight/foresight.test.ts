@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { installedOf } from '../../../../catalog/fbc/edge.ts';
 import type { Package } from '../../../../catalog/fbc/model.ts';
 import { foresightOf, stepsOf } from '../../../../catalog/olm/foresight/foresight.ts';
-import { nextHops } from '../../../../catalog/olm/graph/next-hops.ts';
+import { nextHops } from '../../../../catalog/olm/graph/hop-graph.ts';
 import { resolveExtension } from '../../../../catalog/olm/resolve/extension.ts';
 import { resolveNamespace } from '../../../../catalog/olm/resolve/namespace.ts';
 import type { ScopeCatalog } from '../../../../catalog/olm/resolve/snapshot.ts';

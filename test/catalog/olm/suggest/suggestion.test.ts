@@ -10,7 +10,7 @@ import {
   skipsNoStop,
   stopsAmong,
 } from '../../../../catalog/olm/suggest/policy.ts';
-import { channelOf } from '../../../../catalog/olm/suggest/suggested-package.ts';
+import { channelOf } from '../../../../catalog/olm/suggest/suggested-channel.ts';
 import { type Suggestion, suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
 import { Undecided } from '../../../../catalog/undecided.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';

@@ -3,7 +3,7 @@ import { worldOf } from '../../../../catalog/olm/foresight/world.ts';
 import { AS_TODAY } from '../../../../catalog/olm/suggest/policy.ts';
 import { suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
 import { readVersionList } from '../../../../catalog/olm/suggest/version-list.ts';
-import { channelsOf } from '../../../../catalog/opm/template/semver-channels.ts';
+import { channelsOf } from '../../../../catalog/opm/template/semver.ts';
 import { basicTemplate, semverTemplate, withoutImage } from '../../../../catalog/opm/template/suggested.ts';
 import { catalogFrom } from '../../olm/universe.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { flatten, nestedNaming } from '../../../catalog/mirror/nested.ts';
+import { flatten, nestedNaming } from '../../../catalog/mirror/destination-names.ts';
 import { parseReference } from '../../../catalog/reference.ts';
 
 const DIGEST = `sha256:${'ab'.repeat(32)}`;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { changeLines, ownChanges } from '../../../catalog/crd/change-lines.ts';
 import { readCrd } from '../../../catalog/crd/crd.ts';
-import { unsafeChanges } from '../../../catalog/crd/safety.ts';
+import { changeLines, ownChanges, unsafeChanges } from '../../../catalog/crd/safety.ts';
 import { crdObject } from '../../fakes/crd-object.ts';
 
 const crd = (properties: object, more: object = {}) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { struct, text } from '../../../catalog/go/shape.ts';
-import { asText } from '../../../catalog/yaml/as-text.ts';
+import { asText } from '../../../catalog/yaml/resolve.ts';
 
 const SHAPE = struct('test.Type', { name: text });
 

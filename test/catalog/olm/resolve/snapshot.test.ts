@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { candidatesOf, disorderText } from '../../../../catalog/olm/resolve/candidates.ts';
+import { candidatesOf, disorderText } from '../../../../catalog/olm/resolve/snapshot.ts';
 
 const entry = (name: string, replaces = '', skips: readonly string[] = []) => ({ name, replaces, skips });
 const order = (...entries: ReturnType<typeof entry>[]): readonly string[] | string => {
