@@ -1,10 +1,10 @@
 /**
  * Searches for catalogs within the limits that cost the most CPU per byte, after `npm run build`:
- * node scripts/run.mjs bench/costly-inputs.ts [SHAPES] [SEED]
+ * node scripts/run.mjs bench/costly-inputs.ts [MINUTES] [SEED] [COMMAND…]
  *
- * fast-check draws shapes of packages and of a bundle. Each is written twice, the second time twice as large, and given to the
- * commands as processes of their own. Prints the shapes by what their bytes cost, with how the cost grows, and the worst of
- * each command at 8 MB.
+ * For each command, fast-check draws shapes of packages or of a bundle directory for some minutes: first any, then some that differ
+ * from the worst so far in one property. Each is written twice, the second time twice as large, and given to the command as a
+ * process of its own. Prints each shape that is worse than those before, by the CPU that a further MB costs, and the worst one larger.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,11 +25,40 @@ interface Shape {
   readonly kinds: 'none' | 'same' | 'own';
   readonly requires: 'none' | 'others' | 'missing' | 'own' | 'constraints';
   readonly versions: 'releases' | 'builds' | 'prereleases';
+  /** The CRD that each version brings along: the same one, or one with a field more in each. */
+  readonly objects: 'none' | 'same' | 'own';
   /** What the bundle directory consists of. */
-  readonly bundle: 'crds' | 'properties' | 'nested' | 'images' | 'permissions' | 'examples';
+  readonly bundle: Piece;
+  /** What it has a fifth as many of. */
+  readonly beside: Piece;
 }
 
-const SHAPE: fc.Arbitrary<Shape> = fc.record({
+type Piece =
+  | 'crds'
+  | 'properties'
+  | 'nested'
+  | 'versions'
+  | 'images'
+  | 'permissions'
+  | 'examples'
+  | 'descriptors'
+  | 'webhooks'
+  | 'deployments';
+
+const PIECE: fc.Arbitrary<Piece> = fc.constantFrom(
+  'crds',
+  'properties',
+  'nested',
+  'versions',
+  'images',
+  'permissions',
+  'examples',
+  'descriptors',
+  'webhooks',
+  'deployments',
+);
+
+const SHAPE: { readonly [Key in keyof Shape]: fc.Arbitrary<Shape[Key]> } = {
   packages: fc.constantFrom(1, 2, 20),
   channels: fc.constantFrom(0, 0.5, 1),
   skips: fc.constantFrom('none', 'own', 'below', 'all'),
@@ -38,8 +67,10 @@ const SHAPE: fc.Arbitrary<Shape> = fc.record({
   kinds: fc.constantFrom('none', 'same', 'own'),
   requires: fc.constantFrom('none', 'others', 'missing', 'own', 'constraints'),
   versions: fc.constantFrom('releases', 'builds', 'prereleases'),
-  bundle: fc.constantFrom('crds', 'properties', 'nested', 'images', 'permissions', 'examples'),
-});
+  objects: fc.constantFrom('none', 'same', 'own'),
+  bundle: PIECE,
+  beside: PIECE,
+};
 
 const SUFFIX = { releases: '', builds: '+b', prereleases: '-rc.1' } as const;
 
@@ -81,6 +112,7 @@ function packageText(shape: Shape, at: number, versions: number): string {
       { type: 'olm.package', value: { packageName: of, version: version(i) } },
       ...kindsOf(shape, of, i),
       ...requiredBy(shape, at, i),
+      ...objectsOf(shape, of, i),
     ],
   }));
   const all = [{ schema: 'olm.package', name: of, defaultChannel: 'stable' }, ...channels, ...bundles];
@@ -91,6 +123,14 @@ function kindsOf({ kinds }: Shape, of: string, at: number): unknown[] {
   if (kinds === 'none') return [];
   const group = kinds === 'same' ? `${of}.example.com` : `${of}-${at}.example.com`;
   return [{ type: 'olm.gvk', value: { group, version: 'v1', kind: 'K' } }];
+}
+
+function objectsOf({ objects }: Shape, of: string, at: number): unknown[] {
+  if (objects === 'none') return [];
+  const fields = numbers(objects === 'same' ? PIECES : PIECES + at).map((i) => [`f${i}`, { type: 'string' }]);
+  const crd = crdObject(`ks.${of}.example.com`, Object.fromEntries(fields));
+  const data = Buffer.from(JSON.stringify(crd)).toString('base64');
+  return [{ type: 'olm.bundle.object', value: { data } }];
 }
 
 function requiredBy({ requires, packages }: Shape, at: number, version: number): unknown[] {
@@ -113,29 +153,33 @@ function requiredBy({ requires, packages }: Shape, at: number, version: number):
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** A bundle directory: a ClusterServiceVersion, and `count` pieces of one kind. */
-function bundleFiles({ bundle }: Shape, count: number): Readonly<Record<string, unknown>> {
-  const crd = (i: number, properties: Readonly<Record<string, object>>): unknown => {
+/** A bundle directory: a ClusterServiceVersion with so many pieces of one kind, and a fifth as many of another. */
+function bundleFiles({ bundle, beside }: Shape, count: number): Readonly<Record<string, unknown>> {
+  const of = (piece: Piece): number[] =>
+    numbers(bundle === piece ? count : beside === piece ? Math.ceil(count / 5) : 1);
+  const crd = (i: number, properties: Readonly<Record<string, object>>): ReturnType<typeof crdObject> => {
     const made = crdObject(`k${i}s.example.com`, properties);
     const names = { kind: `K${i}`, plural: `k${i}s`, singular: `k${i}`, listKind: `K${i}List` };
     return { ...made, spec: { ...made.spec, group: 'example.com', names } };
   };
   const plain = { spec: { type: 'object', properties: { size: { type: 'integer' } } } };
-  const wide = Object.fromEntries(numbers(count).map((i) => [`f${i}`, { type: 'string', maxLength: 9 }]));
-  const nested = numbers(Math.min(count, 40)).reduce<object>(
+  const wide = Object.fromEntries(of('properties').map((i) => [`f${i}`, { type: 'string', maxLength: 9 }]));
+  const nested = numbers(Math.min(of('nested').length, 40)).reduce<object>(
     (inner) => ({
       type: 'object',
       properties: { a: inner, b: { type: 'array', items: { type: 'string' } } },
     }),
     { type: 'string' },
   );
-  const crds: Readonly<Record<string, unknown[]>> = {
-    crds: numbers(count).map((i) => crd(i, plain)),
-    properties: [crd(0, wide)],
-    nested: numbers(Math.ceil(count / 40)).map((i) => crd(i, { spec: nested })),
-  };
-  const own = crds[bundle] ?? [crd(0, plain)];
-  const pieces = bundle === 'images' || bundle === 'permissions' || bundle === 'examples' ? count : 1;
+  const [first] = (crd(0, { ...plain, ...wide }).spec as { readonly versions: readonly object[] }).versions;
+  const versions = of('versions').map((i) => ({ ...first, name: `v${i + 1}`, storage: i === 0 }));
+  const many = crd(0, {});
+  const own = [
+    { ...many, spec: { ...many.spec, versions } },
+    ...numbers(Math.ceil(of('nested').length / 40)).map((i) => crd(i + 1, { spec: nested })),
+    ...of('crds').map((i) => crd(i + 1000, plain)),
+  ];
+  const container = { name: 'c', image: 'quay.io/x/i:1' };
   const csv = {
     apiVersion: 'operators.coreos.com/v1alpha1',
     kind: 'ClusterServiceVersion',
@@ -143,7 +187,7 @@ function bundleFiles({ bundle }: Shape, count: number): Readonly<Record<string, 
       name: 'p0.v1.0.0',
       annotations: {
         'alm-examples': JSON.stringify(
-          numbers(bundle === 'examples' ? pieces : 1).map((i) => ({
+          of('examples').map((i) => ({
             apiVersion: 'example.com/v1',
             kind: 'K0',
             metadata: { name: `k${i}` },
@@ -158,25 +202,41 @@ function bundleFiles({ bundle }: Shape, count: number): Readonly<Record<string, 
       minKubeVersion: '1.20.0',
       installModes: [{ type: 'AllNamespaces', supported: true }],
       customresourcedefinitions: {
-        owned: own.map((_, i) => ({ name: `k${i}s.example.com`, version: 'v1', kind: `K${i}` })),
+        owned: own.map(({ spec }) => {
+          const { names } = spec as unknown as {
+            readonly names: { readonly plural: string; readonly kind: string };
+          };
+          const specDescriptors = of('descriptors').map((i) => ({ path: `f${i}`, displayName: `f${i}` }));
+          const owned = { name: `${names.plural}.example.com`, version: 'v1', kind: names.kind };
+          return names.kind === 'K0' ? { ...owned, specDescriptors } : owned;
+        }),
       },
-      relatedImages: numbers(bundle === 'images' ? pieces : 1).map((i) => ({
+      relatedImages: of('images').map((i) => ({
         name: `i${i}`,
         image: `quay.io/x/i@sha256:${i.toString(16).padStart(64, '0')}`,
+      })),
+      webhookdefinitions: of('webhooks').map((i) => ({
+        type: 'ValidatingAdmissionWebhook',
+        deploymentName: 'd0',
+        containerPort: 443,
+        generateName: `w${i}.example.com`,
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        rules: [
+          { apiGroups: ['example.com'], apiVersions: ['v1'], resources: [`k${i}s`], operations: ['CREATE'] },
+        ],
       })),
       install: {
         strategy: 'deployment',
         spec: {
-          deployments: [
-            {
-              name: 'd',
-              spec: { template: { spec: { containers: [{ name: 'c', image: 'quay.io/x/i:1' }] } } },
-            },
-          ],
+          deployments: of('deployments').map((i) => ({
+            name: `d${i}`,
+            spec: { template: { spec: { containers: [container] } } },
+          })),
           clusterPermissions: [
             {
               serviceAccountName: 'd',
-              rules: numbers(bundle === 'permissions' ? pieces : 1).map((i) => ({
+              rules: of('permissions').map((i) => ({
                 apiGroups: [`g${i}`],
                 resources: ['pods'],
                 verbs: ['get'],
@@ -201,8 +261,10 @@ function bundleFiles({ bundle }: Shape, count: number): Readonly<Record<string, 
   };
 }
 
-/** Pieces of a bundle for a version of a catalog: about as many bytes. */
+/** Fields of the CRD of a version in a catalog. */
 const PIECES = 5;
+/** Pieces of a bundle directory for a version of a catalog. */
+const IN_BUNDLE = 20;
 
 const PORTOLAN = resolve('dist/portolan.mjs');
 
@@ -252,7 +314,7 @@ function repositoryOf(shape: Shape, versions: number, directory: string): Bytes 
     git('commit', '-q', '-m', 'x');
   }
   let inBundle = 0;
-  for (const [name, value] of Object.entries(bundleFiles(shape, PIECES * versions))) {
+  for (const [name, value] of Object.entries(bundleFiles(shape, IN_BUNDLE * versions))) {
     const file = join(directory, 'bundle', name);
     mkdirSync(dirname(file), { recursive: true });
     const text = JSON.stringify(value, null, 1);
@@ -277,69 +339,94 @@ interface Found {
   readonly bytes: number;
   readonly cpu: number;
   readonly memory: number;
-  /** What doubling the bytes multiplies the CPU by. */
-  readonly growth: number;
+  /** Seconds of CPU that a further MB costs. */
+  readonly further: number;
 }
 
 /** Versions of the smaller catalog. */
 const SMALL = 60;
+/** Shapes that are drawn before the worst is varied. */
+const ANY = 8;
 
-async function measured(shape: Shape, directory: string, idle: number): Promise<Found[]> {
-  const runs: { bytes: Bytes; costs: Map<string, Run> }[] = [];
-  for (const versions of [SMALL, 2 * SMALL]) {
-    const bytes = repositoryOf(shape, versions, directory);
-    const costs = new Map<string, Run>();
-    for (const [name, words] of Object.entries(COMMANDS)) costs.set(name, await costOf(words, directory));
-    runs.push({ bytes, costs });
-  }
-  const [small, large] = runs;
-  return Object.keys(COMMANDS).flatMap((command) => {
-    const [one, two] = [small?.costs.get(command), large?.costs.get(command)];
-    if (!small || !large || !one || !two) return [];
-    const [bytes, before] = [bytesFor(large.bytes, command), bytesFor(small.bytes, command)];
-    const doublings = Math.log2(bytes / before);
-    const growth = (Math.max(0.02, two.cpu - idle) / Math.max(0.02, one.cpu - idle)) ** (1 / doublings);
-    return [{ shape, command, bytes, cpu: two.cpu - idle, memory: two.memory, growth }];
-  });
-}
-
-function line({ shape, command, bytes, cpu, memory, growth }: Found): string {
-  const cost = ((cpu / bytes) * 1e6).toFixed(2);
-  return `${cost} s/MB  ${command}  ${(bytes / 1e6).toFixed(2)} MB  ${cpu.toFixed(2)} s  ${memory.toFixed(0)} MB  ×${growth.toFixed(2)}  ${JSON.stringify(shape)}`;
-}
-
+/** Where the bundle directory is what grows, the catalog stays small for its versions. */
 const PLAIN = {
+  packages: 1,
   channels: 0,
   skips: 'none',
   range: 'none',
   chain: 'none',
   kinds: 'none',
   requires: 'none',
+  objects: 'none',
 } as const;
 
-async function main(shapes: number, seed: number): Promise<void> {
+function keysFor(command: string): (keyof Shape)[] {
+  const keys = Object.keys(SHAPE) as (keyof Shape)[];
+  const isOfBundle = (key: keyof Shape): boolean => key === 'bundle' || key === 'beside';
+  return keys.filter((key) => isOfBundle(key) === (command === 'bundle validate'));
+}
+
+/** Search for the worst shape of a command until its time is over. */
+async function search(command: string, { until, seed, directory }: Search): Promise<Found | undefined> {
+  const keys = keysFor(command);
+  const known = new Set<string>();
+  let worst: Found | undefined;
+  for (let draw = 0; performance.now() < until; draw++) {
+    const [any] = fc.sample(fc.record(SHAPE), { numRuns: 1, seed: seed + draw });
+    const [key] = fc.sample(fc.constantFrom(...keys), { numRuns: 1, seed: seed + draw });
+    if (!any || !key) break;
+    const drawn = worst === undefined || draw < ANY ? any : { ...worst.shape, [key]: any[key] };
+    const shape = command === 'bundle validate' ? { ...drawn, ...PLAIN } : drawn;
+    const name = JSON.stringify(keys.map((each) => shape[each]));
+    if (known.has(name)) continue;
+    known.add(name);
+    const found = await measured(shape, command, directory);
+    if (worst !== undefined && found.further <= worst.further) continue;
+    worst = found;
+    console.log(line(found));
+  }
+  console.log(`${command}: ${known.size} shapes`);
+  return worst;
+}
+
+interface Search {
+  /** On the clock of `performance`. */
+  readonly until: number;
+  readonly seed: number;
+  readonly directory: string;
+}
+
+async function measured(shape: Shape, command: string, directory: string): Promise<Found> {
+  const run = async (versions: number): Promise<Run & { readonly bytes: number }> => {
+    const bytes = bytesFor(repositoryOf(shape, versions, directory), command);
+    return { bytes, ...(await costOf(COMMANDS[command] ?? [], directory)) };
+  };
+  const [small, large] = [await run(SMALL), await run(2 * SMALL)];
+  const further = ((large.cpu - small.cpu) / (large.bytes - small.bytes)) * 1e6;
+  return { shape, command, bytes: large.bytes, cpu: large.cpu, memory: large.memory, further };
+}
+
+function line({ shape, command, bytes, cpu, memory, further }: Found): string {
+  const cost = `${(bytes / 1e6).toFixed(2)} MB  ${cpu.toFixed(2)} s  ${memory.toFixed(0)} MiB  ${further.toFixed(2)} s/MB`;
+  return `${command}  ${cost}  ${JSON.stringify(shape)}`;
+}
+
+async function main(minutes: number, seed: number, commands: readonly string[]): Promise<void> {
   const directory = join(mkdtempSync(join(tmpdir(), 'portolan-costly-')), 'repository');
   try {
-    const { cpu: idle } = await costOf(['--version'], tmpdir());
-    const found: Found[] = [];
-    for (const shape of fc.sample(SHAPE, { numRuns: shapes, seed })) {
-      const all = await measured(shape, directory, idle);
-      found.push(...all);
-      const [worst] = all.sort((a, b) => b.cpu / b.bytes - a.cpu / a.bytes);
-      if (worst) console.log(line(worst));
-    }
-    found.sort((a, b) => (b.cpu / b.bytes) * b.growth - (a.cpu / a.bytes) * a.growth);
-    console.log('\nthe worst, larger:');
-    for (const command of Object.keys(COMMANDS)) {
-      const one = found.find((each) => each.command === command);
-      if (!one) continue;
-      // Where the bundle directory grows, the catalog stays small for its versions.
-      const shape = command === 'bundle validate' ? { ...one.shape, ...PLAIN } : one.shape;
-      for (let versions = 4 * SMALL; ; versions *= 2) {
-        const bytes = bytesFor(repositoryOf(shape, versions, directory), command);
+    for (const command of commands) {
+      const until = performance.now() + minutes * 60_000;
+      const worst = await search(command, { until, seed, directory });
+      if (!worst) continue;
+      console.log('larger:');
+      let [before, far] = [worst, false];
+      for (let versions = 4 * SMALL; !far; versions *= 2) {
+        const bytes = bytesFor(repositoryOf(worst.shape, versions, directory), command);
         const { cpu, memory } = await costOf(COMMANDS[command] ?? [], directory);
-        console.log(line({ ...one, bytes, cpu, memory }));
-        if (cpu > 10 || bytes > 8e6) break;
+        const further = ((cpu - before.cpu) / (bytes - before.bytes)) * 1e6;
+        before = { ...worst, bytes, cpu, memory, further };
+        console.log(line(before));
+        far = cpu > 10 || bytes > 8e6;
       }
     }
   } finally {
@@ -347,5 +434,5 @@ async function main(shapes: number, seed: number): Promise<void> {
   }
 }
 
-const [, , shapes = '20', seed = '1'] = process.argv;
-await main(Number(shapes), Number(seed));
+const [, , minutes = '5', seed = '1', ...commands] = process.argv;
+await main(Number(minutes), Number(seed), commands.length > 0 ? commands : Object.keys(COMMANDS));
