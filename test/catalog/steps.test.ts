@@ -75,6 +75,12 @@ const OF_ONE: Readonly<Record<string, (count: number) => WrittenPackage>> = {
     versions: versions(count),
     channels: inChannels(count, () => chain(count)),
   }),
+  'channels in which each version skips the one before, so that none has an upgrade': (count) => ({
+    versions: versions(count),
+    channels: inChannels(count / 2, (channel) =>
+      names(0, count - (channel % 3)).map((its, at) => ({ name: its, skips: names(at - 1, at) })),
+    ),
+  }),
   'channels of one version each': (count) => ({
     versions: versions(count),
     channels: inChannels(count, (at) => [{ name: name(at) }]),
@@ -92,7 +98,10 @@ const INPUTS: Readonly<Record<string, Make>> = {
 };
 
 /** Versions or channels. One rule compares each head of a channel with each other, but not more than 200. */
-const COUNTS: Readonly<Record<string, number>> = { 'channels of one version each': 210 };
+const COUNTS: Readonly<Record<string, number>> = {
+  'channels of one version each': 210,
+  'channels in which each version skips the one before, so that none has an upgrade': 24,
+};
 const COUNT = 40;
 
 /** A doubled input may cost so many times as much. */

@@ -4,7 +4,14 @@
 
 import { hasChain } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
-import { type Catalog, type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
+import {
+  type Bundle,
+  type Catalog,
+  type Channel,
+  type Entry,
+  type Package,
+  packageWith,
+} from '../../fbc/model.ts';
 import { basedOn } from '../../fbc/naming.ts';
 import { Undecided } from '../../undecided.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
@@ -33,12 +40,19 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
   const ofPackage = world.catalog.packages.get(name);
   if (!ofPackage) return undefined;
   const arriving = arrivingIn(world, ofPackage);
+  const known = new WeakMap<readonly Entry[], EditedChannel>();
+  // What was proposed for other channels is in each trial.
+  const editedOnce = (old: Channel, entries: readonly Entry[]): EditedChannel => {
+    const found = known.get(entries) ?? editedChannel(old, entries);
+    known.set(entries, found);
+    return found;
+  };
   const foreseen = remembered((edited) => {
     const changed = [...edited].flatMap(([channel, entries]) => {
       const old = ofPackage.channels.get(channel);
-      return old ? [{ old, channel: withEntries(old, entries) }] : [];
+      return old ? [editedOnce(old, entries)] : [];
     });
-    if (changed.some(({ old, channel }) => hasChain(old) && !hasChain(channel))) return undefined;
+    if (changed.some(({ breaksChain }) => breaksChain)) return undefined;
     const channels = changed.map(({ channel }) => channel);
     return foresightWith(world, name, withChannels(ofPackage, channels, past));
   });
@@ -58,6 +72,17 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
       );
     }),
   };
+}
+
+interface EditedChannel {
+  readonly channel: Channel;
+  /** Whether opm refuses it, and did not before. */
+  readonly breaksChain: boolean;
+}
+
+function editedChannel(old: Channel, entries: readonly Entry[]): EditedChannel {
+  const channel = withEntries(old, entries);
+  return { channel, breaksChain: hasChain(old) && !hasChain(channel) };
 }
 
 /** What is not decided helps nobody. */
@@ -164,10 +189,16 @@ function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
 /** A package with changed channels, and with the bundles of the past that their entries bring back. */
 function withChannels(ofPackage: Package, changed: readonly Channel[], past: World | undefined): Package {
   const old = past?.catalog.packages.get(ofPackage.name)?.bundles;
-  const bundles = new Map(ofPackage.bundles);
-  for (const entry of changed.flatMap(({ entries }) => entries)) {
-    const restored = bundles.has(entry.name) ? undefined : old?.get(entry.name);
-    if (restored) bundles.set(entry.name, restored);
+  // What is known of the other channels holds for the same bundles only.
+  let { bundles } = ofPackage;
+  let restored: Map<string, Bundle> | undefined;
+  for (const { entries } of changed) {
+    for (const { name } of entries) {
+      const bundle = bundles.has(name) ? undefined : old?.get(name);
+      if (!bundle) continue;
+      restored ??= new Map(bundles);
+      bundles = restored.set(name, bundle);
+    }
   }
   const channels = new Map([
     ...ofPackage.channels,

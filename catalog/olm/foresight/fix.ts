@@ -166,7 +166,7 @@ function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | unde
   );
   const helps: Helps = ({ entries }) =>
     placesIn(channel, entries).every((place) => isFree(plan, place)) &&
-    plan.trial?.helps(new Map([...plan.edited, [wanted, entries]]), [...plan.stuck, ...stuck]) === true;
+    plan.trial?.helps(new Map([...plan.edited, [wanted, entries]]), [...stuck, ...plan.stuck]) === true;
   const old = plan.past?.catalog.packages.get(name)?.channels.get(wanted)?.entries ?? [];
   const names = installed.map((one) => one.name);
   // What leads down is to be taken out of skips: nobody is asked to write it anew.

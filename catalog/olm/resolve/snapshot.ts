@@ -107,7 +107,7 @@ function lanesIn(ofPackage: Package): Lanes {
   let found = lanes.get(ofPackage);
   if (!found) {
     const all = [...ofPackage.channels.values()]
-      .map((channel) => makeLane(ofPackage, channel.name, channel.entries))
+      .map((channel) => laneWith(ofPackage, channel.name, channel.entries))
       .sort(
         (a, b) =>
           Number(b.isDefaultChannel) - Number(a.isDefaultChannel) || compareText(a.channel, b.channel),
@@ -116,6 +116,24 @@ function lanesIn(ofPackage: Package): Lanes {
     lanes.set(ofPackage, found);
   }
   return found;
+}
+
+/** The lane that was made last of a list of entries, with the bundles that it is of. */
+const last = new WeakMap<readonly Entry[], { readonly of: Package['bundles']; readonly lane: Lane }>();
+
+/** The lane that was made last where nothing of it differs: a trial writes one of a hundred channels otherwise. */
+function laneWith(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
+  const { name, bundles, defaultChannel } = ofPackage;
+  const known = last.get(entries);
+  const isSame =
+    known?.of === bundles &&
+    known.lane.package === name &&
+    known.lane.channel === channel &&
+    known.lane.isDefaultChannel === (channel === defaultChannel);
+  if (isSame) return known.lane;
+  const lane = makeLane(ofPackage, channel, entries);
+  last.set(entries, { of: bundles, lane });
+  return lane;
 }
 
 function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
