@@ -160,7 +160,8 @@ export function foreseenIn(
     said.has(cause(finding)) ||
     isReportedStranding(finding) ||
     (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
-  // Whether a finding is news only its own rule tells: of the state before, the others need not be asked.
+  // Whether a finding is news only its own rule tells: the others are not asked about the state before, and whether they
+  // could decide it does not matter.
   const asked = new Set(foreseen.filter((finding) => !isReported(finding)).map(({ rule }) => rule));
   const rules = RULES.filter(({ id }) => asked.has(id));
   const foresee = (world: World): readonly Finding[] =>

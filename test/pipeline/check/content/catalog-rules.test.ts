@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { changeOf } from '../../../../catalog/olm/foresight/world.ts';
+import { type Change, changeOf } from '../../../../catalog/olm/foresight/world.ts';
 import { RULES } from '../../../../catalog/rules/index.ts';
 import { ownSeverity } from '../../../../catalog/rules/rule.ts';
+import { Undecided } from '../../../../catalog/undecided.ts';
 import { foreseenIn } from '../../../../pipeline/check/content/catalog-rules.ts';
 import { catalogFrom } from '../../../catalog/olm/universe.ts';
 import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
@@ -84,14 +85,19 @@ test('who gets stuck is news beside who was', async () => {
   expect(findings).toEqual([]);
 });
 
-test('of the state before, only the rules are asked that find something in the state after', async () => {
+/** A change of nothing in a catalog with a trap. */
+async function unchanged(): Promise<Change> {
   const entries = TRAP.map(({ name, ...more }) => ({ ...more, name }));
   const versions = TRAP.map(({ name }) => name.replace('etcd.v', ''));
   const state = {
     name: 'cat',
     catalog: await catalogFrom({ etcd: { versions, channels: { stable: entries } } }),
   };
-  const change = await changeOf(state, state);
+  return await changeOf(state, state);
+}
+
+test('of the state before, only the rules are asked that find something in the state after', async () => {
+  const change = await unchanged();
   const asked: string[] = [];
   for (const rule of RULES) {
     if (!rule.foresee) continue;
@@ -106,6 +112,24 @@ test('of the state before, only the rules are asked that find something in the s
   expect(findings).toEqual([]);
   expect(known.map(({ rule }) => rule)).toContain('graph/stranded-v0');
   expect(asked).toEqual(RULES.map(({ id }) => id).filter((id) => known.some(({ rule }) => rule === id)));
+});
+
+test.each([
+  ['finds something in the state after', 'graph/stranded-v0', ['upgrades']],
+  ['finds nothing there', 'graph/stuck-v1', []],
+])('the state before must be decided by a rule that %s', async (_, id, undecided) => {
+  const change = await unchanged();
+  const rule = RULES.find((one) => one.id === id);
+  if (!rule?.foresee) throw new Error(`${id} does not foresee`);
+  const { foresee } = rule;
+  const spy = vi.spyOn(rule, 'foresee').mockImplementation((world, report) => {
+    if (world === change.before) throw new Undecided('upgrades', 'there are too many');
+    foresee(world, report);
+  });
+  onTestFinished(() => spy.mockRestore());
+  const result = foreseenIn(change, { severityOf: ownSeverity, before: true, after: true });
+  expect(result.undecided.map(({ what }) => what)).toEqual(undecided);
+  expect(result.findings.map(({ rule }) => rule)).toEqual(undecided.map(() => id));
 });
 
 test.each([
