@@ -5,6 +5,7 @@
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/operators/openshift/helpers.go
  */
 
+import { onceFor } from '../go/once.ts';
 import { parseTolerant, VersionError } from '../version/version.ts';
 import type { Bundle, Property } from './model.ts';
 
@@ -96,5 +97,7 @@ export function allows(limit: Limit, platform: Minor): boolean {
 
 /** Whether clusters that have a bundle installed are kept from a version of the platform. */
 export function isHeldBack(bundle: Bundle, platform: Minor | undefined): boolean {
-  return platform !== undefined && !allows(limitOf(bundle.properties), platform);
+  return platform !== undefined && !allows(limitOfBundle(bundle), platform);
 }
+
+const limitOfBundle = onceFor(({ properties }: Bundle) => limitOf(properties));

@@ -15,6 +15,7 @@ import {
   type Property,
 } from '../../fbc/model.ts';
 import type { Minor } from '../../fbc/openshift.ts';
+import { onceFor } from '../../go/once.ts';
 import type { TagDigests } from '../../references/same-image.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { type Manifests, manifestsOfBundle } from '../manifests.ts';
@@ -242,25 +243,28 @@ function scopeCatalog(name: string, catalog: Catalog): ScopeCatalog {
 
 /** CEL, if any bundle has a rule in it. */
 export async function celFor(catalogs: readonly Pick<ScopeCatalog, 'catalog'>[]): Promise<Cel | undefined> {
-  const hasRule = ({ type, value }: Property): boolean =>
-    type === 'olm.constraint' && /"cel"\s*:/i.test(JSON.stringify(value));
-  return catalogs.some(({ catalog }) =>
-    catalog.blobs.bundles.some(({ properties }) => properties.some(hasRule)),
-  )
-    ? loadCel()
-    : undefined;
+  const all = catalogs.flatMap(({ catalog }) => [...catalog.packages.values()]);
+  return all.some(hasRule) ? loadCel() : undefined;
+}
+
+const hasRule = onceFor(({ bundles }: Package): boolean =>
+  [...bundles.values()].some(({ properties }) => properties.some(isRule)),
+);
+
+function isRule({ type, value }: Property): boolean {
+  return type === 'olm.constraint' && /"cel"\s*:/i.test(JSON.stringify(value));
 }
 
 /** The packages of a world to check. */
-export function checkedPackages({ catalog, packages }: World): readonly Package[] {
-  return [...catalog.packages.values()].filter(({ name }) => packages === undefined || packages.has(name));
-}
+export const checkedPackages: (world: World) => readonly Package[] = onceFor(({ catalog, packages }) =>
+  [...catalog.packages.values()].filter(({ name }) => packages === undefined || packages.has(name)),
+);
 
 /** The bundles of these packages, and those that name no package. */
-export function checkedBundles({ catalog, packages }: World): readonly Bundle[] {
+export const checkedBundles: (world: World) => readonly Bundle[] = onceFor(({ catalog, packages }) => {
   const isChecked = (name: string): boolean => name === '' || (packages?.has(name) ?? true);
   return catalog.blobs.bundles.filter((bundle) => isChecked(bundle.package));
-}
+});
 
 /** A change of a catalog. */
 export interface Change {

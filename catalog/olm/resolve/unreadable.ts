@@ -4,10 +4,11 @@
  *
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/master/pkg/controller/registry/resolver/resolver.go (getBundleVariables)
  */
-import type { Package, Property } from '../../fbc/model.ts';
+import type { Bundle, Package, Property } from '../../fbc/model.ts';
+import { onceFor } from '../../go/once.ts';
 import { packagesFor } from './provider.ts';
 import { REQUIRING, type Requirement, RequirementError, requirementOf } from './requirement.ts';
-import { lanesOf, type Node, type Offer, type Scope, spend } from './snapshot.ts';
+import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog, spend } from './snapshot.ts';
 
 /** A requirement that cannot be read. */
 export interface Unreadable {
@@ -34,6 +35,14 @@ export function readRequirements(
     REQUIRING.has(property.type) ? [{ property, at, read: readOf(scope, property) }] : [],
   );
 }
+
+/** The bundles of a package that require anything: few do, and every catalog of a platform is asked for them. */
+export const requiringBundles: (ofPackage: Package) => ReadonlySet<Bundle> = onceFor(
+  ({ bundles }) =>
+    new Set(
+      [...bundles.values()].filter(({ properties }) => properties.some(({ type }) => REQUIRING.has(type))),
+    ),
+);
 
 /** What properties require in a scope. Those with the same text share it; the lookup by property avoids writing that text. */
 interface ReadProperties {
@@ -155,6 +164,14 @@ function orderedNodes(packages: readonly Package[]): Node[] {
     .flatMap(({ candidates }) => (candidates.kind === 'ordered' ? candidates.entries : []));
 }
 
+/** The bundles in channels that require anything. */
+function requiringNodes({ catalog }: ScopeCatalog): Node[] {
+  const asking = [...catalog.packages.values()].map((one) => ({ one, bundles: requiringBundles(one) }));
+  return asking.flatMap(({ one, bundles }) =>
+    bundles.size === 0 ? [] : orderedNodes([one]).filter(({ bundle }) => bundle && bundles.has(bundle)),
+  );
+}
+
 const unreadable = new WeakMap<Scope, ReadonlyMap<Node, string>>();
 
 /** Why requirements cannot be read, by the bundles that have them. */
@@ -162,7 +179,7 @@ function unreadableIn(scope: Scope): ReadonlyMap<Node, string> {
   const known = unreadable.get(scope);
   if (known) return known;
   const found = new Map<Node, string>();
-  for (const node of scope.catalogs.flatMap(({ catalog }) => orderedNodes([...catalog.packages.values()]))) {
+  for (const node of scope.catalogs.flatMap(requiringNodes)) {
     const bad = readRequirements(scope, node.offer.properties)
       .map(({ read }) => read)
       .find((read) => read instanceof RequirementError && read.kind === 'unreadable');

@@ -1,5 +1,6 @@
 import { headsOf } from '../../fbc/channel.ts';
 import type { Catalog, Package } from '../../fbc/model.ts';
+import { onceFor } from '../../go/once.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { gvkText } from '../../olm/resolve/requirement.ts';
 import { offerOfBundle } from '../../olm/resolve/snapshot.ts';
@@ -26,7 +27,7 @@ export const rule: Rule = {
       const was = before.catalog.packages.get(name);
       const ofPackage = after.catalog.packages.get(name);
       if (!ofPackage) continue;
-      const known = new Set(was ? providedBy(was) : []);
+      const known = was ? providedBy(was) : new Set();
       const rivals = rivalsOf(after, ofPackage)
         .map(({ name: rival, gvks }) => ({ name: rival, gvks: gvks.filter((gvk) => !known.has(gvk)) }))
         .filter(({ gvks }) => gvks.length > 0);
@@ -68,7 +69,7 @@ function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Takeo
 }
 
 function rivalsOf(world: World, ofPackage: Package): Rival[] {
-  const own = new Set(providedBy(ofPackage));
+  const own = providedBy(ofPackage);
   if (own.size === 0) return [];
   const shared = new Map<string, Set<string>>();
   for (const { catalog } of world.foresight.scope.catalogs) {
@@ -83,28 +84,21 @@ function rivalsOf(world: World, ofPackage: Package): Rival[] {
   return [...shared].map(([name, gvks]) => ({ name, gvks: [...gvks].sort() }));
 }
 
-const providers = new WeakMap<Catalog, ReadonlyMap<string, readonly string[]>>();
-
 /** Names of packages by the kinds that their heads provide. */
-function providersIn(catalog: Catalog): ReadonlyMap<string, readonly string[]> {
-  const known = providers.get(catalog);
-  if (known) return known;
+const providersIn = onceFor((catalog: Catalog): ReadonlyMap<string, readonly string[]> => {
   const byGvk = new Map<string, string[]>();
   for (const ofPackage of catalog.packages.values()) {
-    for (const gvk of new Set(providedBy(ofPackage))) {
+    for (const gvk of providedBy(ofPackage)) {
       const names = byGvk.get(gvk);
       if (names) names.push(ofPackage.name);
       else byGvk.set(gvk, [ofPackage.name]);
     }
   }
-  providers.set(catalog, byGvk);
   return byGvk;
-}
+});
 
 /** The kinds that the heads of a package's channels provide: new installations get these. */
-function providedBy({ channels, bundles }: Package): string[] {
-  return [...channels.values()].flatMap(headsOf).flatMap(({ name }) => {
-    const bundle = bundles.get(name);
-    return bundle ? offerOfBundle(bundle).gvks : [];
-  });
-}
+const providedBy = onceFor(({ channels, bundles }: Package): ReadonlySet<string> => {
+  const heads = [...channels.values()].flatMap(headsOf).flatMap(({ name }) => bundles.get(name) ?? []);
+  return new Set(heads.flatMap((bundle) => offerOfBundle(bundle).gvks));
+});

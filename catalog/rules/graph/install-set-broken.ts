@@ -1,5 +1,6 @@
 import { headsOf } from '../../fbc/channel.ts';
-import { type Bundle, locate } from '../../fbc/model.ts';
+import { type Bundle, locate, type Package } from '../../fbc/model.ts';
+import { onceFor } from '../../go/once.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { installSet, missingRequirements, type SetMember } from '../../olm/install-set.ts';
 import type { PublishedMember } from '../../olm/published-set.ts';
@@ -24,7 +25,9 @@ export const rule: Rule = {
       });
     }
     for (const ofPackage of change.after.catalog.packages.values()) {
-      for (const { name: channel, head } of requiringHeads(change, ofPackage.name)) {
+      const was = change.before.catalog.packages.get(ofPackage.name);
+      for (const { name: channel, head } of requiringHeads(ofPackage)) {
+        if (!was?.channels.has(channel) || !was.bundles.has(head.name)) continue;
         const before = membersOf(change.before, head, channel);
         // A set that could not be installed before is not worse, and a set without the changed packages stays the same.
         if (!before?.some(({ bundle }) => change.packages.includes(bundle.package))) continue;
@@ -46,21 +49,16 @@ export const rule: Rule = {
   },
 };
 
-/** Heads of channels before and after a change that require something. */
-function requiringHeads(
-  { before, after }: Change,
-  name: string,
-): { readonly name: string; readonly head: Bundle }[] {
-  const ofPackage = after.catalog.packages.get(name);
-  const was = before.catalog.packages.get(name);
-  return [...(ofPackage?.channels.values() ?? [])].flatMap((channel) =>
-    headsOf(channel).flatMap((entry) => {
-      const head = ofPackage?.bundles.get(entry.name);
-      const isKnown = was?.channels.has(channel.name) === true && was.bundles.has(entry.name);
-      return head && isKnown && unsupportedProperty(head) !== undefined ? [{ name: channel.name, head }] : [];
-    }),
-  );
-}
+/** Heads of channels that require something. */
+const requiringHeads = onceFor(
+  ({ channels, bundles }: Package): { readonly name: string; readonly head: Bundle }[] =>
+    [...channels.values()].flatMap((channel) =>
+      headsOf(channel).flatMap((entry) => {
+        const head = bundles.get(entry.name);
+        return head && unsupportedProperty(head) !== undefined ? [{ name: channel.name, head }] : [];
+      }),
+    ),
+);
 
 function wantedIn({ name }: World, head: Bundle, channel: string) {
   return { package: head.package, channel, catalog: name, bundle: head.name };

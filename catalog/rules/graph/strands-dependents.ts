@@ -5,7 +5,7 @@ import { installationsOf } from '../../olm/foresight/installation.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { isMet, provides } from '../../olm/resolve/provider.ts';
 import { type Requirement, RequirementError } from '../../olm/resolve/requirement.ts';
-import { readRequirements } from '../../olm/resolve/unreadable.ts';
+import { readRequirements, requiringBundles } from '../../olm/resolve/unreadable.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -52,7 +52,7 @@ function lossesOf(
   providersOf: (requirement: Requirement) => readonly Package[],
 ): Loss[] {
   const was = before.catalog.packages.get(dependent.name);
-  return [...dependent.bundles.values()].flatMap((bundle) => {
+  return [...requiringBundles(dependent)].flatMap((bundle) => {
     if (!was?.bundles.has(bundle.name)) return [];
     return requirementsIn(bundle, after).flatMap((requirement) => {
       if (isMet(after.foresight.scope, requirement)) return [];

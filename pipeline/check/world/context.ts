@@ -67,6 +67,8 @@ export class ContextReader {
   readonly #reader: FileReader;
   readonly #limits: Limits;
   readonly #kept: KeptOutlines | undefined;
+  /** The limits in the keys of what is kept. */
+  readonly #limitsKey: string;
   readonly #outlines = new Map<string, Outline | 'left'>();
   /** Catalogs with files that were left out, and with files that cannot be read. */
   readonly left: Set<string> = new Set();
@@ -90,6 +92,7 @@ export class ContextReader {
     this.#reader = reader;
     this.#limits = limits;
     this.#kept = kept;
+    this.#limitsKey = JSON.stringify(limits);
   }
 
   get count(): ContextCount {
@@ -209,7 +212,7 @@ export class ContextReader {
   }
 
   #keptKey(file: CatalogFile): string {
-    return JSON.stringify([keyOf(file), this.#limits]);
+    return `${keyOf(file)} ${this.#limitsKey}`;
   }
 
   async #bring(files: readonly CatalogFile[]): Promise<void> {
