@@ -26,8 +26,14 @@ export const rules: readonly Rule[] = [
     id: 'image/local',
     severity: 'warning',
     summary:
-      'Reports channel heads with images of a registry on localhost, where clusters look on their own nodes',
+      'Reports channel heads with images of a registry on localhost, or inside the cluster that built them',
     foresee(world, report) {
+      reportNamed(world, report, {
+        isWrong: (image, bundle) =>
+          IN_CLUSTER.test(image) && !IN_CLUSTER.test(bundle.image) && bundle.image !== '',
+        end: ': only the cluster that built it has that registry, and the bundle itself is elsewhere',
+        hint: 'push the image to a registry that clusters can reach, and name it there',
+      });
       reportNamed(world, report, {
         isWrong: (image) => LOCAL.test(image) && tryParseReference(image) !== undefined,
         end: ': a cluster looks for it on its own nodes',
@@ -81,7 +87,7 @@ export const rules: readonly Rule[] = [
 ];
 
 interface Named {
-  readonly isWrong: (image: string) => boolean;
+  readonly isWrong: (image: string, bundle: Bundle) => boolean;
   /** How the message ends. */
   readonly end: string;
   readonly hint: string;
@@ -91,7 +97,7 @@ interface Named {
 function reportNamed(world: World, report: Report, { isWrong, end, hint }: Named): void {
   for (const ofPackage of checkedPackages(world)) {
     for (const bundle of headBundles(ofPackage)) {
-      const [first, ...others] = referencesOf(bundle).filter(({ image }) => isWrong(image));
+      const [first, ...others] = referencesOf(bundle).filter(({ image }) => isWrong(image, bundle));
       if (!first) continue;
       const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
       const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more}${end}`;
@@ -112,6 +118,9 @@ function referencesOf({ image, relatedImages }: Bundle): { image: string; path: 
   ];
   return [...groupedBy(all, (one) => one.image).values()].flatMap(([first]) => first ?? []);
 }
+
+/** A service inside a cluster, such as OpenShift's own registry. */
+const IN_CLUSTER = /^[a-z0-9.-]+\.svc(?:\.cluster\.local)?(?::\d+)?\//;
 
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?\//;
 
