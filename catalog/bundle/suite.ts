@@ -65,6 +65,21 @@ export function isInSuite(id: string, suite: Suite): boolean {
   return special.length === 0 || special.some((name) => name === suite);
 }
 
+/**
+ * What counts in a pull request besides `default`: it keeps clusters from upgrades, changes all pods of the cluster, or puts
+ * the bundle into no catalog.
+ */
+const HARMFUL: readonly string[] = [
+  'object/disruption-budget',
+  'object/priority-class',
+  'openshift/versions-range',
+];
+
+/** Whether a rule counts in every pull request, whatever the policy names. */
+export function countsInChecks(id: string): boolean {
+  return isInSuite(id, 'default') || HARMFUL.includes(id);
+}
+
 /** Whether one of the patterns is the id, or its kind as `KIND/*`. */
 export function matches(patterns: readonly string[], id: string): boolean {
   return patterns.includes(id) || patterns.includes(`${id.split('/')[0]}/*`);

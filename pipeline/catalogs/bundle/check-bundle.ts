@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { type Inspected, type InspectOptions, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
 import { isForOpenshift, OPENSHIFT_VERSIONS } from '../../../catalog/bundle/openshift-range.ts';
 import {
+  countsInChecks,
   isInSuite,
   matches,
   SUITE_NAMES,
@@ -112,7 +113,7 @@ function platformOf(
 function countedSeverities(policy: Policy): SeverityOf {
   const severityOf = severitiesOf(policy);
   const isNamed = namedBy(policy);
-  return (rule) => (isInSuite(rule.id, 'default') || isNamed(rule.id) ? severityOf(rule) : 'off');
+  return (rule) => (countsInChecks(rule.id) || isNamed(rule.id) ? severityOf(rule) : 'off');
 }
 
 /** A policy on a day, `YYYY-MM-DD` in UTC. */

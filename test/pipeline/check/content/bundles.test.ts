@@ -60,6 +60,22 @@ test('what was there before is known, what only other suites want counts when th
   ]);
 });
 
+test('what harms all clusters counts without a policy that names it', async () => {
+  const manifests: Files = {
+    [`${FOLDER}/manifests/pdb.yaml`]:
+      'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: etcd}\nspec: {maxUnavailable: 0}\n',
+    [`${FOLDER}/manifests/priority.yaml`]:
+      'apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: etcd}\nvalue: 1\nglobalDefault: true\n',
+    [`${FOLDER}/metadata/annotations.yaml`]: `${SAMPLE[`${FOLDER}/metadata/annotations.yaml`]}  com.redhat.openshift.versions: v4.20-v4.12\n`,
+  };
+  const { findings } = await checked({}, { ...SAMPLE, ...manifests });
+  expect(findings.map(({ rule }) => rule).sort()).toEqual([
+    'object/disruption-budget',
+    'object/priority-class',
+    'openshift/versions-range',
+  ]);
+});
+
 function catalog(fields: Readonly<Record<string, readonly string[]>>): string {
   const names = Object.keys(fields).map((version) => `etcd.v${version}`);
   return documents(
