@@ -250,6 +250,7 @@ export const ROWS: Readonly<Record<string, string>> = {
   'annotations/package': 'package-name',
   'csv/conversion-modes': 'webhooks',
   'csv/crd-name': 'required-crd-name',
+  'csv/service-account-missing': 'service-account-missing',
   'manifest/mixed-documents': 'mixed-documents',
   'openshift/max-version': 'max-openshift-version',
   'openshift/versions-range': 'openshift-range',

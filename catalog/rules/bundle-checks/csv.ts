@@ -14,7 +14,7 @@ import { foldedMember } from '../../bundle/registry-bundle.ts';
 import { readJson } from '../../go/json.ts';
 import { foldCase, isObject, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
-import { InvalidReference, parseReference } from '../../reference.ts';
+import { InvalidReference, parseReference, tryParseReference } from '../../reference.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 
@@ -387,6 +387,25 @@ export const checkRelatedImages: Check = ofCsv((csv, report) => {
       csv.at('spec', 'relatedImages', i, 'image'),
     );
   }
+});
+
+/** Users see `containerImage`, and scanners read it: it names what the operator runs. */
+export const checkContainerImage: Check = ofCsv((csv, report) => {
+  const named = tryParseReference(String(csv.annotations['containerImage'] ?? ''));
+  const deployed = deploymentsOf(csv)
+    .flatMap(({ value }) => list(value, 'spec', 'template', 'spec', 'containers'))
+    .map((container) => text(container, 'image'))
+    .filter((image) => image !== '');
+  const isSame = (image: string): boolean => {
+    const one = tryParseReference(image);
+    return !one || (one.registry === named?.registry && one.repository === named.repository);
+  };
+  if (!named || deployed.length === 0 || deployed.some(isSame)) return;
+  const path = ['metadata', 'annotations', 'containerImage'];
+  const message = `${called(csv)}: no deployment runs an image of ${named.registry}/${named.repository}, which the annotation containerImage names; they run ${deployed.map((image) => JSON.stringify(image)).join(', ')}`;
+  report(message, csv.at(...path), {
+    hint: 'name the image of the operator in both, from the registry that users pull from',
+  });
 });
 
 function referenceDefect(image: string): string | undefined {

@@ -23,6 +23,7 @@ import { any, fitStruct, listOf, type Path, struct, text as textShape } from '..
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
+import { permissionsOf } from './rights.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
@@ -117,6 +118,44 @@ export const checkConversionOwned: Check = eachWebhook((webhook, say, bundle, cs
       say('conversionCRDs', `converts ${JSON.stringify(name)}, so preserveUnknownFields must be false there`);
   }
 });
+
+/** Annotations by which cert-manager and OpenShift write a certificate into a CRD. */
+const INJECTED = ['cert-manager.io/inject-ca-from', 'service.beta.openshift.io/inject-cabundle'];
+
+/**
+ * OLM v0 makes the service of a conversion webhook, and its certificate, only for CRDs in `conversionCRDs`; the API server
+ * calls the webhook as soon as it serves several versions. Operators that may change CRDs can set their own webhook.
+ */
+export const checkConversionDeclared: Check = ofCsv((csv, report, { crds }) => {
+  if (permissionsOf(csv.spec).some((one) => list(one, 'rules').some(changesCrds))) return;
+  const declared = new Set(
+    list(csv.spec, 'webhookdefinitions')
+      .filter((webhook) => text(webhook, 'type') === 'ConversionWebhook')
+      .flatMap((webhook) => texts(webhook, 'conversionCRDs')),
+  );
+  for (const { name, value, document } of crds) {
+    if (declared.has(name) || list(value, 'spec', 'versions').length < 2) continue;
+    const conversion = member(value, 'spec', 'conversion');
+    const annotations = Object.keys(member(value, 'metadata', 'annotations'));
+    if (text(conversion, 'strategy') !== 'Webhook' || annotations.some((key) => INJECTED.includes(key)))
+      continue;
+    report(
+      `the CRD ${JSON.stringify(name)} converts its versions by a webhook that no ConversionWebhook of ${called(csv)} names: OLM creates neither its service nor its certificate, and requests for other versions than the stored one fail`,
+      document.locate(['spec', 'conversion', 'strategy']),
+      { hint: `add a ConversionWebhook with conversionCRDs: [${name}], or set strategy: None` },
+    );
+  }
+});
+
+function changesCrds(rule: Fields): boolean {
+  const allows = (key: string, wanted: readonly string[]): boolean =>
+    texts(rule, key).some((one) => one === '*' || wanted.includes(one));
+  return (
+    allows('apiGroups', ['apiextensions.k8s.io']) &&
+    allows('resources', ['customresourcedefinitions']) &&
+    allows('verbs', ['update', 'patch'])
+  );
+}
 
 function preserves(crd: Fields, version: string): boolean {
   return (member(crd, 'spec')['preserveUnknownFields'] ?? version === 'v1beta1') === true;

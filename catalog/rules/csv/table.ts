@@ -2,6 +2,7 @@ import { checkApiServiceDeployment } from '../bundle-checks/console.ts';
 import {
   checkAnnotationCase,
   checkApiExamples,
+  checkContainerImage,
   checkConversionModes,
   checkCrdNames,
   checkCsvAnnotations,
@@ -28,6 +29,7 @@ import {
   checkTypeMeta,
   checkUnquoted,
 } from '../bundle-checks/csv.ts';
+import { checkOwnRights, checkServiceAccountsExist } from '../bundle-checks/rights.ts';
 import {
   checkCapabilities,
   checkCategories,
@@ -91,6 +93,12 @@ export const rules: readonly Rule[] = [
       '(N) could not extract custom categories from categories …',
     ],
     inspect: checkCategories,
+  },
+  {
+    id: 'csv/container-image',
+    severity: 'warning',
+    summary: 'Reports containerImage annotations that name an image which no deployment runs',
+    inspect: checkContainerImage,
   },
   {
     id: 'csv/conversion-modes',
@@ -306,6 +314,12 @@ export const rules: readonly Rule[] = [
     inspect: checkNullApis,
   },
   {
+    id: 'csv/own-rights',
+    severity: 'warning',
+    summary: 'Reports operators without any permission for the APIs that they own',
+    inspect: checkOwnRights,
+  },
+  {
     id: 'csv/self-replacement',
     severity: 'warning',
     summary: 'Reports ClusterServiceVersions that replace or skip themselves',
@@ -318,6 +332,12 @@ export const rules: readonly Rule[] = [
     summary: 'Reports service accounts in the bundle that OLM creates for a deployment',
     opm: ['invalid service account found in bundle. …'],
     inspect: checkServiceAccounts,
+  },
+  {
+    id: 'csv/service-account-missing',
+    severity: 'error',
+    summary: 'Reports deployments whose service account neither OLM nor the bundle creates',
+    inspect: checkServiceAccountsExist,
   },
   {
     id: 'csv/skip-range',

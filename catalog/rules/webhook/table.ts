@@ -1,4 +1,5 @@
 import {
+  checkConversionDeclared,
   checkConversionOnce,
   checkConversionOwned,
   checkWebhookDeployment,
@@ -10,6 +11,12 @@ import {
 import type { Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
+  {
+    id: 'webhook/conversion-missing',
+    severity: 'warning',
+    summary: 'Reports CRDs that convert by a webhook which the ClusterServiceVersion does not declare',
+    inspect: checkConversionDeclared,
+  },
   {
     id: 'webhook/conversion-owned',
     severity: 'error',
