@@ -57,7 +57,9 @@ export async function checkCatalog(
   // Of rules whose news is what they see in the change, the state says no more than what is known.
   const isCompared = ({ rule }: Finding): boolean => BY_COMPARISON.has(rule);
   const isOmitted = omittedBefore(touched);
-  const isKnown = (finding: Finding): boolean => isCompared(finding) || isOmitted(finding);
+  const wasInBundle = defectsBefore(touched, severityOf);
+  const isKnown = (finding: Finding): boolean =>
+    isCompared(finding) || isOmitted(finding) || wasInBundle(finding);
   const findings: Finding[][] = [valid.filter((finding) => !isKnown(finding)).map(inAll)];
   const known: Finding[][] = [];
   const news = new Set<string>();
@@ -236,6 +238,28 @@ function omittedBefore({ before }: TouchedCatalog): (finding: Finding) => boolea
     before?.unread.flatMap(({ rule, message }) => (rule === bundleUnlisted.id ? [message] : [])),
   );
   return ({ rule, message }) => rule === bundleUnlisted.id && omissions.has(message);
+}
+
+/** Rules that look at one bundle alone. */
+const OF_BUNDLES = new Set(RULES.flatMap(({ id, bundleCheck }) => (bundleCheck ? [id] : [])));
+
+/**
+ * Says whether a bundle of a generated catalog had a defect before. Its directory may not change, and the pipeline that
+ * generates catalogs took it as it is.
+ */
+function defectsBefore(
+  { before, after }: TouchedCatalog,
+  severityOf: SeverityOf,
+): (finding: Finding) => boolean {
+  if (!before?.made || !after?.made) return () => false;
+  let earlier: ReadonlySet<string> | undefined;
+  const keyOf = ({ rule, message, location }: Finding): string =>
+    JSON.stringify([rule, message, location.file]);
+  return (finding) => {
+    if (!OF_BUNDLES.has(finding.rule)) return false;
+    earlier ??= new Set(validity(before, severityOf).map(keyOf));
+    return earlier.has(keyOf(finding));
+  };
 }
 
 /** Findings of a state of a catalog by itself: what could not be read, and what rules say that compare nothing. */

@@ -49,7 +49,7 @@ async function readMembers(place: Ground, members: readonly MemberDraft[]): Prom
 
 async function readState({ reader }: Ground, files: readonly CatalogFile[]): Promise<CatalogState> {
   const parts = await Promise.all(
-    files.map(async (file): Promise<CatalogState> => {
+    files.map(async (file): Promise<Pick<CatalogState, 'blobs' | 'unread'>> => {
       const { blobs, findings } = await reader.read(file);
       return { blobs: file.made ? blobs : placedBlobs(blobs, file.path), unread: findings };
     }),
@@ -57,6 +57,7 @@ async function readState({ reader }: Ground, files: readonly CatalogFile[]): Pro
   return {
     blobs: joinedBlobs(parts.map(({ blobs }) => blobs)),
     unread: parts.flatMap(({ unread }) => unread),
+    made: files.every(({ made }) => made),
   };
 }
 

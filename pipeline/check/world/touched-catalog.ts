@@ -9,6 +9,8 @@ export interface CatalogState {
   readonly blobs: Blobs;
   /** What could not be read, or was read otherwise than written. */
   readonly unread: readonly Finding[];
+  /** Whether a pipeline makes all of them from bundle directories. */
+  readonly made?: boolean;
 }
 
 export interface Sided<T> {

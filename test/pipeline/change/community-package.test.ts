@@ -219,3 +219,21 @@ test('a bundle that the base branch leaves out as well is not what a pull reques
     known: ['ferry.v1.0.0'],
   });
 });
+
+test('a defect in a bundle of the base branch is known, and the same one in a new bundle is not', async () => {
+  const { directory, commit } = repository();
+  const images = "  relatedImages: [{name: shim, image: 'oci://quay.io/org/shim:v1'}]\n";
+  const modes = '  installModes: [{type: AllNamespaces, supported: true}]\n';
+  const defect = bundle('1.2.0', `${images}  replaces: ferry.v1.1.0\n`);
+  const base = commit({ ...BASE, ...defect });
+  const told = async (more: string): Promise<{ verdict: string; left: string[]; known: string[] }> => {
+    const id = commit(bundle('1.3.0', `${modes}${more}  replaces: ferry.v1.2.0\n`), { parents: [base] });
+    const { out } = await portolan(directory, ...['check', '--base', base, '--head', id, '--format', 'json']);
+    const { verdict, findings, known } = JSON.parse(out);
+    const left = (all: { rule: string; message: string }[]): string[] =>
+      all.filter(({ rule }) => rule === 'bundle/reference').map(({ message }) => message.split('"')[1] ?? '');
+    return { verdict, left: left(findings), known: left(known) };
+  };
+  expect(await told('')).toEqual({ verdict: 'pass', left: [], known: ['ferry.v1.2.0'] });
+  expect(await told(images)).toEqual({ verdict: 'fail', left: ['ferry.v1.3.0'], known: ['ferry.v1.2.0'] });
+});
