@@ -2,12 +2,15 @@
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, installedOf } from '../fbc/edge.ts';
 import type { Bundle, Channel } from '../fbc/model.ts';
-import { isHeldBack } from '../fbc/openshift.ts';
+import { isHeldBack, type Minor } from '../fbc/openshift.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
-import { publishedInstallations, withoutChannels } from '../olm/foresight/installation.ts';
-import { checkedPackages, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
+import {
+  clusterInstallations,
+  publishedInstallations,
+  withoutChannels,
+} from '../olm/foresight/installation.ts';
+import { type Change, checkedPackages, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { endText } from './message-text.ts';
-import { stepsOf } from './platform-upgrade.ts';
 
 /** Installations of a channel that are lost when their clusters go to another version of the platform. */
 export interface Loss {
@@ -187,4 +190,57 @@ function wasLost(loss: Loss, at: Installed, { before }: Sides): boolean {
   if (!toBefore || (bundle && isHeldBack(bundle, to.platform))) return false;
   const isThere = (toBefore.catalog.packages.get(channel.package)?.channels.size ?? 0) > 0;
   return isThere && !endFor(loss, toBefore, at).arrives;
+}
+
+// Clusters that go to the next version of the platform before OLM has made their upgrades: an administrator approves
+// each of them, or does not wait.
+
+/** A version that is not the last one in its catalog, and that loses its way to a head in the next one. */
+interface EarlyLoss {
+  readonly channel: string;
+  readonly installed: Installed;
+  readonly to: World;
+  readonly olm: Olm;
+}
+
+/** @param name of a package, in the catalog that clusters leave */
+export function earlyLosses({ before, after }: Change, name: string): EarlyLoss[] {
+  const bundles = before.catalog.packages.get(name)?.bundles;
+  return stepsOf(after).flatMap((to) => {
+    const was = before.following.find((other) => other.name === to.name);
+    const channels = was?.catalog.packages.get(name)?.channels;
+    if (!was || !channels || !to.catalog.packages.has(name)) return [];
+    return [...after.olm].sort().flatMap((olm) => {
+      // What its own clusters have is compared there.
+      const own = new Set(clusterInstallations(was, name, olm).map(({ installed }) => installed.name));
+      return publishedInstallations(before, name).flatMap(({ channel, installed }): EarlyLoss[] => {
+        const bundle = bundles?.get(installed.name);
+        if (!channels.has(channel) || own.has(installed.name)) return [];
+        if (bundle && isHeldBack(bundle, to.platform)) return [];
+        const following = { package: name, channel, olm, onlyChannel: true };
+        const isLost =
+          upgradePathOf(was.foresight, following, installed).arrives &&
+          !upgradePathOf(to.foresight, following, installed).arrives;
+        return isLost ? [{ channel, installed, to, olm }] : [];
+      });
+    });
+  });
+}
+
+// Upgrades of the platform, which take clusters from one catalog to the next.
+
+/**
+ * Whether clusters may go from one version to another at once, past the one between them: from an even minor version to
+ * the next even one.
+ *
+ * @see https://docs.redhat.com/en/documentation/openshift_container_platform/latest/html/updating_clusters (Control Plane Only updates)
+ */
+export function mayPassOne(from: Minor | undefined, to: Minor | undefined): boolean {
+  return from !== undefined && from.minor % 2 === 0 && to?.minor === from.minor + 2;
+}
+
+/** The catalogs that clusters go to in one step: the next one, and the one behind it where they may pass the next. */
+export function stepsOf({ platform, following: [next, second] }: World): World[] {
+  const passed = second && mayPassOne(platform, second.platform) ? [second] : [];
+  return [...(next ? [next] : []), ...passed];
 }

@@ -1,9 +1,10 @@
 /** The bundles that clusters install automatically: heads of channels, and targets of upgrades. */
+
+import { headsOf } from '../fbc/channel.ts';
 import { installedOf } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
 import { type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
-import { headBundles } from './head-bundles.ts';
 
 /** A bundle that clusters install automatically. */
 export interface Reached {
@@ -52,4 +53,29 @@ interface Step {
 function targetOf({ foresight }: World, { channel, from, olm }: Step): string | undefined {
   const { next } = upgradePathOf(foresight, { package: from.package, channel, olm }, installedOf(from));
   return upgradeOf(next)?.to.name;
+}
+
+// The bundles that new installations get: the heads of all channels.
+
+/** The bundles that are heads of channels of a package, each once. */
+export function headBundles({ channels, bundles }: Package): Bundle[] {
+  const names = new Set([...channels.values()].flatMap(headsOf).map(({ name }) => name));
+  return [...names].flatMap((name) => bundles.get(name) ?? []);
+}
+
+/** A head that is not deprecated, and the channels of which it is one. */
+interface SupportedHead {
+  readonly bundle: Bundle;
+  readonly channels: readonly string[];
+}
+
+/** The heads of a package, each once, without those that are deprecated or whose channel or package is. */
+export function supportedHeads(ofPackage: Package): SupportedHead[] {
+  if (ofPackage.deprecation !== undefined) return [];
+  const live = [...ofPackage.channels.values()].filter(({ name }) => !ofPackage.deprecatedChannels.has(name));
+  return headBundles(ofPackage).flatMap((bundle) => {
+    if (ofPackage.deprecatedBundles.has(bundle.name)) return [];
+    const channels = live.filter((channel) => headsOf(channel).some(({ name }) => name === bundle.name));
+    return channels.length === 0 ? [] : [{ bundle, channels: channels.map(({ name }) => name) }];
+  });
 }

@@ -339,7 +339,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 44,
     without: 'a finding for a rule that costs too much',
-    file: 'catalog/rules/graph/unreadable-requirement.ts',
+    file: 'catalog/rules/graph/dependencies.ts',
     text: 'mayCost ? undecidedIn(scope, read) : undefined;',
     instead: 'undefined;',
     test: 'test/catalog/rules/costly-requirement.test.ts',

@@ -26,7 +26,7 @@ const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation
   },
   {
     without: 'the even platform version after the next one',
-    file: 'catalog/rules/platform-upgrade.ts',
+    file: 'catalog/rules/platform-losses.ts',
     text: 'from.minor % 2 === 0 &&',
     instead: 'from.minor < 0 &&',
   },

@@ -4,10 +4,10 @@ import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { namingOf } from '../../fbc/naming.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
+import { isUnstable } from '../downgrade.ts';
 import { placeOfHead } from '../finding-location.ts';
 import { grouped, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
-import { isUnstable } from '../unstable.ts';
 
 export const rule: Rule = {
   id: 'graph/channel-switch-blocked',

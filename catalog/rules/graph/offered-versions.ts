@@ -3,11 +3,11 @@ import { shortName } from '../../fbc/edge.ts';
 import type { Channel, Package } from '../../fbc/model.ts';
 import { checkedPackages } from '../../olm/foresight/world.ts';
 import { compareVersions } from '../../version/version.ts';
+import { isUnstable } from '../downgrade.ts';
 import { placeOfEntry, placeOfPackage } from '../finding-location.ts';
 import { channelText, grouped, listed } from '../message-text.ts';
 import { type Versioned, versioned } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';
-import { isUnstable } from '../unstable.ts';
 
 export const rules: readonly Rule[] = [
   {

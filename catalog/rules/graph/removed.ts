@@ -1,9 +1,10 @@
-import type { Entry } from '../../fbc/model.ts';
-import { publishedInstallations } from '../../olm/foresight/installation.ts';
+import { type Installed, installedOf } from '../../fbc/edge.ts';
+import type { Channel, Entry } from '../../fbc/model.ts';
+import { compareInstalled, publishedInstallations } from '../../olm/foresight/installation.ts';
 import { installationChanges } from '../../olm/foresight/installation-change.ts';
+import type { Change } from '../../olm/foresight/world.ts';
 import { entryIn, placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { channelText, counted, joined, listed, versionsOf } from '../message-text.ts';
-import { type Removed, removedEntries } from '../removed-entries.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -159,4 +160,35 @@ function reportRemoved({ package: name, channel, installed }: Removed, why: stri
 
 function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+// Entries that a change takes from channels that stay.
+
+interface Removed {
+  readonly package: string;
+  /** The channel as it is after the change. */
+  readonly channel: Channel;
+  readonly before: Channel;
+  /** The bundles that were removed from it, the lowest version first. */
+  readonly installed: readonly Installed[];
+}
+
+function removedEntries(change: Change): Removed[] {
+  return change.packages.flatMap((name) => {
+    const was = change.before.catalog.packages.get(name);
+    const channels = [...(change.after.catalog.packages.get(name)?.channels.values() ?? [])];
+    return channels.flatMap((channel) => {
+      const before = was?.channels.get(channel.name);
+      if (!before) return [];
+      const present = new Set(channel.entries.map((entry) => entry.name));
+      const gone = before.entries.filter((entry) => !present.has(entry.name));
+      const installed = gone.map((entry) => {
+        const bundle = was?.bundles.get(entry.name);
+        return bundle ? installedOf(bundle) : { name: entry.name, version: undefined };
+      });
+      return installed.length > 0
+        ? [{ package: name, channel, before, installed: installed.sort(compareInstalled) }]
+        : [];
+    });
+  });
 }

@@ -1,9 +1,9 @@
 import type { Channel } from '../../fbc/model.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
-import { earlyLosses } from '../early-platform-upgrade.ts';
 import { placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import {
+  earlyLosses,
   isReached,
   isReachedFromSafety,
   type Loss,

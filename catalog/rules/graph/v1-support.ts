@@ -3,8 +3,8 @@ import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import { type Change, checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { v1Obstacles } from '../../olm/resolve/support.ts';
-import { headBundles } from '../head-bundles.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
+import { headBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [

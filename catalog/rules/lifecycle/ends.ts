@@ -3,7 +3,7 @@ import { daysAfter, Lifecycles, type LifecycleVersion } from '../../fbc/lifecycl
 import { type Bundle, locate } from '../../fbc/model.ts';
 import { compareMinors, formatMinor, type Minor } from '../../fbc/openshift.ts';
 import { checkedPackages, upgradePathOf, type World } from '../../olm/foresight/world.ts';
-import { supportedHeads } from '../head-bundles.ts';
+import { supportedHeads } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [

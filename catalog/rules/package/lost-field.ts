@@ -2,7 +2,7 @@ import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
 import { manifestsOfBundle } from '../../olm/manifests.ts';
 import { placeOfPackage } from '../finding-location.ts';
-import { headBundles } from '../head-bundles.ts';
+import { headBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 /**

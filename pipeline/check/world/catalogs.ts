@@ -4,7 +4,7 @@
  */
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Predecessor } from '../../../catalog/olm/foresight/world.ts';
-import { mayPassOne } from '../../../catalog/rules/platform-upgrade.ts';
+import { mayPassOne } from '../../../catalog/rules/platform-losses.ts';
 import { type CatalogFile, type FilesOf, filesOf } from '../../change/catalog-files.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import type { Change } from '../../change/change.ts';

@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import { worldOf } from '../../../catalog/olm/foresight/world.ts';
 import { AS_TODAY } from '../../../catalog/olm/suggest/policy.ts';
 import { suggestGraph } from '../../../catalog/olm/suggest/suggestion.ts';
-import { rule } from '../../../catalog/rules/graph/stranded-v0.ts';
+import { rules } from '../../../catalog/rules/graph/stranded.ts';
 import { catalogFrom, PACKAGE, type WrittenEntry } from '../olm/universe.ts';
+
+const rule = rules.find(({ id }) => id === 'graph/stranded-v0');
 
 async function world(entries: readonly WrittenEntry[]) {
   const versions = entries.map(({ name }) => name.slice(3)).sort();
@@ -16,7 +18,7 @@ async function world(entries: readonly WrittenEntry[]) {
 
 async function hints(...entries: readonly WrittenEntry[]): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
-  rule.foresee?.(await world(entries), (_message, _location, details) => found.push(details?.hint));
+  rule?.foresee?.(await world(entries), (_message, _location, details) => found.push(details?.hint));
   return found;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { higherVersions } from '../../../catalog/rules/version-order.ts';
-import { catalogFrom } from '../olm/universe.ts';
+import { higherVersions } from '../../../../catalog/rules/graph/v1-versions.ts';
+import { catalogFrom } from '../../olm/universe.ts';
 
 /** The versions that are proposed in place of one that replaces another, in a package that has these. */
 async function proposed(to: string, from: string, others: readonly string[] = []): Promise<string[]> {

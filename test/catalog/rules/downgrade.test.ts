@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { intervalsOf } from '../../../catalog/rules/version-line.ts';
+import { intervalsOf } from '../../../catalog/rules/downgrade.ts';
 import { satisfies } from '../../../catalog/version/satisfies.ts';
 import { compareVersions, parseRange, parseVersion } from '../../../catalog/version/version.ts';
 
