@@ -249,6 +249,9 @@ function follow<E extends Pick<Entry, 'replaces'>>(
   return true;
 }
 
+/** Heads that a text names: it is said of each version of the channel. */
+const NAMED = 20;
+
 /** Why a channel has no order, in the resolver's words. */
 export function disorderText(candidates: Candidates<unknown>, channel: string, ofPackage: string): string {
   const where = `channel ${JSON.stringify(channel)} of package ${JSON.stringify(ofPackage)}`;
@@ -259,7 +262,10 @@ export function disorderText(candidates: Candidates<unknown>, channel: string, o
       return `no channel heads (entries not replaced by another entry) found in ${where}`;
     case 'cycle':
       return `a cycle exists in the chain of replacement beginning with ${JSON.stringify(candidates.head)} in ${where}`;
-    case 'many-heads':
-      return `a unique replacement chain within a channel is required to determine the relative order between channel entries, but ${candidates.heads.length} replacement chains were found in ${where}: ${candidates.heads.join(', ')}`;
+    case 'many-heads': {
+      const { heads } = candidates;
+      const more = heads.length > NAMED ? ` and ${heads.length - NAMED} more` : '';
+      return `a unique replacement chain within a channel is required to determine the relative order between channel entries, but ${heads.length} replacement chains were found in ${where}: ${heads.slice(0, NAMED).join(', ')}${more}`;
+    }
   }
 }

@@ -24,6 +24,12 @@ describe('candidatesOf', () => {
     expect(order(entry('a'), entry('b'))).toContain('2 replacement chains were found in channel "stable"');
   });
 
+  test('says how many chains there are, and names the first, for it is said of each version', () => {
+    const apart = (count: number) => order(...Array.from({ length: count }, (_, i) => entry(`v${i}`)));
+    expect(apart(20)).toMatch(/20 replacement chains .*: v0, .*, v19$/);
+    expect(apart(2000)).toMatch(/2000 replacement chains .*: v0, .*, v19 and 1980 more$/);
+  });
+
   test('says what is wrong as the resolver does', () => {
     expect(order(entry('a', 'b'), entry('b', 'a'))).toContain('no channel heads');
     expect(order(entry('c', 'b'), entry('b', 'a'), entry('a', 'b'))).toContain(
