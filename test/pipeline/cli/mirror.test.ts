@@ -212,6 +212,11 @@ test("oc-mirror's configuration is followed, and written for those who go on wit
   expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
   writeFileSync(join(directory, 'isc.yaml'), configuration('    packages: [{name: nothing}]\n'));
   expect((await run('plan', '--image-set', 'isc.yaml', ...words)).exit).toBe(1);
+  // Nothing is deleted by a configuration whose packages are not found.
+  const deletes = configuration('    packages: [{name: nothing}]\n').replace('mirror:\n', 'delete:\n');
+  writeFileSync(join(directory, 'disc.yaml'), deletes.replace('kind: ', 'kind: Delete'));
+  expect((await run('plan', '--image-set', 'disc.yaml', ...words, '--out', 'deletes')).exit).toBe(1);
+  expect(existsSync(join(directory, 'deletes'))).toBe(false);
   writeFileSync(join(directory, 'isc.yaml'), `${configuration('    full: true\n')}  samples: [{name: a}]\n`);
   const refused = await run('plan', '--image-set', 'isc.yaml', ...words, '--out', 'refused');
   expect(refused).toMatchObject({
