@@ -5,9 +5,7 @@ import type { Finding } from '../finding.ts';
 import { CATALOG_RULES } from './catalog.ts';
 import { type Rule, runRules } from './rule.ts';
 
-export const OPM_RULES: readonly Rule[] = CATALOG_RULES.filter(
-  ({ opm }) => opm !== undefined && opm.length > 0,
-);
+export const OPM_RULES: readonly Rule[] = CATALOG_RULES.filter(({ opm }) => opm !== undefined);
 
 /** Findings of opm's rules; a catalog without any is one that opm serves. */
 export function opmFindings(blobs: Blobs): Finding[] {

@@ -36,7 +36,7 @@ export interface Rule {
   /** The fix, for findings without a hint. */
   readonly fix?: string;
   /** Messages of opm and of bundle validators that the rule covers; absent if they have none. */
-  readonly opm?: readonly string[];
+  readonly opm?: readonly [string, ...string[]];
   /** The harm of its findings to clusters that use the catalog; absent if they do none. */
   readonly harm?: Harm;
   /** Whether it is about bundles rather than catalogs: its findings do not depend on where a bundle is offered. */
