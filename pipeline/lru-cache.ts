@@ -1,7 +1,7 @@
 /** What was read and may be asked for again, as long as there is room: what was asked for longest ago goes first. */
 export class LruCache<V> {
   readonly #most: number;
-  readonly #items = new Map<string, { readonly value: V; readonly weight: number; readonly round: number }>();
+  readonly #items = new Map<string, { readonly value: V; readonly weight: number; round: number }>();
   #weight = 0;
   #round = 0;
 
@@ -14,7 +14,8 @@ export class LruCache<V> {
     const item = this.#items.get(key);
     if (!item) return undefined;
     this.#items.delete(key);
-    this.#items.set(key, { ...item, round: this.#round });
+    item.round = this.#round;
+    this.#items.set(key, item);
     return item.value;
   }
 

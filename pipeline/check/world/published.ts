@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { headsOf } from '../../../catalog/fbc/channel.ts';
 import { type EachBlob, load } from '../../../catalog/fbc/load.ts';
 import type { Blobs, Bundle, Channel } from '../../../catalog/fbc/model.ts';
+import { onceFor } from '../../../catalog/go/once.ts';
 import type { PublishedBundle } from '../../../catalog/olm/foresight/world.ts';
 import { OUTLINE } from '../../../catalog/olm/outline.ts';
 import { isWithin } from '../../change/catalogs.ts';
@@ -92,39 +93,43 @@ export async function publishedIn(
   const found: Found = new Map();
   const files = new Map(versions.map((version) => [version.id, version]));
   const asked = [...files.values()].slice(0, MOST_FILES);
-  const known = (id: string): FilePast | undefined => kept.get(keyOf(id, limits));
-  const unread = asked.filter(({ id }) => !known(id));
+  const known = new Map(asked.map(({ id }) => [id, kept.get(keyOf(id, limits))]));
+  const unread = asked.filter(({ id }) => !known.get(id));
   await objects.prefetch(unread.map(({ id }) => id));
   const read = new Map<string, FilePast>();
   let bytes = 0;
   for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
     const batch = asked.slice(i, i + TOGETHER);
     const contents = await Promise.all(
-      batch.map(({ id }) => (known(id) ? undefined : contentOf(objects, id, limits))),
+      batch.map(({ id }) => (known.get(id) ? undefined : contentOf(objects, id, limits))),
     );
     // One after the other: what one of them has brought need not be parsed for the next.
     for (const [at, { id }] of batch.entries()) {
       const content = contents[at];
-      const past = known(id) ?? (content && (await filePast(content, { limits, kept })));
+      const past = known.get(id) ?? (content && (await filePast(content, { limits, kept })));
       if (!past) continue;
-      kept.keep(keyOf(id, limits), past, weightOf(past));
+      if (!known.get(id)) kept.keep(keyOf(id, limits), past, weightOf(past));
       bytes += past.bytes;
       read.set(id, past);
     }
   }
   const catalogOf = ({ catalog, path }: AddedFile): string | undefined =>
     catalog ?? places.find((place) => isWithin(path, place.path))?.catalog;
-  const packages = new Map<string, string[]>();
+  const packages = new Map<string, Set<string>>();
   for (const version of versions) {
     const catalog = catalogOf(version);
     const past = read.get(version.id);
-    if (past) packages.set(version.path, [...(packages.get(version.path) ?? []), ...packagesIn(past)]);
+    if (past) {
+      const names = packages.get(version.path) ?? new Set();
+      packages.set(version.path, names);
+      for (const name of packagesIn(past)) names.add(name);
+    }
     if (catalog !== undefined && past) note(past, version, mapIn(found, catalog));
   }
   const since = new Map<string, Map<string, string>>();
   for (const file of added) {
     const days = mapIn(since, catalogOf(file) ?? '');
-    for (const name of new Set(packages.get(file.path) ?? ['']))
+    for (const name of packages.get(file.path) ?? [''])
       if (file.date < (days.get(name) ?? LAST_DAY)) days.set(name, file.date);
   }
   const cut =
@@ -140,10 +145,10 @@ export async function publishedIn(
 
 const LAST_DAY = '9999-12-31';
 
-function packagesIn({ channels, bundles }: FilePast): string[] {
+const packagesIn = onceFor(({ channels, bundles }: FilePast): ReadonlySet<string> => {
   const blobs = [...channels, ...bundles.map(({ bundle }) => bundle)];
-  return [...new Set(blobs.map((blob) => blob.package))];
-}
+  return new Set(blobs.map((blob) => blob.package));
+});
 
 /** The bytes of an old version; undefined where a partial clone does not have it, or it is too large. */
 async function contentOf(objects: ObjectReader, id: string, limits: Limits): Promise<Buffer | undefined> {
@@ -209,8 +214,10 @@ interface OutlinedBundle {
 }
 
 function keyOf(id: string, limits: Limits): string {
-  return `${id} ${JSON.stringify(limits)}`;
+  return `${id} ${limitsText(limits)}`;
 }
+
+const limitsText = onceFor((limits: Limits) => JSON.stringify(limits));
 
 /** Reads one version of a file, but for documents that are known. */
 async function filePast(
@@ -221,8 +228,9 @@ async function filePast(
   const bundles: OutlinedBundle[] = [];
   for (const document of documentsIn(content)) {
     const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
-    const past = kept.get(key) ?? (await parseDocument(document.toString('utf8'), limits));
-    kept.keep(key, past, weightOf(past));
+    const known = kept.get(key);
+    const past = known ?? (await parseDocument(document.toString('utf8'), limits));
+    if (!known) kept.keep(key, past, weightOf(past));
     channels.push(...past.channels);
     bundles.push(...past.bundles);
   }
