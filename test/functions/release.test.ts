@@ -172,7 +172,16 @@ test('bundles of a push are images and pull requests, and a catalog that names o
   expect(
     await registry.resolve({ kind: 'tag', registry: host, repository: 'org/etcd-bundle', tag: 'v1.1.0' }),
   ).toMatchObject({ digest: image.split('@')[1] });
-  expect(hub.forge.pulls.get(7)).toMatchObject({ title: 'Release etcd 1.1.0' });
+  expect(hub.forge.pulls.get(7)).toMatchObject({
+    title: 'Release etcd 1.1.0',
+    body: expect.stringContaining(
+      [
+        '- `operators/etcd/catalog-templates/basic.yaml`',
+        '- `catalogs/v4.12/etcd/catalog.yaml`',
+        '- `catalogs/v4.20/etcd/catalog.yaml`',
+      ].join('\n'),
+    ),
+  });
   expect(await stateOf(commit, 'v4.21')).toBe('published');
   expect(told.get('portolan/release')).toBe('success: released etcd 1.1.0');
   expect(hub.forge.deployments.map(({ environment, ref }) => [environment, ref])).toEqual([

@@ -212,6 +212,19 @@ test("oc-mirror's configuration is followed, and written for those who go on wit
   expect(await run('copy', 'mirror/mapping.txt', ...hosts)).toMatchObject({ exit: 0 });
   writeFileSync(join(directory, 'isc.yaml'), configuration('    packages: [{name: nothing}]\n'));
   expect((await run('plan', '--image-set', 'isc.yaml', ...words)).exit).toBe(1);
+  // An image is built of one catalog: another one would be left out.
+  const other = `${source.host}/org/other:v1`;
+  await pushImage(client, parseReference(other), { image: { root, manifests, blobs } });
+  writeFileSync(
+    join(directory, 'isc.yaml'),
+    configuration(`    packages: [{name: foo}]\n  - catalog: ${other}\n    packages: [{name: foo}]\n`),
+  );
+  const build = ['--build', `${mirror.host}/m/built:v1`, '--out', 'built'];
+  expect(await run('plan', '--image-set', 'isc.yaml', ...words, ...build)).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('--build requires exactly one selected catalog, found 2'),
+  });
+  expect(existsSync(join(directory, 'built'))).toBe(false);
   // Nothing is deleted by a configuration whose packages are not found.
   const deletes = configuration('    packages: [{name: nothing}]\n').replace('mirror:\n', 'delete:\n');
   writeFileSync(join(directory, 'disc.yaml'), deletes.replace('kind: ', 'kind: Delete'));
