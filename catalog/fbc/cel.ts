@@ -10,7 +10,7 @@ import { compareVersions, parseTolerant } from '../version/version.ts';
 import { CelCostError, childrenOf, estimate, type Meter, meterRule, newMeter } from './cel-cost.ts';
 import type { Property } from './model.ts';
 
-/** Compiles rules; null is a rule that is not evaluated: it costs too much, or the library lacks a part of CEL. */
+/** Compiles rules; null is a rule that is not evaluated: it costs too much, the library lacks a part of CEL, or it is too large for it. */
 export interface Cel {
   /** @throws CelError when the rule is none, or does not say yes or no */
   compile(rule: string): CelRule | null;
@@ -119,8 +119,14 @@ function compile({ environment, compilePattern, meter }: Engine, rule: string): 
       }
     };
   } catch (error) {
+    if (isBeyondLimits(error)) return null;
     throw error instanceof CelError ? error : new CelError(firstLine(error));
   }
+}
+
+/** Whether a rule is too large or too deep for the library, which says nothing about OLM. */
+function isBeyondLimits(error: unknown): boolean {
+  return error instanceof RangeError || /^Exceeded max/.test(firstLine(error));
 }
 
 function firstLine(error: unknown): string {

@@ -1,6 +1,6 @@
 /** HTTP servers of the host's processes: webhooks and jobs on one port, probes and metrics on another. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { limitConnections } from '../../pipeline/server-limits.ts';
+import { limitConnections, oneAtATime } from '../../pipeline/server-limits.ts';
 
 interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -57,7 +57,7 @@ export async function serve(
       // Node looks for requests that take too long only so often: every 30 s when left out.
       connectionsCheckingInterval: Math.min(1000, limits.head),
     },
-    async (request, response) => {
+    oneAtATime(async (request, response) => {
       const answer = (status: number, body: string, type = 'text/plain'): void => {
         response.writeHead(status, {
           'content-type': `${type}; charset=utf-8`,
@@ -96,7 +96,7 @@ export async function serve(
       } finally {
         hold(-own);
       }
-    },
+    }),
   );
   // A reader who takes nothing of an answer for so long is gone.
   server.timeout = 120_000;

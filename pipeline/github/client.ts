@@ -8,6 +8,7 @@ import { throttling } from '@octokit/plugin-throttling';
 import { Octokit } from '@octokit/rest';
 import { type ErrorCode, PipelineError } from '../error.ts';
 import { LruCache } from '../lru-cache.ts';
+import { keepAuthorization, withoutSecrets } from '../secrets.ts';
 
 export type GitHub = Octokit;
 
@@ -138,7 +139,10 @@ function authOf(identity: GitHubIdentity): object {
   return { authStrategy: createAppAuth, auth: { appId: app, privateKey, ...installed } };
 }
 
-function timely(url: string, options: RequestInit): Promise<Response> {
+/** Sends a request. Node's errors repeat a header with a line break, and a server may repeat any. */
+function timely(url: string, options: RequestInit & { headers: Record<string, string> }): Promise<Response> {
+  const { authorization } = options.headers;
+  if (authorization !== undefined) keepAuthorization(authorization);
   return fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT) });
 }
 
@@ -191,7 +195,7 @@ function errorOf(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('status' in thrown) || !('request' in thrown)) return thrown;
   const { status, request } = thrown as Error & { status: number; request: Asked };
   const what = `${request.method} ${new URL(request.url).pathname}`;
-  const said = thrown.message.replaceAll(/\s+/g, ' ').slice(0, 300);
+  const said = withoutSecrets(thrown.message).replaceAll(/\s+/g, ' ').slice(0, 300);
   const waiting = /rate limit/i.test(said);
   // Octokit reports 500 for requests without a reply.
   if (!('response' in thrown) || thrown.response === undefined) {

@@ -274,13 +274,17 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map(escaped).join(' | ')} |`;
 }
 
-/** Text that Markdown shows literally: no markup, mentions, links or ends of cells. */
+/**
+ * Text that Markdown shows literally: no markup, mentions, links or ends of cells. GitHub looks for mentions, addresses and
+ * issues (`#1`, `owner/name#1`, `GH-1`) in what has been rendered, so that a backslash does not help.
+ */
 export function escaped(text: string): string {
   return plain(text)
     .replaceAll(/[\\`*_{}[\]()#+!|~<>&-]/g, (c) =>
       c === '<' ? '&lt;' : c === '>' ? '&gt;' : c === '&' ? '&amp;' : `\\${c}`,
     )
     .replaceAll('@', '@\u200b')
+    .replaceAll(/(\\#|\bGH\\-)(?=\d)/gi, '$1\u200b')
     .replaceAll(/(https?|ftp):/gi, '$1\u200b:')
     .replaceAll(/www\./gi, 'www\u200b.');
 }

@@ -54,7 +54,8 @@ export function sarifReport(report: SarifFindings): string {
  * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html#_Toc34317424
  */
 function withoutLinks(text: string): string {
-  return text.replaceAll('](', '\\](');
+  // An even number of backslashes escapes only backslashes.
+  return text.replaceAll(/(?<!\\)((?:\\\\)*)\]\(/g, '$1\\](');
 }
 
 interface SarifResult {

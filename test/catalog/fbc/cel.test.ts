@@ -46,6 +46,14 @@ describe('rules over the properties of a bundle', () => {
   });
 
   test.each([
+    ['nests deeply', `${'('.repeat(60)}true${')'.repeat(60)}`],
+    ['nests very deeply', `${'!'.repeat(20_000)}true`],
+    ['has many parts', Array.from({ length: 600 }, () => 'true').join(' && ')],
+  ])('44: says nothing of a rule that %s, which OLM may read', async (_, rule) => {
+    expect(await evaluate(rule)).toBeUndefined();
+  });
+
+  test.each([
     ["properties.exists(p, p.type.matches('^cert'))", true],
     ["properties.exists(p, matches(p.type, '[[:upper:]]'))", false],
     ["'ab'.matches('(?i:B)$')", true],

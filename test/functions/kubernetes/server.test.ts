@@ -63,6 +63,28 @@ test('bodies that never end are refused beyond 64 MiB in all, and leave room and
   expect(log).toEqual([]);
 });
 
+test('95: of many requests at once on a connection one is handled at a time, and far too many end it', async () => {
+  let started = 0;
+  const waits: Routes = {
+    'POST /wait': () => {
+      started++;
+      return new Promise(() => undefined);
+    },
+  };
+  const { server } = await running(waits);
+  const send = (count: number) => {
+    const socket = connect(server.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined).resume();
+    socket.write('POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'.repeat(count));
+    return socket;
+  };
+  const few = send(50);
+  const many = send(500);
+  await expect.poll(() => many.destroyed, { timeout: 10_000 }).toBe(true);
+  expect([started, few.destroyed]).toEqual([2, false]);
+});
+
 test('a body that is too large is refused before it has come', async () => {
   let calls = 0;
   const { server } = await running({

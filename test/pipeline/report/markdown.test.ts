@@ -72,6 +72,14 @@ test('what changes alike in several catalogs is said once', () => {
   ]);
 });
 
+test('98: a name is no reference to an issue, which GitHub would tell of this pull request', () => {
+  const message = 'channels "evil/repo#1", #2, GH-3 and gh-4, but c#, #x and GH-x';
+  const text = markdown({ ...at('catalog.yaml'), message });
+  expect(text).toContain(
+    'channels "evil/repo\\#\u200b1", \\#\u200b2, GH\\-\u200b3 and gh\\-\u200b4, but c\\#, \\#x and GH\\-x',
+  );
+});
+
 test('what an upgrade requires is folded, escaped, and ends with the command that shows all', () => {
   const review = {
     package: 'etcd',

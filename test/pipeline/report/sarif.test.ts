@@ -55,6 +55,14 @@ test('94: a name with a link of SARIF is none in a message', () => {
   });
 });
 
+test.each([
+  ['a\\](b)', 'a\\](b)'],
+  ['a\\\\](b)', 'a\\\\\\](b)'],
+  ['a\\\\\\](b)', 'a\\\\\\](b)'],
+])('97: backslashes before the bracket do not escape the escape: %s', (message, text) => {
+  expect(resultsOf({ findings: [finding({ message })] })).toMatchObject([{ message: { text } }]);
+});
+
 test('known and waived findings say so, and come below errors', () => {
   const at = (line: number) => finding({ location: { file: FILE, line, column: 1 } });
   const waived = [{ finding: at(3), until: '2027-01-01', reason: 'an old channel' }];
