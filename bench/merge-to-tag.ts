@@ -16,7 +16,7 @@ import { settingsFrom } from '../functions/aws/env.ts';
 import { bucketMemory } from '../functions/aws/store.ts';
 import { branchOpener } from '../functions/branch.ts';
 import { createRegistryClient } from '../pipeline/oci/registry/client.ts';
-import { handleMessage } from '../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../pipeline/publish/delivery/handle-delivery.ts';
 import { messageOf } from '../pipeline/publish/delivery/message.ts';
 import { recordFence } from '../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../pipeline/publish/records/directory.ts';

@@ -10,15 +10,15 @@ import type { Repository } from '../pipeline/git/repository.ts';
 import type { GitHub } from '../pipeline/github/client.ts';
 import { type Drift, driftOf } from '../pipeline/github/drift.ts';
 import { proposePins } from '../pipeline/github/drift-pins.ts';
-import { repositoryName } from '../pipeline/github/gate.ts';
+import { repositoryName } from '../pipeline/github/forge.ts';
 import { scheduledPromotions } from '../pipeline/github/promotion-proposals.ts';
 import type { Proposed } from '../pipeline/github/proposal.ts';
 import { readTip } from '../pipeline/github/pull-request.ts';
 import { createRegistryClient, openTransport } from '../pipeline/oci/registry/client.ts';
 import { policyAt } from '../pipeline/policy/read-policy.ts';
-import { forEachSource } from './for-each-source.ts';
 import type { GateRequest } from './gate.ts';
 import type { Source } from './receive.ts';
+import { forEachSource } from './reconcile.ts';
 import type { Telemetry } from './telemetry.ts';
 
 export interface DriftRequest extends Omit<GateRequest, 'forge'> {

@@ -1,11 +1,9 @@
 /** The gate in the functions: what a pull request's events ask for, checked and reported as the Action does. */
-
 import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
 import type { Checker } from '../pipeline/check/confined/confined-check.ts';
 import type { CheckReport } from '../pipeline/check/report.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { concernedHeads } from '../pipeline/forge/dependents.ts';
-import { isForeign } from '../pipeline/forge/foreign-status.ts';
 import type { GateForge, OpenPull, Reported } from '../pipeline/forge/forge.ts';
 import type { ForgePorts, GateOutcome, MergeGroup } from '../pipeline/forge/gate.ts';
 import {
@@ -18,7 +16,7 @@ import {
   markPending,
   type Selection,
 } from '../pipeline/forge/head.ts';
-import { setStatus, withoutStatus } from '../pipeline/forge/set-status.ts';
+import { isForeign, setStatus, withoutStatus } from '../pipeline/forge/status.ts';
 import { authorization, type GitSettings } from '../pipeline/git/process.ts';
 import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { ClientOptions } from '../pipeline/oci/registry/client.ts';

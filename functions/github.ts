@@ -6,7 +6,7 @@ import { PipelineError } from '../pipeline/error.ts';
 import { namedCheck } from '../pipeline/github/checks.ts';
 import { answer, type GitHub, openGitHub, pages } from '../pipeline/github/client.ts';
 import { lastDeployed, noteDeployed } from '../pipeline/github/deployments.ts';
-import { repositoryName } from '../pipeline/github/gate.ts';
+import { repositoryName } from '../pipeline/github/forge.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
 import type { CheckOf, Deployment } from '../pipeline/publish/delivery/ports.ts';
 

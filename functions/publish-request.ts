@@ -4,6 +4,7 @@
  * goes the way of every other publish, and is waited for.
  */
 import { createHash } from 'node:crypto';
+import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { isObject } from '../catalog/go/shape.ts';
 import { parseJson } from '../catalog/json.ts';
 import { PipelineError } from '../pipeline/error.ts';
@@ -13,7 +14,6 @@ import { type CatalogMessage, messageOf, readWork } from '../pipeline/publish/de
 import { isDone, noteOutcome, outcomeAt } from '../pipeline/publish/delivery/outcome.ts';
 import { currentBeside } from '../pipeline/publish/documents.ts';
 import type { Delivery, Source } from './receive.ts';
-import type { Claims } from './token.ts';
 
 export interface AskPorts {
   readonly sources: readonly Source[];
@@ -192,4 +192,51 @@ async function answerOf(
     files[key.slice(documents.length)] = text;
   }
   return { published: true, receipt: parseJson(files[RECEIPT] ?? 'null'), files, tooLarge };
+}
+
+// A job's identity token, looked at with the keys of whoever gives such tokens.
+
+/** What a token says; what of it is asked for is another matter. */
+type Claims = Readonly<Record<string, unknown>>;
+
+/** How long the keys may take to come, in ms. */
+const TIMEOUT = 5000;
+/** How far clocks may be apart, in s. */
+const SKEW = 60;
+
+/**
+ * Reads identity tokens. It checks who issued a token and until when it holds; whom it is for and what it allows, the caller checks.
+ *
+ * @param issuer a URL, whose keys stand where GitHub and Sigstore's other issuers have them
+ * @throws PipelineError from its function: `denied` for a token that the issuer did not sign,
+ *   `unreachable` (retryable) when the keys cannot be had
+ */
+export function tokenReader(issuer: string): (token: string) => Promise<Claims> {
+  const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks`), { timeoutDuration: TIMEOUT });
+  return async (token) => {
+    try {
+      // One algorithm: a token does not choose how it is checked.
+      const { payload } = await jwtVerify(token, keys, {
+        algorithms: ['RS256'],
+        issuer,
+        clockTolerance: SKEW,
+      });
+      return payload;
+    } catch (cause) {
+      if (isOfToken(cause)) {
+        throw new PipelineError('denied', `the identity token was not issued by ${issuer}`, { cause });
+      }
+      throw new PipelineError('unreachable', `cannot get the keys of ${issuer}`, {
+        cause,
+        retryable: true,
+      });
+    }
+  };
+}
+
+/** Whether the token is at fault, and not the way to the keys. */
+function isOfToken(error: unknown): boolean {
+  if (!(error instanceof errors.JOSEError)) return false;
+  const ofKeys = [errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code];
+  return !ofKeys.includes(error.code);
 }

@@ -1,7 +1,8 @@
 /** Compares what is published with the branch, on a schedule, for every repository. */
+
+import { PipelineError } from '../pipeline/error.ts';
 import type { DeliveryPorts } from '../pipeline/publish/delivery/ports.ts';
 import { type Reconciled, reconcile } from '../pipeline/publish/delivery/reconcile.ts';
-import { forEachSource } from './for-each-source.ts';
 import type { Source } from './receive.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -30,4 +31,31 @@ export async function reconcileAll(
   const failed = all.flatMap((one) => one.failed);
   for (const _ of failed) telemetry.count('ReconcileFailed');
   return { healed, failed, messages: all.flatMap(({ messages }) => messages) };
+}
+
+// What is done on a schedule for every repository: what is wrong with one keeps the others back from nothing.
+
+/**
+ * @param failed called with each source for which it could not be done
+ * @returns what came of the others
+ * @throws PipelineError the last one, when it could be done for none
+ */
+export async function forEachSource<T>(
+  sources: readonly Source[],
+  work: (source: Source) => Promise<T>,
+  failed: (source: Source, error: PipelineError) => void,
+): Promise<T[]> {
+  const done: T[] = [];
+  let last: PipelineError | undefined;
+  for (const source of sources) {
+    try {
+      done.push(await work(source));
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+      last = error;
+      failed(source, error);
+    }
+  }
+  if (last && done.length === 0) throw last;
+  return done;
 }

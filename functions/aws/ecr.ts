@@ -14,7 +14,7 @@ import { formatReference, type Reference, repositoryName } from '../../catalog/r
 import { PipelineError } from '../../pipeline/error.ts';
 import type { KeepRule, Registry, Repository } from '../../pipeline/ports.ts';
 import { ecrFailure, ecrHost } from '../ecr/credentials.ts';
-import { ASKING } from '../s3/client.ts';
+import { ASKING } from '../s3/failure.ts';
 
 /**
  * Makes a repository where there is none. One that is there stays as its owner set it up.

@@ -2,8 +2,7 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Announcement, RetirementNotice } from '../../pipeline/publish/delivery/ports.ts';
-import { ASKING } from '../s3/client.ts';
-import { cloudError } from '../s3/failure.ts';
+import { ASKING, cloudError } from '../s3/failure.ts';
 
 interface Announcer {
   readonly announce: (published: Announcement) => Promise<void>;

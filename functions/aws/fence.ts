@@ -13,8 +13,7 @@ import {
   parseClaim,
   parseLease,
 } from '../../pipeline/publish/fence-records.ts';
-import { ASKING } from '../s3/client.ts';
-import { cloudError } from '../s3/failure.ts';
+import { ASKING, cloudError } from '../s3/failure.ts';
 
 /** @throws PipelineError from its functions: without the table nothing is claimed, and no tag moves */
 export function tableFence(table: string): Fence {

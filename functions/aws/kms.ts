@@ -11,7 +11,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
-import { ASKING } from '../s3/client.ts';
+import { ASKING } from '../s3/failure.ts';
 
 /** Time for an answer, in ms. */
 const PATIENCE = 4000;

@@ -1,8 +1,7 @@
 /** The address that jobs of the Action ask, a function's own: it may wait longer than an HTTP API's. */
 import { systemClock } from '../../pipeline/oci/registry/clock.ts';
-import { ask } from '../publish-request.ts';
+import { ask, tokenReader } from '../publish-request.ts';
 import { bucketRecords } from '../s3/records.ts';
-import { tokenReader } from '../token.ts';
 import { settings } from './env.ts';
 import { deliveryOf, type HttpEvent, ROOM } from './http.ts';
 import { telemetryOf } from './log.ts';

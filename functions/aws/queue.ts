@@ -1,8 +1,7 @@
 /** The queue: SQS FIFO, whose groups are in order and whose ids hold for five minutes. */
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Queue } from '../../pipeline/ports.ts';
-import { ASKING } from '../s3/client.ts';
-import { cloudError } from '../s3/failure.ts';
+import { ASKING, cloudError } from '../s3/failure.ts';
 
 export function fifoQueue(url: string): Queue {
   const client = new SQSClient(ASKING);

@@ -1,8 +1,7 @@
 /** Secrets, kept for minutes and never logged. */
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PipelineError } from '../../pipeline/error.ts';
-import { ASKING } from '../s3/client.ts';
-import { cloudError } from '../s3/failure.ts';
+import { ASKING, cloudError } from '../s3/failure.ts';
 
 /** How long a secret is kept, in ms: a new one is in use after it. */
 const KEPT = 300_000;

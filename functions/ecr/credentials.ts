@@ -7,8 +7,7 @@ import { ECRClient, GetAuthorizationTokenCommand } from '@aws-sdk/client-ecr';
 import { PipelineError } from '../../pipeline/error.ts';
 import { ECR_HOST } from '../../pipeline/oci/registry/quirks.ts';
 import type { Credential, CredentialSource } from '../../pipeline/ports.ts';
-import { ASKING } from '../s3/client.ts';
-import { codeOf, isRetryable } from '../s3/failure.ts';
+import { ASKING, codeOf, isRetryable } from '../s3/failure.ts';
 
 /** A registry of ECR. */
 interface EcrHost {

@@ -5,7 +5,7 @@ import {
   showsStatus,
 } from '../../pipeline/forge/forgejo/forge.ts';
 import { forgejoWebhooks } from '../../pipeline/forge/forgejo/webhook.ts';
-import { repositoryName } from '../../pipeline/github/gate.ts';
+import { repositoryName } from '../../pipeline/github/forge.ts';
 import type { AccountForge } from './account.ts';
 
 export const forgejo: AccountForge = {

@@ -1,7 +1,7 @@
 /** The ports of a delivery, as the Kubernetes host has them; made once for each process. */
 import { readText } from '../../pipeline/directory.ts';
 import type { Store } from '../../pipeline/oci/image/build-cache.ts';
-import { directoryStore } from '../../pipeline/oci/image/directory-store.ts';
+import { directoryStore } from '../../pipeline/oci/image/stores.ts';
 import { createRegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts';
 import type { RecordStore } from '../../pipeline/ports.ts';
@@ -18,8 +18,7 @@ import type { Settings } from './env.ts';
 import { openQueues, type Queues } from './queue.ts';
 import { createRecords, tableRecords } from './records.ts';
 import { fileSecret, renewedCredentials } from './secret.ts';
-import type { ScrapedTelemetry } from './telemetry.ts';
-import { tracedStep } from './tracing.ts';
+import { type ScrapedTelemetry, tracedStep } from './telemetry.ts';
 
 /** The role of a process that reads one pull request. */
 export const READER = 'read';

@@ -8,8 +8,7 @@ import { type Host, openHost, READER } from './host.ts';
 import { SERVICES, type Service, TASKS } from './roles.ts';
 import { fileSecret } from './secret.ts';
 import { serve } from './server.ts';
-import { telemetryOf } from './telemetry.ts';
-import { startTracing } from './tracing.ts';
+import { startTracing, telemetryOf } from './telemetry.ts';
 
 const [role = '', ...words] = process.argv.slice(2);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

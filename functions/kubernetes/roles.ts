@@ -8,23 +8,21 @@ import { messageOf, readRing, readWork } from '../../pipeline/publish/delivery/m
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { handleRing } from '../../pipeline/publish/delivery/ring.ts';
 import { isSettled, statusBeside, statusText } from '../../pipeline/publish/delivery/status.ts';
+import { ringsListText } from '../../pipeline/publish/rings/look.ts';
 import { ringsIn } from '../../pipeline/publish/rings/store.ts';
-import { ringsListText } from '../../pipeline/publish/rings/text.ts';
 import { amount, linesText } from '../../pipeline/text.ts';
 import { driftAll } from '../drift.ts';
 import { webhooksOf } from '../forges/forges.ts';
 import { newEpochs } from '../new-epoch.ts';
-import { type AnswerRoom, ask } from '../publish-request.ts';
+import { type AnswerRoom, ask, tokenReader } from '../publish-request.ts';
 import { receive } from '../receive.ts';
 import { reconcileAll } from '../reconcile.ts';
 import { smoke } from '../smoke.ts';
-import { tokenReader } from '../token.ts';
 import type { Host } from './host.ts';
-import { removeOldRecords, resetStore } from './records.ts';
-import { resetFence } from './reset-fence.ts';
+import { removeOldRecords, resetFence, resetStore } from './records.ts';
 import { fileSecret } from './secret.ts';
 import { type Answered, type Routes, serve } from './server.ts';
-import { traced } from './tracing.ts';
+import { traced } from './telemetry.ts';
 
 /** Work that goes on until the process is told to stop. */
 export interface Service {

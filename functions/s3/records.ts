@@ -8,8 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { compareText } from '../../catalog/go/text.ts';
 import type { RecordStore } from '../../pipeline/ports.ts';
-import { ASKING } from './client.ts';
-import { cloudError, isStatus } from './failure.ts';
+import { ASKING, cloudError, isStatus } from './failure.ts';
 
 interface BucketOptions {
   readonly bucket: string;

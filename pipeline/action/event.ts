@@ -6,7 +6,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import { STATUS_CONTEXT } from '../forge/marks.ts';
 import { commandIn } from '../github/commands.ts';
-import { canChangeResult, headBefore } from '../github/concern.ts';
+import { canChangeResult, headBefore } from '../github/webhook.ts';
 import type { Person } from '../policy/identity.ts';
 import type { Question } from '../report/answer.ts';
 

@@ -5,7 +5,7 @@ import { PipelineError } from '../error.ts';
 import type { GateForge } from '../forge/forge.ts';
 import { freshnessOf } from '../forge/freshness.ts';
 import { leaveError } from '../forge/head.ts';
-import { setStatus, withoutStatus } from '../forge/set-status.ts';
+import { setStatus, withoutStatus } from '../forge/status.ts';
 import { answer } from '../github/client.ts';
 import { mergeChecked } from '../github/merge.ts';
 import { postAnswer } from '../github/post-report.ts';

@@ -1,6 +1,6 @@
 /** A push published from a clone that somebody else made: no token, and nothing asked of GitHub. */
 import { join, resolve } from 'node:path';
-import { setOutput } from '@actions/core';
+import { setFailed, setOutput, summary } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { openRepository, type Repository } from '../git/repository.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
@@ -9,11 +9,12 @@ import { policyAt } from '../policy/read-policy.ts';
 import { gitFence } from '../publish/fence-git.ts';
 import { publish } from '../publish/publish.ts';
 import { publishedCatalogs } from '../publish/published-catalogs.ts';
+import type { PublishReceipt } from '../publish/receipt.ts';
 import { inRings, textRings } from '../publish/rings/store.ts';
+import { code, escaped } from '../report/markdown.ts';
 import { findingText, matchesGlob, plain } from '../text.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
-import { type Ended, setPublished } from './published.ts';
 import { registryOptions } from './registries.ts';
 
 interface Cloned {
@@ -90,4 +91,51 @@ async function publishOne(inputs: RunInputs, cloned: Cloned, catalog: string): P
     registry.close();
     await fence.close();
   }
+}
+
+// What a run has published, in its outputs and its summary.
+
+/** How publishing one catalog ended. */
+export type Ended =
+  | { readonly catalog: string; readonly kind: 'published'; readonly receipt: PublishReceipt }
+  | { readonly catalog: string; readonly kind: 'refused'; readonly why: string }
+  | { readonly catalog: string; readonly kind: 'unchanged' | 'retired' };
+
+interface Run {
+  /** Id of the commit. */
+  readonly commit: string;
+  readonly ended: readonly Ended[];
+  /** Where the published files are. */
+  readonly out: string;
+  /** What follows the table. */
+  readonly rings: string;
+}
+
+/** Sets the outputs and writes the summary; what was refused fails the run. */
+export async function setPublished({ commit, ended, out, rings }: Run): Promise<void> {
+  const receipts = ended.flatMap((one) =>
+    one.kind === 'published' ? [[one.catalog, one.receipt] as const] : [],
+  );
+  setOutput('published', JSON.stringify(Object.fromEntries(receipts)));
+  setOutput('files', out);
+  await summary.addRaw(`${summaryOf(commit, ended)}${rings}`).write();
+  const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
+  if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
+}
+
+function summaryOf(commit: string, ended: readonly Ended[]): string {
+  const rows = ended.map((one) => {
+    const what =
+      one.kind === 'published' ? code(one.receipt.image) : one.kind === 'refused' ? escaped(one.why) : '';
+    const digest = one.kind === 'published' ? code(one.receipt.digest) : '';
+    return `| ${escaped(one.catalog)} | ${one.kind} | ${what} | ${digest} |`;
+  });
+  return [
+    `## Catalogs of ${commit.slice(0, 12)}`,
+    '',
+    '| catalog | | image | digest |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
 }

@@ -1,5 +1,4 @@
 /** What a push to a gated branch brings to clusters: every catalog that differs from what was published last. */
-
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getIDToken, setFailed, setOutput, warning } from '@actions/core';
@@ -21,15 +20,14 @@ import { heldBackBy, namedMissing } from '../publish/held-back.ts';
 import { publish } from '../publish/publish.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../publish/published-catalogs.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
+import { ringsListText } from '../publish/rings/look.ts';
 import type { RingState } from '../publish/rings/state.ts';
 import { inRings, textRings } from '../publish/rings/store.ts';
-import { ringsListText } from '../publish/rings/text.ts';
 import { findingText, matchesGlob, plain } from '../text.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
-import { publishClone } from './publish-clone.ts';
-import { type Ended, setPublished } from './published.ts';
+import { type Ended, publishClone, setPublished } from './publish-clone.ts';
 import { registryOptions } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
 import { retireGone, returnedAmong } from './retire.ts';

@@ -1,13 +1,15 @@
 /** What a push that brings bundles makes of them, before catalogs are published. */
 import { setFailed, setOutput, summary, warning } from '@actions/core';
-import { addedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
-import type { BundleName } from '../catalogs/release/bundle-image.ts';
+import { addedBundles, type BundleName, bundlesIn } from '../catalogs/release/bundle-image.ts';
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { bundlesEnvironment, lastReleased, noteReleased, type ReleasedNote } from '../github/deployments.ts';
 import { readDefaultBranch } from '../github/pull-request.ts';
-import { releaseArrivals } from '../github/release-arrived.ts';
-import type { BundleRelease, ReleaseBundlesRequest } from '../github/release-bundles.ts';
+import {
+  type BundleRelease,
+  type ReleaseBundlesRequest,
+  releaseArrivals,
+} from '../github/release-bundles.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { code, escaped } from '../report/markdown.ts';

@@ -7,7 +7,7 @@ import { authorization, networkOf } from '../git/process.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { type GitHub, openGitHub } from '../github/client.ts';
-import { repositoryName } from '../github/gate.ts';
+import { repositoryName } from '../github/forge.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
 import { plain } from '../text.ts';
 

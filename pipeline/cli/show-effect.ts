@@ -6,13 +6,14 @@ import { type Blobs, type Catalog, catalogOf } from '../../catalog/fbc/model.ts'
 import type { Finding } from '../../catalog/finding.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { type CatalogSource, sourceOf } from '../../catalog/source.ts';
+import { type Edit, planEdit, writeEdit } from '../catalogs/edit/catalog.ts';
 import { directorySource } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository, workTreeOf } from '../git/repository.ts';
 import type { EditedFiles } from '../git/work-tree-commits.ts';
 import { diffText } from '../report/diff.ts';
-import { searchPath, type Terminal } from '../terminal.ts';
-import { countText, findingText, linesText } from '../text.ts';
+import { type ExitCode, searchPath, type Terminal } from '../terminal.ts';
+import { countText, findingText, linesText, plain } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
 import type { Effect } from './effect.ts';
 import { platformFolders } from './platform-folders.ts';
@@ -45,10 +46,10 @@ export interface PlannedEdit {
 }
 
 /** Whether an error is what was asked for, as the loss of a package that is to be removed. */
-export type IsAsked = (finding: Finding) => boolean;
+type IsAsked = (finding: Finding) => boolean;
 
 /** The command line that asked for a change. */
-export interface Asking {
+interface Asking {
   readonly invocation: Invocation;
   readonly terminal: Terminal;
 }
@@ -188,4 +189,33 @@ function editedSource(source: CatalogSource, edited: EditedFiles): CatalogSource
       return [...kept, ...(await sourceOf(Object.fromEntries(written)).files())];
     },
   };
+}
+
+// Changes to the catalog in a directory: shown with their effect, then written.
+
+interface Editing extends Asking {
+  readonly isAsked?: IsAsked;
+}
+
+/**
+ * Prints what a change does to clusters, makes it, and prints the files that it changed.
+ *
+ * @returns 1 when the change is refused: it breaks a rule of opm, or it harms clusters and nobody accepted that
+ */
+export async function editWithEffect(root: string, edit: Edit, editing: Editing): Promise<ExitCode> {
+  const { terminal, isAsked } = editing;
+  const { files, refused } = await planEdit(root, edit);
+  for (const finding of refused) terminal.err(findingText(finding));
+  if (refused.length > 0) {
+    terminal.err('refused: nothing was changed\n');
+    return 1;
+  }
+  if (files.size === 0) {
+    terminal.err('nothing to change\n');
+    return 0;
+  }
+  if (!(await showEffect({ root, files, ...(isAsked ? { isAsked } : {}) }, editing))) return 1;
+  writeEdit(root, files);
+  for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
+  return 0;
 }

@@ -1,7 +1,8 @@
 /** The one status of a commit: the worst result of all open pull requests that have it as their head. */
 import { type CheckReport, headlineOf, type ReportState, stateOf } from '../check/report.ts';
 import { plain } from '../text.ts';
-import type { HeadStatus } from './forge.ts';
+import type { GateForge, HeadStatus, SetStatus } from './forge.ts';
+import { freshnessOf } from './freshness.ts';
 
 const RANK: Readonly<Record<ReportState, number>> = { failure: 0, pending: 1, success: 2 };
 
@@ -38,4 +39,84 @@ export const CHECKING = 'the check is running';
 /** The status while nothing else is known. @param why one line: what it waits for */
 export function pendingStatus(commit: string, pulls: readonly number[], why: string): HeadStatus {
   return { commit, state: 'pending', description: plain(why), pulls };
+}
+
+// A `portolan` status that another account set: anyone who may write statuses can.
+
+/** How often Portolan replaces foreign statuses of a commit. After that it stops competing with the other account. */
+const MOST = 10;
+
+/**
+ * Whether somebody else has set the newest status of a commit to something else than Portolan did. Where it is not known who
+ * set it, or where that happens again and again, it stays.
+ *
+ * @throws PipelineError as the forge
+ */
+export async function isForeign(
+  forge: Pick<GateForge, 'readStatuses' | 'readSelf'>,
+  commit: string,
+): Promise<boolean> {
+  const [newest, ...older] = await forge.readStatuses(commit);
+  const self = await forge.readSelf?.();
+  if (!newest || self === undefined || newest.by === self) return false;
+  const own = older.find(({ by }) => by === self);
+  return own?.state !== newest.state && changesBy(self, older) < MOST;
+}
+
+/** How often one that somebody else set was followed by an own one. */
+function changesBy(self: number, newestFirst: readonly SetStatus[]): number {
+  return newestFirst.filter(({ by }, i) => by === self && (newestFirst[i + 1]?.by ?? self) !== self).length;
+}
+
+// Sets the result of a head as its status, unless something has changed since the check.
+
+/**
+ * The report to post if the forge rejects the status. An outdated status may still allow the merge, so this report waits.
+ *
+ * @param why the forge rejects it, in one line
+ */
+export function withoutStatus(report: CheckReport, why: string): CheckReport {
+  const wait = `the status portolan could not be set, so it may be of an older check: ${why}`;
+  return { ...report, headline: wait, waitsFor: [wait, ...report.waitsFor] };
+}
+
+/** How often a head is checked if something changes during each check. */
+const TRIES = 3;
+
+/**
+ * Sets the status of a head: the worst result of its pull requests. The data behind the result is read again before and after
+ * that: if it has changed, the status becomes pending, and the head is checked again. A later change has an event of its own,
+ * whose run sets the status to pending.
+ *
+ * @param reports at least one, all of one head
+ * @param again checks the head once more
+ * @returns the reports that are up to date; none if no pull request has this head any more, or if each check found a change
+ * @throws PipelineError as the forge
+ */
+export async function setStatus(
+  forge: GateForge,
+  reports: readonly CheckReport[],
+  again: () => Promise<readonly CheckReport[]>,
+): Promise<readonly CheckReport[]> {
+  let current = reports;
+  for (let tries = 0; tries < TRIES && current.length > 0; tries++) {
+    const status = statusOf(current);
+    const before = await freshnessOf(forge, status.commit, current);
+    if (before.kind === 'gone') return [];
+    if (before.kind === 'current') {
+      await forge.postStatus(status);
+      // A result that blocks nothing that should pass, and lets nothing pass.
+      if (status.state === 'pending') return current;
+      const after = await freshnessOf(forge, status.commit, current);
+      if (after.kind === 'current') return current;
+      await forge.postStatus(pendingStatus(status.commit, status.pulls, CHECKING));
+      if (after.kind === 'gone') return [];
+    }
+    current = await again();
+  }
+  if (current.length > 0) {
+    const { commit, pulls } = statusOf(current);
+    await forge.postStatus(pendingStatus(commit, pulls, 'it changes faster than it can be checked'));
+  }
+  return [];
 }

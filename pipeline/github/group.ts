@@ -1,5 +1,4 @@
 /** The gate of a group of a merge queue. */
-
 import { check } from '../check/check.ts';
 import type { CheckReport } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
@@ -17,10 +16,9 @@ import {
 import { openHistory } from '../forge/history.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
-import { memoryStore } from '../oci/image/memory-store.ts';
+import { memoryStore } from '../oci/image/stores.ts';
 import type { GitHub } from './client.ts';
-import { gitHubForge } from './forge.ts';
-import type { GatePorts } from './gate.ts';
+import { type GatePorts, gitHubForge } from './forge.ts';
 import { graphql } from './graphql.ts';
 import { readCommits, readPullRequest, readReviews, readSides } from './pull-request.ts';
 

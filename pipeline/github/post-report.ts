@@ -1,5 +1,6 @@
 /** Posts a result on GitHub: the status that a branch may require, a check run with annotations, and one comment. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Finding } from '../../catalog/finding.ts';
 import { type CheckReport, enforcedState, headlineOf } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
@@ -9,7 +10,6 @@ import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
 import { plain, shortened } from '../text.ts';
 import { ownAccount } from './account.ts';
 import { answer, answerIfAny, type GitHub, pages } from './client.ts';
-import { createOnce } from './create-once.ts';
 import type { Said } from './pull-queries.ts';
 import { readPullRequest } from './pull-request.ts';
 
@@ -245,4 +245,36 @@ async function commentsOn(
     body,
     user: user && { id: Number(user.id) },
   }));
+}
+
+// Creating something on GitHub once, although an answer may be lost.
+
+const TRIES = 3;
+
+/**
+ * Creates something. A request that fails may have taken effect: before it is sent again, the thing is looked for.
+ *
+ * @param create sends the request, and does not send it again by itself
+ * @param find what an earlier try has created
+ * @param pause before it is looked for, in ms, for each try
+ */
+export async function createOnce<T>(
+  create: () => Promise<T>,
+  find: () => Promise<T | undefined>,
+  pause = 500,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await create();
+    } catch (error) {
+      if (!isUncertain(error) || tries === TRIES) throw error;
+    }
+    await setTimeout(pause * tries);
+    const found = await find();
+    if (found !== undefined) return found;
+  }
+}
+
+function isUncertain(error: unknown): boolean {
+  return error instanceof PipelineError && (error.code === 'unreachable' || error.code === 'bad-answer');
 }

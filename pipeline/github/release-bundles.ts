@@ -4,25 +4,26 @@
  * are pushed before anything names them.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { formatReference } from '../../catalog/reference.ts';
+import { formatReference, tryParseReference } from '../../catalog/reference.ts';
 import { refusalsOf } from '../catalogs/bundle/check-bundle.ts';
-import { addedBundles, bundlesIn } from '../catalogs/release/added-bundles.ts';
 import {
+  addedBundles,
   type BuiltBundle,
   type BundleName,
   builtBundle,
+  bundlesIn,
   bundleTag,
   folderOf,
   pushMade,
 } from '../catalogs/release/bundle-image.ts';
-import { refusalFinding } from '../catalogs/release/refusal-finding.ts';
 import { releasedTexts } from '../catalogs/release/release.ts';
-import { RELEASE_FILE } from '../catalogs/release/release-config.ts';
+import { RELEASE_FILE, refusalFinding } from '../catalogs/release/release-config.ts';
 import { treeRepository } from '../catalogs/release/release-repository.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
+import { eachOf } from '../parallel.ts';
 import type { Policy, ReleasePolicy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
@@ -32,7 +33,7 @@ import type { Content } from './git-data.ts';
 import { branchFor, commitOnto, type Proposal, type Proposed, propose } from './proposal.ts';
 import { branchesBelow } from './proposal-state.ts';
 
-export interface ReleasePorts {
+interface ReleasePorts {
   readonly github: GitHub;
   readonly name: RepositoryName;
   readonly repository: Repository;
@@ -244,4 +245,43 @@ async function proposalAt(
   const files = new Map([...texts].map(([path, text]): [string, Content] => [path, Buffer.from(text)]));
   const title = `Release ${bundle.package} ${bundle.version}`;
   return { title, body: releaseBody({ ...bundle, image: made.reference, paths: [...files.keys()] }), files };
+}
+
+// Bundles that have arrived on a branch, and which of those that were ever refused no registry has.
+
+/** Questions to registries at a time. */
+const REQUESTS = 4;
+
+interface ReleasedArrivals {
+  readonly released: readonly BundleRelease[];
+  /** References of bundles that were refused, now or before, and that no registry is known to have. */
+  readonly missing: ReadonlySet<string>;
+}
+
+/**
+ * @param request with the references that were missing before
+ * @throws PipelineError as {@link releaseBundles}
+ */
+export async function releaseArrivals(
+  ports: ReleasePorts,
+  request: ReleaseBundlesRequest & { readonly missing: readonly string[] },
+): Promise<ReleasedArrivals> {
+  const released = await releaseBundles(ports, request);
+  const missing = new Set([...request.missing, ...released.flatMap((one) => one.missing)]);
+  // Pushed by this run, by an earlier one under a waiver, or by hand.
+  await eachOf([...missing], REQUESTS, async (reference) => {
+    if (await isThere(ports.registry, reference)) missing.delete(reference);
+  });
+  return { released, missing };
+}
+
+/** Whether a registry has an image; what it does not answer is taken for no. */
+async function isThere(registry: Registry, text: string): Promise<boolean> {
+  const reference = tryParseReference(text);
+  try {
+    return reference !== undefined && (await registry.resolve(reference)) !== undefined;
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    return false;
+  }
 }

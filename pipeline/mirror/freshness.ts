@@ -19,7 +19,7 @@ import { formatReference, type Reference, type TagReference } from '../../catalo
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { digestOf } from '../oci/image/content.ts';
-import type { Trust } from '../oci/signatures/trust.ts';
+import type { Trust } from '../oci/signatures/signatures.ts';
 import { verifyStatement } from '../oci/signatures/verify.ts';
 import type { Registry } from '../ports.ts';
 import { writeFiles } from '../write.ts';

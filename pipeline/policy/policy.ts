@@ -1,7 +1,7 @@
 /** The policy as the pipeline uses it: every key there, references read, nothing left to look up. */
 import type { Location, Severity } from '../../catalog/finding.ts';
 import type { MirrorRule } from '../../catalog/mirror/node/node.ts';
-import type { Trust } from '../oci/signatures/trust.ts';
+import type { Trust } from '../oci/signatures/signatures.ts';
 import type { Retirement } from '../ports.ts';
 import type { Identity } from './identity.ts';
 import type { Layout, PathKind } from './layout.ts';

@@ -8,7 +8,7 @@ import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt } from '../git/tree.ts';
-import type { Trust } from '../oci/signatures/trust.ts';
+import type { Trust } from '../oci/signatures/signatures.ts';
 import { parseDuration } from '../text.ts';
 import { readPolicyDocument } from './document.ts';
 import { type Identity, parseIdentity } from './identity.ts';

@@ -1,5 +1,5 @@
 /** Who must have signed an image, and which external checks it must have passed. */
-import type { Trust } from '../oci/signatures/trust.ts';
+import type { Trust } from '../oci/signatures/signatures.ts';
 import type { Repository } from '../ports.ts';
 import type { AttestationDemand, Policy } from './policy.ts';
 import { repositoryMatcher } from './registries.ts';

@@ -1,16 +1,14 @@
 /** The base image of an index image, read from wherever it is. */
-
 import { nodeConfig } from '../../catalog/mirror/node/node.ts';
 import { shellWord } from '../../catalog/names.ts';
 import { type DigestReference, formatReference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import type { BaseImage } from '../oci/image/base.ts';
-import { readBase } from '../oci/image/base.ts';
+import { type BaseImage, readBase } from '../oci/image/base.ts';
 import { isManifestType } from '../oci/registry/image.ts';
 import { formatLocation, type ImageLocation } from '../oci/registry/image-location.ts';
 import { readThroughMirrors } from '../oci/registry/mirrored.ts';
 import { openSource, type Source } from '../oci/registry/open.ts';
-import type { Trust } from '../oci/signatures/trust.ts';
+import type { Trust } from '../oci/signatures/signatures.ts';
 import { isSigned, verifySignatures, whyUnsigned } from '../oci/signatures/verify.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { SignatureDemands } from '../policy/signatures.ts';

@@ -7,7 +7,7 @@ import { PipelineError } from '../error.ts';
 import { parseManifest } from '../oci/registry/image.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import type { Claim, Descriptor, Fence, Manifest, Registry } from '../ports.ts';
-import { filesArtifact } from './files-artifact.ts';
+import { filesArtifact } from './artifacts.ts';
 
 /** The type of the artifact: its annotations name the commit and the epoch. */
 export const COMMIT_TYPE = 'application/vnd.dev.portolan.published-commit.v1';

@@ -6,13 +6,12 @@ import type { ImageLocation } from '../oci/registry/image-location.ts';
 import { type Destination, openDestination } from '../oci/registry/open.ts';
 import { blobOf, type ImageContent, type PushReport, pushImage, sendImage } from '../oci/registry/push.ts';
 import type { Registry } from '../ports.ts';
+import { type AttachedPlan, filesArtifact, planArtifact } from './artifacts.ts';
 import type { OpenBase } from './base.ts';
 import type { Follower } from './fence.ts';
 import { followingTag } from './fence-tag.ts';
-import { filesArtifact } from './files-artifact.ts';
 import { tagForGood } from './immutable-tag.ts';
 import { PAGE, PAGE_TYPE } from './page.ts';
-import { type AttachedPlan, planArtifact } from './plan-artifact.ts';
 import { commitArtifact, type PublishedCommit } from './published-commit.ts';
 
 /** An image and its destination. */

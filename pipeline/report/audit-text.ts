@@ -1,15 +1,16 @@
 /**
  * An audit as text: what to act on first, then each catalog in one line.
  */
-
 import type { Finding } from '../../catalog/finding.ts';
 import { append } from '../../catalog/go/grouped.ts';
+import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { AuditReport, CatalogAudit } from '../check/audit.ts';
-import { amount, clustersText, countText, placeText, plain } from '../text.ts';
+import type { ClusterAudit, Prospect } from '../check/prospects.ts';
+import type { HarmfulMerge, HistoryAudit } from '../check/rehearsal/history.ts';
+import { amount, clustersText, countText, placeText, plain, shortList } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
-import { clusterLines } from './cluster-text.ts';
 import { fleetLines } from './fleet-text.ts';
-import { historyLines } from './history-text.ts';
+import { pathText } from './text-report.ts';
 
 /** Findings of one package and rule that are written out; the rest are only counted. */
 const SHOWN = 3;
@@ -120,4 +121,88 @@ export function catalogLine({ name, packages, bundles, served, reach, images }: 
   const refused = served ? '' : ' opm serve REFUSES it, so clusters get nothing from it;';
   const pinned = `${images.pinned} of ${amount(images.references, 'image')} by digest`;
   return `${plain(name)}:${refused} ${amount(packages, 'package')}, ${amount(bundles, 'bundle')}; ${[...paths, pinned].join('; ')}\n`;
+}
+
+// A cluster's operators as lines: first those that are stuck now, then those that will be.
+
+/** Lines about a cluster, the first of which is a headline. */
+function clusterLines({ today, next, prospects, unknown }: ClusterAudit): string[] {
+  const then = next.length > 0 ? `, then ${next.join(', ')}` : '';
+  const stuckNow = prospects.filter((one) => !one.today.arrives);
+  const stuckThen = prospects.filter((one) => one.today.arrives && one.next && !one.next.arrives);
+  const holding = prospects.filter(({ holdsBack }) => holdsBack);
+  const fine = prospects.length - stuckNow.length - stuckThen.length;
+  return [
+    `cluster: ${amount(prospects.length, 'operator')} checked against ${today.join(', ')}${then}: ${stuckNow.length} stuck now${next.length > 0 ? `, ${stuckThen.length} more after the platform upgrade` : ''}`,
+    ...stuckNow.map((one) => `  STUCK NOW  ${prospectText(one, one.today)}`),
+    ...stuckThen.map((one) => `  STUCK IN ${next.join(', ')}  ${prospectText(one, one.next)}`),
+    ...holding.map((one) => `  BLOCKS THE PLATFORM UPGRADE  ${whoText(one)}: its olm.maxOpenShiftVersion`),
+    ...(fine > 0
+      ? [
+          `  ${amount(fine, 'operator')} can reach a channel head${next.length > 0 ? ', now and after the platform upgrade' : ''}`,
+        ]
+      : []),
+    ...(unknown.length > 0
+      ? [`  not checked, because their catalog was not given: ${unknown.join(', ')}`]
+      : []),
+  ].map(plain);
+}
+
+/** Whether any operator of the cluster has no upgrade path to a head, now or after the platform upgrade. */
+export function isAnyStuck({ prospects }: ClusterAudit): boolean {
+  return prospects.some(({ today, next }) => !today.arrives || next?.arrives === false);
+}
+
+function whoText({ olm, namespace, name, package: of, installed, channels }: Prospect): string {
+  const channel = channels.length > 0 ? `, channel ${channels.join(', ')}` : '';
+  const own = name === of ? '' : ` of package ${of}`;
+  return `${namespace === '' ? '' : `${namespace}/`}${name}${own} ${installed} (OLM ${olm}${channel})`;
+}
+
+function prospectText(prospect: Prospect, summary: PathSummary | undefined): string {
+  if (!summary) return whoText(prospect);
+  const next =
+    summary.kind === 'upgrade' ? ` upgrades to ${plain(pathText({ ...summary, arrives: true }))}, then` : '';
+  return `${whoText(prospect)}:${next} ${summary.why}`;
+}
+
+// Past merges that stranded or broke installations, as lines: the latest first.
+
+/**
+ * Lines about past merges, the first of which is a headline.
+ *
+ * @param order names of all catalogs, in the order of platforms
+ */
+function historyLines({ merges, harmful, unchecked }: HistoryAudit, order: readonly string[]): string[] {
+  return [
+    pastHeadline({ merges, harmful, unchecked }),
+    ...harmful.flatMap((merge) => mergeLines(merge, order)),
+    ...uncheckedLines({ unchecked }),
+  ];
+}
+
+/** How many merges did harm. */
+export function pastHeadline({ merges, harmful }: HistoryAudit): string {
+  return `history: ${harmful.length} of ${amount(merges, 'merge')} stranded or broke installations`;
+}
+
+/** What could not be checked, one line each. */
+export function uncheckedLines({ unchecked }: Pick<HistoryAudit, 'unchecked'>): string[] {
+  return unchecked.map(({ what, why }) => plain(`  not checked: ${what}: ${why}`));
+}
+
+/** One merge: date, commit and subject, then what it did to which installations. */
+export function mergeLines(
+  { commit, date, subject, findings }: HarmfulMerge,
+  order: readonly string[],
+): string[] {
+  const places = new Map<string, Set<string>>();
+  for (const { rule, package: of = '', channel, installed = [], catalogs = [] } of findings) {
+    const where = channel === undefined || channel === '' ? '' : `, channel ${channel}`;
+    const who = installed.length > 0 ? `: installed ${shortList(installed)}` : '';
+    const text = `${rule} ${of}${where}${who}`;
+    places.set(text, new Set([...(places.get(text) ?? []), ...catalogs]));
+  }
+  const told = [...places].map(([text, catalogs]) => `    ${text} (${catalogsText([...catalogs], order)})`);
+  return [`  ${date} ${commit.slice(0, 12)} ${subject}`, ...told].map(plain);
 }

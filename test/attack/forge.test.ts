@@ -1,12 +1,10 @@
 /** Attacks and traps of GitHub itself, by the numbers of the design's list; the gate against a fake GitHub. */
-
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CheckReport, stateOf } from '../../pipeline/check/report.ts';
 import { headsOf } from '../../pipeline/forge/head.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
-import { gitHubForge } from '../../pipeline/github/forge.ts';
-import { type GatePorts, gate } from '../../pipeline/github/gate.ts';
+import { type GatePorts, gate, gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
 import { mergeChecked } from '../../pipeline/github/merge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';

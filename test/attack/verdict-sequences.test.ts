@@ -16,7 +16,7 @@ import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.
 import { gatePullRequest } from '../../pipeline/forge/gate.ts';
 import { gitLabClient, gitLabForge } from '../../pipeline/forge/gitlab/forge.ts';
 import { gateAgain } from '../../pipeline/forge/head.ts';
-import { setStatus } from '../../pipeline/forge/set-status.ts';
+import { setStatus } from '../../pipeline/forge/status.ts';
 import { openRepository, type Repository } from '../../pipeline/git/repository.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';

@@ -7,7 +7,7 @@ import type { GateForge } from '../../pipeline/forge/forge.ts';
 import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.ts';
 import { gitLabClient, gitLabForge } from '../../pipeline/forge/gitlab/forge.ts';
 import { gateHead } from '../../pipeline/forge/head.ts';
-import { setStatus } from '../../pipeline/forge/set-status.ts';
+import { setStatus } from '../../pipeline/forge/status.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';

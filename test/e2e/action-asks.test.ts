@@ -2,13 +2,12 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROOM } from '../../functions/aws/http.ts';
-import { ask } from '../../functions/publish-request.ts';
-import { tokenReader } from '../../functions/token.ts';
+import { ask, tokenReader } from '../../functions/publish-request.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { systemClock } from '../../pipeline/oci/registry/clock.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
-import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
-import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
+import { memoryQueue } from '../../pipeline/publish/delivery/local.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';

@@ -5,11 +5,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openGitClient } from '../../pipeline/git/http/client.ts';
 import { openHttpRepository } from '../../pipeline/git/http/repository.ts';
-import { directoryStore } from '../../pipeline/oci/image/directory-store.ts';
+import { directoryStore } from '../../pipeline/oci/image/stores.ts';
 import { openTransport } from '../../pipeline/oci/registry/client.ts';
 import type { CommitStatus } from '../../pipeline/ports.ts';
-import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
-import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
+import { memoryQueue } from '../../pipeline/publish/delivery/local.ts';
 import { messageOf } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';

@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { PLAN_TYPE } from '../../pipeline/publish/artifacts.ts';
 import { PAGE_TYPE } from '../../pipeline/publish/page.ts';
-import { PLAN_TYPE } from '../../pipeline/publish/plan-artifact.ts';
 import {
   AUDIENCE,
   type Cloud,

@@ -7,8 +7,8 @@ import { openRepository, type Repository } from '../../pipeline/git/repository.t
 import { openLayout } from '../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../pipeline/oci/registry/layout/registry.ts';
 import type { CommitStatus, Queue, RecordStore, Registry } from '../../pipeline/ports.ts';
-import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
-import { memoryQueue } from '../../pipeline/publish/delivery/memory-queue.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
+import { memoryQueue } from '../../pipeline/publish/delivery/local.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, Deployment, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';

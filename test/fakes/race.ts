@@ -2,7 +2,7 @@
 import { type AskAnswer, ask } from '../../functions/publish-request.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Message } from '../../pipeline/ports.ts';
-import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import { messageOf, type Work } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { type GateRequest, handleGate } from '../../functions/gate.ts';
-import { memoryStore } from '../../pipeline/oci/image/memory-store.ts';
+import { memoryStore } from '../../pipeline/oci/image/stores.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { gateRequest } from '../fakes/gate-request.ts';

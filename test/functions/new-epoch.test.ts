@@ -1,7 +1,7 @@
 /** After a rewritten history, one command publishes again what the branch has now; a history that went on has no need of it. */
 import { expect, test } from 'vitest';
 import { newEpochs } from '../../functions/new-epoch.ts';
-import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { publishedIn } from '../../pipeline/publish/documents.ts';
 import { deliver } from '../fakes/delivery.ts';

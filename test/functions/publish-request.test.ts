@@ -2,8 +2,7 @@
 import { generateKeyPair } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { ROOM } from '../../functions/aws/http.ts';
-import { type Asking, type AskPorts, ask } from '../../functions/publish-request.ts';
-import { tokenReader } from '../../functions/token.ts';
+import { type Asking, type AskPorts, ask, tokenReader } from '../../functions/publish-request.ts';
 import type { Message } from '../../pipeline/ports.ts';
 import { noteOutcome, type Outcome } from '../../pipeline/publish/delivery/outcome.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';

@@ -7,7 +7,7 @@ import { PipelineError } from '../../pipeline/error.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import type { CommitStatus, Message, RecordStore, Registry } from '../../pipeline/ports.ts';
-import { handleMessage } from '../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import { messageOf, type PushMessage, readWork } from '../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';

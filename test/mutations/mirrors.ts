@@ -34,7 +34,7 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
   {
     attack: 56,
     without: 'keeping the signatures of an image that stays',
-    file: 'pipeline/mirror/delete-companions.ts',
+    file: 'pipeline/mirror/prune.ts',
     text: 'tagged.has(digest) ? [] : references',
     instead: 'tagged.has(digest) ? references : references',
     test: 'test/pipeline/mirror/prune.test.ts',

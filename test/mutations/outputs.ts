@@ -262,7 +262,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 33,
     without: 'reading a pull request again before its result is said',
-    file: 'pipeline/forge/set-status.ts',
+    file: 'pipeline/forge/status.ts',
     text: "if (before.kind === 'gone') return [];",
     instead:
       "if (status.state !== 'pending') {\n      await forge.postStatus(status);\n      return current;\n    }",
@@ -321,7 +321,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 33,
     without: 'checking again after somebody else set the status',
-    file: 'pipeline/forge/foreign-status.ts',
+    file: 'pipeline/forge/status.ts',
     text: 'return own?.state !== newest.state &&',
     instead: 'return own === newest &&',
     test: VERDICTS,
@@ -330,7 +330,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 33,
     without: 'reading a pull request again before its result is said, in any sequence of events',
-    file: 'pipeline/forge/set-status.ts',
+    file: 'pipeline/forge/status.ts',
     text: "if (before.kind === 'gone') return [];",
     instead:
       "if (status.state !== 'pending') {\n      await forge.postStatus(status);\n      return current;\n    }",

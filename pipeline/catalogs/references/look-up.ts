@@ -7,7 +7,7 @@ import { lookupKey } from '../../../catalog/references/site.ts';
 import { PipelineError } from '../../error.ts';
 import { LIST_TYPES, parseManifest } from '../../oci/registry/image.ts';
 import { allOf } from '../../oci/registry/stream.ts';
-import type { Trust } from '../../oci/signatures/trust.ts';
+import type { Trust } from '../../oci/signatures/signatures.ts';
 import {
   isSigned,
   type SignatureReport,

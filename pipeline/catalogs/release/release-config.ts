@@ -1,4 +1,6 @@
 /** What `release-config.yaml` of a bundle asks for, with what `ci.yaml` of its package makes of it. */
+
+import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { expandBasic } from '../../../catalog/opm/template/basic.ts';
 import { type Release, releasedBasic, releasedSemver } from '../../../catalog/opm/template/release.ts';
@@ -113,4 +115,15 @@ function textAt(fields: Fields, key: string): string | undefined {
 function textsAt(fields: Fields, key: string): string[] | undefined {
   const value = fields[key];
   return Array.isArray(value) ? value.map(String) : undefined;
+}
+
+// Why a bundle is not released, as a finding on its settings.
+
+export function refusalFinding(
+  { message, hint }: PipelineError,
+  { package: name, folder }: { readonly package: string; readonly folder: string },
+): Finding {
+  const location = { file: `${folder}/${RELEASE_FILE}`, line: 1, column: 1 };
+  const finding = { rule: 'release/refused', severity: 'error', message, location, package: name } as const;
+  return hint === undefined ? finding : { ...finding, hint };
 }

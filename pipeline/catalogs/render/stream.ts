@@ -9,8 +9,7 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
 import type { ThreadOptions } from '../two-threads.ts';
 import type { Rendering } from './load.ts';
-import { openSpool, type Slot } from './ordered-spool.ts';
-import { pressOf } from './press.ts';
+import { openSpool, pressOf, type Slot } from './ordered-spool.ts';
 import { catalogDirectory, renderReference } from './reference.ts';
 import { type RenderedDirectory, renderInTwoThreads } from './two-threads.ts';
 

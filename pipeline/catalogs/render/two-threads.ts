@@ -19,8 +19,14 @@ import {
   type ThreadTask,
 } from '../two-threads.ts';
 import { loadCatalog } from './load.ts';
-import { openSharedFile, openSpool, type SharedFile, type Slot, type Spool } from './ordered-spool.ts';
-import { pressOf } from './press.ts';
+import {
+  openSharedFile,
+  openSpool,
+  pressOf,
+  type SharedFile,
+  type Slot,
+  type Spool,
+} from './ordered-spool.ts';
 
 /** How a directory is rendered. */
 interface How {

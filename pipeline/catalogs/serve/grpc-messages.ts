@@ -1,6 +1,5 @@
 /** Messages and their frames: a flag for compression, four bytes of length, the message. */
 import { gunzipSync, inflateSync } from 'node:zlib';
-import { GrpcFailure, Status } from './grpc-status.ts';
 
 const PREFIX = 5;
 /** Bytes that a message of a request may have, as in opm. */
@@ -133,4 +132,27 @@ function decompressed(message: Buffer, encoding: string): Buffer {
 function tooLarge(size: number | undefined): GrpcFailure {
   const found = size === undefined ? '' : ` (${size} bytes)`;
   return new GrpcFailure(Status.resourceExhausted, `the message is larger than ${MAX_MESSAGE} bytes${found}`);
+}
+
+/** How a call ends. @see https://github.com/grpc/grpc/blob/master/doc/statuscodes.md */
+export const Status = {
+  ok: 0,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+} as const;
+export type Status = (typeof Status)[keyof typeof Status];
+
+/** A call that ends without an answer; the message is for the client. */
+export class GrpcFailure extends Error {
+  readonly status: Status;
+
+  constructor(status: Status, message: string) {
+    super(message);
+    this.name = 'GrpcFailure';
+    this.status = status;
+  }
 }

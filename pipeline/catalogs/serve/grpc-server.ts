@@ -15,8 +15,7 @@ import {
 import type { Server } from 'node:net';
 import { PipelineError } from '../../error.ts';
 import { limitConnections } from '../../server-limits.ts';
-import { MessageReader } from './grpc-messages.ts';
-import { GrpcFailure, Status } from './grpc-status.ts';
+import { GrpcFailure, MessageReader, Status } from './grpc-messages.ts';
 import type { Listening } from './listening.ts';
 
 export interface GrpcMethod {

@@ -19,9 +19,8 @@ import { type Answers, NoAnswer } from '../../../catalog/opm/serve/answers.ts';
 import type { ApiKind } from '../../../catalog/opm/serve/bundle.ts';
 import { BadQuestion } from '../../../catalog/opm/serve/custom-schemas.ts';
 import { EXPERIMENTAL, HEALTH, REGISTRY, servedApis } from './definition.ts';
-import { frame, KeptFrames } from './grpc-messages.ts';
+import { frame, GrpcFailure, KeptFrames, Status } from './grpc-messages.ts';
 import { type GrpcMethod, type GrpcMethods, listenGrpc } from './grpc-server.ts';
-import { GrpcFailure, Status } from './grpc-status.ts';
 import type { Listening } from './listening.ts';
 
 /** What a request may hold; fields that are not sent are empty. */

@@ -5,11 +5,15 @@
 import type { Finding } from '../../../catalog/finding.ts';
 import { formatReference, tryParseReference } from '../../../catalog/reference.ts';
 import { type PolicyOn, refusalsOf } from '../../catalogs/bundle/check-bundle.ts';
-import { type AddedBundle, addedBundles } from '../../catalogs/release/added-bundles.ts';
-import { type BuiltBundle, builtBundle, takenTag } from '../../catalogs/release/bundle-image.ts';
-import { refusalFinding } from '../../catalogs/release/refusal-finding.ts';
+import {
+  type AddedBundle,
+  addedBundles,
+  type BuiltBundle,
+  builtBundle,
+  takenTag,
+} from '../../catalogs/release/bundle-image.ts';
 import { releasedTexts } from '../../catalogs/release/release.ts';
-import { RELEASE_FILE } from '../../catalogs/release/release-config.ts';
+import { RELEASE_FILE, refusalFinding } from '../../catalogs/release/release-config.ts';
 import {
   overlaidRepository,
   type ReleaseRepository,

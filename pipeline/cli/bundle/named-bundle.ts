@@ -1,8 +1,13 @@
 /** What `bundle validate` needs for images, and nothing that a directory needs. */
+
+import { inspectedBundle } from '../../../catalog/bundle/inspect.ts';
+import { InvalidReference, parseReference, type Reference } from '../../../catalog/reference.ts';
+import { lookupKey } from '../../../catalog/references/site.ts';
+import { imagesOf } from '../../../catalog/rules/bundle-checks/platform.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import { withBundle } from '../../catalogs/bundle/open.ts';
-import type { OpenBundle } from '../../catalogs/bundle/open-directory.ts';
-import { platformsOf } from '../../catalogs/bundle/platforms.ts';
+import { type OpenBundle, withBundle } from '../../catalogs/bundle/open.ts';
+import { lookUp } from '../../catalogs/references/look-up.ts';
+import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -32,5 +37,38 @@ export async function platformsIn(
     return await platformsOf(source, client);
   } finally {
     client.close();
+  }
+}
+
+// Asking registries for which platforms the images of a bundle are.
+
+/** @returns platforms by image, as the bundle writes it; an image that no registry knows is missing */
+async function platformsOf(
+  source: CatalogSource,
+  registry: Registry,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { csv } = await inspectedBundle(source);
+  const references = new Map<string, Reference>();
+  for (const { image } of csv ? imagesOf(csv) : []) {
+    const reference = tryReference(image);
+    if (reference) references.set(image, reference);
+  }
+  const platforms = new Set([...references.values()].map(lookupKey));
+  const lookups = await lookUp(references.values(), { registry, platforms });
+  const known = new Map<string, readonly string[]>();
+  for (const [image, reference] of references) {
+    const lookup = lookups.get(lookupKey(reference));
+    if (lookup?.kind === 'found' && lookup.platforms) known.set(image, lookup.platforms);
+  }
+  return known;
+}
+
+/** What is not a reference has a finding of its own. */
+function tryReference(image: string): Reference | undefined {
+  try {
+    return parseReference(image);
+  } catch (error) {
+    if (error instanceof InvalidReference) return undefined;
+    throw error;
   }
 }

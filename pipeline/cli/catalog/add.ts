@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { addBundle } from '../../../catalog/edit/package.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
-import { holdsBundle } from '../../catalogs/bundle/open-directory.ts';
+import { holdsBundle } from '../../catalogs/bundle/open.ts';
 import type { Edit } from '../../catalogs/edit/catalog.ts';
 import { renderReference } from '../../catalogs/render/reference.ts';
 import { isDirectory } from '../../directory.ts';
@@ -11,8 +11,7 @@ import { findingText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { ACCEPT_OPTION, EFFECT_DETAILS } from '../show-effect.ts';
-import { editWithEffect } from './edit-effect.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS, editWithEffect } from '../show-effect.ts';
 
 export const command: Command = {
   words: 'add',

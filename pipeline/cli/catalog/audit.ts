@@ -12,9 +12,16 @@ import { prospectsOf } from '../../check/prospects.ts';
 import type { HarmfulMerge, HistoryAudit } from '../../check/rehearsal/history.ts';
 import { fileError } from '../../directory.ts';
 import { readRegular } from '../../file-pieces.ts';
-import { asked, auditText, catalogLine, headline } from '../../report/audit-text.ts';
-import { isAnyStuck } from '../../report/cluster-text.ts';
-import { mergeLines, pastHeadline, uncheckedLines } from '../../report/history-text.ts';
+import {
+  asked,
+  auditText,
+  catalogLine,
+  headline,
+  isAnyStuck,
+  mergeLines,
+  pastHeadline,
+  uncheckedLines,
+} from '../../report/audit-text.ts';
 import { pageText } from '../../report/page/page.ts';
 import { rulePagesOf } from '../../report/rule-help.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';

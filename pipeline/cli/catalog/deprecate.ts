@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { deprecate } from '../../../catalog/edit/package.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { ACCEPT_OPTION, EFFECT_DETAILS } from '../show-effect.ts';
-import { editWithEffect } from './edit-effect.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS, editWithEffect } from '../show-effect.ts';
 
 export const command: Command = {
   words: 'deprecate',

@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import { keepPackages } from '../../../catalog/edit/package.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import type { Command } from '../command.ts';
-import { ACCEPT_OPTION, EFFECT_DETAILS } from '../show-effect.ts';
-import { editWithEffect } from './edit-effect.ts';
+import { ACCEPT_OPTION, EFFECT_DETAILS, editWithEffect } from '../show-effect.ts';
 
 export const command: Command = {
   words: 'prune',

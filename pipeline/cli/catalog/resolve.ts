@@ -4,8 +4,12 @@ import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { parseJson } from '../../../catalog/json.ts';
 import { formatLock, InvalidLock, type ReferenceLock, readLock } from '../../../catalog/references/lock.ts';
 import type { Lookup } from '../../../catalog/references/lookup.ts';
-import { pinFile, pinsByFile } from '../../catalogs/references/pins.ts';
-import { type Resolution, resolveReferences } from '../../catalogs/references/resolve.ts';
+import {
+  pinFile,
+  pinsByFile,
+  type Resolution,
+  resolveReferences,
+} from '../../catalogs/references/resolve.ts';
 import { directorySource, fileError, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type PolicyRead, readPolicy } from '../../policy/read-policy.ts';

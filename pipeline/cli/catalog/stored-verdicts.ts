@@ -8,9 +8,9 @@ import { directorySource } from '../../directory.ts';
 import type { GitSettings } from '../../git/process.ts';
 import { workTreeSource } from '../../git/work-tree.ts';
 import { openBuildCache, type Store, writeBuildCache } from '../../oci/image/build-cache.ts';
-import { directoryStore } from '../../oci/image/directory-store.ts';
 import { checkContents, checkedCounts } from '../../oci/image/package-verdicts.ts';
 import { readContents } from '../../oci/image/packages.ts';
+import { directoryStore } from '../../oci/image/stores.ts';
 
 export interface Verdict {
   /** All findings, the worst first. */

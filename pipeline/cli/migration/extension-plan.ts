@@ -7,10 +7,10 @@ import { manifestsOfBundle } from '../../../catalog/olm/manifests.ts';
 import { gatedSupport } from '../../../catalog/olm/resolve/support.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { type ClusterInstallation, type ClusterObject, member, textAt } from '../../check/cluster.ts';
+import { type Ground, type ServedCatalog, scopeOf } from './cluster-catalogs.ts';
 import { dropsConfig, managesNamespaces } from './cluster-view.ts';
 import type { CheckRow } from './library-olm.ts';
 import { pinOf, type Wanted } from './pin.ts';
-import { type Ground, type ServedCatalog, scopeOf } from './served-catalogs.ts';
 
 export interface ExtensionPlan {
   /** Why OLM v1 cannot install it. */

@@ -16,8 +16,8 @@ import { noPackage } from '../catalog/no-package.ts';
 import type { Command, Invocation } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
+import { scopeOf } from './cluster-catalogs.ts';
 import { pinOf } from './pin.ts';
-import { scopeOf } from './served-catalogs.ts';
 
 /** A member of a set, as JSON a public interface. */
 interface PrintedMember {

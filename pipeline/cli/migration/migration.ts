@@ -19,9 +19,16 @@ import {
   installationsOf,
   textAt,
 } from '../../check/cluster.ts';
-import type { Answer } from '../catalog/installed-next.ts';
-import { answerQuestion } from '../catalog/installed-next.ts';
-import { type MovedCatalog, movedCatalogs } from './cluster-catalogs.ts';
+import { type Answer, answerQuestion } from '../catalog/installed-next.ts';
+import {
+  type Ground,
+  type MovedCatalog,
+  movedCatalogs,
+  type ServedCatalog,
+  servedCatalogs,
+  servedFor,
+  sourceOf,
+} from './cluster-catalogs.ts';
 import { type ClusterView, place } from './cluster-view.ts';
 import { type ExtensionPlan, planExtension } from './extension-plan.ts';
 import {
@@ -33,7 +40,6 @@ import {
   LIBRARY_OLM,
   migratedExtensions,
 } from './library-olm.ts';
-import { type Ground, type ServedCatalog, servedCatalogs, servedFor, sourceOf } from './served-catalogs.ts';
 
 /** As JSON a public interface. */
 export interface MigrationReport {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { PLAN_FILES } from '../../../catalog/mirror/files.ts';
 import { imagePlace, locationFrom } from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
-import { findPlan } from '../../publish/plan-artifact.ts';
+import { findPlan } from '../../publish/artifacts.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';

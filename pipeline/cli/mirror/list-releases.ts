@@ -3,7 +3,7 @@ import { ARCHITECTURES, type Architecture } from '../../../catalog/mirror/releas
 import { parseReference } from '../../../catalog/reference.ts';
 import { compareVersions } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
-import { openReleaseSource, type ReleaseSource } from '../../mirror/releases/release-source.ts';
+import { openReleaseSource, type ReleaseSource } from '../../mirror/releases/update-graphs.ts';
 import { linesText, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';

@@ -19,7 +19,7 @@ import { celFor } from '../../../catalog/olm/foresight/world.ts';
 import { formatVersion, tryParseVersion } from '../../../catalog/version/version.ts';
 import { isDirectory } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { openReleaseSource } from '../../mirror/releases/release-source.ts';
+import { openReleaseSource } from '../../mirror/releases/update-graphs.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';

@@ -29,8 +29,7 @@ import type { BuiltSelection } from '../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { BUNDLES_OPTION, deployedImages, withDeployments } from './deployed-images.ts';
 import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
-import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
-import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
+import { DOCUMENT_OPTIONS, documentOptions, NAMING_OPTIONS, namingOptions } from './plan-options.ts';
 import { RELEASE_OPTIONS } from './release-options.ts';
 
 /** Those of the upgrade of a cluster. */

@@ -7,8 +7,13 @@ import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { RepositoryPorts } from '../../mirror/charts/repository.ts';
 import type { ReadCharts } from '../../mirror/prepare.ts';
-import { GRAPH_DATA, readGraphData } from '../../mirror/releases/graph-data-files.ts';
-import { GRAPH_BASE, GRAPH_IMAGE, graphImage } from '../../mirror/releases/graph-image.ts';
+import {
+  GRAPH_BASE,
+  GRAPH_DATA,
+  GRAPH_IMAGE,
+  graphImage,
+  readGraphData,
+} from '../../mirror/releases/graph-data-files.ts';
 import { type Keyring, OpenPgpError, readKeyring } from '../../mirror/releases/openpgp.ts';
 import { readReleases, releaseFinding } from '../../mirror/releases/read-release.ts';
 import { RED_HAT_KEYS } from '../../mirror/releases/red-hat-key.ts';

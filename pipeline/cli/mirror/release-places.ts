@@ -2,8 +2,7 @@
 import { resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import { openDownloads } from '../../mirror/charts/download.ts';
-import type { ReleasePlaces } from '../../mirror/releases/release-source.ts';
-import { RELEASES } from '../../mirror/releases/update-graphs.ts';
+import { RELEASES, type ReleasePlaces } from '../../mirror/releases/update-graphs.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Invocation } from '../command.ts';
 import { clientOptions, registryClientFor } from '../registry-access.ts';

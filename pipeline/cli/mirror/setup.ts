@@ -1,9 +1,13 @@
 import { join, resolve } from 'node:path';
 import { shellWord } from '../../../catalog/names.ts';
 import { readText } from '../../directory.ts';
-import { cronJobText } from '../../mirror/schedule/cron-job.ts';
-import { type MirrorSchedule, secretFiles } from '../../mirror/schedule/schedule.ts';
-import { serviceText, timerText } from '../../mirror/schedule/systemd.ts';
+import {
+  cronJobText,
+  type MirrorSchedule,
+  secretFiles,
+  serviceText,
+  timerText,
+} from '../../mirror/schedule.ts';
 import { linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, type Option, usageError } from '../command.ts';

@@ -46,8 +46,7 @@ import {
   signState,
 } from './freshness-sign.ts';
 import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
-import { NAMING_OPTIONS, namingOptions } from './naming-options.ts';
-import { DOCUMENT_OPTIONS, documentOptions } from './plan-documents.ts';
+import { DOCUMENT_OPTIONS, documentOptions, NAMING_OPTIONS, namingOptions } from './plan-options.ts';
 import { RELEASE_OPTIONS } from './release-options.ts';
 import { mirroredGraph, writeStatusPage } from './status-page.ts';
 import {

@@ -3,10 +3,9 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
 import { PipelineError } from '../../error.ts';
 import { SECOND_THREAD } from '../thread-options.ts';
-import { complain } from './catalog.ts';
+import { complain, registries } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
-import { registries } from './registry-flags.ts';
 
 export const command: OpmCommand = {
   words: 'render',

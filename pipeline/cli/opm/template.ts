@@ -5,7 +5,7 @@ import { renderBundleImage } from '../../catalogs/render/image.ts';
 import { writeBlobs } from '../../catalogs/write-blobs.ts';
 import { PipelineError } from '../../error.ts';
 import { data } from '../../terminal.ts';
-import { complain } from './catalog.ts';
+import { complain, registries } from './catalog.ts';
 import {
   type Call,
   type OpmCommand,
@@ -17,7 +17,6 @@ import {
 } from './command.ts';
 import { drawn, versionErrors } from './graph.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
-import { registries } from './registry-flags.ts';
 
 export const command: OpmCommand = {
   words: 'alpha render-template',

@@ -3,7 +3,7 @@ import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { authorization } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
-import { directoryStore } from '../../oci/image/directory-store.ts';
+import { directoryStore } from '../../oci/image/stores.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Fence } from '../../ports.ts';
 import type { AttestOptions } from '../../publish/attest/attest.ts';

@@ -5,7 +5,7 @@ import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { formatLocation, parseLocation } from '../../oci/registry/image-location.ts';
 import { openSource } from '../../oci/registry/open.ts';
-import type { Trust } from '../../oci/signatures/trust.ts';
+import type { Trust } from '../../oci/signatures/signatures.ts';
 import { isSigned, type SignatureReport, verifySignatures } from '../../oci/signatures/verify.ts';
 import type { Terminal } from '../../terminal.ts';
 import { plain } from '../../text.ts';

@@ -8,7 +8,7 @@ import type { CheckRequest, OtherCatalogs } from '../../check/request.ts';
 import { fileError } from '../../directory.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { openRepository } from '../../git/repository.ts';
-import { directoryStore } from '../../oci/image/directory-store.ts';
+import { directoryStore } from '../../oci/image/stores.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import type { Policy } from '../../policy/policy.ts';

@@ -5,11 +5,10 @@ import { COMMENT_BYTES, markdownReport } from '../../report/markdown.ts';
 import { shortened } from '../../text.ts';
 import { directoryOf } from '../directory.ts';
 import type { GateForge, OpenPull, PullRequest, Reported, RepositoryName } from '../forge.ts';
-import { type ForgeClient, openForgeClient, unlessGone } from '../http.ts';
+import { type ForgeClient, openForgeClient, readable, unlessGone } from '../http.ts';
 import { COMMENT_MARK, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../marks.ts';
 import { commitId, day, flag, list, nullable, object, optional, type Read, text, whole } from '../reply.ts';
 import { account, commitsOf, lookupsOf, projectAt, pusherOf, reviewsOf } from './people.ts';
-import { answerStatusChecks } from './status-check.ts';
 
 const GITLAB = 'GitLab';
 
@@ -261,4 +260,35 @@ async function postNote(client: ForgeClient, at: string, { report }: Reported): 
 /** GitLab executes lines of a note such as `/merge` and `/approve` as its author. */
 export function withoutCommands(written: string): string {
   return written.replaceAll(/^([\s>]*)\//gm, '$1&#47;');
+}
+
+// External status checks: services whose answer a merge request waits for (GitLab Ultimate, `doc/api/status_checks.md`).
+
+const statusCheck = object({ id: whole, name: text });
+
+/** Replies for a merge request. GitLab fails a check that is pending for two minutes, so Portolan never sends "pending". */
+interface StatusAnswer {
+  readonly commit: string;
+  readonly passed: boolean;
+}
+
+/**
+ * Answers the external status checks of a name; there are none where the plan lacks them.
+ *
+ * @param at path of the merge request
+ */
+export async function answerStatusChecks(
+  client: ForgeClient,
+  at: string,
+  name: string,
+  { commit, passed }: StatusAnswer,
+): Promise<void> {
+  const found = await readable(client.pages(`${at}/status_checks`, statusCheck));
+  for (const check of (found ?? []).filter((one) => one.name === name)) {
+    const said = { external_status_check_id: check.id, sha: commit, status: passed ? 'passed' : 'failed' };
+    await client.send('POST', `${at}/status_check_responses`, said).catch((error: unknown) => {
+      // The merge request has a newer head, which another run answers for.
+      if (!(error instanceof PipelineError && error.code === 'conflict')) throw error;
+    });
+  }
 }

@@ -1,5 +1,6 @@
 /** Update graphs of channels: from an update service, from files that it sent, or from graph data and the payloads. */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { compareText } from '../../../catalog/go/text.ts';
 import {
@@ -8,6 +9,7 @@ import {
   type ReleaseChannel,
 } from '../../../catalog/mirror/release/release-selection.ts';
 import {
+  channelsOfVersions,
   channelVersions,
   type GraphDataFiles,
   type GraphRelease,
@@ -21,6 +23,7 @@ import { compareVersions, tryParseVersion } from '../../../catalog/version/versi
 import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { eachOf } from '../../parallel.ts';
+import type { Registry } from '../../ports.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';
 import { graphDataError, readGraphData } from './graph-data-files.ts';
 import { type PayloadPorts, readPrevious } from './payload.ts';
@@ -181,4 +184,46 @@ async function existing(
   return [...found.values()].sort(
     (a, b) => compareVersions(a.parsed, b.parsed) || compareText(a.version, b.version),
   );
+}
+
+// Where releases and their update graphs are read from, for those who list them.
+
+/** The options of commands that read releases, opened. */
+export interface ReleasePlaces {
+  readonly registry: Registry;
+  readonly download: RepositoryPorts['download'];
+  /** As in `GraphPorts`; absent: the update service of OpenShift. */
+  readonly graphs: string | undefined;
+  readonly releases: string;
+  readonly close: () => void;
+}
+
+export interface ReleaseSource extends Pick<ReleasePlaces, 'registry' | 'releases' | 'close'> {
+  readonly graphs: (architecture: Architecture) => UpdateGraphs;
+  /** The channels that have a release of a channel. */
+  readonly channelsWith: (channel: string, architecture: Architecture) => Promise<readonly string[]>;
+}
+
+export function openReleaseSource(places: ReleasePlaces): ReleaseSource {
+  const { graphs: place = UPDATE_SERVICES.ocp, registry, releases, download } = places;
+  const scratch = mkdtempSync(join(tmpdir(), 'portolan-releases-'));
+  const graphs = (architecture: Architecture): UpdateGraphs =>
+    openGraphs(architecture, { place, registry, releases, download, scratch });
+  return {
+    registry,
+    releases,
+    graphs,
+    channelsWith: async (channel, architecture) => {
+      const { releases: some } = await graphs(architecture)(channel);
+      if (!/^https?:/.test(place) && isGraphDataPlace(place)) {
+        const versions = new Set(some.map(({ version }) => version));
+        return channelsOfVersions(await readGraphData(place, { download }), versions, architecture);
+      }
+      return [...new Set(some.flatMap(({ channels }) => channels))].sort();
+    },
+    close: () => {
+      places.close();
+      rmSync(scratch, { recursive: true, force: true });
+    },
+  };
 }

@@ -30,10 +30,9 @@ import type { ReadLayer, Workshop } from './build-context.ts';
 import type { Codec } from './compress.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
 import { openPiece, type PieceFacts } from './layer-piece.ts';
-import { indexLayer, makeFrame, packageLayer } from './layers.ts';
+import { indexLayer, type LayerPlan, type Load, makeFrame, packageLayer, planLayers } from './layers.ts';
 import { type PackageLayer, packageOf, put } from './package.ts';
 import { type Contents, ROOT, readContents } from './packages.ts';
-import { type LayerPlan, type Load, planLayers } from './plan.ts';
 
 export interface BuildOptions {
   /** `json`: opm's cache, so that `opm serve` starts at once and writes nothing. `none`: it builds its own. */

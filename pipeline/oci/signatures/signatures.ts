@@ -4,7 +4,6 @@
  *
  * @see https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
  */
-
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../../catalog/json.ts';
 import { type DigestReference, type TagReference, withDigest } from '../../../catalog/reference.ts';
@@ -12,6 +11,20 @@ import { type ErrorCode, PipelineError } from '../../error.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
 import { type ImageManifest, parseManifest } from '../registry/image.ts';
 import { allOf } from '../registry/stream.ts';
+
+/** Whose signatures count. */
+export type Trust =
+  /** Public keys, PEM; any of them. */
+  | { readonly kind: 'keys'; readonly keys: readonly string[] }
+  | {
+      readonly kind: 'identity';
+      /** Of the certificate, such as `https://github.com/acme/catalog/.github/workflows/publish.yaml@refs/heads/main`; `*` stands for anything. */
+      readonly identity: string;
+      /** Who vouches for it, such as `https://token.actions.githubusercontent.com`. */
+      readonly issuer: string;
+      /** A trusted root as JSON; that of Sigstore's public instance when left out. */
+      readonly root?: unknown;
+    };
 
 /** A signature as it was found. */
 export interface FoundSignature {

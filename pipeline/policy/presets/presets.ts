@@ -6,8 +6,7 @@ import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { CERTIFIED } from './certified.ts';
 import { COMMUNITY } from './community.ts';
-import { CONFORMA } from './conforma.ts';
-import { KONFLUX } from './konflux.ts';
+import { CONFORMA, KONFLUX } from './konflux.ts';
 import { OPERATORHUB } from './operatorhub.ts';
 import type { Preset, PresetName, PresetRow } from './preset.ts';
 

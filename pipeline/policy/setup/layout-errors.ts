@@ -6,7 +6,7 @@ import type { WrittenPattern } from '../policy-file.ts';
 import { POLICY_PATH } from '../read-policy.ts';
 import { catalogNamer } from './catalog-names.ts';
 import type { ProvenLayout } from './find-layout.ts';
-import { isFileOfPeople } from './people-files.ts';
+import { isFileOfPeople } from './people.ts';
 
 /** Most contradictions that an error names. */
 const MOST_REASONS = 3;

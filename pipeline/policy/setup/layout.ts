@@ -1,13 +1,18 @@
 /** Where a repository keeps its catalogs, worked out from the files that are catalogs and from all others. */
-
 import { compareText } from '../../../catalog/go/text.ts';
 import { joinPath } from '../../git/tree.ts';
 import { patternDefect } from '../layout.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFile } from './catalog-files.ts';
 import { catalogNamer, catalogsIn } from './catalog-names.ts';
-import { filesByFolder, partText, patternOf } from './pattern-text.ts';
-import { withCatalogNames, withFileNames, withoutOddNames } from './shape-groups.ts';
+import {
+  filesByFolder,
+  partText,
+  patternOf,
+  withCatalogNames,
+  withFileNames,
+  withoutOddNames,
+} from './pattern-text.ts';
 import { ENDING, FORMAT, folderOf, type LayoutStyle, type Shape, shapesOf, styled } from './shapes.ts';
 
 export interface FoundLayout {

@@ -1,8 +1,11 @@
 /** The pattern of the layout that matches files of one shape, and no other file of the repository. */
-import { compareText } from '../../../catalog/go/text.ts';
-import { ENDING, type Part, type Shape } from './shapes.ts';
 
-export interface Repository {
+import { groupedBy } from '../../../catalog/go/grouped.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import type { CatalogFile } from './catalog-files.ts';
+import { ENDING, FORMAT, folderOf, haveOwnPackages, isText, type Part, type Shape } from './shapes.ts';
+
+interface Repository {
   /** Paths of files with whole packages. */
   readonly whole: ReadonlySet<string>;
   /** Whether a path is something else than a catalog's. */
@@ -108,4 +111,102 @@ function commonStart(names: readonly string[]): string {
   let length = first.length;
   for (const name of names) while (!name.startsWith(first.slice(0, length))) length--;
   return first.slice(0, length);
+}
+
+// Files of different paths that are catalogs of one pattern: what differs is a name of theirs.
+
+/** Folders that are called otherwise than the packages in them, and each otherwise, stand for any name. */
+export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
+  const last = (shape: Shape): Part | undefined => shape.folders.at(-1);
+  const isOdd = (shape: Shape): boolean =>
+    last(shape)?.kind === 'name' &&
+    shape.folders.length > 1 &&
+    shape.folders.some(({ kind }) => kind === 'catalog') &&
+    shape.files.some(({ defines }) => defines.length > 0);
+  const key = ({ folders, stem }: Shape): string => JSON.stringify([folders.slice(0, -1), stem]);
+  const groups = groupedBy(shapes.filter(isOdd), key);
+  const joined = [...groups.values()].filter((group) => group.length > 1 && haveOwnPackages(group));
+  const gone = new Set(joined.flat());
+  return [
+    ...shapes.filter((shape) => !gone.has(shape)),
+    ...joined.flatMap((group): Shape[] => {
+      const [first] = group;
+      if (!first) return [];
+      const files = group.flatMap((shape) => shape.files);
+      return [{ ...first, folders: [...first.folders.slice(0, -1), { kind: 'any' }], files }];
+    }),
+  ];
+}
+
+/** The folder above packages, or the file's name, is the catalog's where several catalogs lie side by side. */
+export function withCatalogNames(shapes: readonly Shape[]): Shape[] {
+  const groups = groupedBy(shapes, (shape) => JSON.stringify(keyWithoutCatalog(shape)));
+  const found = [...groups.values()].flatMap((group) => {
+    const at = catalogFolder(group[0]);
+    if (at === undefined) return group;
+    const isSeveral = group.length > 1 || isText(group[0]?.folders[at - 1], 'catalogs');
+    if (!isSeveral || haveOwnPackages(group)) return group;
+    const [first] = group;
+    if (!first) return [];
+    const folders = first.folders.with(at, { kind: 'catalog', before: '', glob: '' });
+    return [{ ...first, folders, files: group.flatMap(({ files }) => files) }];
+  });
+  return found.map((shape) => inCatalogOf(found, shape));
+}
+
+/** A folder that is called after no package, in the folder of a catalog that others make one: it is a package's as well. */
+function inCatalogOf(all: readonly Shape[], shape: Shape): Shape {
+  const at = shape.folders.length - 2;
+  const isPlain = !shape.stem && at >= 0 && shape.folders.every(({ kind }) => kind === 'name');
+  const above = (path: string): string =>
+    path
+      .split('/')
+      .slice(0, at + 1)
+      .join('/');
+  const own = new Set(shape.files.map(({ path }) => above(path)));
+  const host = all.find(
+    (one) => one.folders[at]?.kind === 'catalog' && one.files.some(({ path }) => own.has(above(path))),
+  );
+  const catalog = host?.folders[at];
+  if (!isPlain || !host || !catalog || !haveOwnPackages([shape, host])) return shape;
+  return { ...shape, folders: shape.folders.with(at, catalog).with(at + 1, { kind: 'any' }) };
+}
+
+/** The file's name is the catalog's where several files of one folder each have a whole package of the same name. */
+export function withFileNames(shape: Shape, { isOther, byFolder }: Repository): Shape[] {
+  const { folders, files, stem } = shape;
+  if (stem || !files.some((file, i) => files.slice(0, i).some((other) => isAlternative(file, other))))
+    return [shape];
+  const named = groupedBy(files, ({ path }) => path.split('/').at(-1) ?? '');
+  const isStrange = [...new Set(files.map(({ path }) => folderOf(path)))].some((folder) =>
+    (byFolder.get(folder) ?? []).some(
+      (name) =>
+        !name.includes('/') && FORMAT.test(name) && isOther(folder === '' ? name : `${folder}/${name}`),
+    ),
+  );
+  const endings = new Set([...named.keys()].map((name) => ENDING.exec(name)?.[0]));
+  if (folders.some(({ kind }) => kind === 'catalog') || folders.length === 0 || isStrange || endings.size > 1)
+    return [...named].map(([name, own]) => ({
+      folders,
+      stem: { kind: 'name', text: name.replace(ENDING, '') },
+      files: own,
+    }));
+  return [{ ...shape, stem: { kind: 'catalog', before: '', glob: '' } }];
+}
+
+function isAlternative(a: CatalogFile, b: CatalogFile): boolean {
+  if (!a.isWhole || !b.isWhole || folderOf(a.path) !== folderOf(b.path)) return false;
+  return a.defines.some((name) => b.defines.includes(name));
+}
+
+function keyWithoutCatalog(shape: Shape): unknown {
+  const at = catalogFolder(shape);
+  return [at === undefined ? shape.folders : shape.folders.with(at, { kind: 'any' }), shape.stem];
+}
+
+/** Where the catalog's folder may stand above that of a package: never at the top. */
+function catalogFolder(shape: Shape | undefined): number | undefined {
+  if (!shape || shape.stem || shape.folders.some(({ kind }) => kind === 'catalog')) return undefined;
+  const at = shape.folders.findIndex(({ kind }) => kind === 'package') - 1;
+  return at > 0 ? at : undefined;
 }

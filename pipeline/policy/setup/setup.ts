@@ -1,5 +1,4 @@
 /** What a repository needs to be gated: a policy that fits its layout, and the workflows. */
-
 import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
@@ -9,8 +8,7 @@ import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
 import type { PresetName } from '../presets/preset.ts';
 import { POLICY_PATH, readPolicy } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
-import { bundleCatalogNames } from './bundle-catalogs.ts';
-import { bundleFolders, NO_FOLDERS, packageManifests } from './bundle-folders.ts';
+import { bundleCatalogNames, bundleFolders, NO_FOLDERS, packageManifests } from './bundle-folders.ts';
 import { likelyOf } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import { findLayout, readEvidence } from './find-layout.ts';
@@ -19,8 +17,18 @@ import { gatesOf } from './gates.ts';
 import type { FoundLayout } from './layout.ts';
 import { notHere, unclearLayout, undecidedLayout } from './layout-errors.ts';
 import type { Link } from './links.ts';
-import { OWNERS_PATH, type OwnersFound, ownersFile, ownersFound, pipelineConfig } from './people.ts';
-import { filesOfPeople, missingOf, neededReviewers, packagePlaces, reviewersPaths } from './people-files.ts';
+import {
+  filesOfPeople,
+  missingOf,
+  neededReviewers,
+  OWNERS_PATH,
+  type OwnersFound,
+  ownersFile,
+  ownersFound,
+  packagePlaces,
+  pipelineConfig,
+  reviewersPaths,
+} from './people.ts';
 import { firstPolicy, unorderedOf } from './policy.ts';
 import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
 import { WORKFLOWS } from './workflows.ts';

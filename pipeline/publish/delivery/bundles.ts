@@ -4,8 +4,14 @@
  */
 import { parsedJson } from '../../../catalog/json.ts';
 import { formatReference } from '../../../catalog/reference.ts';
-import { addedBundles, bundlesIn } from '../../catalogs/release/added-bundles.ts';
-import { type BundleName, builtBundle, bundleTag, folderOf } from '../../catalogs/release/bundle-image.ts';
+import {
+  addedBundles,
+  type BundleName,
+  builtBundle,
+  bundlesIn,
+  bundleTag,
+  folderOf,
+} from '../../catalogs/release/bundle-image.ts';
 import { treeRepository } from '../../catalogs/release/release-repository.ts';
 import { PipelineError } from '../../error.ts';
 import { hasCommit, isOn } from '../../git/fetch-commits.ts';

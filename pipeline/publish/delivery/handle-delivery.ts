@@ -2,12 +2,19 @@
  * A message as a queue in order delivers it. What fails goes into a group of its own and is tried again there, so what
  * stands behind it in the order does not wait: the order only saves work, and the fence makes any order right.
  */
+
+import { PipelineError } from '../../error.ts';
 import type { Store } from '../../oci/image/build-cache.ts';
 import type { Message } from '../../ports.ts';
-import { handleMessage } from './handle-message.ts';
+import { handleBundles } from './bundles.ts';
+import { type CatalogOptions, handleCatalog } from './catalog.ts';
 import { messageOf, readWork, type Work } from './message.ts';
 import { noteRetry, outcomeAt, recordBehind } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
+import { handlePush } from './push.ts';
+import { handleRetire } from './retire.ts';
+import { handleRing } from './ring.ts';
+import { handleRings } from './rings.ts';
 
 export interface QueuedMessage extends Pick<Message, 'body' | 'group'> {
   /** The queue's own name of it. */
@@ -73,4 +80,25 @@ async function sendOrThrow(alone: Message, { queue, log }: DeliveryPorts, error:
     log(`cannot queue the message again: ${second instanceof Error ? second.message : String(second)}`);
     throw error;
   }
+}
+
+// A message of the queue handled, whatever it asks for.
+
+/**
+ * @throws PipelineError: the queue delivers the message again, and puts it aside when that does not help
+ */
+export async function handleMessage(
+  body: string,
+  ports: DeliveryPorts,
+  options: CatalogOptions = {},
+): Promise<void> {
+  const work = readWork(body);
+  if (work.kind === 'push') await handlePush(work, ports);
+  else if (work.kind === 'bundles') await handleBundles(work, ports);
+  else if (work.kind === 'catalog') await handleCatalog(work, ports, options);
+  else if (work.kind === 'retire') await handleRetire(work, ports);
+  else if (work.kind === 'rings') await handleRings(work, ports);
+  else if (work.kind === 'ring') await handleRing(work, ports);
+  else if (ports.gate) await ports.gate(work);
+  else throw new PipelineError('usage', 'pull requests are not checked here: no GitHub App is configured');
 }

@@ -2,25 +2,23 @@
  * A delivery with no cloud: records and a registry in a directory, a queue in this process. The steps
  * are those of the functions.
  */
-
 import { join } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import type { GitSettings } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
-import { directoryStore } from '../../oci/image/directory-store.ts';
+import { directoryStore } from '../../oci/image/stores.ts';
 import { openLayout } from '../../oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../oci/registry/layout/registry.ts';
 import type { PublishPolicy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
-import type { Forge, Registry, Repository } from '../../ports.ts';
+import type { Forge, Message, Queue, Registry, Repository } from '../../ports.ts';
 import { writeFiles } from '../../write.ts';
 import { type Current, publishedIn } from '../documents.ts';
 import { recordFence } from '../fence-records.ts';
 import { directoryRecords } from '../records/directory.ts';
 import { catalogsAt } from './changed.ts';
-import { handleMessage } from './handle-message.ts';
-import { memoryQueue } from './memory-queue.ts';
+import { handleMessage } from './handle-delivery.ts';
 import { messageOf, type RingMessage, type RingsMessage } from './message.ts';
 import type { DeliveryPorts, ReportPorts } from './ports.ts';
 import { handleReport } from './report.ts';
@@ -197,5 +195,70 @@ function routed({ layout, client, policy, published }: Routes): Registry {
     listReferrers: (repository, digest, type) => of(repository).listReferrers(repository, digest, type),
     // Nothing elsewhere is a local delivery's to delete.
     deleteManifest: (reference) => layout.deleteManifest(reference),
+  };
+}
+
+// A queue of this process, with the ways of SQS FIFO: groups in order and in parallel, one message of
+// an id, delivery again after a failure, and messages put aside when nothing helps.
+
+interface MemoryQueue extends Queue {
+  /** Handles what is queued, and what that queues, until nothing is left. */
+  drain(handle: (body: string) => Promise<void>): Promise<void>;
+  /** Messages that failed every time, with the last failure. */
+  readonly aside: readonly { readonly message: Message; readonly error: unknown }[];
+}
+
+interface MemoryQueueOptions {
+  /** Deliveries of a message before it is put aside; 5 when left out. */
+  readonly attempts?: number;
+  /** Groups at a time; 2 when left out. */
+  readonly parallel?: number;
+}
+
+export function memoryQueue({ attempts = 5, parallel = 2 }: MemoryQueueOptions = {}): MemoryQueue {
+  const groups = new Map<string, Message[]>();
+  const queued = new Set<string>();
+  const aside: { message: Message; error: unknown }[] = [];
+  const busy = new Set<string>();
+
+  const deliver = async (message: Message, handle: (body: string) => Promise<void>): Promise<void> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await handle(message.body);
+      } catch (error) {
+        if (tries < attempts) continue;
+        aside.push({ message, error });
+        return;
+      }
+    }
+  };
+  const worker = async (handle: (body: string) => Promise<void>): Promise<void> => {
+    for (;;) {
+      const group = [...groups.keys()].find((name) => !busy.has(name));
+      if (group === undefined) return;
+      busy.add(group);
+      const messages = groups.get(group) ?? [];
+      const message = messages.shift();
+      if (message) {
+        await deliver(message, handle);
+        queued.delete(message.id);
+      }
+      if (messages.length === 0) groups.delete(group);
+      busy.delete(group);
+    }
+  };
+  return {
+    aside,
+    send: async (message) => {
+      if (queued.has(message.id)) return;
+      queued.add(message.id);
+      const messages = groups.get(message.group);
+      if (messages) messages.push(message);
+      else groups.set(message.group, [message]);
+    },
+    drain: async (handle) => {
+      // A worker ends when every group is taken; what the last messages sent is for the next round.
+      while (groups.size > 0) await Promise.all(Array.from({ length: parallel }, () => worker(handle)));
+    },
   };
 }

@@ -9,7 +9,7 @@ import { SANKEY_STYLE } from '../sankey.ts';
 import { HOPS_STYLE } from '../svg.ts';
 import type { PageData } from './page-data.ts';
 import { SCRIPT } from './script.ts';
-import { STYLE } from './style.ts';
+import { STYLE } from './static-page.ts';
 
 /** The page as HTML. */
 export function pageText(found: PageData): string {

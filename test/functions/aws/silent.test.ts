@@ -6,7 +6,7 @@ import { tableFence } from '../../../functions/aws/fence.ts';
 import { comesAgain, fifoQueue } from '../../../functions/aws/queue.ts';
 import { neededSecret } from '../../../functions/aws/secret.ts';
 import { ecrCredentials } from '../../../functions/ecr/credentials.ts';
-import { ASKING } from '../../../functions/s3/client.ts';
+import { ASKING } from '../../../functions/s3/failure.ts';
 import { bucketRecords } from '../../../functions/s3/records.ts';
 import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
 import type { Registry } from '../../../pipeline/ports.ts';

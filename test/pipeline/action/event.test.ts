@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
 import { eventOf } from '../../../pipeline/action/event.ts';
-import { canChangeResult, headBefore } from '../../../pipeline/github/concern.ts';
+import { canChangeResult, headBefore } from '../../../pipeline/github/webhook.ts';
 import { example } from '../../fakes/github/payload.ts';
 
 const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as {

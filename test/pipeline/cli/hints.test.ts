@@ -10,7 +10,7 @@ import { PipelineError } from '../../../pipeline/error.ts';
 
 /** Which commands print the hints of a file that name an option alone. Commands stand for their own files. */
 const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
-  'pipeline/cli/migration/served-catalogs.ts': ['migrate-to-v1'],
+  'pipeline/cli/migration/cluster-catalogs.ts': ['migrate-to-v1'],
   'pipeline/cli/mirror/carried-statement.ts': ['mirror copy'],
   'pipeline/cli/mirror/freshness.ts': ['mirror verify', 'mirror copy'],
   'catalog/mirror/helm/chart-images.ts': ['mirror plan', 'mirror sync'],
@@ -21,7 +21,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/publish/fence.ts': ['publish'],
   'pipeline/publish/fence-git.ts': ['publish'],
   'pipeline/publish/published-commit.ts': ['publish'],
-  'pipeline/publish/plan-artifact.ts': ['mirror plan', 'mirror copy'],
+  'pipeline/publish/artifacts.ts': ['mirror plan', 'mirror copy'],
   'pipeline/publish/target.ts': ['publish'],
   'pipeline/mirror/archive-writer.ts': ['mirror copy'],
   'pipeline/mirror/copy.ts': ['mirror copy', 'mirror sync'],

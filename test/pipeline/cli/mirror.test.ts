@@ -5,7 +5,7 @@ import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { directorySource } from '../../../pipeline/directory.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
-import { planArtifact } from '../../../pipeline/publish/plan-artifact.ts';
+import { planArtifact } from '../../../pipeline/publish/artifacts.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { sampleImage } from '../../fakes/image.ts';

@@ -6,7 +6,7 @@ import { type ImageLocation, parseLocation } from '../../../pipeline/oci/registr
 import { openDestination } from '../../../pipeline/oci/registry/open.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
-import { publishedLayers } from '../../../pipeline/publish/build.ts';
+import { publishedLayers } from '../../../pipeline/publish/publish.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { bytesOf, sampleImage, source } from '../../fakes/image.ts';

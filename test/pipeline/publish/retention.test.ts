@@ -99,7 +99,7 @@ async function keepNewestOf(
   target: object,
   around: { readonly ports?: object; readonly policy?: object; readonly commit?: string } = {},
 ): Promise<string[]> {
-  const { keepNewest } = await import('../../../pipeline/publish/keep.ts');
+  const { keepNewest } = await import('../../../pipeline/publish/retention.ts');
   const lines: string[] = [];
   const ports = { registry, progress: (line: string) => lines.push(line), ...around.ports };
   const request = { catalog: 'v4.20' };

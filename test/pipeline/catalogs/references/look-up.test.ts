@@ -8,7 +8,7 @@ import { createRegistryClient, type RegistryClient } from '../../../../pipeline/
 import { digestOf } from '../../../../pipeline/oci/registry/digest.ts';
 import { OCI_MANIFEST } from '../../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
-import type { Trust } from '../../../../pipeline/oci/signatures/trust.ts';
+import type { Trust } from '../../../../pipeline/oci/signatures/signatures.ts';
 import type { Registry } from '../../../../pipeline/ports.ts';
 import { attach } from '../../../../pipeline/publish/attest/artifact.ts';
 import { BUNDLE_TYPE } from '../../../../pipeline/publish/attest/sign.ts';

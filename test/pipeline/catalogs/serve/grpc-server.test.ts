@@ -9,14 +9,19 @@ import {
 import { createConnection } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { frame, KeptFrames, MessageReader } from '../../../../pipeline/catalogs/serve/grpc-messages.ts';
+import {
+  frame,
+  GrpcFailure,
+  KeptFrames,
+  MessageReader,
+  Status,
+} from '../../../../pipeline/catalogs/serve/grpc-messages.ts';
 import {
   GRPC_LIMITS,
   type GrpcLimits,
   type GrpcMethod,
   listenGrpc,
 } from '../../../../pipeline/catalogs/serve/grpc-server.ts';
-import { GrpcFailure, Status } from '../../../../pipeline/catalogs/serve/grpc-status.ts';
 
 const MAX = 4 << 20;
 

@@ -1,7 +1,7 @@
 /** What only the adapter of GitLab does; `test/attack/forges.test.ts` holds it to the contract of a forge. */
-
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import {
+  answerStatusChecks,
   gitLabClient,
   gitLabForge,
   projectName,
@@ -237,4 +237,46 @@ test('a token that GitLab does not take is denied, and is not in the message', a
   const asked = gitLabForge(client('a-secret'), NAME).readPull(1);
   await expect(asked).rejects.toMatchObject({ code: 'denied', retryable: false });
   await expect(asked).rejects.not.toThrow('a-secret');
+});
+
+async function opened() {
+  const hub = await openHub();
+  onTestFinished(() => hub.close());
+  const fake = await fakeGitLab(hub);
+  const pull = hub.open({ 'README.md': 'x' });
+  return { hub, fake, pull, client: gitLabClient(fake.api, async () => GITLAB_TOKEN) };
+}
+
+test('the external status check of that name is answered, for the newest head only', async () => {
+  const { hub, fake, pull, client } = await opened();
+  const { number, head } = pull;
+  const at = `/projects/example%2Fcatalogs/merge_requests/${number}`;
+  const say = (passed: boolean) => answerStatusChecks(client, at, 'portolan', { commit: head, passed });
+  await say(true);
+  expect(fake.answers, 'without the plan').toEqual([]);
+  fake.statusChecks.push({ id: 4, name: 'other' }, { id: 5, name: 'portolan' });
+  await say(false);
+  await say(true);
+  hub.push(pull, { 'README.md': 'y' });
+  await say(true);
+  const answer = { number, external_status_check_id: 5, sha: head };
+  expect(fake.answers).toEqual([
+    { ...answer, status: 'failed' },
+    { ...answer, status: 'passed' },
+  ]);
+});
+
+test('it is answered with the status of the commit, whatever becomes of that', async () => {
+  const { fake, pull, client } = await opened();
+  const { request } = GREEN;
+  if (!request) throw new Error('no request');
+  fake.statusChecks.push({ id: 5, name: 'portolan' });
+  fake.refusals.push(429);
+  const report = { ...GREEN, head: pull.head, request: { ...request, number: pull.number } };
+  const forge = gitLabForge(client, { owner: 'example', repo: 'catalogs' });
+  await expect(forge.postStatus(statusOf([report]))).rejects.toMatchObject({
+    code: 'rate-limited',
+  });
+  expect(fake.statuses).toEqual([]);
+  await expect.poll(() => fake.answers).toMatchObject([{ status: 'passed' }]);
 });

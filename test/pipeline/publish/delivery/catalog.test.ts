@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PipelineError } from '../../../../pipeline/error.ts';
 import type { Fence, Message } from '../../../../pipeline/ports.ts';
 import { handleCatalog } from '../../../../pipeline/publish/delivery/catalog.ts';
-import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
+import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import { handleReport } from '../../../../pipeline/publish/delivery/report.ts';
 import { statusOf } from '../../../../pipeline/publish/delivery/status.ts';

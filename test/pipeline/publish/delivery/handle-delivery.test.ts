@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
 import { handleDelivery } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
-import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
+import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import { messageOf, type PushMessage, readWork } from '../../../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';

@@ -4,7 +4,7 @@ import { PipelineError } from '../../../../pipeline/error.ts';
 import type { CommitStatus } from '../../../../pipeline/ports.ts';
 import { handleDelivery } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
 import { noteLeft } from '../../../../pipeline/publish/delivery/left.ts';
-import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
+import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import {
   messageOf,
   type PushMessage,

@@ -4,7 +4,7 @@ import { PipelineError } from '../../../../pipeline/error.ts';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
 import type { Message } from '../../../../pipeline/ports.ts';
 import { handleCatalog } from '../../../../pipeline/publish/delivery/catalog.ts';
-import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
 import type { PushMessage } from '../../../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';

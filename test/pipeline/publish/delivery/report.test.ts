@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PipelineError } from '../../../../pipeline/error.ts';
 import type { CommitStatus, Forge } from '../../../../pipeline/ports.ts';
-import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
-import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
+import { handleMessage } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
+import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import { messageOf, type PushMessage } from '../../../../pipeline/publish/delivery/message.ts';
 import { reportCommit } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { ReportPorts } from '../../../../pipeline/publish/delivery/ports.ts';

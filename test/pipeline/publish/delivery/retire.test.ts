@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
 import type { Message, Queue, Retirement } from '../../../../pipeline/ports.ts';
-import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
-import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
+import { handleMessage } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
+import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import { messageOf, type PushMessage } from '../../../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';

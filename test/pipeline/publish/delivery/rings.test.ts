@@ -3,16 +3,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
 import type { StandingClaim } from '../../../../pipeline/ports.ts';
 import { handleCatalog } from '../../../../pipeline/publish/delivery/catalog.ts';
-import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
 import { messageOf } from '../../../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { handlePush } from '../../../../pipeline/publish/delivery/push.ts';
 import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
 import { publishedIn } from '../../../../pipeline/publish/documents.ts';
 import { changeRings, withHold, withoutHold } from '../../../../pipeline/publish/rings/acts.ts';
+import { ringsListText } from '../../../../pipeline/publish/rings/look.ts';
 import type { RingState } from '../../../../pipeline/publish/rings/state.ts';
 import { recordRings, ringsIn } from '../../../../pipeline/publish/rings/store.ts';
-import { ringsListText } from '../../../../pipeline/publish/rings/text.ts';
 import { deliveryWorld } from '../../../fakes/delivery.ts';
 import { harbourRepository, type SampleRepository, sampleFiles } from '../../../fakes/sample.ts';
 

@@ -1,7 +1,7 @@
 /** What people are told of catalogs that wait, were refused or failed, beside what is published of them. */
 import { expect, test } from 'vitest';
 import type { CommitStatus } from '../../../../pipeline/ports.ts';
-import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
+import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import type { CatalogMessage } from '../../../../pipeline/publish/delivery/message.ts';
 import {
   type End,

@@ -1,7 +1,7 @@
 /** What nobody can sign is refused before anything is built: no retry helps. */
 import { expect, test } from 'vitest';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
-import { handleMessage } from '../../../../pipeline/publish/delivery/handle-message.ts';
+import { handleMessage } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
 import { messageOf } from '../../../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import { deliver } from '../../../fakes/delivery.ts';

@@ -1,7 +1,7 @@
 /** A status that somebody else set in Portolan's name is told from Portolan's own. */
 import { expect, test } from 'vitest';
-import { isForeign } from '../../../pipeline/forge/foreign-status.ts';
 import type { SetStatus } from '../../../pipeline/forge/forge.ts';
+import { isForeign } from '../../../pipeline/forge/status.ts';
 
 const [SELF, OTHER] = [500, 12];
 

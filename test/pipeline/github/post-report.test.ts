@@ -1,7 +1,7 @@
 /** Creating something once, although answers are lost. */
 import { expect, test } from 'vitest';
 import { PipelineError } from '../../../pipeline/error.ts';
-import { createOnce } from '../../../pipeline/github/create-once.ts';
+import { createOnce } from '../../../pipeline/github/post-report.ts';
 
 const lost = new PipelineError('unreachable', 'no answer', { retryable: true });
 

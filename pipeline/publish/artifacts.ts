@@ -6,11 +6,11 @@
  */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { type ImageManifest, parseManifest } from '../oci/registry/image.ts';
+import { digestOf } from '../oci/registry/digest.ts';
+import { describe, type ImageManifest, OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import { allOf } from '../oci/registry/stream.ts';
-import type { Descriptor, Manifest, Registry } from '../ports.ts';
-import { filesArtifact, TITLE } from './files-artifact.ts';
+import type { BlobSource, Descriptor, Manifest, Registry } from '../ports.ts';
 
 /** The type of the artifact: files of a mirror plan, one a layer, named by its title. */
 export const PLAN_TYPE = 'application/vnd.dev.portolan.mirror-plan.v1';
@@ -84,4 +84,60 @@ async function filesOf(
     files.set(name, new TextDecoder().decode(bytes));
   }
   return files;
+}
+
+// Files as an artifact about an image, one a layer, named by its title.
+//
+// @see https://github.com/opencontainers/image-spec/blob/main/manifest.md#guidelines-for-artifact-usage
+
+interface ArtifactFiles {
+  /** The type of the artifact. */
+  readonly type: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Texts by name. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** The annotation that names a layer's file. */
+const TITLE = 'org.opencontainers.image.title';
+const EMPTY = 'application/vnd.oci.empty.v1+json';
+
+/** The artifact about an image; the same files make the same bytes. */
+export function filesArtifact(subject: Manifest, { type, annotations, files }: ArtifactFiles): ImageContent {
+  const config = blobOf(new TextEncoder().encode('{}'));
+  const layers = [...files].map(([name, text]) => ({ name, blob: blobOf(new TextEncoder().encode(text)) }));
+  const json = {
+    schemaVersion: 2,
+    mediaType: OCI_MANIFEST,
+    artifactType: type,
+    config: { mediaType: EMPTY, digest: config.digest, size: config.size },
+    layers: layers.map(({ name, blob: { digest, size } }) => ({
+      mediaType: mediaTypeOf(name),
+      digest,
+      size,
+      annotations: { [TITLE]: name },
+    })),
+    subject: describe(subject),
+    ...(annotations ? { annotations } : {}),
+  };
+  const bytes = new TextEncoder().encode(JSON.stringify(json));
+  const root: Manifest = { mediaType: OCI_MANIFEST, digest: digestOf(bytes), bytes };
+  return { root, manifests: [], blobs: [config, ...layers.map(({ blob }) => blob)] };
+}
+
+function blobOf(bytes: Uint8Array): BlobSource {
+  const open = async function* (from: number): AsyncGenerator<Uint8Array> {
+    yield bytes.subarray(from);
+  };
+  return { digest: digestOf(bytes), size: bytes.length, open };
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  html: 'text/html',
+};
+
+function mediaTypeOf(name: string): string {
+  return MEDIA_TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain';
 }

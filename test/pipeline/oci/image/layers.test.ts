@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type LayerPlan, type Load, MOST_LAYERS, planLayers } from '../../../../pipeline/oci/image/plan.ts';
+import { type LayerPlan, type Load, MOST_LAYERS, planLayers } from '../../../../pipeline/oci/image/layers.ts';
 
 const loads = (sizes: readonly number[]): Load[] =>
   sizes.map((size, i) => ({ name: `package-${String(i).padStart(4, '0')}`, size }));

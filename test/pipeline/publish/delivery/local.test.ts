@@ -1,6 +1,6 @@
 /** The queue of a delivery without a cloud, by the contract of every host; a process that dies takes it along. */
 import { expect, test } from 'vitest';
-import { memoryQueue } from '../../../../pipeline/publish/delivery/memory-queue.ts';
+import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import {
   expectAgain,
   expectOneOfAnId,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forEachSource } from '../../functions/for-each-source.ts';
+import { forEachSource } from '../../functions/reconcile.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 
 const SOURCES = ['one', 'two', 'three'].map((name, i) => ({

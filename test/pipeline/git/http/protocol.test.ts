@@ -1,7 +1,7 @@
 /** Lines of the wire protocol, and what is not such lines. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pktLine, pktLines, textOf } from '../../../../pipeline/git/http/pkt-line.ts';
+import { pktLine, pktLines, textOf } from '../../../../pipeline/git/http/protocol.ts';
 
 const read = (text: string): unknown[] =>
   [...pktLines(Buffer.from(text, 'latin1'))].map((line) =>

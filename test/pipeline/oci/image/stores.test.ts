@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { directoryStore } from '../../../../pipeline/oci/image/directory-store.ts';
+import { directoryStore, memoryStore } from '../../../../pipeline/oci/image/stores.ts';
 
 let root = '';
 beforeEach(() => {
@@ -27,4 +27,18 @@ test('a place where nothing can be put is named', async () => {
   await expect(store.put('k', Buffer.from(''))).rejects.toMatchObject({
     code: expect.stringMatching(/^(?:io|not-found)$/),
   });
+});
+
+test('keeps what was asked for last, within its bytes', async () => {
+  const store = memoryStore(10);
+  const four = (value: number): Uint8Array => new Uint8Array(4).fill(value);
+  await store.put('a', four(1));
+  await store.put('b', four(2));
+  expect(await store.get('a')).toEqual(four(1));
+  await store.put('c', four(3));
+  expect(await store.get('b')).toBeUndefined();
+  await store.put('a', four(4));
+  expect([await store.get('a'), await store.get('c')]).toEqual([four(4), four(3)]);
+  await store.put('large', new Uint8Array(11));
+  expect(await store.get('large')).toBeUndefined();
 });
