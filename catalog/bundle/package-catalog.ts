@@ -15,7 +15,7 @@ import { tryParseVersion } from '../version/version.ts';
 import type { PackageFolder, PackageManifest, PackageVersion, Report } from './package-manifest.ts';
 import { renderedProperties } from './properties.ts';
 import { BundleRefusal } from './registry-bundle.ts';
-import { relatedImagesOf } from './related-images.ts';
+import { relatedImagesOf } from './render.ts';
 
 interface ConvertedPackage {
   /** The catalog as a stream of JSON; undefined when there is none. */

@@ -3,17 +3,17 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/render.go
  */
-
-import type { Bundle } from '../fbc/model.ts';
+import type { Bundle, RelatedImage } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
 import { RawJson } from '../go/json-text.ts';
+import { isObject, listOf, struct, text } from '../go/shape.ts';
 import { parseJson } from '../json.ts';
 import { tryParseVersion } from '../version/version.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
+import { CSV_DEPLOYMENTS } from './csv-shape.ts';
 import type { ImageTemplate } from './image-template.ts';
 import { type RenderedProperty, renderedProperties, templateVersion } from './properties.ts';
-import { BundleRefusal, type RegistryBundle } from './registry-bundle.ts';
-import { relatedImagesOf } from './related-images.ts';
+import { type BundleObject, BundleRefusal, fitObject, type RegistryBundle } from './registry-bundle.ts';
 
 export interface BundleRenderOptions {
   /** Reference of the bundle's image; a directory has none. */
@@ -69,4 +69,56 @@ function migrated(properties: readonly RenderedProperty[], { csv }: RegistryBund
     ...properties.filter(({ type }) => type !== 'olm.bundle.object'),
     { type: 'olm.csv.metadata', json },
   ];
+}
+
+// The images that a catalog lists for a bundle.
+//
+// @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/render.go
+
+const RELATED = struct('registry.csvSpec', {
+  relatedImages: listOf(struct('declcfg.RelatedImage', { name: text, image: text })),
+});
+
+/**
+ * What the ClusterServiceVersion lists, the bundle's own image, and what its deployments run.
+ *
+ * @param image reference of the bundle's image, or the empty string
+ * @throws BundleRefusal
+ */
+export function relatedImagesOf(csv: BundleObject, image: string): RelatedImage[] {
+  const spec = isObject(csv.value['spec']) ? csv.value['spec'] : {};
+  const listed = fitObject(csv, RELATED, { relatedImages: spec['relatedImages'] ?? [] })['relatedImages'];
+  const images = (Array.isArray(listed) ? listed : []).map((item) => ({
+    name: String(item?.name ?? ''),
+    image: String(item?.image ?? ''),
+  }));
+  const known = new Set(images.map((related) => related.image));
+  // The bundle's own image is not remembered as known, so a deployment that runs it lists it once more.
+  if (image !== '' && !known.has(image)) images.push({ name: '', image });
+  for (const run of new Set(operatorImages(csv))) {
+    if (!known.has(run)) images.push({ name: '', image: run });
+  }
+  return images;
+}
+
+/** Images of the containers that the operator's deployments run, those without an image as empty text. */
+function operatorImages(csv: BundleObject): string[] {
+  const install = member(fitObject(csv, CSV_DEPLOYMENTS, csv.value['spec'] ?? {}), 'Install');
+  if (install['strategy'] !== 'deployment') return [];
+  return list(member(install, 'spec')['Deployments']).flatMap((deployment) => {
+    const pod = member(member(member(deployment, 'Spec'), 'template'), 'spec');
+    const containers = [...list(pod['containers']), ...list(pod['initContainers'])];
+    return containers.map((container) => String(container['image'] ?? ''));
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function member(value: Fields, key: string): Fields {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
+function list(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map((item) => (isObject(item) ? item : {})) : [];
 }

@@ -8,8 +8,7 @@
 import { Cursor, END, isBlank, isBlankOrEnd, isBreak } from './cursor.ts';
 import { scanAnchor, scanDirective, scanTag } from './scan-property.ts';
 import { scanBlock, scanPlain, scanQuoted } from './scan-scalar.ts';
-import { type SimpleKey, SimpleKeys } from './simple-key.ts';
-import { type Mark, type Token, TokenQueue } from './token.ts';
+import { type Mark, type SimpleKey, SimpleKeys, type Token, TokenQueue } from './token.ts';
 
 /** Go's limits for nested flow collections and for nested blocks. */
 const MAX_NESTING = 10_000;

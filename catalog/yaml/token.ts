@@ -1,6 +1,8 @@
 /**
  * Tokens of YAML, and the queue in which they wait until nothing can be put before them.
  */
+
+import type { Cursor } from './cursor.ts';
 import type { Directive, Tag } from './scan-property.ts';
 
 interface Span {
@@ -78,5 +80,116 @@ export class TokenQueue {
       this.#tokens = [];
       this.#head = 0;
     }
+  }
+}
+
+// Keys without `?`: whether a token begins one is known only when its colon is found,
+// on the same line and within 1024 characters.
+//
+// @see https://github.com/yaml/go-yaml/blob/v2.4.0/scannerc.go
+
+const MAX_LENGTH = 1024;
+
+/** A place where such a key may have begun. */
+export interface SimpleKey {
+  possible: boolean;
+  /** Whether nothing but a key may stand there. */
+  readonly required: boolean;
+  /** Number of the key's first token. */
+  readonly token: number;
+  readonly at: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The latest candidate of each flow level; the block level is the first. */
+export class SimpleKeys {
+  readonly #cursor: Cursor;
+  readonly #keys: SimpleKey[] = [];
+  /** The level of the candidate that a token begins, by the token's number. */
+  readonly #levels = new Map<number, number>();
+
+  constructor(cursor: Cursor) {
+    this.#cursor = cursor;
+    this.open(0);
+  }
+
+  /** The candidate of the innermost level. */
+  get current(): SimpleKey {
+    return this.#keys[this.#keys.length - 1]!;
+  }
+
+  open(token: number): void {
+    this.#keys.push(this.#candidate(false, false, token));
+  }
+
+  /** As in go-yaml this also forgets a candidate that the level's own bracket began, if no other followed. */
+  close(): void {
+    const key = this.#keys.pop();
+    if (key) this.#levels.delete(key.token);
+  }
+
+  /** Notes that a key may begin at the cursor. */
+  save(token: number, required: boolean): void {
+    const key = this.#candidate(true, required, token);
+    this.remove();
+    this.#keys[this.#keys.length - 1] = key;
+    this.#levels.set(token, this.#keys.length - 1);
+  }
+
+  /** Notes that the innermost candidate is not a key, for no colon can follow it any more. */
+  remove(): void {
+    const key = this.current;
+    if (!key.possible) return;
+    this.#giveUp(key);
+    this.#levels.delete(key.token);
+  }
+
+  /** Makes the innermost candidate a key if it can still be one. */
+  claim(): SimpleKey | undefined {
+    const key = this.current;
+    if (!this.#isPossible(key)) return undefined;
+    key.possible = false;
+    this.#levels.delete(key.token);
+    return key;
+  }
+
+  /** Whether a token may turn out to begin a key. */
+  mayBeginAt(token: number): boolean {
+    const level = this.#levels.get(token);
+    const key = level === undefined ? undefined : this.#keys[level];
+    return key !== undefined && this.#isPossible(key);
+  }
+
+  #candidate(possible: boolean, required: boolean, token: number): SimpleKey {
+    const { at, line, column } = this.#cursor;
+    return { possible, required, token, at, line, column };
+  }
+
+  #isPossible(key: SimpleKey): boolean {
+    if (!key.possible) return false;
+    if (key.line === this.#cursor.line && !this.#isFarFrom(key.at)) return true;
+    this.#giveUp(key);
+    return false;
+  }
+
+  #giveUp(key: SimpleKey): void {
+    if (key.required) {
+      this.#cursor.fail(
+        "could not find expected ':'",
+        ': the text that begins here is indented like a key',
+        key.at,
+      );
+    }
+    key.possible = false;
+  }
+
+  /** Whether more characters than a key may have stand between `from` and the cursor. */
+  #isFarFrom(from: number): boolean {
+    const { at, text } = this.#cursor;
+    if (at - from <= MAX_LENGTH) return false;
+    if (at - from > 2 * MAX_LENGTH) return true;
+    const pairs = text.slice(from, at).match(/[\ud800-\udbff]/g)?.length ?? 0;
+    return at - from - pairs > MAX_LENGTH;
   }
 }

@@ -105,17 +105,17 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: 'list packages',
         summary: 'List the packages in a catalog',
-        load: async () => (await import('./catalog/list-packages.ts')).command,
+        load: async () => (await import('./catalog/list.ts')).packages,
       },
       {
         words: 'list channels',
         summary: 'List the channels in a catalog, with their heads',
-        load: async () => (await import('./catalog/list-channels.ts')).command,
+        load: async () => (await import('./catalog/list.ts')).channels,
       },
       {
         words: 'list bundles',
         summary: 'List the bundles in a catalog, with their upgrade edges',
-        load: async () => (await import('./catalog/list-bundles.ts')).command,
+        load: async () => (await import('./catalog/list.ts')).bundles,
       },
       {
         words: 'render',
@@ -202,13 +202,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         words: 'ring hold',
         former: 'hold',
         summary: 'Keep images from moving on to the next release ring',
-        load: async () => (await import('./publish/hold.ts')).command,
+        load: async () => (await import('./publish/act-on-rings.ts')).hold,
       },
       {
         words: 'ring promote',
         former: 'promote-ring',
         summary: 'Open a release ring early, with a recorded reason',
-        load: async () => (await import('./publish/promote-ring.ts')).command,
+        load: async () => (await import('./publish/act-on-rings.ts')).promote,
       },
       {
         words: 'rollback',

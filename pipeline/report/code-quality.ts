@@ -3,11 +3,12 @@
  *
  * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
  */
-import type { Severity } from '../../catalog/finding.ts';
+
+import { createHash } from 'node:crypto';
+import type { Finding, Severity } from '../../catalog/finding.ts';
 import type { CheckReport } from '../check/report.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
 import { plain } from '../text.ts';
-import { findingPrints } from './finding-prints.ts';
 
 const SEVERITIES: Readonly<Record<Severity, string>> = { error: 'critical', warning: 'minor', info: 'info' };
 
@@ -28,4 +29,25 @@ export function codeQualityReport({ findings }: Pick<CheckReport, 'findings'>): 
     };
   });
   return `${JSON.stringify(issues, null, 2)}\n`;
+}
+
+// What findings are recognized by from one report to the next.
+
+/** References to lines, which change with every edit above them. */
+const LINES = /:\d+(?::\d+)?\b/g;
+
+/**
+ * Makes the fingerprints of one report's findings: of the rule and what it is about, never a line. Findings that have
+ * that in common are numbered, so each fingerprint is there once.
+ */
+export function findingPrints(): (finding: Finding) => string {
+  const seen = new Map<string, number>();
+  return ({ rule, package: of, channel, subject, installed, message, location }) => {
+    const about = subject ?? installed ?? message.replaceAll(LINES, '');
+    const identity = JSON.stringify([rule, of, channel, about, location.file]);
+    const digest = createHash('sha256').update(identity).digest('hex').slice(0, 32);
+    const count = (seen.get(digest) ?? 0) + 1;
+    seen.set(digest, count);
+    return `${digest}:${count}`;
+  };
 }

@@ -9,7 +9,7 @@ import type { CheckReport } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
 import { plainLines } from '../text.ts';
-import { findingPrints } from './finding-prints.ts';
+import { findingPrints } from './code-quality.ts';
 import { HOME, ruleOf, rulePage } from './rule-help.ts';
 
 declare const PORTOLAN_VERSION: string;

@@ -318,7 +318,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
       ),
   },
   'registry-replies': {
-    reads: ['pipeline/oci/registry/challenge.ts'],
+    reads: ['pipeline/oci/registry/auth.ts'],
     what: 'nesting',
     bytes: () => nested(200_000),
   },

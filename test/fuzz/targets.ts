@@ -94,7 +94,7 @@ import { readReceipt } from '../../pipeline/mirror/receipt.ts';
 import { decompressed } from '../../pipeline/oci/image/decompress.ts';
 import { readTree as readImageTree } from '../../pipeline/oci/image/tree.ts';
 import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';
-import { parseChallenges } from '../../pipeline/oci/registry/challenge.ts';
+import { parseChallenges } from '../../pipeline/oci/registry/auth.ts';
 import { digestOf } from '../../pipeline/oci/registry/digest.ts';
 import type { Endpoint } from '../../pipeline/oci/registry/endpoint.ts';
 import { contentOf, imagesFor, manifestType, parseManifest } from '../../pipeline/oci/registry/image.ts';

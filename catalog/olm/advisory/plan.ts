@@ -11,10 +11,9 @@ import { compareVersions } from '../../version/version.ts';
 import { compareInstalled } from '../foresight/installation.ts';
 import type { World } from '../foresight/world.ts';
 import { type Advisory, affectedBundles, isAffected } from './advisory.ts';
-import { newGraphs } from './new-graph.ts';
 import { isEmpty, NO_EDIT, type PackageEdit, packageAfter, sizeOf } from './package-edit.ts';
 import { everybody, type Followed, type Proof, type Proved, prove, targetIn } from './proof.ts';
-import { highest, ranging, skipping, versionsIn, withoutEntries } from './rewrites.ts';
+import { highest, newGraphs, ranging, skipping, versionsIn, withoutEntries } from './rewrites.ts';
 
 export interface AdvisoryPlan {
   readonly kind: /** The catalog never had the versions. */

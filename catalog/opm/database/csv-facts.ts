@@ -7,7 +7,7 @@
 import { requiredApis } from '../../bundle/api.ts';
 import { versionOf } from '../../bundle/properties.ts';
 import { type BundleObject, BundleRefusal } from '../../bundle/registry-bundle.ts';
-import { relatedImagesOf } from '../../bundle/related-images.ts';
+import { relatedImagesOf } from '../../bundle/render.ts';
 import { newDocument } from '../../fbc/new-blob.ts';
 import { JsonError, JsonReader } from '../../go/json.ts';
 import { jsonString } from '../../go/json-text.ts';

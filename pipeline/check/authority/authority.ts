@@ -12,7 +12,6 @@ import { type AreaChange, type PackageChange, subjectOf } from '../../change/cha
 import { type Person, samePerson } from '../../policy/identity.ts';
 import { sameOwners } from '../../policy/owners/owners.ts';
 import type { AllowableClass } from '../../policy/policy.ts';
-import { type AuthorityFacts, type AuthorityInput, factsOf, includes, peopleOf } from './authority-facts.ts';
 import {
   type Candidates,
   loginsBut,
@@ -32,9 +31,20 @@ import {
   missingFor,
   type Supporter,
 } from './required-approvals.ts';
-import { commitDoubt, isOutdated, mayAlone, mayAloneInArea, supportersOf } from './supporters.ts';
+import {
+  type AuthorityFacts,
+  type AuthorityInput,
+  commitDoubt,
+  factsOf,
+  includes,
+  isOutdated,
+  mayAlone,
+  mayAloneInArea,
+  peopleOf,
+  supportersOf,
+} from './supporters.ts';
 
-export type { AuthorityInput } from './authority-facts.ts';
+export type { AuthorityInput } from './supporters.ts';
 
 type Authority = 'allow' | 'needs' | 'deny';
 

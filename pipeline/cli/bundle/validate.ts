@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 import type { InspectOptions } from '../../../catalog/bundle/inspect.ts';
-import { SELECTABLE, selectedRules } from '../../../catalog/bundle/selector.ts';
-import { SUITE_NAMES, type Suite, VIEW_NAMES, type View } from '../../../catalog/bundle/suite.ts';
+import {
+  SELECTABLE,
+  SUITE_NAMES,
+  type Suite,
+  selectedRules,
+  VIEW_NAMES,
+  type View,
+} from '../../../catalog/bundle/suite.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { ownSeverity, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import { type BundleResult, checkBundle } from '../../catalogs/bundle/check-bundle.ts';

@@ -1,15 +1,15 @@
 /** What the commands that list a catalog share. */
-
 import type { Catalog } from '../../../catalog/fbc/model.ts';
+import { listBundles, listChannels, listPackages } from '../../../catalog/olm/listing.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
-import type { Invocation, Option } from '../command.ts';
+import type { Command, Invocation, Option } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { noPackage } from './no-package.ts';
 import { tableText } from './table.ts';
 
-export const LIST_OPTIONS: Readonly<Record<string, Option>> = {
+const LIST_OPTIONS: Readonly<Record<string, Option>> = {
   package: { value: 'NAME', description: 'only this package' },
   json: { description: 'print the rows as JSON, with all fields' },
   ...REGISTRY_OPTIONS,
@@ -50,4 +50,106 @@ export async function list<Row extends { readonly package: string }>(
 
 function knownPackage(catalog: Catalog, name: string): void {
   if (!catalog.packages.has(name)) throw noPackage(name, [catalog]);
+}
+
+export const packages: Command = {
+  words: 'list packages',
+  operands: 'DIR|REFERENCE',
+  options: LIST_OPTIONS,
+  examples: ['portolan list packages catalogs/v4.20'],
+  run: (invocation, terminal) =>
+    list(invocation, terminal, {
+      rows: listPackages,
+      titles: ['PACKAGE', 'DISPLAY NAME', 'DEFAULT CHANNEL', 'HEAD', 'CHANNELS', 'BUNDLES', 'DEPRECATED'],
+      cells: (row) => [
+        row.package,
+        row.displayName,
+        row.defaultChannel,
+        row.head,
+        String(row.channels),
+        String(row.bundles),
+        row.deprecated ?? '',
+      ],
+    }),
+};
+
+export const channels: Command = {
+  words: 'list channels',
+  operands: 'DIR|REFERENCE',
+  options: LIST_OPTIONS,
+  examples: ['portolan list channels catalogs/v4.20 --package etcd'],
+  run: (invocation, terminal) =>
+    list(invocation, terminal, {
+      rows: listChannels,
+      titles: ['PACKAGE', 'CHANNEL', 'HEAD', 'VERSION', 'ENTRIES', 'DEFAULT', 'DEPRECATED'],
+      cells: (row) => [
+        row.package,
+        row.channel,
+        row.head,
+        row.version,
+        String(row.entries),
+        row.isDefault ? 'default' : '',
+        row.deprecated ?? '',
+      ],
+    }),
+};
+
+export const bundles: Command = {
+  words: 'list bundles',
+  operands: 'DIR|REFERENCE',
+  options: {
+    ...LIST_OPTIONS,
+    channel: { value: 'CHANNEL', description: 'only this channel' },
+    provides: { value: 'KIND', description: 'only bundles that provide this kind of resource' },
+    olmv1: { description: 'only bundles that OLM v1 can install with its default features' },
+  },
+  examples: [
+    'portolan list bundles catalogs/v4.20 --package etcd --channel alpha',
+    'portolan list bundles catalogs/v4.20 --olmv1 --json | jq -r ".[].image"',
+  ],
+  run: (invocation, terminal) => {
+    const { text, flag } = invocation;
+    const [channel, kind, onlyV1] = [text('channel'), text('provides'), flag('olmv1')];
+    return list(invocation, terminal, {
+      rows: (catalog) =>
+        listBundles(catalog).filter(
+          (row) =>
+            (channel === undefined || row.channel === channel) &&
+            (kind === undefined || row.provides.some((gvk) => isOfKind(gvk, kind))) &&
+            (!onlyV1 || row.v1Obstacles.length === 0),
+        ),
+      titles: [
+        'PACKAGE',
+        'CHANNEL',
+        'BUNDLE',
+        'VERSION',
+        'REPLACES',
+        'SKIPS',
+        'SKIP RANGE',
+        'NOTES',
+        'IMAGE',
+      ],
+      cells: (row) => [
+        row.package,
+        row.channel,
+        row.bundle,
+        row.version,
+        row.replaces,
+        row.skips.join(', '),
+        row.skipRange,
+        [
+          ...(row.isHead ? ['head'] : []),
+          ...(row.deprecated === undefined ? [] : ['deprecated']),
+          ...(row.v1Obstacles.length > 0 ? ['not for OLM v1'] : []),
+        ].join(', '),
+        row.image,
+      ],
+    });
+  },
+};
+
+/** Whether what is provided, `Kind (group/version)`, is of a kind: by all of it, or by the kind alone. */
+function isOfKind(gvk: string, kind: string): boolean {
+  const [wanted, found] = [kind.toLowerCase(), gvk.toLowerCase()];
+  return found === wanted || found.startsWith(`${wanted} (`);
 }

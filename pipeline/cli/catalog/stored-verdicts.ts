@@ -6,7 +6,7 @@ import { ownSeverity, type Rule } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { directorySource } from '../../directory.ts';
 import type { GitSettings } from '../../git/process.ts';
-import { workTreeSource } from '../../git/work-tree.ts';
+import { workTreeSource } from '../../git/source.ts';
 import { openBuildCache, type Store, writeBuildCache } from '../../oci/image/build-cache.ts';
 import { checkContents, checkedCounts } from '../../oci/image/package-verdicts.ts';
 import { readContents } from '../../oci/image/packages.ts';

@@ -4,7 +4,7 @@ import { mappingsOf } from '../../../catalog/mirror/plan.ts';
 import { reachedReadiness } from '../../../catalog/mirror/report.ts';
 import { copyJobs } from '../../mirror/copy-jobs.ts';
 import type { MirrorOutcome } from '../../mirror/prepare.ts';
-import { checkSources } from '../../mirror/source-check.ts';
+import { checkSources } from '../../mirror/presence.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';

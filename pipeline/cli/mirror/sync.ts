@@ -17,7 +17,7 @@ import type { GraphDocument } from '../../../catalog/olm/graph/graph-document.ts
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { type MirrorOutcome, prepareImageSet } from '../../mirror/prepare.ts';
-import { systemClock } from '../../oci/registry/clock.ts';
+import { systemClock } from '../../oci/registry/retry.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amount, findingText, linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';

@@ -16,7 +16,6 @@ import type {
 import { addressRule, type Resolver, systemResolver } from './addresses.ts';
 import { getBlob, hasBlob } from './blob.ts';
 import { CHUNK } from './chunks.ts';
-import { systemClock } from './clock.ts';
 import { createConnections } from './connection.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { DEFAULT_TIMEOUTS, type Timeouts } from './exchange.ts';
@@ -25,7 +24,7 @@ import { deleteManifest, getManifest, putManifest, resolveManifest } from './man
 import { isHost, isRepository } from './name.ts';
 import { type Environment, proxiesFrom } from './proxy.ts';
 import { forgetReferrer, listReferrers, noteReferrer } from './referrers.ts';
-import { DEFAULT_RETRY, type RetryOptions } from './retry.ts';
+import { DEFAULT_RETRY, type RetryOptions, systemClock } from './retry.ts';
 import { listTags } from './tags.ts';
 import { createTransport, type Traffic, type Transport } from './transport.ts';
 import { putBlob } from './upload.ts';

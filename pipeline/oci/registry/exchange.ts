@@ -10,8 +10,8 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { PipelineError } from '../../error.ts';
-import { stopped } from './clock.ts';
 import type { Connections } from './connection.ts';
+import { stopped } from './retry.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

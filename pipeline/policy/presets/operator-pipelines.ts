@@ -1,5 +1,5 @@
 /** What the gates of operator-pipelines have in common. */
-import type { PresetRow } from './preset.ts';
+import type { Preset, PresetRow } from './preset.ts';
 
 const BUNDLE = 'operatorcert/static_tests/common/bundle.py';
 const OPERATOR = 'operatorcert/static_tests/common/operator.py';
@@ -7,14 +7,14 @@ const CATALOGS = 'operatorcert/static_tests/common/operator_catalogs.py';
 const TASKS = 'ansible/roles/operator-pipeline/templates/openshift/tasks';
 
 /** The sources that the rows name. */
-export const OPERATOR_PIPELINES = {
+const OPERATOR_PIPELINES = {
   repository: 'redhat-openshift-ecosystem/operator-pipelines',
   commit: '422dfd6e9876ec9fdfa2d053c6f9abd77fe3d058',
   date: '2026-08-20',
 } as const;
 
 /** Checks of every operator. */
-export const COMMON: readonly PresetRow[] = [
+const COMMON: readonly PresetRow[] = [
   {
     check: 'detect-changes',
     source: 'operatorcert/parsed_file.py',
@@ -73,7 +73,7 @@ export const COMMON: readonly PresetRow[] = [
 ];
 
 /** What runs on a cluster, or asks services of Red Hat. */
-export const ELSEWHERE: readonly PresetRow[] = [
+const ELSEWHERE: readonly PresetRow[] = [
   { check: 'yaml-lint', source: `${TASKS}/yaml-lint.yml`, notChecked: 'yamllint has rules of style' },
   {
     check: 'check-permissions',
@@ -87,3 +87,84 @@ export const ELSEWHERE: readonly PresetRow[] = [
   },
   { check: 'preflight', source: `${TASKS}/preflight-trigger.yml`, notChecked: 'needs a cluster' },
 ];
+
+// The gate of redhat-openshift-ecosystem/certified-operators and redhat-marketplace-operators.
+
+const CERTIFIED_BUNDLE = 'operatorcert/static_tests/isv/bundle.py';
+
+export const CERTIFIED: Preset = {
+  name: 'certified',
+  gate: 'operator-pipelines for certified operators',
+  ...OPERATOR_PIPELINES,
+  bundleRegistries: 'config.yaml',
+  rows: [
+    ...COMMON,
+    { check: 'check_pruned_graph', source: CERTIFIED_BUNDLE, rules: { 'operator/pruned-graph': 'warning' } },
+    {
+      check: 'check_marketplace_annotation',
+      source: CERTIFIED_BUNDLE,
+      rules: { 'operator/marketplace': 'error' },
+    },
+    {
+      check: 'certification-project-check, verify-project, reserve-operator-name',
+      source: `${TASKS}/cert-project-check.yml`,
+      notChecked: "needs Red Hat's certification service",
+    },
+    ...ELSEWHERE,
+  ],
+};
+
+// The gate of redhat-openshift-ecosystem/community-operators-prod.
+
+const COMMUNITY_BUNDLE = 'operatorcert/static_tests/community/bundle.py';
+const COMMUNITY_OPERATOR = 'operatorcert/static_tests/community/operator.py';
+
+export const COMMUNITY: Preset = {
+  name: 'community',
+  gate: 'operator-pipelines for community operators',
+  ...OPERATOR_PIPELINES,
+  bundleRegistries: 'config.yaml',
+  checksNewestPlatform: true,
+  rows: [
+    ...COMMON,
+    {
+      check: 'check_osdk_bundle_validate_operatorhub',
+      source: COMMUNITY_BUNDLE,
+      validators: 'name=operatorhub',
+    },
+    {
+      check: 'check_osdk_bundle_validate_operator_framework',
+      source: COMMUNITY_BUNDLE,
+      validators: 'suite=operatorframework',
+    },
+    { check: 'check_required_fields', source: COMMUNITY_BUNDLE, rules: { 'store/required-field': 'error' } },
+    {
+      check: 'check_dangling_bundles',
+      source: COMMUNITY_BUNDLE,
+      rules: { 'operator/dangling': 'error', 'operator/edge': 'error', 'operator/update-graph': 'error' },
+    },
+    {
+      check: 'check_api_version_constraints',
+      source: COMMUNITY_BUNDLE,
+      rules: { 'operator/kubernetes-version': 'error' },
+      differs: "the gate's table ends with OpenShift 4.17; for later versions Portolan warns",
+    },
+    { check: 'check_using_fbc', source: COMMUNITY_BUNDLE, rules: { 'operator/without-catalogs': 'warning' } },
+    {
+      check: 'check_operator_name_unique',
+      source: COMMUNITY_OPERATOR,
+      rules: { 'operator/other-name': 'error' },
+    },
+    {
+      check: 'check_ci_upgrade_graph',
+      source: COMMUNITY_OPERATOR,
+      rules: { 'operator/update-graph': 'error', 'operator/update-graph-missing': 'warning' },
+    },
+    {
+      check: 'check_upgrade_graph_loop',
+      source: COMMUNITY_OPERATOR,
+      rules: { 'operator/loop': 'error', 'operator/edge': 'error', 'operator/update-graph': 'error' },
+    },
+    ...ELSEWHERE,
+  ],
+};

@@ -1,12 +1,10 @@
 /** Every preset, and what presets say of rules. */
-import { selectedRules } from '../../../catalog/bundle/selector.ts';
-import { isInSuite, matches, seesRule } from '../../../catalog/bundle/suite.ts';
+import { isInSuite, matches, seesRule, selectedRules } from '../../../catalog/bundle/suite.ts';
 import { milder, type Severity } from '../../../catalog/finding.ts';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
-import { CERTIFIED } from './certified.ts';
-import { COMMUNITY } from './community.ts';
 import { CONFORMA, KONFLUX } from './konflux.ts';
+import { CERTIFIED, COMMUNITY } from './operator-pipelines.ts';
 import { OPERATORHUB } from './operatorhub.ts';
 import type { Preset, PresetName, PresetRow } from './preset.ts';
 

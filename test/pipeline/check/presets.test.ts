@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { RULES } from '../../../catalog/rules/index.ts';
-import { CERTIFIED } from '../../../pipeline/policy/presets/certified.ts';
-import { COMMUNITY } from '../../../pipeline/policy/presets/community.ts';
 import { CONFORMA, KONFLUX } from '../../../pipeline/policy/presets/konflux.ts';
+import { CERTIFIED, COMMUNITY } from '../../../pipeline/policy/presets/operator-pipelines.ts';
 import { OPERATORHUB } from '../../../pipeline/policy/presets/operatorhub.ts';
 import { PRESET_NAMES } from '../../../pipeline/policy/presets/preset.ts';
 import { PRESETS, presetSeverities, rulesOf } from '../../../pipeline/policy/presets/presets.ts';

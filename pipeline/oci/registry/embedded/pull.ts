@@ -4,8 +4,8 @@ import { byteRange } from '../../../byte-range.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { OCI_INDEX } from '../image.ts';
 import { type Contents, referrersIn } from '../layout/contents.ts';
+import type { Registry, RegistryRequest } from './members.ts';
 import { json, type Reply, refusal } from './reply.ts';
-import type { Registry, RegistryRequest } from './request.ts';
 import type { Route } from './route.ts';
 
 type At<K extends Route['kind']> = Extract<Route, { kind: K }>;

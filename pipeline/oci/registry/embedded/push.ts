@@ -5,8 +5,8 @@ import type { Manifest } from '../../../ports.ts';
 import { algorithmOf, digestOf, isDigest } from '../digest.ts';
 import { contentOf, type ImageManifest, type ManifestList, manifestType, parseManifest } from '../image.ts';
 import { isTag } from '../name.ts';
+import type { Registry, RegistryRequest } from './members.ts';
 import { type Reply, refusal } from './reply.ts';
-import type { Registry, RegistryRequest } from './request.ts';
 import type { Route } from './route.ts';
 import type { Upload } from './uploads.ts';
 

@@ -17,11 +17,10 @@ import { PipelineError } from '../../../error.ts';
 import { isLoopback, limitConnections, namesThisMachine, oneAtATime } from '../../../server-limits.ts';
 import { openLayout } from '../layout/layout.ts';
 import { type AccessOptions, type Action, createGate } from './access.ts';
-import { createMembers } from './members.ts';
+import { createMembers, type Registry, type RegistryRequest } from './members.ts';
 import { listReferrers, listRepositories, listTags, pullBlob, pullManifest } from './pull.ts';
 import { continueUpload, openUpload, pushManifest, removeBlob, removeManifest } from './push.ts';
 import { type Reply, refusal, replyTo, write } from './reply.ts';
-import type { Registry, RegistryRequest } from './request.ts';
 import { type Route, routeOf } from './route.ts';
 import { createUploads } from './uploads.ts';
 

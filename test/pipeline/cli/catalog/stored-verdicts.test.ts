@@ -15,7 +15,7 @@ import { RULES } from '../../../../catalog/rules/index.ts';
 import { type CatalogSource, sourceOf } from '../../../../catalog/source.ts';
 import { checkRemembered, type Verdict } from '../../../../pipeline/cli/catalog/stored-verdicts.ts';
 import { directorySource } from '../../../../pipeline/directory.ts';
-import { workTreeSource } from '../../../../pipeline/git/work-tree.ts';
+import { workTreeSource } from '../../../../pipeline/git/source.ts';
 import type { Store } from '../../../../pipeline/oci/image/build-cache.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { makeRepository } from '../../../fakes/repository.ts';

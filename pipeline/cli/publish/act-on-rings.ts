@@ -11,12 +11,12 @@ import { handleRing, type RingActed } from '../../publish/delivery/ring.ts';
 import { gitFence } from '../../publish/fence-git.ts';
 import { textRings } from '../../publish/rings/store.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { amount, plain } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
-export const RING_OPTIONS: Command['options'] = {
+const RING_OPTIONS: Command['options'] = {
   reason: { value: 'TEXT', description: 'why; recorded and shown to everybody', required: true },
   by: { value: 'NAME', description: 'who; recorded (default: GITHUB_ACTOR, USER, else the account)' },
   local: {
@@ -38,7 +38,7 @@ export const RING_OPTIONS: Command['options'] = {
   ...REGISTRY_OPTIONS,
 };
 
-export const RING_DETAILS: string = [
+const RING_DETAILS: string = [
   'With --print-message, Portolan changes nothing and prints a JSON message for the work queue of the functions (see the example).',
   'Anybody who can write to the queue or to the directory can hold, release and promote. --by is recorded, not checked.',
 ].join('\n');
@@ -62,7 +62,7 @@ type RingAct = {
  * @returns undefined where the message was printed instead
  * @throws PipelineError as `handleRing`; `usage` without a reason or a name
  */
-export async function actOnRings(
+async function actOnRings(
   command: Command,
   invocation: Invocation,
   terminal: Terminal,
@@ -146,3 +146,75 @@ async function actOnRefs(
     await fence.close();
   }
 }
+
+export const hold: Command = {
+  words: 'ring hold',
+  operands: 'CATALOG',
+  options: {
+    commit: { value: 'ID', description: 'hold only the image of this commit (its whole ID)' },
+    bundle: { value: 'NAME', description: 'hold only images with this bundle, for example etcd.v1.2.0' },
+    release: { description: 'remove the hold with the same --commit and --bundle' },
+    ...RING_OPTIONS,
+  },
+  details: [
+    'Images that are held do not move on to the next ring; images that are already there stay. Without --commit and --bundle,',
+    'the whole catalog is held. A hold has no end date: it stays until somebody releases it.',
+    '',
+    RING_DETAILS,
+  ].join('\n'),
+  examples: [
+    'portolan ring hold v4.20 --bundle etcd.v1.2.0 --reason "loses data, see #123"',
+    'portolan ring hold v4.20 --bundle etcd.v1.2.0 --release --reason "1.2.0 was withdrawn"',
+    'portolan ring hold v4.20 --reason "freeze" --print-message my-org/catalogs > message.json',
+  ],
+  run: async (invocation, terminal) => {
+    const { text, flag, operands } = invocation;
+    const isReleased = flag('release');
+    const [commit, bundle] = [text('commit'), text('bundle')];
+    const act = isReleased ? ('release' as const) : ('hold' as const);
+    const acted = await actOnRings(hold, invocation, terminal, { act, commit, bundle });
+    if (!acted) return 0;
+    const what = [operands[0] ?? '', commit?.slice(0, 12), bundle].filter(Boolean).join(' ');
+    await terminal.out(`${isReleased ? 'released' : 'held'} ${plain(what)}\n`);
+    return 0;
+  },
+};
+
+export const promote: Command = {
+  words: 'ring promote',
+  operands: 'CATALOG TAG',
+  options: {
+    commit: {
+      value: 'ID',
+      description:
+        'promote the image of this commit (its whole ID; default: the newest image of the first ring)',
+    },
+    ...RING_OPTIONS,
+  },
+  details: [
+    'Opens a ring early, for example for a security fix. Every ring before it opens as well. Images that are held are',
+    'refused, and no ring goes back to an older commit. If the policy wants several approvals, each person runs the same command;',
+    'the last one opens the ring. Until then, the exit code is 1.',
+    '',
+    RING_DETAILS,
+  ].join('\n'),
+  examples: [
+    'portolan ring promote v4.20 v4.20 --reason "fixes CVE-2027-1234"',
+    'portolan ring promote v4.20 v4.20 --reason "fixes CVE-2027-1234" --print-message my-org/catalogs > message.json',
+  ],
+  run: async (invocation, terminal) => {
+    const [, tag = ''] = invocation.operands;
+    const commit = invocation.text('commit');
+    const acted = await actOnRings(promote, invocation, terminal, { act: 'promote', commit, tag });
+    if (!acted) return 0;
+    if (acted.missing > 0) {
+      await terminal.out(`approved: ${plain(tag)} opens after ${amount(acted.missing, 'more approval')}\n`);
+      return 1;
+    }
+    const image = acted.state.rings.find((ring) => ring.tag === tag)?.image;
+    await terminal.out(
+      `${plain(tag)}\n  digest  ${image?.digest ?? 'none'}\n  commit  ${image?.commit ?? 'none'}\n`,
+    );
+    return 0;
+  },
+};
