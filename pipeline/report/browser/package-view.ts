@@ -1,10 +1,6 @@
 /** One package of a catalog: the upgrade path of each version under both resolvers, and the upgrade graph. */
-import {
-  type BundleNote,
-  type DocumentPath,
-  documentPath,
-  type PackageGraph,
-} from '../../../catalog/olm/graph/graph-document.ts';
+import { type DocumentPath, documentPath } from '../../../catalog/olm/graph/document-path.ts';
+import type { BundleNote, PackageGraph } from '../../../catalog/olm/graph/graph-document.ts';
 import { svgText } from '../svg.ts';
 import { el, option } from './elements.ts';
 
