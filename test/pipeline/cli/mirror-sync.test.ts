@@ -52,13 +52,16 @@ async function scene({ takesSparse = false, lacks = '' } = {}) {
   return { directory, source, mirror, client, config, sync, file };
 }
 
-/** The image for one platform, whose configuration names a program to start. */
-async function startingOpm({ root, manifests, blobs }: ImageContent): Promise<ImageContent> {
+/** The image for one platform, with what its configuration names to start. */
+async function starting(
+  { root, manifests, blobs }: ImageContent,
+  command: readonly string[],
+): Promise<ImageContent> {
   const { config, ...manifest } = JSON.parse(Buffer.from((manifests[0] ?? root).bytes).toString());
   const found = blobs.find(({ digest }) => digest === config.digest);
   if (!found) throw new Error('the image has no configuration');
   const before = JSON.parse((await bytesOf(found.open(0))).toString());
-  const changed = { ...before, config: { ...before.config, Entrypoint: ['/bin/opm'], Cmd: ['serve'] } };
+  const changed = { ...before, config: { ...before.config, Entrypoint: [], Cmd: command } };
   const bytes = Buffer.from(JSON.stringify(changed));
   const digest = digestOf(bytes);
   const text = Buffer.from(
@@ -133,11 +136,13 @@ test('the status page has what is mirrored, what failed, and the upgrades that c
 
 test.each([
   [undefined, true],
-  ['opm', false],
-])('a whole catalog whose image starts %s: the cluster extracts it: %s', async (server, extracts) => {
+  [[], true],
+  [['opm', 'serve'], false],
+])('a whole catalog whose image starts %j: the cluster extracts it: %s', async (command, extracts) => {
   const { config, sync, file, directory, source, client } = await scene();
   const index = parseReference(`${source.host}/org/index:v1`);
-  if (server) await pushImage(client, index, { image: await startingOpm(await readImage(client, index)) });
+  if (command)
+    await pushImage(client, index, { image: await starting(await readImage(client, index), command) });
   config('    full: true\n');
   expect(await sync()).toMatchObject({ exit: 0 });
   const extracted = 'extractContent:\n      cacheDir: /tmp/cache\n      catalogDir: /configs\n';
