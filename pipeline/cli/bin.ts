@@ -15,10 +15,11 @@ declare const PORTOLAN_VERSION: string;
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=200');
 // The engine lets the memory grow to four times what is in use before it looks for what is not. A check uses most of
 // what it reads until its end, and few of its functions run long enough to be optimized as early as by default: so it is
-// when an editor opens a catalog.
+// when an editor opens a catalog. Node 24 does not know that flag, and complains.
 const [, , word] = process.argv;
 setFlagsFromString(`--heap-growing-percent=${word === 'check' ? 300 : 70}`);
-if (word === 'check' || word === 'lsp') setFlagsFromString('--interrupt-budget=264000');
+const isNode20 = process.versions.node.startsWith('20.');
+if (isNode20 && (word === 'check' || word === 'lsp')) setFlagsFromString('--interrupt-budget=264000');
 
 const environment = process.env;
 
