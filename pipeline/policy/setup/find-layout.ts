@@ -15,6 +15,7 @@ import { preferred } from './preferred.ts';
 import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
 import { rivalsAmong, uncopiedAmong } from './rivals.ts';
 import {
+  withCopiedFolders,
   withFoldersOfOneImage,
   withImageNames,
   withPackagesApart,
@@ -184,7 +185,9 @@ function inOwnImages(found: FoundLayout, evidence: ReadEvidence): FoundLayout {
     .filter(({ length }) => length < patterns.length)
     .map(layoutWith)
     .find((one) => against(one, evidence).length === 0);
-  return fitting ?? layoutWith(patterns);
+  const narrow = fitting ?? layoutWith(patterns);
+  const whole = layoutWith(withCopiedFolders(narrow.patterns, paths, looked.build));
+  return against(whole, evidence).length === 0 ? whole : narrow;
 }
 
 /** Links to files of catalogs. */

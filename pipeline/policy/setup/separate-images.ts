@@ -5,6 +5,7 @@ import type { BuildFacts } from './build-files.ts';
 import { VARIABLE } from './build-files.ts';
 import type { CatalogFile } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
+import { foldersAbove } from './fragments.ts';
 import { matchOf } from './rivals.ts';
 
 /**
@@ -89,6 +90,28 @@ export function withFoldersOfOneImage(
   return [...groupedBy(patterns, inImage)].flatMap(([joined, some]) => {
     const defined = some.flatMap(definedBy);
     return some.length > 1 && new Set(defined).size === defined.length ? [joined] : some;
+  });
+}
+
+/**
+ * Patterns of single files, with all that lies in their folders, where Dockerfiles copy these and they hold nothing else:
+ * opm reads whatever is added there, and a file may be split or renamed.
+ */
+export function withCopiedFolders(
+  patterns: readonly WrittenPattern[],
+  paths: readonly string[],
+  { mentions }: BuildFacts,
+): readonly WrittenPattern[] {
+  const copied = new Set(mentions.flatMap(({ path, isCopied }) => (isCopied ? [path] : [])));
+  return patterns.map((pattern) => {
+    if (typeof pattern !== 'string' || !/\/[^/*{]+\.(?:json|ya?ml)$/.test(pattern)) return pattern;
+    const whole = `${pattern.slice(0, pattern.lastIndexOf('/'))}/**`;
+    const isOwn = catalogNamer([pattern]);
+    const isInside = catalogNamer([whole]);
+    const inside = paths.filter((path) => isInside(path) !== undefined && !/(?:^|\/)\./.test(path));
+    const isPublished = (path: string): boolean => foldersAbove(path).some((folder) => copied.has(folder));
+    const isWhole = inside.every((path) => isOwn(path) !== undefined && isPublished(path));
+    return inside.length > 0 && isWhole ? whole : pattern;
   });
 }
 

@@ -265,7 +265,7 @@ describe('the layout of a commit', () => {
       Dockerfile: 'FROM scratch\nCOPY catalog /configs\n',
       Makefile: 'all:\n\topm render catalog-src > catalog/etcd/catalog.yaml\n',
     });
-    expect(found.patterns).toEqual(['catalog/{package}/catalog.yaml']);
+    expect(found.patterns).toEqual(['catalog/{package}/**']);
     expect(leftOut).toEqual([
       { path: 'archive/v4.10/etcd/catalog.yaml', reason: 'put away' },
       {

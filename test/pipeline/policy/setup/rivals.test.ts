@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { WrittenPattern } from '../../../../pipeline/policy/policy-file.ts';
 import { unclearLayout } from '../../../../pipeline/policy/setup/layout-errors.ts';
 import { layoutAt } from '../../../fakes/found-layout.ts';
 import { catalogOf } from '../../../fakes/gate.ts';
@@ -169,7 +170,7 @@ describe('folders of packages beside each other, in a folder that a Dockerfile c
       ...dockerfile,
     });
     expect(questions).toEqual([]);
-    expect(found.patterns).toEqual(['catalog/*/{package}/catalog.yaml']);
+    expect(found.patterns).toEqual(['catalog/*/{package}/**']);
     expect(found.catalogs).toEqual(['catalog']);
   });
 
@@ -392,7 +393,7 @@ describe('packages below one folder', () => {
       'COPY indexes/etcd /configs/a\nCOPY indexes/quay /configs/b\n',
     ]) {
       const { found, questions } = await layoutAt({ ...packages, Dockerfile: image(copied) });
-      expect([found.patterns, questions]).toEqual([['indexes/{package}/catalog.yaml'], []]);
+      expect([found.patterns, questions]).toEqual([['indexes/{package}/**'], []]);
     }
   });
 
@@ -416,4 +417,18 @@ test('catalogs of products and stages are apart where one variable of a Dockerfi
     'build/Dockerfile': 'FROM opm\nADD products/$PRODUCT/$OCP/$STAGE /configs/$PRODUCT\n',
   });
   expect(found.catalogs.toSorted()).toEqual(['a-prod-4.19', 'a-stage-4.19', 'b-prod-4.19', 'b-stage-4.19']);
+});
+
+test('a folder with one file is the catalog with all that is added, where a Dockerfile copies it', async () => {
+  const files = { 'v4.19/catalog/etcd/catalog.yaml': etcd };
+  const patterns = async (more: Files): Promise<readonly WrittenPattern[]> =>
+    (await layoutAt({ ...files, ...more })).found.patterns;
+  const copying = (what: string): Files => ({
+    'v4.19/Dockerfile': `FROM opm\nCOPY ${what} /configs/\n`,
+  });
+  const [whole] = await patterns(copying('catalog/'));
+  expect(whole).toBe('{catalog:v*.*}/catalog/{package}/**');
+  const alone = String(whole).replace('**', 'catalog.yaml');
+  expect(await patterns(copying('catalog/etcd/catalog.yaml'))).toEqual([alone]);
+  expect(await patterns({ ...copying('catalog/'), 'v4.19/catalog/etcd/README.md': 'x\n' })).toEqual([alone]);
 });
