@@ -45,7 +45,11 @@ test('OLM v1 before operator-controller 1.11: an installer that may make what th
     'ClusterExtension /etcd',
   ]);
   const cluster = documents[2]?.rules ?? [];
-  expect(cluster).toContainEqual({ apiGroups: [''], resources: ['pods'], verbs: ['get'] });
+  expect(cluster).toContainEqual({
+    apiGroups: ['', 'etcd.io'],
+    resources: ['pods', 'etcds'],
+    verbs: ['get'],
+  });
   expect(cluster).toContainEqual({
     apiGroups: ['apiextensions.k8s.io'],
     resources: ['customresourcedefinitions'],
@@ -229,13 +233,21 @@ test('OLM v0: a service account with what the installation takes', async () => {
     'OperatorGroup',
     'Subscription',
   ]);
-  expect(documents[2]?.rules).toContainEqual({ apiGroups: [''], resources: ['pods'], verbs: ['get'] });
+  expect(documents[2]?.rules).toContainEqual({
+    apiGroups: ['', 'etcd.io'],
+    resources: ['pods', 'etcds'],
+    verbs: ['get'],
+  });
   expect(documents[4]?.spec).toEqual({ serviceAccountName: 'etcd-installer' });
   const cluster = changed(/ {6}permissions:/, '      clusterPermissions:');
   const ofCluster = documentsIn(
     (await portolan(cluster, ...COMMAND, '--olm', 'v0', '--service-account', 'a')).out,
   ).find(({ kind }) => kind === 'ClusterRole');
-  expect(ofCluster?.rules).toContainEqual({ apiGroups: [''], resources: ['pods'], verbs: ['get'] });
+  expect(ofCluster?.rules).toContainEqual({
+    apiGroups: ['', 'etcd.io'],
+    resources: ['pods', 'etcds'],
+    verbs: ['get'],
+  });
 });
 
 test('what a release of OLM v1 cannot install', async () => {
