@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '914c0a4a28faf6ceba2f53f0fa83da97385242a9',
+  commit: '21da29e9f25f5d9982b7799d052234aab4f146e3',
 };
 
 const REPOSITORY = 'portolan/portolan';
