@@ -31,9 +31,10 @@ export const rules: readonly Rule[] = [
     summary: 'Reports permissions that an upgrade adds, because clusters grant them automatically',
     reads: ['catalogs', 'history', 'manifests'],
     compare(change, report) {
-      reportUpgrades(change, report, addedText, (text, { text: upgrades, isOne }) => ({
-        message: `${upgrades} ${isOne ? 'adds' : 'add'} permissions: ${text}`,
+      reportUpgrades(change, report, addedIn, ({ added, isAll }, { text: upgrades, isOne }) => ({
+        message: `${upgrades} ${isOne ? 'adds' : 'add'} permissions: ${added}`,
         hint: 'check that the operator needs them: automatic upgrades grant them on every cluster',
+        ...(isAll && { severity: 'warning' }),
       }));
     },
   },
@@ -81,8 +82,14 @@ function lossOn({ olm, from, to }: NewUpgrade): Loss | undefined {
 /** Kinds that a message names; what is beyond is counted. */
 const NAMED = 60;
 
+interface AddedPermissions {
+  readonly added: string;
+  /** Whether they are those of `cluster-admin` on all kinds. */
+  readonly isAll: boolean;
+}
+
 /** Which permissions an upgrade adds; undefined for none, and where either side is unknown. */
-function addedText({ from, to }: NewUpgrade): string | undefined {
+function addedIn({ from, to }: NewUpgrade): AddedPermissions | undefined {
   const [before, after] = [from.manifests.csv?.permissions, to.manifests.csv?.permissions];
   if (!before || !after) return undefined;
   const { grants, whole } = addedGrants(before, after);
@@ -95,8 +102,10 @@ function addedText({ from, to }: NewUpgrade): string | undefined {
     { where: 'in all namespaces', added: named.filter(({ wide }) => wide) },
     { where: 'in the namespaces that it watches', added: named.filter(({ wide }) => !wide) },
   ].filter((part) => part.added.length > 0);
-  const text = parts.map((part) => `${part.where} ${part.added.map(grantText).join(', ')}`).join('; ') + more;
-  return text === '' ? undefined : text;
+  const added =
+    parts.map((part) => `${part.where} ${part.added.map(grantText).join(', ')}`).join('; ') + more;
+  const isAll = grants.some(({ wide, on, verbs }) => wide && on === '*.*' && verbs.includes('*'));
+  return added === '' ? undefined : { added, isAll };
 }
 
 function grantText({ on, verbs }: Grant): string {
