@@ -87,8 +87,9 @@ const MILDER = {
   'graph/head-regression': { info: 'if the old head was never published' },
   'graph/install-modes-narrowed': { warning: 'if AllNamespaces, or another mode, stays supported' },
   'graph/olmv1-unsupported': { warning: 'if the clusters also run OLM v0' },
+  'graph/permissions-grow': { info: 'if it is less than all verbs on all kinds in all namespaces' },
   'graph/package-removed': {
-    warning: 'if the catalog is renamed',
+    warning: 'if the catalog is renamed, or ends as the oldest one',
     info: 'if the package was never published',
   },
   'graph/path-length': { info: 'up to 25 upgrades in a row' },

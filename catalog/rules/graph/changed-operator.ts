@@ -27,14 +27,14 @@ export const rules: readonly Rule[] = [
   },
   {
     id: 'graph/permissions-grow',
-    severity: 'info',
+    severity: 'warning',
     summary: 'Reports permissions that an upgrade adds, because clusters grant them automatically',
     reads: ['catalogs', 'history', 'manifests'],
     compare(change, report) {
       reportUpgrades(change, report, addedIn, ({ added, isAll }, { text: upgrades, isOne }) => ({
         message: `${upgrades} ${isOne ? 'adds' : 'add'} permissions: ${added}`,
         hint: 'check that the operator needs them: automatic upgrades grant them on every cluster',
-        ...(isAll && { severity: 'warning' }),
+        ...(!isAll && { severity: 'info' }),
       }));
     },
   },
