@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '21da29e9f25f5d9982b7799d052234aab4f146e3',
+  commit: 'cc897ebca28f198d68d3c5ed51fd5ccbdd2876c2',
 };
 
 const REPOSITORY = 'portolan/portolan';
