@@ -716,6 +716,8 @@ describe('configuration of forges and CI systems, where other files than catalog
     'Jenkinsfile',
     'azure-pipelines.yml',
     'bitbucket-pipelines.yml',
+    'ci/Jenkinsfile',
+    'tools/gate/action.yml',
   ])('57: a stranger changes %s', async (path) => {
     const plain = await judge({ base, author: 'mallory', head: { [path]: 'script: make\n' } });
     expect([plain.decision.authority, Object.keys(plain.classes)]).toEqual(['needs', ['repository']]);
