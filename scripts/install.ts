@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'cc897ebca28f198d68d3c5ed51fd5ccbdd2876c2',
+  commit: '01c8937de7b92e28cc1ca4a8d60e71f330a6f1b4',
 };
 
 const REPOSITORY = 'portolan/portolan';
