@@ -284,7 +284,7 @@ function limitsOf(written: Part<'limits'>): Limits {
     fileBytes: fileBytes ?? 32 * 1024 * 1024,
     files: files ?? 3000,
     documents: docs ?? 20_000,
-    entries: entries ?? 20_000,
+    entries: entries ?? 100_000,
     depth: depth ?? 100,
     aliases: aliases ?? 50,
     contextBytes: contextBytes ?? 256 * 1024 * 1024,

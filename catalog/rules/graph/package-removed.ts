@@ -28,12 +28,6 @@ export const rule: Rule = {
         tellRenamed({ ...change, after: renamed }, name, { report, location });
         continue;
       }
-      if (isOldestThatEnds(change)) {
-        const message = `package ${quoted(name)} goes with the whole catalog ${quoted(change.before.name)}, the oldest one: its clusters keep what they have, and get no more updates`;
-        const hint = `if clusters of ${change.before.name} are still supported, keep its folder`;
-        report(message, location, { package: name, severity: 'warning', hint });
-        continue;
-      }
       const versions = versionsOf(withoutChannels(publishedInstallations(change.before, name)));
       const message = `package ${quoted(name)} is removed: OLM v0 cannot resolve anything in namespaces that subscribe to it, and OLM v1 reports an error for every extension of it`;
       const hint =
@@ -44,20 +38,6 @@ export const rule: Rule = {
     }
   },
 };
-
-/**
- * Whether a whole catalog goes, those of all earlier versions of the platform are gone, and one of a later version is kept:
- * that is how support of a platform's version ends. A publish leaves the last image where it is.
- */
-function isOldestThatEnds({ before, after }: Change): boolean {
-  const hasPackages = ({ catalog }: World): boolean => catalog.packages.size > 0;
-  const kept = new Set(before.following.filter(hasPackages).map(({ name }) => name));
-  return (
-    !hasPackages(after) &&
-    !after.preceding.some(hasPackages) &&
-    after.following.some((world) => kept.has(world.name) && hasPackages(world))
-  );
-}
 
 /** @param change from the catalog as it was to the one that takes its place */
 function tellRenamed(
