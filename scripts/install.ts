@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '01c8937de7b92e28cc1ca4a8d60e71f330a6f1b4',
+  commit: 'e8c8abc4a36886ab2ba690fa754c1c7fb433364f',
 };
 
 const REPOSITORY = 'portolan/portolan';
