@@ -1,8 +1,7 @@
-import { type Blobs, type Catalog, catalogOf } from '../fbc/model.ts';
+import type { Catalog } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
-import { CATALOG_RULES } from './catalog.ts';
 import { RULES } from './index.ts';
-import { type Rule, runRules } from './rule.ts';
+import { runRules } from './rule.ts';
 
 /**
  * Whether `opm serve` starts with a catalog: one invalid package keeps all of them from
@@ -46,12 +45,3 @@ const SPLIT: ReadonlySet<string> = new Set([
   'fbc/unreadable',
   'fbc/yaml',
 ]);
-
-// opm's own rules: exactly the errors of `opm validate`.
-
-export const OPM_RULES: readonly Rule[] = CATALOG_RULES.filter(({ opm }) => opm !== undefined);
-
-/** Findings of opm's rules; a catalog without any is one that opm serves. */
-export function opmFindings(blobs: Blobs): Finding[] {
-  return runRules(catalogOf(blobs), OPM_RULES);
-}

@@ -29,7 +29,7 @@ import { type Choice, type Kept, selectPackages } from '../../catalog/mirror/sel
 import { shellWord } from '../../catalog/names.ts';
 import { celFor } from '../../catalog/olm/foresight/world.ts';
 import { InvalidReference } from '../../catalog/reference.ts';
-import { opmFindings } from '../../catalog/rules/serve-refusals.ts';
+import { opmFindings } from '../../catalog/rules/opm.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
 import { type Written, writeFiles } from '../write.ts';

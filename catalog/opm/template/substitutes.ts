@@ -11,7 +11,7 @@ import type { Blobs, Bundle, Channel, Entry } from '../../fbc/model.ts';
 import { newBlob } from '../../fbc/new-blob.ts';
 import type { Finding } from '../../finding.ts';
 import { isObject, listOf, struct, text } from '../../go/shape.ts';
-import { opmFindings } from '../../rules/serve-refusals.ts';
+import { opmFindings } from '../../rules/opm.ts';
 import {
   compareVersions,
   parseRelease,

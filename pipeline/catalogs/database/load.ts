@@ -12,7 +12,7 @@ import {
 } from '../../../catalog/opm/database/rows.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
 import { validationTree } from '../../../catalog/opm/tree.ts';
-import { opmFindings } from '../../../catalog/rules/serve-refusals.ts';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { type CatalogSource, sourceOf } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import { textOf } from '../write-blobs.ts';

@@ -6,7 +6,7 @@ import { EditError } from '../../../catalog/edit/package.ts';
 import { isIgnoreFile } from '../../../catalog/fbc/ignore.ts';
 import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
 import type { Finding } from '../../../catalog/finding.ts';
-import { opmFindings } from '../../../catalog/rules/serve-refusals.ts';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { type CatalogSource, sourceOf } from '../../../catalog/source.ts';
 import { directorySource, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';

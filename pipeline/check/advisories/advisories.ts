@@ -14,7 +14,7 @@ import { hasVersion } from '../../../catalog/olm/advisory/advisory.ts';
 import { NO_EDIT } from '../../../catalog/olm/advisory/package-edit.ts';
 import { type AdvisoryPlan, planOf } from '../../../catalog/olm/advisory/plan.ts';
 import { type PublishedBundle, type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
-import { opmFindings } from '../../../catalog/rules/serve-refusals.ts';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 import { filesOf } from '../../change/catalog-files.ts';
 import { fileReader, loadedFiles } from '../../change/content.ts';

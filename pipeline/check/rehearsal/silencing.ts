@@ -1,7 +1,7 @@
 /** Suggests lines for a policy that silence the intended errors of a rule. */
 import { CORE_SCHEMA, dump } from 'js-yaml';
 import type { Finding } from '../../../catalog/finding.ts';
-import { OPM_RULES } from '../../../catalog/rules/serve-refusals.ts';
+import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 
 /** Proposals, none of which is made without somebody who looked at the findings. */

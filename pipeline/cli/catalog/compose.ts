@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { opmFindings } from '../../../catalog/rules/serve-refusals.ts';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { compose, readComposite } from '../../catalogs/render/composite.ts';
 import { readFileBytes } from '../../directory.ts';
 import type { Command } from '../command.ts';

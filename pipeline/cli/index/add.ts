@@ -4,7 +4,7 @@ import { type PlacedBundle, placedBundle } from '../../../catalog/edit/package-g
 import { addBundles, UPDATE_MODES } from '../../../catalog/edit/update.ts';
 import { type Blobs, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
-import { opmFindings } from '../../../catalog/rules/serve-refusals.ts';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { withBundle } from '../../catalogs/bundle/open.ts';
 import { attempt } from '../../catalogs/edit/catalog.ts';
 import type { Rendering } from '../../catalogs/render/load.ts';

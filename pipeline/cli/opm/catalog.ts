@@ -3,7 +3,7 @@ import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
 import { type Blobs, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
-import { opmFindings } from '../../../catalog/rules/serve-refusals.ts';
+import { opmFindings } from '../../../catalog/rules/opm.ts';
 import type { Rendering } from '../../catalogs/render/load.ts';
 import { renderReference } from '../../catalogs/render/reference.ts';
 import { PipelineError } from '../../error.ts';

@@ -7,7 +7,7 @@ import { conversionError } from '../../../catalog/opm/model.ts';
 import { readingError } from '../../../catalog/opm/reading-error.ts';
 import { treeText, validationTree } from '../../../catalog/opm/tree.ts';
 import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
-import { OPM_RULES } from '../../../catalog/rules/serve-refusals.ts';
+import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
 import { directorySource, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';

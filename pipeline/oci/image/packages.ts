@@ -9,8 +9,8 @@ import { renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { rule as CACHE_RULE } from '../../../catalog/rules/image/cache.ts';
+import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { runRules } from '../../../catalog/rules/rule.ts';
-import { OPM_RULES } from '../../../catalog/rules/serve-refusals.ts';
 import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
 import type { FactTable, FileFacts } from './build-cache.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { load } from '../../../../catalog/fbc/load.ts';
 import type { PackageSelection } from '../../../../catalog/mirror/image-set.ts';
 import { filterImageSet } from '../../../../catalog/mirror/select/image-set-filter.ts';
-import { opmFindings } from '../../../../catalog/rules/serve-refusals.ts';
+import { opmFindings } from '../../../../catalog/rules/opm.ts';
 import { sourceOf } from '../../../../catalog/source.ts';
 
 const bundle = (version: string): string =>
