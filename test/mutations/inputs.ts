@@ -768,11 +768,11 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 81,
     without: 'a bound for links where there is no clone',
-    file: 'pipeline/catalogs/bundle/open.ts',
+    file: 'pipeline/catalogs/bundle/open-directory.ts',
     text: 'source: closedDirectory(path)',
     instead: 'source: directorySource(path)',
     and: {
-      file: 'pipeline/catalogs/bundle/open.ts',
+      file: 'pipeline/catalogs/bundle/open-directory.ts',
       text: 'import { closedDirectory, ',
       instead: 'import { directorySource, ',
     },

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openBundleDirectory } from '../../pipeline/catalogs/bundle/open.ts';
+import { openBundleDirectory } from '../../pipeline/catalogs/bundle/open-directory.ts';
 import { directoryRepository } from '../../pipeline/catalogs/release/release-repository.ts';
 import { directorySource, readFolder } from '../../pipeline/directory.ts';
 import { folder } from '../fakes/folder.ts';

@@ -23,7 +23,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { PRESETS } from '../../policy/presets/presets.ts';
 import { namedBy, severitiesOf } from '../../policy/severity.ts';
 import { applyWaivers } from '../../policy/waiver.ts';
-import type { OpenBundle } from './open.ts';
+import type { OpenBundle } from './open-directory.ts';
 
 interface BundleCheckOptions {
   readonly suites: readonly Suite[];

@@ -1,13 +1,12 @@
 /** A bundle that somebody names: a directory, or an image in a registry, a layout or an archive. */
-import { readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import type { CatalogSource } from '../../../catalog/source.ts';
-import { closedDirectory, fileDefect, isDirectory, readText } from '../../directory.ts';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import { unpackBundle } from '../render/image.ts';
 import type { Rendering } from '../render/load.ts';
 import { withImage } from '../render/open-image.ts';
+import { type OpenBundle, openBundleDirectory } from './open-directory.ts';
 
 /**
  * Opens a bundle: a directory that exists, and an image otherwise.
@@ -45,37 +44,4 @@ export async function withBundle<T>(
 function isPath(name: string): boolean {
   const [first = ''] = name.split('/').filter((part) => part !== '');
   return /^[/.~]/.test(name) || !(/[:@]/.test(name) || /\.|^localhost$/.test(first));
-}
-
-// A bundle in a directory, and what opening one gives.
-
-export interface OpenBundle {
-  readonly source: CatalogSource;
-  /** The Dockerfile that lies with a directory. */
-  readonly dockerfile?: { readonly path: string; readonly text: string };
-  /** The labels of an image. */
-  readonly labels?: ReadonlyMap<string, string>;
-}
-
-/** Opens a bundle that is a directory. */
-export function openBundleDirectory(path: string): OpenBundle {
-  return { source: closedDirectory(path), ...dockerfileIn(path) };
-}
-
-/** The names under which tools write a bundle's Dockerfile, the likeliest first. */
-const DOCKERFILES = ['bundle.Dockerfile', 'Dockerfile'];
-
-function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
-  const names = readdirSync(path);
-  const name = DOCKERFILES.find((known) => names.includes(known));
-  if (name === undefined) return {};
-  const full = join(path, name);
-  const defect = fileDefect(full);
-  if (defect !== undefined) throw new PipelineError('io', `${full} is ${defect}`);
-  return { dockerfile: { path: name, text: readText(full) } };
-}
-
-/** Whether a directory holds a bundle: it has the two folders of one. */
-export function holdsBundle(path: string): boolean {
-  return ['manifests', 'metadata'].every((name) => isDirectory(join(path, name)));
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { checkBundle } from '../../catalogs/bundle/check-bundle.ts';
 import { bundleImage, MEDIA_TYPES } from '../../catalogs/bundle/image.ts';
-import { openBundleDirectory } from '../../catalogs/bundle/open.ts';
+import { openBundleDirectory } from '../../catalogs/bundle/open-directory.ts';
 import {
   formatLocation,
   type ImageLocation,

@@ -5,7 +5,8 @@ import { InvalidReference, parseReference, type Reference } from '../../../catal
 import { lookupKey } from '../../../catalog/references/site.ts';
 import { imagesOf } from '../../../catalog/rules/bundle-checks/platform.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import { type OpenBundle, withBundle } from '../../catalogs/bundle/open.ts';
+import { withBundle } from '../../catalogs/bundle/open.ts';
+import type { OpenBundle } from '../../catalogs/bundle/open-directory.ts';
 import { lookUp } from '../../catalogs/references/look-up.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';

@@ -11,7 +11,7 @@ import {
 import type { Finding } from '../../../catalog/finding.ts';
 import { ownSeverity, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import { type BundleResult, checkBundle } from '../../catalogs/bundle/check-bundle.ts';
-import { type OpenBundle, openBundleDirectory } from '../../catalogs/bundle/open.ts';
+import { type OpenBundle, openBundleDirectory } from '../../catalogs/bundle/open-directory.ts';
 import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';

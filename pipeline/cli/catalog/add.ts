@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { addBundle } from '../../../catalog/edit/package.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
-import { holdsBundle } from '../../catalogs/bundle/open.ts';
+import { holdsBundle } from '../../catalogs/bundle/open-directory.ts';
 import type { Edit } from '../../catalogs/edit/catalog.ts';
 import { renderReference } from '../../catalogs/render/reference.ts';
 import { isDirectory } from '../../directory.ts';

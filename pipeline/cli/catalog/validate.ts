@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { shellWord } from '../../../catalog/names.ts';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
-import { holdsBundle } from '../../catalogs/bundle/open.ts';
+import { holdsBundle } from '../../catalogs/bundle/open-directory.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, countText, findingText, plain } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';

@@ -1,0 +1,37 @@
+/** A bundle in a directory, and what opening one gives. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CatalogSource } from '../../../catalog/source.ts';
+import { closedDirectory, fileDefect, isDirectory, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+
+export interface OpenBundle {
+  readonly source: CatalogSource;
+  /** The Dockerfile that lies with a directory. */
+  readonly dockerfile?: { readonly path: string; readonly text: string };
+  /** The labels of an image. */
+  readonly labels?: ReadonlyMap<string, string>;
+}
+
+/** Opens a bundle that is a directory. */
+export function openBundleDirectory(path: string): OpenBundle {
+  return { source: closedDirectory(path), ...dockerfileIn(path) };
+}
+
+/** The names under which tools write a bundle's Dockerfile, the likeliest first. */
+const DOCKERFILES = ['bundle.Dockerfile', 'Dockerfile'];
+
+function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
+  const names = readdirSync(path);
+  const name = DOCKERFILES.find((known) => names.includes(known));
+  if (name === undefined) return {};
+  const full = join(path, name);
+  const defect = fileDefect(full);
+  if (defect !== undefined) throw new PipelineError('io', `${full} is ${defect}`);
+  return { dockerfile: { path: name, text: readText(full) } };
+}
+
+/** Whether a directory holds a bundle: it has the two folders of one. */
+export function holdsBundle(path: string): boolean {
+  return ['manifests', 'metadata'].every((name) => isDirectory(join(path, name)));
+}
