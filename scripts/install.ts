@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'e8c8abc4a36886ab2ba690fa754c1c7fb433364f',
+  commit: 'ae26d32bfe68ebfc80997684bc4f6e58141fff9d',
 };
 
 const REPOSITORY = 'portolan/portolan';
