@@ -4,6 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/model/model.go
  */
+import { onceFor } from '../go/once.ts';
 import type { Channel, Entry, Package } from './model.ts';
 import { namingOf } from './naming.ts';
 
@@ -78,13 +79,9 @@ export function selectedIn({ channels }: Package, names: readonly string[]): rea
   return [...channels.values()].filter(({ name }) => names.includes(name));
 }
 
-const alike = new WeakMap<Package, ReadonlyMap<string, string>>();
-
 /** The first channel of a package with the same entries as another one: often that itself. */
 export function firstAlike(ofPackage: Package, channel: string): string {
-  const found = alike.get(ofPackage) ?? findAlike(ofPackage);
-  alike.set(ofPackage, found);
-  return found.get(channel) ?? channel;
+  return alikeIn(ofPackage).get(channel) ?? channel;
 }
 
 /** Channels of one length, first and last entry that are compared: those of a package are alike or have other heads. */
@@ -94,7 +91,7 @@ const COMPARED = 20;
  * For each channel, the first one with the same entries. Only a few candidates are compared, so that many channels that
  * look alike cost little.
  */
-function findAlike({ channels }: Package): Map<string, string> {
+const alikeIn = onceFor(({ channels }: Package): ReadonlyMap<string, string> => {
   const first = new Map<string, string>();
   const kinds = new Map<string, Channel[]>();
   for (const channel of channels.values()) {
@@ -106,7 +103,7 @@ function findAlike({ channels }: Package): Map<string, string> {
     if (!same && others.length < COMPARED) kinds.set(key, [...others, channel]);
   }
   return first;
-}
+});
 
 function isSameEntry(one: Entry, other: Entry | undefined): boolean {
   return (

@@ -2,8 +2,11 @@
 export function onceFor<K extends object, V>(find: (of: K) => V): (of: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (of) => {
-    const found = known.get(of) ?? { value: find(of) };
-    known.set(of, found);
+    let found = known.get(of);
+    if (!found) {
+      found = { value: find(of) };
+      known.set(of, found);
+    }
     return found.value;
   };
 }

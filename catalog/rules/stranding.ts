@@ -1,8 +1,8 @@
 /** The message and fix for installations that have no upgrade path. */
-
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, shortName } from '../fbc/edge.ts';
 import type { Severity } from '../finding.ts';
+import { onceFor } from '../go/once.ts';
 import { shellWord } from '../names.ts';
 import { correctionOf, fixFor } from '../olm/foresight/fix.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
@@ -98,14 +98,10 @@ function suggestionFor(world: World, name: string): Suggestion | undefined {
   return found;
 }
 
-const helpedBy = new WeakMap<Suggestion, ReadonlySet<string>>();
-
 /** Whom a suggestion helps: each group of a package asks. */
-function rescuedBy(suggestion: Suggestion): ReadonlySet<string> {
-  const found = helpedBy.get(suggestion) ?? new Set(rescued(suggestion).map(installationKey));
-  helpedBy.set(suggestion, found);
-  return found;
-}
+const rescuedBy = onceFor(
+  (suggestion: Suggestion): ReadonlySet<string> => new Set(rescued(suggestion).map(installationKey)),
+);
 
 /** A command whose edges give all of a group an upgrade path; undefined where it knows none. */
 function graphHelp(world: World, group: readonly Stranded[], olm: Olm): string | undefined {

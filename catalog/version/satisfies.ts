@@ -1,16 +1,15 @@
 /** Whether a version is in a range, however many alternatives that has. */
+import { onceFor } from '../go/once.ts';
 import { type Comparator, compareVersions, type Version, type VersionRange } from './version.ts';
 
 /** From so many on, the alternatives, or the comparators of one, are asked by way of an index. */
 const MANY = 32;
 
-const indexes = new WeakMap<VersionRange, (version: Version) => number>();
+const indexOf = onceFor((range: VersionRange) => firstHolder([range]));
 
 export function satisfies(version: Version, range: VersionRange): boolean {
   if (range.alternatives.length >= MANY || range.alternatives.some(({ length }) => length >= MANY)) {
-    const index = indexes.get(range) ?? firstHolder([range]);
-    indexes.set(range, index);
-    return index(version) >= 0;
+    return indexOf(range)(version) >= 0;
   }
   return range.alternatives.some(
     (comparators) => comparators.length > 0 && comparators.every((comparator) => holds(version, comparator)),

@@ -1,6 +1,7 @@
 /** Advisories: what is wrong with published versions of a package, and what clusters are to do. */
 import type { Installed } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
+import { onceFor } from '../../go/once.ts';
 import { satisfies } from '../../version/satisfies.ts';
 import {
   compareVersions,
@@ -39,17 +40,17 @@ export interface Advisory {
   readonly withoutUpgradePath: readonly string[];
 }
 
-const read = new WeakMap<Advisory, readonly (Version | VersionRange)[]>();
+/** The versions and ranges that an advisory is about; what cannot be read is about nothing. */
+const versionsOf = onceFor(({ versions }: Advisory): readonly (Version | VersionRange)[] =>
+  versions.flatMap((text) => tryParseVersion(text) ?? tryParseRange(text) ?? []),
+);
 
 /** Whether an advisory is about a version; of a bundle whose version is unknown it never is. */
 export function isAffected(advisory: Advisory, { version }: Pick<Installed, 'version'>): boolean {
   if (!version) return false;
-  let wanted = read.get(advisory);
-  if (!wanted) {
-    wanted = advisory.versions.flatMap((text) => tryParseVersion(text) ?? tryParseRange(text) ?? []);
-    read.set(advisory, wanted);
-  }
-  return wanted.some((one) => ('major' in one ? isSame(one, version) : satisfies(version, one)));
+  return versionsOf(advisory).some((one) =>
+    'major' in one ? isSame(one, version) : satisfies(version, one),
+  );
 }
 
 /** Build metadata counts where the advisory gives any: 1.2.0+a and 1.2.0+b may both be published. */

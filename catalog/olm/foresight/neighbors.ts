@@ -5,6 +5,7 @@
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
+import { onceFor } from '../../go/once.ts';
 import type { Place } from '../resolve/next-v0.ts';
 import type { Outcome, Target } from '../resolve/outcome.ts';
 import { offeredKeys } from '../resolve/provider.ts';
@@ -79,15 +80,7 @@ interface Vicinity {
   readonly requiredBy: (one: Neighbor) => ReadonlySet<Neighbor>;
 }
 
-const vicinities = new WeakMap<Scope, Vicinity>();
-
-function vicinityOf(scope: Scope): Vicinity {
-  const found = vicinities.get(scope) ?? findVicinity(scope);
-  vicinities.set(scope, found);
-  return found;
-}
-
-function findVicinity(scope: Scope): Vicinity {
+const vicinityOf = onceFor((scope: Scope): Vicinity => {
   const all = scope.catalogs.flatMap((source) =>
     [...source.catalog.packages.values()].map((one) => ({
       source,
@@ -119,7 +112,7 @@ function findVicinity(scope: Scope): Vicinity {
     return found;
   };
   return { all, byName: groupedBy(all, ({ name }) => name), requiredBy };
-}
+});
 
 const neighborsIn = new WeakMap<Scope, Map<string, readonly Neighbor[]>>();
 
@@ -140,14 +133,10 @@ function findNeighbors(scope: Scope, ofPackage: string): readonly Neighbor[] {
   );
 }
 
-const nodes = new WeakMap<Package, readonly Node[]>();
-
 /** The bundles of a package in its channels. */
-function nodesOf(ofPackage: Package): readonly Node[] {
-  const found = nodes.get(ofPackage) ?? lanesOf(ofPackage).flatMap((lane) => lane.nodes);
-  nodes.set(ofPackage, found);
-  return found;
-}
+const nodesOf = onceFor((ofPackage: Package): readonly Node[] =>
+  lanesOf(ofPackage).flatMap((lane) => lane.nodes),
+);
 
 /** How many of some bundles meet a requirement. */
 type Share = 'all' | 'some' | 'none';

@@ -4,6 +4,7 @@
 import { edgeField, type Installed } from '../../fbc/edge.ts';
 import type { Entry, Package } from '../../fbc/model.ts';
 import { namingOf } from '../../fbc/naming.ts';
+import { onceFor } from '../../go/once.ts';
 import { formatVersion } from '../../version/version.ts';
 import { withoutBundle } from './extension.ts';
 import {
@@ -73,34 +74,17 @@ function fails(code: ReasonCode, text: string, bundle?: string): Fails {
   return { kind: 'fails', reason: { code, text, ...(bundle === undefined ? {} : { bundle }) } };
 }
 
-const needy = new WeakMap<Lane, boolean>();
-
 /** Whether any bundle of a lane needs others. */
-export function hasRequirements(lane: Lane): boolean {
-  const known = needy.get(lane);
-  if (known !== undefined) return known;
-  const answer = lane.nodes.some(({ offer: { properties } }) =>
-    properties.some(({ type }) => REQUIRING.has(type)),
-  );
-  needy.set(lane, answer);
-  return answer;
-}
+export const hasRequirements: (lane: Lane) => boolean = onceFor(({ nodes }) =>
+  nodes.some(({ offer: { properties } }) => properties.some(({ type }) => REQUIRING.has(type))),
+);
 
 /** Whether OLM v0 never installs a bundle: it is deprecated, or conflicts with itself over a kind of object. */
 function isProhibited({ offer: { gvks, properties } }: Node): boolean {
   return properties.some(({ type }) => type === 'olm.deprecated') || new Set(gvks).size < gvks.length;
 }
 
-const followers = new WeakMap<Lane, FirstFollower>();
-
-function followersOf(lane: Lane): FirstFollower {
-  let found = followers.get(lane);
-  if (!found) {
-    found = followersAt(offered(lane), lane);
-    followers.set(lane, found);
-  }
-  return found;
-}
+const followersOf = onceFor((lane: Lane): FirstFollower => followersAt(offered(lane), lane));
 
 function followersAt(nodes: readonly Offered[], { entries }: Lane): FirstFollower {
   return firstFollower(
@@ -111,17 +95,10 @@ function followersAt(nodes: readonly Offered[], { entries }: Lane): FirstFollowe
 
 type Offered = Node & { readonly entry: Entry };
 
-const offers = new WeakMap<Lane, readonly Offered[]>();
-
 /** The nodes that OLM v0 offers and may install, those closest to the head first. */
-function offered(lane: Lane): readonly Offered[] {
-  let found = offers.get(lane);
-  if (!found) {
-    found = inOrder(lane).filter((node) => !isProhibited(node));
-    offers.set(lane, found);
-  }
-  return found;
-}
+const offered = onceFor((lane: Lane): readonly Offered[] =>
+  inOrder(lane).filter((node) => !isProhibited(node)),
+);
 
 /** The nodes that OLM v0 offers. */
 function inOrder({ candidates }: Lane): Offered[] {
@@ -187,11 +164,7 @@ interface Survey {
   readonly nextOfAll: FirstFollower;
 }
 
-const surveys = new WeakMap<Lane, Survey>();
-
-function surveyOf(lane: Lane): Survey {
-  const known = surveys.get(lane);
-  if (known) return known;
+const surveyOf = onceFor((lane: Lane): Survey => {
   const nodes = inOrder(lane);
   const first = firstFollower(
     nodes.map(({ entry }) => entry),
@@ -202,15 +175,13 @@ function surveyOf(lane: Lane): Survey {
       some.map(({ entry }) => entry),
       [lane.entries],
     );
-  const found = {
+  return {
     nodes,
-    isFollowed: (installed: Installed) => first(installed) >= 0,
+    isFollowed: (installed) => first(installed) >= 0,
     nextOffered: nextAmong(nodes),
     nextOfAll: nextAmong(lane.nodes),
   };
-  surveys.set(lane, found);
-  return found;
-}
+});
 
 /** Which nodes of a lane follow an installation. */
 function followersAmong(nodes: readonly Node[], { entries }: Lane): ReturnType<typeof allFollowersOf> {

@@ -2,11 +2,11 @@
  * What OLM v1 does with many installations of one package, one after the other: what each
  * catalog offers is prepared once, so that no installation costs a look at every entry.
  */
-
 import { firstAlike, headsOf, selectedIn } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import { edgeField } from '../../fbc/edge.ts';
 import type { Channel, Entry, Package } from '../../fbc/model.ts';
+import { onceFor } from '../../go/once.ts';
 import { meets, type VersionConstraint } from '../../version/constraint.ts';
 import {
   absentFollower,
@@ -173,12 +173,8 @@ interface Ranking {
   readonly positions: ReadonlyMap<string, number>;
 }
 
-const rankings = new WeakMap<Package, Ranking>();
-
 /** All bundles of a package, the best first. */
-function rankedIn(ofPackage: Package): Ranking {
-  const known = rankings.get(ofPackage);
-  if (known) return known;
+const rankedIn = onceFor((ofPackage: Package): Ranking => {
   const ranked = [...ofPackage.bundles.values()]
     .map((bundle) => ({
       bundle,
@@ -187,10 +183,8 @@ function rankedIn(ofPackage: Package): Ranking {
       edge: 'none' as const,
     }))
     .sort(compareCandidates);
-  const found = { ranked, positions: new Map(ranked.map(({ bundle }, position) => [bundle.name, position])) };
-  rankings.set(ofPackage, found);
-  return found;
-}
+  return { ranked, positions: new Map(ranked.map(({ bundle }, position) => [bundle.name, position])) };
+});
 
 /** The bundles that channels list. */
 function listedIn({ ranked, positions }: Ranking, channels: readonly Channel[]): Ranked[] {

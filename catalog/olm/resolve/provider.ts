@@ -1,36 +1,28 @@
 /** Which bundles of catalogs OLM v0 may install for what others require. */
 import type { Bundle, Catalog, Package } from '../../fbc/model.ts';
 import { append } from '../../go/grouped.ts';
+import { onceFor } from '../../go/once.ts';
 import { keysOf, packageIn, type Requirement } from './requirement.ts';
 import { lanesOf, offerOfBundle, type Scope, spend } from './snapshot.ts';
 
-const keys = new WeakMap<Package, ReadonlySet<string>>();
-
 /** The keys of what the bundles of a package offer; see `keysOf`. */
-export function offeredKeys(ofPackage: Package): ReadonlySet<string> {
-  const found =
-    keys.get(ofPackage) ??
-    new Set([...ofPackage.bundles.values()].flatMap((bundle) => keysOf(offerOfBundle(bundle))));
-  keys.set(ofPackage, found);
-  return found;
-}
-
-const offering = new WeakMap<Catalog, ReadonlyMap<string, readonly Package[]>>();
+export const offeredKeys: (ofPackage: Package) => ReadonlySet<string> = onceFor(
+  ({ bundles }) => new Set([...bundles.values()].flatMap((bundle) => keysOf(offerOfBundle(bundle)))),
+);
 
 /** The packages of a catalog with bundles that may meet a requirement. */
 export function packagesFor(catalog: Catalog, { key }: Requirement): readonly Package[] {
   if (key === undefined) return [...catalog.packages.values()];
-  const byKey = offering.get(catalog) ?? findOffering(catalog);
-  offering.set(catalog, byKey);
-  return byKey.get(key) ?? [];
+  return offering(catalog).get(key) ?? [];
 }
 
-function findOffering({ packages }: Catalog): ReadonlyMap<string, readonly Package[]> {
+/** The packages of a catalog by the keys of what they offer. */
+const offering = onceFor(({ packages }: Catalog): ReadonlyMap<string, readonly Package[]> => {
   const found = new Map<string, Package[]>();
   for (const ofPackage of packages.values())
     for (const key of offeredKeys(ofPackage)) append(found, key, ofPackage);
   return found;
-}
+});
 
 const met = new WeakMap<Scope, Map<string, boolean>>();
 
@@ -65,20 +57,14 @@ export function* providersOf(scope: Scope, requirement: Requirement): Generator<
       }
 }
 
-const inOrder = new WeakMap<Package, readonly Bundle[]>();
-
 /** The bundles in the channels of a package, each once. */
-function bundlesInOrder(ofPackage: Package): readonly Bundle[] {
-  const found = inOrder.get(ofPackage) ?? [
-    ...new Set(
-      lanesOf(ofPackage).flatMap(({ candidates }) =>
-        candidates.kind === 'ordered' ? candidates.entries.flatMap(({ bundle }) => bundle ?? []) : [],
-      ),
+const bundlesInOrder = onceFor((ofPackage: Package): readonly Bundle[] => [
+  ...new Set(
+    lanesOf(ofPackage).flatMap(({ candidates }) =>
+      candidates.kind === 'ordered' ? candidates.entries.flatMap(({ bundle }) => bundle ?? []) : [],
     ),
-  ];
-  inOrder.set(ofPackage, found);
-  return found;
-}
+  ),
+]);
 
 /** OLM v0 never installs a bundle with the property olm.deprecated as a dependency. */
 function mayProvide({ properties }: Bundle): boolean {

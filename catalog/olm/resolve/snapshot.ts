@@ -5,6 +5,7 @@ import type { Cel } from '../../fbc/cel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import type { Bundle, Catalog, Entry, Package } from '../../fbc/model.ts';
 import { namingOf } from '../../fbc/naming.ts';
+import { onceFor } from '../../go/once.ts';
 import { compareText } from '../../go/text.ts';
 import { Undecided } from '../../undecided.ts';
 import type { Version } from '../../version/version.ts';
@@ -91,8 +92,6 @@ interface Lanes {
   readonly byChannel: ReadonlyMap<string, Lane>;
 }
 
-const lanes = new WeakMap<Package, Lanes>();
-
 /** The lanes of a package: the default channel first, the others by name. */
 export function lanesOf(ofPackage: Package): readonly Lane[] {
   return lanesIn(ofPackage).all;
@@ -103,20 +102,14 @@ export function laneOf(ofPackage: Package, channel: string): Lane | undefined {
   return lanesIn(ofPackage).byChannel.get(channel);
 }
 
-function lanesIn(ofPackage: Package): Lanes {
-  let found = lanes.get(ofPackage);
-  if (!found) {
-    const all = [...ofPackage.channels.values()]
-      .map((channel) => laneWith(ofPackage, channel.name, channel.entries))
-      .sort(
-        (a, b) =>
-          Number(b.isDefaultChannel) - Number(a.isDefaultChannel) || compareText(a.channel, b.channel),
-      );
-    found = { all, byChannel: new Map(all.map((lane) => [lane.channel, lane])) };
-    lanes.set(ofPackage, found);
-  }
-  return found;
-}
+const lanesIn = onceFor((ofPackage: Package): Lanes => {
+  const all = [...ofPackage.channels.values()]
+    .map((channel) => laneWith(ofPackage, channel.name, channel.entries))
+    .sort(
+      (a, b) => Number(b.isDefaultChannel) - Number(a.isDefaultChannel) || compareText(a.channel, b.channel),
+    );
+  return { all, byChannel: new Map(all.map((lane) => [lane.channel, lane])) };
+});
 
 /** The lane that was made last of a list of entries, with the bundles that it is of. */
 const last = new WeakMap<readonly Entry[], { readonly of: Package['bundles']; readonly lane: Lane }>();

@@ -4,19 +4,15 @@
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/render/registryv1/validators/validator.go
  */
-
 import type { Bundle } from '../../fbc/model.ts';
+import { onceFor } from '../../go/once.ts';
 import { type Manifests, manifestsOfBundle } from '../manifests.ts';
 import { unsupportedProperty } from './extension.ts';
 
-const obstacles = new WeakMap<Bundle, readonly string[]>();
-
 /** Why OLM v1 installs a bundle not at all, or only with features that are off by default. */
-export function v1Obstacles(bundle: Bundle): readonly string[] {
-  const found = obstacles.get(bundle) ?? obstaclesIn(bundle, manifestsOfBundle(bundle));
-  obstacles.set(bundle, found);
-  return found;
-}
+export const v1Obstacles: (bundle: Bundle) => readonly string[] = onceFor((bundle) =>
+  obstaclesIn(bundle, manifestsOfBundle(bundle)),
+);
 
 function obstaclesIn(bundle: Bundle, { csv }: Manifests): string[] {
   const dependency = unsupportedProperty(bundle);

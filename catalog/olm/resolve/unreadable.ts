@@ -172,12 +172,8 @@ function requiringNodes({ catalog }: ScopeCatalog): Node[] {
   );
 }
 
-const unreadable = new WeakMap<Scope, ReadonlyMap<Node, string>>();
-
 /** Why requirements cannot be read, by the bundles that have them. */
-function unreadableIn(scope: Scope): ReadonlyMap<Node, string> {
-  const known = unreadable.get(scope);
-  if (known) return known;
+const unreadableIn = onceFor((scope: Scope): ReadonlyMap<Node, string> => {
   const found = new Map<Node, string>();
   for (const node of scope.catalogs.flatMap(requiringNodes)) {
     const bad = readRequirements(scope, node.offer.properties)
@@ -185,6 +181,5 @@ function unreadableIn(scope: Scope): ReadonlyMap<Node, string> {
       .find((read) => read instanceof RequirementError && read.kind === 'unreadable');
     if (bad instanceof RequirementError) found.set(node, bad.message);
   }
-  unreadable.set(scope, found);
   return found;
-}
+});

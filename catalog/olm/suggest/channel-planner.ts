@@ -2,6 +2,7 @@
 import { edgeField, type Installed } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
+import { onceFor } from '../../go/once.ts';
 import { quoted } from '../../names.ts';
 import { Undecided } from '../../undecided.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
@@ -215,15 +216,10 @@ function atStops(places: readonly Place[], stops: readonly Version[]): string[] 
     .map(({ name }) => name);
 }
 
-const withdrawn = new WeakMap<Channel, ReadonlySet<string>>();
-
 /** Names that entries skip without replacing them. */
-function withdrawnIn(channel: Channel): ReadonlySet<string> {
-  const known = withdrawn.get(channel);
-  if (known) return known;
+const withdrawnIn = onceFor((channel: Channel): ReadonlySet<string> => {
   const found = new Set<string>();
   for (const { skips, replaces } of channel.entries)
     for (const name of skips) if (name !== replaces) found.add(name);
-  withdrawn.set(channel, found);
   return found;
-}
+});

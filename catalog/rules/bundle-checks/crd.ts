@@ -15,6 +15,7 @@ import {
   texts,
 } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
+import { onceFor } from '../../go/once.ts';
 import { fitStruct, type Misfit, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
@@ -73,17 +74,11 @@ export const checkCrdType: Check = ({ crds }, report) => {
   }
 };
 
-const MISFITS = new WeakMap<InspectedCrd, readonly Misfit[]>();
-
 /** Where a CRD of a known version does not fit its type; two rules ask. */
-function misfitsOf(crd: InspectedCrd): readonly Misfit[] {
+const misfitsOf = onceFor((crd: InspectedCrd): readonly Misfit[] => {
   const { written, version } = crd;
-  const known =
-    MISFITS.get(crd) ??
-    (version === 'v1' || version === 'v1beta1' ? fitStruct(written, crdShape(crd)).misfits : []);
-  MISFITS.set(crd, known);
-  return known;
-}
+  return version === 'v1' || version === 'v1beta1' ? fitStruct(written, crdShape(crd)).misfits : [];
+});
 
 /** Whether a number or a boolean stands in the place of text of a schema, and operator-sdk makes text of it. */
 function isUnquotedInSchema({ path, expected, found }: Misfit): boolean {

@@ -1,5 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
+import { onceFor } from '../../go/once.ts';
 import { isObject } from '../../go/shape.ts';
 import { parseJson } from '../../json.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
@@ -183,14 +184,10 @@ function isTold({ properties }: Bundle, { name, kind }: RequiredCrd): boolean {
   });
 }
 
-const provided = new WeakMap<World, ReadonlySet<string>>();
-
 /** The kinds that bundles of the catalog, or of others on the clusters, provide. */
-function providedIn(world: World): ReadonlySet<string> {
-  const known = provided.get(world);
-  if (known) return known;
+const providedIn = onceFor((world: World): ReadonlySet<string> => {
   const bundles = [world.catalog, ...world.companions.values()].flatMap(({ blobs }) => blobs.bundles);
-  const found = new Set(
+  return new Set(
     bundles.flatMap((bundle) =>
       offerOfBundle(bundle).gvks.map((gvk) => {
         const [group, , kind] = parseJson(gvk) as [string, string, string];
@@ -198,9 +195,7 @@ function providedIn(world: World): ReadonlySet<string> {
       }),
     ),
   );
-  provided.set(world, found);
-  return found;
-}
+});
 
 interface Unmet {
   readonly bundle: Bundle;

@@ -15,6 +15,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Blob } from '../../../catalog/fbc/model.ts';
+import { onceFor } from '../../../catalog/go/once.ts';
 import { type MetaQuery, metaLines } from '../../../catalog/opm/serve/metas.ts';
 import { byteRange } from '../../byte-range.ts';
 import { PipelineError } from '../../error.ts';
@@ -154,18 +155,12 @@ interface Asked {
   readonly isWhole: boolean;
 }
 
-const sizes = new WeakMap<ServedCatalog, number>();
-
 /** Bytes of all lines. */
-function sizeOf(catalog: ServedCatalog): number {
-  let size = sizes.get(catalog);
-  if (size === undefined) {
-    size = 0;
-    for (const line of metaLines(catalog.blobs, EVERYTHING)) size += Buffer.byteLength(line);
-    sizes.set(catalog, size);
-  }
+const sizeOf = onceFor(({ blobs }: ServedCatalog): number => {
+  let size = 0;
+  for (const line of metaLines(blobs, EVERYTHING)) size += Buffer.byteLength(line);
   return size;
-}
+});
 
 const EVERYTHING: MetaQuery = { schema: '', package: '', name: '' };
 

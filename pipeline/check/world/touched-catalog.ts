@@ -1,6 +1,7 @@
 /** Catalogs with the packages that a pull request touches, before and after the merge. */
 import { type Blobs, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
+import { onceFor } from '../../../catalog/go/once.ts';
 import type { Predecessor } from '../../../catalog/olm/foresight/world.ts';
 import type { CatalogPath } from './old-versions.ts';
 
@@ -51,14 +52,8 @@ export interface FollowingCatalog extends Sided<Catalog> {
   readonly name: string;
 }
 
-const grouped = new WeakMap<CatalogState, Catalog>();
-
 /** The blobs of a state by package. */
-export function catalogIn(state: CatalogState): Catalog {
-  const catalog = grouped.get(state) ?? catalogOf(state.blobs);
-  grouped.set(state, catalog);
-  return catalog;
-}
+export const catalogIn: (state: CatalogState) => Catalog = onceFor(({ blobs }) => catalogOf(blobs));
 
 export function sidesOf<T>({ before, after }: Sided<readonly T[]>): T[] {
   return [...before, ...after];

@@ -6,6 +6,7 @@
  * @see https://github.com/operator-framework/library-olm/tree/4bfca30fc5090524ab391034fc64dcaed30b7dab/migration/pkg/migration
  */
 import { append, groupedBy } from '../../../catalog/go/grouped.ts';
+import { onceFor } from '../../../catalog/go/once.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { parsedJson } from '../../../catalog/json.ts';
@@ -333,16 +334,11 @@ function accountVerdict(about: About): Verdict {
 /** Most Subscriptions of one package that a refusal names. */
 const MOST_OTHERS = 20;
 
-const subscriptions = new WeakMap<ClusterView, ReadonlyMap<string, readonly ClusterObject[]>>();
-
 /** The Subscriptions of a cluster by their packages. */
-function subscriptionsOf(view: ClusterView): ReadonlyMap<string, readonly ClusterObject[]> {
-  const known = subscriptions.get(view);
-  if (known) return known;
-  const found = groupedBy(view.all('Subscription'), (one) => textAt(one, 'spec', 'name'));
-  subscriptions.set(view, found);
-  return found;
-}
+const subscriptionsOf = onceFor(
+  (view: ClusterView): ReadonlyMap<string, readonly ClusterObject[]> =>
+    groupedBy(view.all('Subscription'), (one) => textAt(one, 'spec', 'name')),
+);
 
 function uniqueVerdict({ view, subscription }: About): Verdict {
   const of = textAt(subscription, 'spec', 'name');
@@ -451,12 +447,8 @@ function strategyVerdict(about: About): Verdict {
   return { refusals: [], pass, warning };
 }
 
-const requirers = new WeakMap<ClusterView, ReadonlyMap<string, readonly ClusterObject[]>>();
-
 /** The Subscriptions of a cluster by the packages that their installed bundles require. */
-function requirersOf(view: ClusterView): ReadonlyMap<string, readonly ClusterObject[]> {
-  const known = requirers.get(view);
-  if (known) return known;
+const requirersOf = onceFor((view: ClusterView): ReadonlyMap<string, readonly ClusterObject[]> => {
   const found = new Map<string, ClusterObject[]>();
   for (const subscription of view.all('Subscription')) {
     const installed = textAt(subscription, 'status', 'installedCSV');
@@ -467,9 +459,8 @@ function requirersOf(view: ClusterView): ReadonlyMap<string, readonly ClusterObj
     );
     for (const name of new Set(required)) append(found, name, subscription);
   }
-  requirers.set(view, found);
   return found;
-}
+});
 
 /** `namespace/name` of the other Subscriptions whose installed bundles require a package. */
 export function dependentsOf(view: ClusterView, of: string): string[] {
