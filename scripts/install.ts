@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'ae26d32bfe68ebfc80997684bc4f6e58141fff9d',
+  commit: '79beef252348f414010c3d4202aaa9eb9b19d25f',
 };
 
 const REPOSITORY = 'portolan/portolan';
