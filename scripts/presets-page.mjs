@@ -17,7 +17,8 @@ presets: [community]
 \`\`\`
 
 - The report says for each preset what its gate would say, check by check, and what Portolan does not check.
-- A gate does not compare with the base branch. Findings of a preset's rules therefore count also if the base branch has them.
+- A gate does not compare with the base branch. Findings of a preset's rules therefore count also if the base branch has them,
+  except those of bundles that the pull request neither adds nor changes.
 - [\`rules\`](policy.md#rules) and [\`waivers\`](policy.md#waivers) in the policy count before presets. The gate knows neither: the report
   still says what it would find.
 - With several presets, the worst severity of a rule counts.

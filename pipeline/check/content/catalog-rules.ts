@@ -240,8 +240,10 @@ function omittedBefore({ before }: TouchedCatalog): (finding: Finding) => boolea
   return ({ rule, message }) => rule === bundleUnlisted.id && omissions.has(message);
 }
 
-/** Rules that look at one bundle alone. */
-const OF_BUNDLES = new Set(RULES.flatMap(({ id, bundleCheck }) => (bundleCheck ? [id] : [])));
+/** Rules that look at one bundle alone, and the one that says which bundles are left out. */
+export const OF_BUNDLES: ReadonlySet<string> = new Set(
+  RULES.flatMap(({ id, bundleCheck }) => (bundleCheck || id === bundleUnlisted.id ? [id] : [])),
+);
 
 /**
  * Says whether a bundle of a generated catalog had a defect before. Its directory may not change, and the pipeline that

@@ -4,6 +4,7 @@
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import type { Change, PackageChange } from '../../change/change.ts';
+import type { PlacedPath } from '../../change/path.ts';
 import type { Merged } from '../../git/merge.ts';
 import { presetSeverities } from '../../policy/presets/presets.ts';
 import { POLICY_PATH, type PolicyRead } from '../../policy/read-policy.ts';
@@ -12,7 +13,7 @@ import { applyWaivers, type Waived } from '../../policy/waiver.ts';
 import { placeText } from '../../text.ts';
 import type { AuthorityDecision } from '../authority/authority.ts';
 import { needText } from '../authority/missing-approvals.ts';
-import { joinedDiffs } from '../content/catalog-rules.ts';
+import { joinedDiffs, OF_BUNDLES } from '../content/catalog-rules.ts';
 import type { Defects } from '../findings.ts';
 import type {
   AuthorityReport,
@@ -127,8 +128,14 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const closing = [...change.unsafe, ...change.ownerDefects];
   const told = new Set(closing.map(placeKey));
   const presets = presetSeverities(policy.policy?.presets ?? []);
-  // Another gate does not compare with the base branch: all of its findings count.
-  const isOfGate = ({ rule }: Finding): boolean => presets.has(rule);
+  // Another gate does not compare with the base branch: all of its findings count, but for those of bundles that it tested
+  // when they came.
+  const bundles = new Set(change.paths.filter(({ area }) => area === 'bundle').map(bundleKey));
+  const isOfGate = ({ rule, location }: Finding): boolean => {
+    if (!presets.has(rule)) return false;
+    const place = OF_BUNDLES.has(rule) ? policy.policy?.layout.match(location.file) : undefined;
+    return place?.kind !== 'bundle' || bundles.has(bundleKey(place));
+  };
   const known = results.flatMap((result) => result.known);
   const found = [
     ...closing,
@@ -194,6 +201,11 @@ function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind
     policy.policy === undefined ||
     isEnforced(policy.policy, finding.rule)
   );
+}
+
+/** A key of a bundle directory. */
+function bundleKey({ package: of, version }: Pick<PlacedPath, 'package' | 'version'>): string {
+  return JSON.stringify([of, version]);
 }
 
 /** A key that is equal for findings with the same text about the same place. */

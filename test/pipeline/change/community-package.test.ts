@@ -226,9 +226,15 @@ test('a defect in a bundle of the base branch is known, and the same one in a ne
   const modes = '  installModes: [{type: AllNamespaces, supported: true}]\n';
   const defect = bundle('1.2.0', `${images}  replaces: ferry.v1.1.0\n`);
   const base = commit({ ...BASE, ...defect });
-  const told = async (more: string): Promise<{ verdict: string; left: string[]; known: string[] }> => {
-    const id = commit(bundle('1.3.0', `${modes}${more}  replaces: ferry.v1.2.0\n`), { parents: [base] });
-    const { out } = await portolan(directory, ...['check', '--base', base, '--head', id, '--format', 'json']);
+  const told = async (
+    more: string,
+    files: Files = {},
+    ...options: string[]
+  ): Promise<{ verdict: string; left: string[]; known: string[] }> => {
+    const added = bundle('1.3.0', `${modes}${more}  replaces: ferry.v1.2.0\n`);
+    const id = commit({ ...added, ...files }, { parents: [base] });
+    const run = ['check', '--base', base, '--head', id, '--format', 'json', ...options];
+    const { out } = await portolan(directory, ...run);
     const { verdict, findings, known } = JSON.parse(out);
     const left = (all: { rule: string; message: string }[]): string[] =>
       all.filter(({ rule }) => rule === 'bundle/reference').map(({ message }) => message.split('"')[1] ?? '');
@@ -236,4 +242,9 @@ test('a defect in a bundle of the base branch is known, and the same one in a ne
   };
   expect(await told('')).toEqual({ verdict: 'pass', left: [], known: ['ferry.v1.2.0'] });
   expect(await told(images)).toEqual({ verdict: 'fail', left: ['ferry.v1.3.0'], known: ['ferry.v1.2.0'] });
+  // The gate of a preset tests bundles that are added or changed.
+  const preset = ['--preset', 'community'];
+  expect(await told('', {}, ...preset)).toMatchObject({ left: [], known: ['ferry.v1.2.0'] });
+  const changed = bundle('1.2.0', `${images}  replaces: ferry.v1.1.0\n  displayName: Ferry\n`);
+  expect(await told('', changed, ...preset)).toMatchObject({ left: ['ferry.v1.2.0'], known: [] });
 });
