@@ -18,7 +18,13 @@ interface Reading {
   filled: number;
 }
 
-/** The document that the second decoding gets; undefined where it is the first one again. */
+/**
+ * The document that the second decoding gets. The decoder reads on from its buffer, which holds what follows the first
+ * document; only then does it ask the file, which starts again. So that document is the rest of the buffer, up to a separator
+ * there, or else continued by the file's first document.
+ *
+ * @returns undefined if the buffer holds nothing more: then it is the first document again
+ */
 export function secondReading(bytes: Uint8Array): Uint8Array | undefined {
   const reading: Reading = { bytes, read: 0, filled: 0 };
   if (!skipDocument(reading)) return undefined;

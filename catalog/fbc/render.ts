@@ -248,7 +248,11 @@ export function renderJson(blob: Blob): string {
   return parts.join('');
 }
 
-/** Structs as objects, all else in byte order; undefined as in {@link inByteOrder}. */
+/**
+ * A value for the engine's JSON writer: structs as objects with their fields in order, all else in byte order.
+ *
+ * @returns undefined if the engine would write a part of it otherwise than Go, as a negative zero
+ */
 function plainInOrder(value: unknown): unknown {
   if (Array.isArray(value) && value[0] instanceof Struct) {
     const items = value.map(plainInOrder);

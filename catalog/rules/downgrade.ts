@@ -30,7 +30,7 @@ export function loweringFields(ofPackage: Package, channel: Channel, most: numbe
   const positions = new Map(ordered.map(({ name }, position) => [name, position]));
   return channel.entries.flatMap((entry) => {
     const to = ofPackage.bundles.get(entry.name);
-    if (!to?.version || !orderOf(to)) return [];
+    if (!to?.version) return [];
     const from = firstAbove(versions, to.version);
     if (from === versions.length) return [];
     const isNewer = (name: string): boolean => (positions.get(name) ?? -1) >= from;
@@ -38,38 +38,30 @@ export function loweringFields(ofPackage: Package, channel: Channel, most: numbe
     if (entry.skipRange === '' && !isNewer(entry.replaces) && !entry.skips.some(isNewer)) return [];
     const named = [...namedBy(entry)].filter(([name]) => isNewer(name));
     const byName = new Map(named);
-    const ofField = (field: EdgeField): LoweringField[] => {
+    const bundlesAt = (at: readonly number[]): Bundle[] => at.flatMap((position) => ordered[position] ?? []);
+    const ofNames = (field: EdgeField): LoweringField => {
       const own = named.filter(([, by]) => by === field).map(([name]) => positions.get(name) ?? 0);
-      if (own.length === 0) return [];
-      const lowest = own
-        .sort((a, b) => a - b)
-        .slice(0, most)
-        .flatMap((position) => ordered[position] ?? []);
+      const lowest = bundlesAt(own.sort((a, b) => a - b).slice(0, most));
       const includes = ({ name }: Bundle): boolean => byName.get(name) === field;
-      return [{ channel, entry, field, to, count: own.length, lowest, includes }];
+      return { channel, entry, field, to, count: own.length, lowest, includes };
     };
-    const skipped = [...byName.keys()].map((name) => positions.get(name) ?? 0);
-    const covered = coveredAbove(skipRangeOf(entry), { versions, from, skipped, most });
-    const includes = ({ name }: Bundle): boolean =>
-      isNewer(name) && !byName.has(name) && covered.includes(positions.get(name) ?? -1);
-    const lowest = covered.lowest.flatMap((position) => ordered[position] ?? []);
-    const byRange: LoweringField = {
-      channel,
-      entry,
-      field: 'skipRange',
-      to,
-      count: covered.count,
-      lowest,
-      includes,
+    const ofRange = (): LoweringField => {
+      // An edge counts once: what a field names is not counted again for the range.
+      const skipped = [...byName.keys()].map((name) => positions.get(name) ?? 0);
+      const covered = coveredAbove(skipRangeOf(entry), { versions, from, skipped, most });
+      const includes = ({ name }: Bundle): boolean =>
+        isNewer(name) && !byName.has(name) && covered.includes(positions.get(name) ?? -1);
+      const lowest = bundlesAt(covered.lowest);
+      return { channel, entry, field: 'skipRange', to, count: covered.count, lowest, includes };
     };
-    return [...ofField('replaces'), ...ofField('skips'), ...(covered.count > 0 ? [byRange] : [])];
+    return [ofNames('replaces'), ofNames('skips'), ofRange()].filter(({ count }) => count > 0);
   });
 }
 
-/** The bundles of a channel that have a version and a release, the lowest first. */
+/** The bundles of a channel that have a version, the lowest first. */
 function orderedBundles(ofPackage: Package, channel: Channel): Bundle[] {
   const here = new Set(channel.entries.flatMap(({ name }) => ofPackage.bundles.get(name) ?? []));
-  return [...here].filter((bundle) => bundle.version && orderOf(bundle)).sort(compareInstalled);
+  return [...here].filter(({ version }) => version).sort(compareInstalled);
 }
 
 /** Names that an entry follows. As in `edgeField`, what is in both fields is replaced. */
@@ -171,7 +163,7 @@ function isLower(to: Bundle, from: Bundle): boolean {
 
 const orders = new WeakMap<Bundle, VersionRelease>();
 
-/** The version by which a bundle is ordered, parsed once for all edges. */
+/** The version and release by which a bundle is ordered, parsed once for all edges; undefined if it has no version. */
 function orderOf(bundle: Bundle): VersionRelease | undefined {
   const known = orders.get(bundle);
   if (known) return known;

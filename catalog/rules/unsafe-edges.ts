@@ -89,7 +89,7 @@ function entriesOf({ channels, bundles }: Package): Origin[] {
   );
 }
 
-/** How a bundle is installed from a channel. */
+/** The ways in which a bundle may be installed: by each OLM, from this channel or from any. */
 export function waysFrom({ olm }: World, channel: string): readonly Way[] {
   return [...olm].sort().flatMap((one) => [channel, ''].map((selected) => ({ olm: one, channel: selected })));
 }
@@ -115,8 +115,13 @@ function edgeFrom(
   return own ? { channel: own, from, to, ways: [way] } : undefined;
 }
 
-/** Edges that entries had when they were published: what was installed then may have gone along them. */
-export function pastEdges(world: World, name: string, find: BundleOf): UsedPath[] {
+/**
+ * Upgrades that entries offered when they were published, with all ways to install their channel: what was installed then
+ * may have made them.
+ *
+ * @param find gives a bundle by its name; upgrades from or to one that it does not give are left out
+ */
+export function pastUpgrades(world: World, name: string, find: BundleOf): UsedPath[] {
   const all = world.published.get(name) ?? [];
   const byChannel = new Map(
     [...groupedBy(all, ({ channel }) => channel)].map(([channel, entries]) => {
@@ -151,7 +156,7 @@ interface Known {
   readonly crds: CrdsOf;
 }
 
-/** What stored versions follow. */
+/** An upgrade without the channel that offers it: enough to know which versions of CRDs clusters have stored. */
 type UsedPath = Pick<UsedEdge, 'from' | 'to' | 'ways'>;
 
 interface CauseOptions {

@@ -60,14 +60,14 @@ async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<En
   return { github, token };
 }
 
-/** GitHub as the gate sees it, with the job's log behind what is posted. @param few commits without an earlier status */
+/** GitHub as the gate sees it, with the job's log behind what is posted. @param unposted commits that had no status before this run */
 export function hubOf(
   { says, forge: at }: Pick<RunInputs, 'says' | 'forge'>,
   forge: Forge,
-  few?: ReadonlySet<string>,
+  unposted?: ReadonlySet<string>,
 ): GateForge {
   const { link, annotations } = says;
-  return gitHubForge({ ...forge, link, server: at?.server, annotations, few });
+  return gitHubForge({ ...forge, link, server: at?.server, annotations, unposted });
 }
 
 /** The tip of the repository's default branch. @throws PipelineError as the client */

@@ -165,11 +165,11 @@ async function sayReports(
   forge: Forge,
   { heads, reports }: { readonly heads: readonly StartedHead[]; readonly reports: readonly CheckReport[] },
 ): Promise<void> {
-  const few = new Set(heads.flatMap(({ commit, hasNoStatus }) => (hasNoStatus ? [commit] : [])));
+  const unposted = new Set(heads.flatMap(({ commit, hasNoStatus }) => (hasNoStatus ? [commit] : [])));
   for (const commit of new Set(reports.map(({ head }) => head))) {
     const own = reports.filter(({ head }) => head === commit);
     const again = () => withPorts(inputs, forge, (ports) => gateAgain(ports, commit, policyOf(inputs)));
-    await postAll(inputs, forge, { reports: own, again, few });
+    await postAll(inputs, forge, { reports: own, again, unposted });
   }
 }
 

@@ -23,7 +23,7 @@ interface PostedResults {
   /** Checks the pull requests of the head once more. */
   readonly again: () => Promise<readonly CheckReport[]>;
   /** Commits that had no status before this run. */
-  readonly few: ReadonlySet<string>;
+  readonly unposted: ReadonlySet<string>;
 }
 
 /** How often a pull request is checked again because its base branch moves while it is merged. */
@@ -36,10 +36,11 @@ const TRIES = 3;
 export async function postAll(
   inputs: RunInputs,
   forge: Forge,
-  { reports, again, few }: PostedResults,
+  { reports, again, unposted }: PostedResults,
 ): Promise<void> {
   const hub = hubOf(inputs, forge);
-  const post = (found: readonly CheckReport[]) => postOnce(inputs, forge, { reports: found, again, few });
+  const post = (found: readonly CheckReport[]) =>
+    postOnce(inputs, forge, { reports: found, again, unposted });
   let current = await post(reports);
   for (let tries = 0; tries < TRIES; tries++) {
     const ready = current.filter((report) => mergeable(inputs, report));
@@ -53,17 +54,18 @@ export async function postAll(
 }
 
 /**
- * Sets the status, then posts the rest of each report.
+ * Sets the status, then posts the rest of each report. If GitHub rejects the status, it will reject it again: then the
+ * posted reports say so. After any other failure, a later run may still post them as they are.
  *
- * @returns the reports that are up to date; none if the status cannot be set, which the posted reports then state
+ * @returns the reports that are up to date; none if the status cannot be set
  */
 async function postOnce(
   inputs: RunInputs,
   forge: Forge,
-  { reports, again, few }: PostedResults,
+  { reports, again, unposted }: PostedResults,
 ): Promise<readonly CheckReport[]> {
   if (reports.length === 0) return [];
-  const hub = hubOf(inputs, forge, few);
+  const hub = hubOf(inputs, forge, unposted);
   let [checked, current] = [reports, [] as readonly CheckReport[]];
   const failed = await attempt('the status', async () => {
     current = await setStatus(hub, reports, async () => {
@@ -74,11 +76,12 @@ async function postOnce(
   for (const report of current) await postRest(inputs, { forge, hub }, report);
   if (!failed) return current;
   setFailed(`cannot set the status portolan: ${plainText(failed)}`);
-  const heads = checked.map(({ head, request }) => ({
+  // All reports have one head, so one pending status is enough.
+  const heads = checked.slice(0, 1).map(({ head, request }) => ({
     commit: head,
     pulls: request ? [request.number] : [],
   }));
-  await leaveError(hub, heads.slice(0, 1), { error: failed, link: inputs.says.link });
+  await leaveError(hub, heads, { error: failed, link: inputs.says.link });
   if (isRefused(failed)) {
     const waiting = checked.map((report) => withoutStatus(report, plain(failed.message)));
     // The tries took time: read the pull requests again.

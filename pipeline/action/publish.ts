@@ -144,11 +144,14 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
       changed.add(name);
   }
   const others = catalogs.filter((name) => !changed.has(name));
-  return new Set([...changed, ...(await returned(publishing, others))]);
+  return new Set([...changed, ...(await unretired(publishing, others))]);
 }
 
-/** Where functions publish, they know what came back. */
-async function returned(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+/**
+ * The catalogs whose last publish was a retirement, although the commit has them: they differ from what stands, whatever was
+ * deployed. None if functions publish: they read the fence themselves.
+ */
+async function unretired(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
   if (catalogs.length === 0 || publishing.inputs.publish.url !== undefined) return [];
   const { policy } = publishing;
   return withPlaces(publishing, ({ fence }) => returnedAmong(catalogs, { fence, policy }));

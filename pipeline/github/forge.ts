@@ -31,14 +31,14 @@ import { askForReviews } from './request-reviews.ts';
 const ANNOTATIONS = 200;
 
 /** GitHub, and where what is posted links to. */
-interface GitHubPlace extends Partial<Pick<PostRequest, 'link' | 'server' | 'annotations' | 'few'>> {
+interface GitHubPlace extends Partial<Pick<PostRequest, 'link' | 'server' | 'annotations' | 'unposted'>> {
   readonly github: GitHub;
   readonly repository: RepositoryName;
 }
 
 export function gitHubForge(place: GitHubPlace): GateForge {
-  const { github, repository, link, server, few, annotations = ANNOTATIONS } = place;
-  const posting: PostRequest = { github, repository, link, server, annotations, few, said: undefined };
+  const { github, repository, link, server, unposted, annotations = ANNOTATIONS } = place;
+  const posting: PostRequest = { github, repository, link, server, annotations, unposted, said: undefined };
   const history = pathHistory(github, repository);
   return {
     name: 'GitHub',

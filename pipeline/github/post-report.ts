@@ -28,8 +28,8 @@ export interface PostRequest {
   readonly server?: string | undefined;
   /** Most annotations in all. */
   readonly annotations: number;
-  /** Commits that had no status before this run: they have few. */
-  readonly few?: ReadonlySet<string> | undefined;
+  /** Commits that had no status before this run: they are far from the limit. */
+  readonly unposted?: ReadonlySet<string> | undefined;
   /** The comments and statuses of pull requests when they were last read, with the time in ms. */
   said?: { readonly of: ReadonlyMap<number, Said>; readonly at: number } | undefined;
 }
@@ -66,7 +66,7 @@ export async function postStatus(
   { commit, state, description }: Pick<HeadStatus, 'commit' | 'state' | 'description'>,
 ): Promise<void> {
   const { github, repository, link } = request;
-  if (state === 'success' && !request.few?.has(commit)) await refuseLastSuccess(request, commit);
+  if (state === 'success' && !request.unposted?.has(commit)) await refuseLastSuccess(request, commit);
   await answer(
     github.rest.repos.createCommitStatus({
       ...repository,

@@ -24,8 +24,8 @@ interface PageRequest {
   readonly limits?: LoadLimits;
 }
 
-/** The page as HTML. It keeps only what upgrade graphs need, however large the catalog is. */
-export async function publishPage(source: CatalogSource, request: PageRequest): Promise<string> {
+/** The page of a publish as HTML. It keeps only what upgrade graphs need, however large the catalog is. */
+export async function publicationPage(source: CatalogSource, request: PageRequest): Promise<string> {
   const { receipt, findings, limits = DEFAULT_LIMITS } = request;
   const world = await pageWorld(receipt.catalog, source, limits);
   const { catalog, commit, image, digest, packages, platforms } = receipt;

@@ -28,7 +28,7 @@ import { type Attested, attestBy, attestImages } from './attest/attest.ts';
 import { basesUnder, type OpenBase, openBase } from './base.ts';
 import { guardOf } from './fence-guard.ts';
 import { mirrorFiles } from './mirror.ts';
-import { PAGE, publishPage } from './page.ts';
+import { PAGE, publicationPage } from './page.ts';
 import {
   type Ended,
   type PlannedPublish,
@@ -108,7 +108,8 @@ async function stageDocuments(build: BuiltPublish): Promise<StagedPublish> {
   const files = new Map([[RECEIPT, receiptText(receipt)]]);
   const mirror = await mirrorFiles(source, target, receipt);
   if (mirror) for (const [name, text] of planFiles(mirror)) files.set(name, text);
-  if (request.page) files.set(PAGE, await publishPage(source, { receipt, findings, limits: policy.limits }));
+  if (request.page)
+    files.set(PAGE, await publicationPage(source, { receipt, findings, limits: policy.limits }));
   const documents = stageFiles(request.out, files, [...PLAN_FILES, PAGE]);
   return { ...build, receipt, files, documents };
 }

@@ -28,7 +28,7 @@ const MOST = 20_000;
 
 /** What the permissions `after` grant and those `before` do not, whatever account has them. */
 export function addedGrants(before: readonly Permission[], after: readonly Permission[]): Added {
-  const index = indexOf(before);
+  const index = ruleIndex(before);
   if (!index) return { grants: [], whole: false };
   const added = new Map<string, { grant: Grant; verbs: Set<string> }>();
   let left = MOST;
@@ -64,8 +64,8 @@ interface PlacedRule {
 
 const indexes = new WeakMap<readonly Permission[], Index | undefined>();
 
-/** Undefined for what is too much. */
-function indexOf(permissions: readonly Permission[]): Index | undefined {
+/** The index of a list of permissions, made once for each list; undefined if they grant more than {@link MOST}. */
+function ruleIndex(permissions: readonly Permission[]): Index | undefined {
   if (!indexes.has(permissions)) indexes.set(permissions, makeIndex(permissions));
   return indexes.get(permissions);
 }

@@ -24,7 +24,7 @@ import {
   causesOf,
   isKnown,
   isSameWay,
-  pastEdges,
+  pastUpgrades,
   type UsedEdge,
   usedEdges,
   type Way,
@@ -69,7 +69,7 @@ export const rule: Rule = {
       const reaches = reachedFrom(change, name, edges);
       const isRefused: IsRefused = (changes, refused) =>
         refused.some((edge) => refuses(after, changes, { ways: edge.ways.filter(reaches(edge)) }));
-      const earlier = [...earlierEdges(change, name), ...pastEdges(before, name, find)];
+      const earlier = [...earlierEdges(change, name), ...pastUpgrades(before, name, find)];
       for (const cause of causesOf(edges, { crds }, { counts: newsIn(change, name), earlier })) {
         const isMade = cause.edges.some(
           (edge) =>
@@ -130,7 +130,7 @@ function addedTo(was: Package, before: World, change: Change): Counts {
   const origins = originsIn(before, name, isOld);
   const places = new Map([...groupedBy(origins, ({ channel }) => channel)].map(namesOf));
   const edges = usedEdges(before, was, origins);
-  const earlier = pastEdges(before, name, isOld);
+  const earlier = pastUpgrades(before, name, isOld);
   const told = new ChangesTold();
   const unsafe = new Set<UsedEdge>();
   for (const { crd, changes, edges: its } of causesOf(edges, { crds }, { earlier }))

@@ -52,9 +52,11 @@ export interface Promotion {
 }
 
 /**
- * What a promotion changes. What is in the next catalog already is left alone.
+ * The packages to add to the next catalog, and those that are skipped. A package that the next catalog has already is in
+ * neither list.
  *
- * @throws PipelineError `usage` for a catalog that the repository does not have
+ * @throws PipelineError `usage` for a catalog that the repository does not have, or that is promoted to itself, and for a
+ *   file of several packages: what is skipped is listed by package, and such a file must not be left out unlisted
  */
 export async function promotionsOf(objects: ObjectReader, request: PromotionRequest): Promise<Promotions> {
   const { commit, policy, from, to } = request;

@@ -128,7 +128,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
       return;
     }
     // Reports hold whole graphs, and their texts whole files: a copy stays, and counts.
-    rehearsed.push(copyOf(one));
+    rehearsed.push(detachedCopy(one));
     countRules(rules, outcome.findings);
   };
   const layoutAt = pastLayouts(repository, read.layout);
@@ -318,8 +318,10 @@ function withoutUnknown(report: CheckReport): CheckReport {
     : report;
 }
 
-/** A copy that shares no text with what it was made from. */
-function copyOf(merge: RehearsedMerge): RehearsedMerge {
+/**
+ * A copy with strings of its own: a part of a string keeps the whole string in memory, here whole files.
+ */
+function detachedCopy(merge: RehearsedMerge): RehearsedMerge {
   return parseJson(JSON.stringify(merge)) as RehearsedMerge;
 }
 

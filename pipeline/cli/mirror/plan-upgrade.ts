@@ -136,7 +136,7 @@ function itemsOf({ releases, stages, cluster }: UpgradePlan): Item[] {
         to: to.name,
         ...(to.version ? { version: formatVersion(to.version) } : {}),
         channel: placed?.channel ?? to.channel,
-        catalog: homeOfStep(stage, name),
+        catalog: catalogOfPackage(stage, name),
         needsApproval: operator?.isManual ?? false,
         drawbacks: stage.drawbacks.get(name) ?? [],
       });
@@ -148,10 +148,10 @@ function itemsOf({ releases, stages, cluster }: UpgradePlan): Item[] {
   return items;
 }
 
-function homeOfStep({ selections }: PlannedStage, name: string): string {
-  return (
-    [...selections].find(([, packages]) => packages.some((one) => one.name === name))?.[0].reference ?? ''
-  );
+/** The pull spec of the catalog that has a package in a stage; empty if none has it. */
+function catalogOfPackage({ selections }: Pick<PlannedStage, 'selections'>, name: string): string {
+  const home = [...selections].find(([, packages]) => packages.some((one) => one.name === name))?.[0];
+  return home?.reference ?? '';
 }
 
 function listLines({ cluster, releases }: UpgradePlan, items: readonly Item[]): string[] {
@@ -177,10 +177,8 @@ function patchesText({ stages }: UpgradePlan): string {
   const lines = stages.flatMap(({ platform, placed, selections }) => [
     `# At OpenShift ${formatMinor(platform)}, after oc apply of the catalogs for this version:`,
     ...placed.map(({ operator, channel, version }) => {
-      const home = [...selections].find(([, packages]) =>
-        packages.some(({ name }) => name === operator.package),
-      )?.[0];
-      const { catalogSource } = catalogNames('nested', home?.reference ?? '', NOWHERE);
+      const catalog = catalogOfPackage({ selections }, operator.package);
+      const { catalogSource } = catalogNames('nested', catalog, NOWHERE);
       const { olm, name, namespace, channels, range } = operator;
       if (olm === 'v0') {
         const patch = { spec: { channel, source: catalogSource, sourceNamespace: 'openshift-marketplace' } };

@@ -190,9 +190,11 @@ function stateOf({ plan, refused, unaccepted }: CatalogPlan): string {
 }
 
 /**
- * Writes the edits to the work tree.
+ * Writes the edits to the work tree: texts of files that the commit has, or undefined for a file to remove. No edit makes a
+ * new file. A file that has its new text already stays.
  *
- * @throws PipelineError `conflict` for a file that is not as the commit has it, `io`
+ * @throws PipelineError `conflict`, before anything is written, for a file that is neither as the commit has it nor as the
+ *   edit leaves it; `io`
  */
 async function writeEdits(
   { directory, repository, commit }: AdvisedClone,

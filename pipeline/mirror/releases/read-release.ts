@@ -129,7 +129,7 @@ async function wantedReleases(
   return { wanted: [...wanted.values()], findings, groups };
 }
 
-/** The graphs of each platform. */
+/** Gives the update graphs of a channel: those of its product (`type`, OCP or OKD), opened once for an architecture. */
 function graphsFor(
   architecture: Architecture,
   channels: readonly ReleaseChannel[],

@@ -41,7 +41,8 @@ const NEAR = 12;
 
 /**
  * Paces the requests to one host: a request waits for a turn among those that may run at a time, and then until
- * the host's pause is over.
+ * the host's pause is over. A deadline limits how long a host may fail. So it moves by the wait if the host answered
+ * another request meanwhile: then the host is only busy. If it answered none, the wait counts.
  */
 export function createPace({ host, most, farthest, clock, waits }: PaceOptions): Pace {
   const limit = new Limit(most, farthest);
@@ -52,6 +53,7 @@ export function createPace({ host, most, farthest, clock, waits }: PaceOptions):
   const waitForHost = async (budget: Budget): Promise<void> => {
     for (let now = clock.now(); now < resumeAt; now = clock.now()) {
       if (resumeAt > budget.deadline) {
+        // The error is retryable: the budget ends here, so that `withRetry` throws it and does not wait.
         budget.deadline = now;
         throw tooLong(host, resumeAt - now);
       }

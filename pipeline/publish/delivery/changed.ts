@@ -102,7 +102,10 @@ function fencedTarget(policy: Policy, catalog: string): FencedTarget | undefined
   return target && { target, name: fenceName(catalog, target.name) };
 }
 
-/** Whether a commit is older than the claimed one. */
+/**
+ * Whether a commit is older than the claimed one. A claimed commit that this clone lacks is fetched; if the remote lacks it,
+ * too, it is gone with a rewritten history. Then the commit counts as a change, and its publish asks the fence.
+ */
 async function isBehind(repository: Repository, commit: string, claimed: string): Promise<boolean> {
   if (commit === claimed || !(await hasCommit(repository, claimed))) return false;
   return isAncestor(repository, commit, claimed);
