@@ -20,3 +20,9 @@ export async function registry(options: Partial<RegistryOptions> = {}): Promise<
   onTestFinished(running.close);
   return { ...running, directory, seen };
 }
+
+/** A clock by which a token of the registry ends after a number of requests, whatever the machine's time is. */
+export function tokensEndAfter(requests: number): () => number {
+  let at = 0;
+  return () => (at += 300_000 / requests);
+}

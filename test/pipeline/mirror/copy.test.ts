@@ -27,7 +27,7 @@ import { type Fault, faultProxy, type Passing } from '../../fakes/fault-proxy.ts
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { bytesOf, noise, sampleImage, sampleReferrer } from '../../fakes/image.ts';
-import { registry } from '../../fakes/registry.ts';
+import { registry, tokensEndAfter } from '../../fakes/registry.ts';
 
 // Registries that keep what they get on the disk: slow where many tests share one.
 const list = sampleImage({ architectures: ['amd64', 'arm64'], layers: ['base', 'list'] });
@@ -316,7 +316,7 @@ test('other bytes than the digest says: a named failure, and no tag', async () =
 });
 
 test('tokens that expire on the way are fetched anew', async () => {
-  const access = { kind: 'token', accounts: { me: 'secret' }, tokenLife: 0.5 } as const;
+  const access = { kind: 'token', accounts: { me: 'secret' }, now: tokensEndAfter(40) } as const;
   const [source, target] = [await registry({ access }), await registry({ access })];
   const credentials = {
     credential: async () => ({ kind: 'basic', username: 'me', password: 'secret' }) as const,

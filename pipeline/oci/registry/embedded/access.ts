@@ -23,8 +23,8 @@ export interface AccessOptions {
   readonly accounts: Readonly<Record<string, string>> | PasswordCheck;
   /** Whether everybody may read. */
   readonly anonymousPull?: boolean;
-  /** Seconds that a token lasts; 300 when left out. */
-  readonly tokenLife?: number;
+  /** The time in milliseconds, by which tokens end; that of the machine when left out. */
+  readonly now?: () => number;
 }
 
 export type Action = 'pull' | 'push' | 'delete';
@@ -50,6 +50,9 @@ interface Claims {
 
 const REALM_PATH = '/token';
 
+/** Seconds that a token lasts. */
+const TOKEN_LIFE = 300;
+
 export function createGate(options: AccessOptions | undefined, origin: () => string): Gate {
   if (options === undefined) return { check: async () => undefined, token: async () => undefined };
   return options.kind === 'basic' ? basicGate(options) : tokenGate(options, origin);
@@ -70,11 +73,11 @@ function basicGate(options: AccessOptions): Gate {
 
 function tokenGate(options: AccessOptions, origin: () => string): Gate {
   const secret = randomBytes(32);
-  const life = options.tokenLife ?? 300;
+  const { now = Date.now } = options;
   const check: Gate['check'] = async (request, { repository, action }) => {
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const claims = token === undefined ? undefined : readToken(token, secret);
-    const isKnown = claims !== undefined && claims.expires > Date.now();
+    const isKnown = claims !== undefined && claims.expires > now();
     if (isKnown && (repository === undefined || allows(claims, repository, action))) return undefined;
     const actions = action === 'pull' ? 'pull' : `pull,${action}`;
     const scope = repository === undefined ? '' : `,scope="repository:${repository}:${actions}"`;
@@ -94,8 +97,8 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
       .getAll('scope')
       .flatMap((scope) => scope.split(' '))
       .flatMap((scope) => granted(scope, account !== undefined, options));
-    const claims: Claims = { expires: Date.now() + life * 1000, scopes };
-    return json(200, { token: writeToken(claims, secret), expires_in: life });
+    const claims: Claims = { expires: now() + TOKEN_LIFE * 1000, scopes };
+    return json(200, { token: writeToken(claims, secret), expires_in: TOKEN_LIFE });
   };
   return { check, token };
 }
