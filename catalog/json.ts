@@ -15,7 +15,7 @@ export function parseJson(content: string | Uint8Array): unknown {
   return JSON.parse(text);
 }
 
-/** As {@link parseJson}; undefined for what is not JSON, or is nested too deeply. */
+/** The value of a JSON text; undefined if the text is not JSON, or is nested too deeply. See {@link parseJson}. */
 export function parsedJson(content: string | Uint8Array): unknown {
   try {
     return parseJson(content);

@@ -151,7 +151,7 @@ export function formatReference(reference: Reference): string {
     : `${name}:${reference.tag}@${reference.digest}`;
 }
 
-/** The same image, named by digest. */
+/** A reference to the repository of another one, by digest. */
 export function withDigest(reference: Reference, digest: string): DigestReference {
   return { kind: 'digest', registry: reference.registry, repository: reference.repository, digest };
 }

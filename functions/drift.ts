@@ -67,9 +67,9 @@ export async function handleDrift(request: DriftRequest): Promise<Drifted> {
 export type DriftProposals = Readonly<Record<string, { kind: string; url: string | undefined }>>;
 
 /**
- * As {@link handleDrift}, for every repository.
+ * Checks every repository for drift, and proposes what corrects it.
  *
- * @throws PipelineError `usage` without an App, and the last one when no repository could be checked
+ * @throws PipelineError `usage` without an App, and the last error if no repository could be checked
  */
 export async function driftAll(
   sources: readonly Source[],

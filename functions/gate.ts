@@ -56,7 +56,7 @@ export type GateAsked =
   | { readonly kind: 'set'; readonly commit: string }
   | { readonly kind: 'group'; readonly group: MergeGroup };
 
-/** As {@link handleGates}, of one pull request. */
+/** Checks one pull request, with all others that have its head, and gives its report. */
 export async function handleGate(number: number, request: GateRequest): Promise<GateOutcome> {
   const reports = await handleGates({ kind: 'selected', selection: { kind: 'pull', number } }, request);
   const report = reports.find((one) => one.request?.number === number);

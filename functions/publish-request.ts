@@ -67,7 +67,7 @@ const LARGEST_FILE = 1024 * 1024;
 /** The file without which an answer says nothing. */
 const RECEIPT = 'receipt.json';
 
-/** Answers a job. */
+/** Answers a job's request to publish: queues it, and says how far it is. A job repeats the request until it is done. */
 export async function ask(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
   try {
     const { work, run } = await allowed(asking, ports);

@@ -66,7 +66,7 @@ const LARGEST = 5 * 1024 * 1024;
 /** How old an event may be, in ms: GitHub lets people send one again for three days. */
 const OLDEST = 3 * 24 * 60 * 60 * 1000;
 
-/** Answers a delivery. */
+/** Answers a webhook delivery: checks its signature and age, and queues the work that it asks for, once. */
 export async function receive({ headers, body }: Delivery, ports: ReceivePorts): Promise<Answer> {
   if (body.length > LARGEST) return refused(ports, 413, 'the body is too large');
   const { webhooks } = ports;

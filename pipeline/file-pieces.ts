@@ -216,7 +216,12 @@ export function readRegular(path: string): Buffer {
   }
 }
 
-/** As {@link openRegular}. @param flags more of them, such as `O_NOFOLLOW` */
+/**
+ * Opens a file for reading.
+ *
+ * @param flags more of them, such as `O_NOFOLLOW`
+ * @throws PipelineError `io` for a pipe, socket or device; what the file system says
+ */
 export async function openRegularHandle(path: string, flags = 0): Promise<FileHandle> {
   const handle = await open(path, flagsFor(path, flags));
   try {

@@ -112,14 +112,17 @@ export function logSafe(): (text: string) => string {
   };
 }
 
-/** As {@link plain}, of what is written to a terminal, whatever command writes it: line breaks, tabs and progress stay. */
+/**
+ * A text with characters that cannot be seen, or that act on a terminal, escaped. Line breaks, carriage returns and tabs
+ * stay.
+ */
 export function screenText(text: string): string {
   return text.replaceAll(UNSEEN, (character) =>
     /[\n\r\t]/.test(character) ? character : escaped(character),
   );
 }
 
-/** As {@link plain}, of what is set on lines of its own: line breaks and tabs stay. */
+/** A text of several lines with characters that cannot be seen escaped. Line breaks and tabs stay. */
 export function plainLines(text: string): string {
   return text.replaceAll(UNSEEN, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
 }
@@ -132,7 +135,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** As {@link plain}, of what stands in XML or HTML, in an element or an attribute. */
+/**
+ * A text for XML or HTML, in an element or an attribute: characters that cannot be seen, or that have a meaning, are
+ * escaped.
+ */
 export function escapeXml(text: string): string {
   return plain(text).replaceAll(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 }

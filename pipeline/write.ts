@@ -41,8 +41,8 @@ export function writeFiles(
 }
 
 /**
- * As {@link writeFiles}, in two steps: whatever can fail for want of room or permission fails in the
- * first, before anything else is done that the files speak of.
+ * Writes files beside their final names, for the caller to `commit` (rename) or `discard`. Whatever can fail for want of
+ * room or permission fails here, before anything is done that relies on the files.
  *
  * @throws PipelineError `io` or `not-found`
  */

@@ -149,7 +149,7 @@ async function readFirst(
   return broken(place, `the file is ${file.unreadable}`);
 }
 
-/** Reads one document of YAML. */
+/** Reads a file of an operator's folder, which must be one document of YAML. A file that is not has a `defect`. */
 export function operatorFile(path: string, bytes: Uint8Array): OperatorFile {
   const { documents } = readManifestFile(path, bytes);
   const [first, second] = documents;

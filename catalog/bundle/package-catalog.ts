@@ -214,7 +214,7 @@ function channelJson(name: string, packageName: string, members: ReadonlySet<Pac
   ]);
 }
 
-/** @throws BundleRefusal */
+/** The `olm.bundle` blob of one version, as the JSON that opm would write. @throws BundleRefusal */
 function bundleJson({ name, bundle }: PackageVersion, packageName: string): string {
   const properties = renderedProperties({ ...bundle, package: packageName });
   const images = relatedImagesOf(bundle.csv, '').sort((a, b) => compareText(a.image, b.image));

@@ -237,7 +237,11 @@ function folderOf(file: ManifestFile): string {
 
 const GRAPH = struct('registry.csvSpec', { replaces: text, skips: listOf(text) });
 
-/** @throws BundleRefusal */
+/**
+ * The version that one ClusterServiceVersion of a package manifest directory describes, with the objects in its folder.
+ *
+ * @throws BundleRefusal
+ */
 function versionIn(files: readonly ManifestFile[], own: ManifestFile, report: Report): PackageVersion {
   const folder = folderOf(own);
   const all = files.filter((file) => folderOf(file) === folder).flatMap((file) => objectIn(file) ?? []);

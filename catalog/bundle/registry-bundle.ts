@@ -93,7 +93,11 @@ export async function readBundle(source: CatalogSource): Promise<ReadBundle> {
   }
 }
 
-/** @throws BundleRefusal */
+/**
+ * A bundle's directory as opm's registry reads it: the objects of the manifests, and the metadata.
+ *
+ * @throws BundleRefusal
+ */
 function registryBundle(files: BundleFiles): RegistryBundle {
   const objects = bundleObjects(files.manifests.filter(isDirect));
   if (objects.length === 0) throw new BundleRefusal('manifest/csv-missing', 'no manifests', at('manifests'));

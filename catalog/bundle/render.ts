@@ -41,7 +41,7 @@ export function renderBundle(bundle: RegistryBundle, options: BundleRenderOption
   }
 }
 
-/** @throws BundleRefusal */
+/** The `olm.bundle` blob that `opm render` makes from a bundle. @throws BundleRefusal */
 function bundleBlob(bundle: RegistryBundle, options: BundleRenderOptions): Bundle {
   const { csv, name } = bundle;
   const image = options.imageTemplate

@@ -110,7 +110,11 @@ interface FieldChange {
   readonly hint?: string;
 }
 
-/** Undefined when a field is gone: then nothing is compared. */
+/**
+ * The messages about each field that both versions have.
+ *
+ * @returns undefined if the newer version has lost a field: the real check then compares nothing
+ */
 function fieldChanges(
   older: CrdVersion,
   newer: CrdVersion,

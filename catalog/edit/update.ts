@@ -70,7 +70,11 @@ export function packageOf(bundles: readonly PlacedBundle[], mode: UpdateMode): U
   return withPackage(NO_BLOBS, { name: added[0]?.blob.package ?? '', pkg: undefined, graph, added });
 }
 
-/** @throws EditError */
+/**
+ * Refuses bundles that cannot be added: one that the package has or that comes twice, and one without channels.
+ *
+ * @throws EditError
+ */
 function checkNew(added: readonly PlacedBundle[], pkg: Package | undefined): void {
   const names = new Set(pkg?.bundles.keys());
   for (const { blob, channels } of added) {

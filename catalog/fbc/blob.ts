@@ -251,7 +251,10 @@ export function fieldsOf(blob: Blob): Fields | undefined {
   return shape && fitStruct(blob.value, shape).value;
 }
 
-/** Like {@link fieldsOf}; reports invalid fields in `findings`. */
+/**
+ * The fields of a blob by its schema, as Go decodes them; undefined for other schemas. Reports invalid fields in
+ * `findings`.
+ */
 export function readFields(blob: Blob, findings: Finding[]): Fields | undefined {
   const shape = SHAPES.get(blob.schema);
   return shape && fitted(blob, shape, reportTo(blob.document, findings));

@@ -2,7 +2,7 @@
 import { inFile } from './document.ts';
 import type { Blob, Blobs, ByKind } from './model.ts';
 
-/** The same blobs in another file: equal files are read only once. */
+/** Copies of blobs, located in another file with the same content: equal files are read only once. */
 export function placedBlobs(
   { packages, channels, bundles, deprecations, others }: Blobs,
   file: string,

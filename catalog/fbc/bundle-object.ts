@@ -18,7 +18,7 @@ export function manifestIn(base64: string): Manifest | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** As {@link manifestIn}, of one kind. JSON that cannot be of this kind is not parsed. */
+/** The manifest in the Base64 of a bundle object, if it has this kind. JSON that cannot be of the kind is not parsed. */
 export function manifestOfKind(kind: string, base64: string): Manifest | undefined {
   const text = latin1Of(base64);
   const isOther = text?.startsWith('{') && !text.includes(kind) && !ESCAPED_LETTER.test(text);

@@ -215,7 +215,7 @@ class KeptPlaces implements SourceDocument {
   }
 }
 
-/** The same document in another file: equal files are read only once. */
+/** The document as one of another file with the same content: equal files are read only once. */
 export function inFile(document: SourceDocument, file: string): SourceDocument {
   return {
     file,
@@ -225,7 +225,7 @@ export function inFile(document: SourceDocument, file: string): SourceDocument {
   };
 }
 
-/** The same document elsewhere: in another file, behind so many more lines. */
+/** The document as one of another file, in which it begins `lines` lines further down. */
 export function movedDocument(document: SourceDocument, file: string, lines: number): SourceDocument {
   return new MovedDocument(document, file, lines);
 }

@@ -127,7 +127,11 @@ function filesOf(stage: Stage, context: Context): readonly CopiedFile[] | undefi
   return context.known.get(stage);
 }
 
-/** Undefined for a stage whose programs may write files of the catalog. */
+/**
+ * What a stage's programs add to the files of the catalog.
+ *
+ * @returns no files; undefined if the programs may write some, which then are not known
+ */
 function runIn({ runs }: Stage, { catalog }: Context): readonly CopiedFile[] | undefined {
   return runs.some((run) => run.includes(catalog) && !/--cache-(?:only|dir)/.test(run)) ? undefined : [];
 }

@@ -130,7 +130,7 @@ export function locate(blob: Blob, ...path: Path): Location {
   return blob.document.locate(path);
 }
 
-/** Groups blobs by package. */
+/** The catalog of these blobs, grouped by package. If two have the same name, the first counts. */
 export function catalogOf(blobs: Blobs): Catalog {
   const packages = new Map<string, PackageBuilder>();
   const of = (name: string): PackageBuilder => {

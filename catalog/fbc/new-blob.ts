@@ -42,7 +42,7 @@ interface PackageParts {
   readonly icon?: { readonly bytes: Uint8Array; readonly mediaType: string };
 }
 
-/** An `olm.package` blob. */
+/** A new `olm.package` blob, which is in no file yet. */
 export function packageBlob({ name, defaultChannel, description, icon }: PackageParts): Blob {
   const value = {
     schema: 'olm.package',

@@ -33,7 +33,9 @@ export function renderOrder<T extends Named>(blobs: ByKind<T>): T[] {
 /** What the order goes by. */
 type Named = Pick<Blob, 'schema' | 'package' | 'name'>;
 
-/** The same order in groups: each package by name with its blobs, and what belongs to none. */
+/**
+ * The blobs in the order of `opm render`, in groups: each package by name with its blobs, then the blobs of no package.
+ */
 export function renderGroups<T extends Named>(
   blobs: ByKind<T>,
 ): {

@@ -36,7 +36,9 @@ export function latin1Of(base64: string): string | undefined {
   }
 }
 
-/** The same bytes as an encoder would write them: no line breaks, no stray bits. */
+/**
+ * Base64 as an encoder would write the same bytes: without line breaks, and with the unused bits of the last digit zero.
+ */
 export function normalBase64(text: string): string {
   const digits = text.replaceAll(/[\r\n]/g, '');
   const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;

@@ -72,7 +72,7 @@ function schemaOr(goName: string, other: (value: unknown) => boolean): CheckedSh
   };
 }
 
-/** The same shape with keys that count only as they are spelled, at every depth. */
+/** A copy of a shape whose keys count only as they are spelled, at every depth. */
 export function exact(shape: StructShape): StructShape {
   if (shape.exactKeys) return shape;
   const fields = Object.entries(shape.fields).map(([name, field]) => [name, exactIn(field)] as const);
@@ -85,7 +85,7 @@ function exactIn(shape: Shape): Shape {
   return shape.kind === 'map' ? mapOf(exactIn(shape.values)) : shape;
 }
 
-/** The same shape with keys that count in any case, as `encoding/json` reads them; `but` stays as it is. */
+/** A copy of a shape whose keys count in any case, as `encoding/json` reads them; the part `but` stays as it is. */
 export function folded(shape: StructShape, but: StructShape): StructShape {
   if (shape === but) return shape;
   const fields = Object.entries(shape.fields).map(([name, field]) => [name, foldedIn(field, but)] as const);

@@ -71,7 +71,10 @@ export function planFiles({ plan, documents, report, options }: PlanFilesRequest
   return files;
 }
 
-/** The same images for people who go on with oc-mirror: each catalog whole, as selections are images of their own. */
+/**
+ * The plan's images as an oc-mirror configuration, for people who continue with oc-mirror. Each catalog is whole, because
+ * a selection is an image of its own.
+ */
 function imageSetOf({ catalogs, placements }: MirrorPlan): ImageSet {
   const additional = placements.filter(({ role }) => role === 'additional');
   return {

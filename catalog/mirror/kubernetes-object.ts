@@ -33,7 +33,10 @@ export function objectName(text: string): string {
   return hashedName(text, text);
 }
 
-/** Like {@link objectName}, for objects whose name becomes a host name as well. */
+/**
+ * A name for a Kubernetes object whose name becomes a host name as well: the text if it is a DNS label that begins with a
+ * letter, or one made with a hash.
+ */
 export function labelName(text: string): string {
   return isDnsLabel(text) && /^[a-z]/.test(text) ? text : hashedName(text, text);
 }

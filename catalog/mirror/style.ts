@@ -77,7 +77,7 @@ interface NamingRequest {
 /** How oc shortens paths by default. */
 const OC_COMPONENTS = 2;
 
-/** @throws InvalidOption */
+/** How a style names images in the mirror. @throws InvalidOption for options that the style does not support */
 export function namingOf({ style, home, maxComponents, indexes, targets }: NamingRequest): Naming {
   if (maxComponents !== undefined && !(Number.isInteger(maxComponents) && maxComponents >= 0)) {
     throw new InvalidOption(`--max-components is ${maxComponents}, expected a whole number from 0`);

@@ -176,7 +176,7 @@ function stringEnd(text: string, from: number): number {
   return -1;
 }
 
-/** As many lines with nothing in them. */
+/** Empty lines in the place of a text, so that what follows keeps its line numbers. */
 function blankOf(text: string): string {
   return '\n'.repeat(text.split('\n').length - 1);
 }

@@ -55,7 +55,7 @@ interface BundleRow {
   readonly deprecated?: string;
 }
 
-/** Packages by name. */
+/** A row for each package, sorted by name, with the head of its default channel. */
 export function listPackages(catalog: Catalog): PackageRow[] {
   return sortedPackages(catalog).map((ofPackage) => {
     const { name, defaultChannel, channels, bundles, deprecation } = ofPackage;

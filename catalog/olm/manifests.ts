@@ -133,7 +133,7 @@ export interface ManifestPart {
   readonly csv: CsvFacts | undefined;
 }
 
-/** Reads a manifest. */
+/** What is kept of a manifest: its kind and name, and the facts of a ClusterServiceVersion. */
 export function manifestPart(value: unknown): ManifestPart {
   if (!isObject(value)) return { api: undefined, csv: undefined };
   const kind = text(value['kind']);

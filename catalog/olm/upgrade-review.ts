@@ -63,7 +63,7 @@ export interface ProvidedApi {
   readonly kind: string;
 }
 
-/** A bundle from its files. */
+/** What a review compares of a bundle directory. */
 export function reviewedFiles({ package: of, csv, crds }: Inspected): ReviewedBundle {
   return {
     package: of,
@@ -75,7 +75,7 @@ export function reviewedFiles({ package: of, csv, crds }: Inspected): ReviewedBu
   };
 }
 
-/** Compares two bundles. */
+/** Compares two bundles: what changes for users and admins, in sections, and how many of these changes need action. */
 export function reviewUpgrade(was: ReviewedBundle, is: ReviewedBundle): UpgradeReview {
   const sections: readonly ReviewSection[] = [
     { title: 'Permissions', ...permissions(was, is) },

@@ -138,7 +138,7 @@ class Decoder {
     }
   }
 
-  /** Begins to follow an alias. */
+  /** Notes that an alias is being followed. @throws YamlError if it is inside the node that it names */
   #open(alias: YamlNode & { kind: 'alias' }): void {
     if (this.#aliases.has(alias)) {
       throw new YamlError(

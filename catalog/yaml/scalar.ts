@@ -97,7 +97,7 @@ function integerOf(text: string): bigint | undefined {
   return value < MIN_INT64 || value > (signed ? MAX_INT64 : MAX_UINT64) ? undefined : value;
 }
 
-/** Undefined when 64 bits cannot hold it: numbers of any length come here. */
+/** The value of a number without its sign. @returns undefined if it has more digits than any number of 64 bits */
 function magnitudeOf(literal: string): bigint | undefined {
   const prefix = /^0[xXbBoO]?/.exec(literal)?.[0] ?? '';
   const digits = literal.slice(prefix.length).replace(/^0+/, '');

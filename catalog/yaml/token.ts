@@ -123,7 +123,10 @@ export class SimpleKeys {
     this.#keys.push(this.#candidate(false, false, token));
   }
 
-  /** As in go-yaml this also forgets a candidate that the level's own bracket began, if no other followed. */
+  /**
+   * Leaves the innermost level. As in go-yaml, this also forgets a candidate that the level's own bracket began, if no
+   * other followed.
+   */
   close(): void {
     const key = this.#keys.pop();
     if (key) this.#levels.delete(key.token);

@@ -190,7 +190,7 @@ export function traced(body: string, handle: () => Promise<string | undefined>):
   });
 }
 
-/** The trace of a merge. */
+/** A context in the trace of a merge: its ids follow from the name, so all processes add to the same trace. */
 function traceOf(name: string) {
   const digest = createHash('sha256').update(name).digest('hex');
   const root: SpanContext = {

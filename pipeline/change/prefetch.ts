@@ -57,7 +57,10 @@ function likelyFolders(changes: readonly PathChange[]): string[] {
   return [...new Set(places)];
 }
 
-/** The same places in all catalogs of the repository: rules see what each of them had. */
+/**
+ * The folders that a change touches, and those of the same name in every other catalog of the repository: rules see what
+ * each of them had.
+ */
 export async function likelyPasts(
   objects: ObjectReader,
   base: string,

@@ -51,7 +51,7 @@ function keptFor(layout: Layout): KeptPlaces {
   return found;
 }
 
-/** Units of a tree by path. */
+/** The units (files or folders of one catalog) in a tree, by path. Found once for a tree and a layout. */
 export async function catalogUnits(
   objects: ObjectReader,
   tree: string,

@@ -231,7 +231,7 @@ function usageLine(command: Omit<Command, 'run'>): string {
   return ['portolan', command.words, ...words].join(' ');
 }
 
-/** The help text of a command. */
+/** The help text of a command, as `--help` prints it. */
 export function helpText(command: Command, summary: string): string {
   const lines = [`Usage: ${usageLine(command)}`, '', `${summary}.`];
   if (command.details !== undefined) lines.push('', command.details);

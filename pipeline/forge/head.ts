@@ -96,7 +96,7 @@ export async function markPending(
   for (const { commit, pulls } of heads) await forge.postStatus(pendingStatus(commit, pulls, why));
 }
 
-/** As {@link gateHead}, of the pull requests that have the head now. */
+/** Checks the pull requests that have a head now; no report if none has it any more. */
 export async function gateAgain(
   ports: ForgePorts,
   commit: string,

@@ -110,7 +110,12 @@ function nameOf({ method, path }: Asked): string {
   return `${method} ${path.replace(/\?.*$/s, '')}`;
 }
 
-/** The text of a reply. */
+/**
+ * Sends one request.
+ *
+ * @returns the text of the reply
+ * @throws PipelineError for every status that is not 2xx
+ */
 async function send({ name, url, headers }: ForgeApi, asked: Asked): Promise<string> {
   const { method, path, body } = asked;
   const proof = await headers();

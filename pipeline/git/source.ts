@@ -47,9 +47,9 @@ const PLAIN_MODES: ReadonlySet<string> = new Set(['100644', '100755', '100664'])
 // Files of a work tree by the ids that git has for their content.
 
 /**
- * The same source, in which files that are as git has them are named by their blobs. Whether a
- * file is so, git finds as `git status` does: by its times and size, and by its content where
- * these say nothing. Outside of a repository, or without git, files have no names.
+ * A source whose files have the ids of their git blobs as identity, if they are as git has them. Git finds that as `git
+ * status` does: by time and size, and by content if these do not tell. Outside of a repository, or without git, files
+ * have no identity.
  *
  * @param root the directory of the source
  */

@@ -160,7 +160,11 @@ export async function answer<T>(asked: Promise<{ readonly data: T }>): Promise<T
   }
 }
 
-/** As {@link answer}, undefined for what does not exist or may not be seen. */
+/**
+ * The data of a response; undefined for what does not exist or may not be seen.
+ *
+ * @throws PipelineError for any other failure
+ */
 export async function answerIfAny<T>(asked: Promise<{ readonly data: T }>): Promise<T | undefined> {
   try {
     return await answer(asked);

@@ -51,7 +51,7 @@ interface Named {
 
 type Answered = Asked<Readonly<Record<string, Named | null>>>;
 
-/** All names by one question. */
+/** Asks GitHub for all users and teams in one query. */
 async function askNames(
   github: GitHub,
   { logins, teams }: Names,

@@ -109,7 +109,7 @@ export interface GatePorts extends Omit<ForgePorts, 'forge'> {
   readonly repository: RepositoryName;
 }
 
-/** As `gatePullRequest`, on GitHub. */
+/** Checks a pull request on GitHub. */
 export async function gate(ports: GatePorts, request: GateRequest): Promise<GateOutcome> {
   return gatePullRequest({ ...ports, forge: gitHubForge(ports) }, request);
 }

@@ -62,7 +62,7 @@ export async function ask<T>(
   }
 }
 
-/** As {@link ask}, undefined also where GitHub refuses a part of it. */
+/** The data of a GraphQL query; undefined if GitHub does not answer it, or refuses a part of it. */
 export async function askWhole<T>(
   github: GitHub,
   query: string,

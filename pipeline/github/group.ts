@@ -52,7 +52,7 @@ export async function gateGroup(ports: GatePorts, { base, head, branch }: MergeG
   }
 }
 
-/** Undefined for a refusal. @throws any other error */
+/** Takes the place of a result if GitHub refused. @throws any other error again */
 function ifRefused(error: unknown): undefined {
   if (error instanceof PipelineError && (error.code === 'conflict' || error.code === 'denied'))
     return undefined;

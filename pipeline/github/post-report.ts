@@ -134,7 +134,7 @@ type NewCheck = NonNullable<Parameters<GitHub['rest']['checks']['create']>[0]> &
   readonly external_id: string;
 };
 
-/** @returns its id */
+/** Creates a check run, once, even if the first answer is lost. @returns its id */
 function createCheck(github: GitHub, created: NewCheck): Promise<number> {
   const { owner, repo, head_sha: ref, external_id: own } = created;
   return createOnce(

@@ -165,7 +165,9 @@ function gitName(text: string): string {
   return plain === text ? plain : `${plain}-${sha256(text).slice(0, 8)}`;
 }
 
-/** The same for the same paths, changed from the same to the same; what else moved does not matter. */
+/**
+ * Identifies a change by its paths and their files before and after, so the same change has the same key on a newer base.
+ */
 function keyOf(placings: readonly Placing[]): string {
   const text = ({ path, before, after }: Placing): string =>
     JSON.stringify([path, before?.mode, before?.id, after?.mode, after?.id]);

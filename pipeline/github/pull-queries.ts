@@ -267,7 +267,10 @@ interface AgainAnswer {
   readonly repository: ({ readonly pullRequests: List<OpenNode> } & Readonly<Record<string, unknown>>) | null;
 }
 
-/** Undefined where it is more than GitHub gives at once. */
+/**
+ * The comments, review requests and reviews of a pull request; undefined if there are more than GitHub gives in one
+ * answer.
+ */
 function saidOf(
   { headRefOid: head, comments, timelineItems }: SaidNode,
   reviews: readonly GivenReview[],

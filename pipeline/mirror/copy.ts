@@ -174,7 +174,7 @@ function hasLayersElsewhere({ content }: Inspected): boolean {
   });
 }
 
-/** As the mapping has them: looking ends in any order. */
+/** Inspected jobs in the order of the mapping: inspections end in any order. */
 function inOrder(looked: readonly Inspected[], jobs: readonly CopyJob[]): Inspected[] {
   const places = new Map(jobs.map((job, i) => [job, i]));
   return [...looked].sort((a, b) => (places.get(a.job) ?? 0) - (places.get(b.job) ?? 0));

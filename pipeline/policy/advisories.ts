@@ -77,7 +77,7 @@ export function readAdvisory(path: string, bytes: Uint8Array): AdvisoryRead {
   };
 }
 
-/** What no schema can say. */
+/** Findings about values that the schema allows, and that make no sense: versions, and fields that need each other. */
 function valueFindings({ versions, reason, action, to }: AdvisoryFile, settings: Settings): Finding[] {
   const wrong = (path: readonly (string | number)[], message: string, hint: string): Finding => {
     const location = settings.locate(path);

@@ -55,7 +55,7 @@ export async function pageWorld(
   return worldOf({ name, catalog: catalogOf({ ...blobs, others: [] }) });
 }
 
-/** The same blob without its text, copied: a part of a string would keep the whole file in memory. */
+/** A copy of a blob without its text: a part of a string would keep the whole file in memory. */
 function slim<T extends Blob>(blob: T): T {
   const { document: _document, ...rest } = blob;
   return { ...structuredClone({ ...rest, value: {} }), document: NO_DOCUMENT } as unknown as T;

@@ -40,7 +40,10 @@ export function proofRows(plan: CatalogPlan): ProofRow[] {
   return rowsOf(plan, (one) => [pathText(one, 'before'), pathText(one, 'after')]);
 }
 
-/** The same for readers: whoever only ends at another version has one row, however many steps lead there. */
+/**
+ * The proof's rows for people: an installation that only ends at another version has one row, however many steps lead
+ * there.
+ */
 function shortRows(plan: CatalogPlan): ProofRow[] {
   return rowsOf(plan, (one) => {
     const [before, after] = [summarizePath(one.before), summarizePath(one.after)];
@@ -87,7 +90,7 @@ function rowsOf(
   );
 }
 
-/** Counts of a plan, by OLM. */
+/** For each OLM: how many installations reach a head before and after the edit, and how many lose their upgrade path. */
 export function proofCounts({ plan: { proof } }: CatalogPlan): ProofCount[] {
   return (['v0', 'v1'] as const).flatMap((olm) => {
     const all = (proof?.all ?? []).filter((one) => one.olm === olm);

@@ -111,7 +111,7 @@ function oneText(finding: Finding, order: readonly string[]): string {
   return `  ${plain(message)}\n    ${where === '' ? 'in' : `at ${where}`} (${plain(catalogsText(catalogs, order))})${clustersText(finding)}\n${fix}`;
 }
 
-/** A catalog in one line. */
+/** The line of an audit about one catalog. */
 export function catalogLine({ name, packages, bundles, served, reach, images }: CatalogAudit): string {
   const paths = reach.map(({ olm, installations, arrive }) =>
     installations === arrive

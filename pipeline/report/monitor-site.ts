@@ -295,7 +295,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   ),
 };
 
-/** @param rows cells as HTML */
+/** An HTML table. @param rows cells as HTML */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   // The first column names the row, and is always shown.
   const styleOf = (i: number): string =>

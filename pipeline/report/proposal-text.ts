@@ -7,7 +7,7 @@ import { fileLineText } from '../text.ts';
 import { withinBudget } from './budget.ts';
 import { COMMENT_BYTES, code, escaped } from './markdown.ts';
 
-/** For new pins. */
+/** The text of a pull request that updates pins. */
 export function pinsBody(catalog: string, { moved, left }: Pick<Repinned, 'moved' | 'left'>): string {
   const rows = moved.map(({ tag, before, after }: MovedTag) => {
     return `| ${code(tag)} | ${before === undefined ? 'not locked' : code(before)} | ${code(after)} |`;

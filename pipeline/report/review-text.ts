@@ -27,7 +27,7 @@ export function ranked(items: readonly ReviewItem[]): ReviewItem[] {
   return [...items].sort((a, b) => ORDER[a.weight] - ORDER[b.weight]);
 }
 
-/** As people read it in a terminal. */
+/** A review of an upgrade for a terminal. */
 export function reviewText(review: UpgradeReview): string {
   return linesText([reviewSubject(review), reviewHeadline(review), ...review.sections.flatMap(sectionLines)]);
 }

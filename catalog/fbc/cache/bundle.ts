@@ -119,7 +119,7 @@ export function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undef
   return isObject(object) ? object : undefined;
 }
 
-/** As {@link csvOf}, as opm keeps it: a text that begins like JSON, and need not be. */
+/** The text of a bundle's ClusterServiceVersion. As for opm, it begins like JSON, and need not be valid JSON. */
 export function csvTextOf(bundle: Bundle): string | undefined {
   for (const { type, value } of bundle.properties) {
     if (type !== 'olm.bundle.object') continue;

@@ -11,7 +11,7 @@ export const FNV_START = 0xcbf29ce484222325n;
 const PRIME = 0x100000001b3n;
 const MASK = 0xffff_ffff_ffff_ffffn;
 
-/** The state after more bytes. */
+/** The state of a 64-bit FNV-1a hash after more bytes. */
 export function fnv1a(bytes: Uint8Array, state: bigint = FNV_START): bigint {
   // Limbs of 22, 22 and 20 bits: their products with the prime's low part (435) stay below 2^31.
   let low = Number(state & 0x3fffffn) | 0;

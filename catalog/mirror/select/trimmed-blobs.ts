@@ -35,7 +35,7 @@ export function withRemaining(deprecations: Deprecations, { channels, bundles }:
   return { ...deprecations, entries: entries.map((entry, index) => ({ ...entry, index })), value };
 }
 
-/** Names by package. */
+/** The names of blobs, by package. */
 export function namesByPackage(
   blobs: readonly { readonly package: string; readonly name: string }[],
 ): Map<string, Set<string>> {

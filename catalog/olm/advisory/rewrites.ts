@@ -104,7 +104,10 @@ export function versionsIn({ bundles }: Package): (name: string) => Version | un
   return (name) => bundles.get(name)?.version;
 }
 
-/** The same entries, where one skips more: what is already there, or is its own, is left out. */
+/**
+ * The entries of a channel, of which the named one skips more bundles. What it follows already, and its own name, is left
+ * out.
+ */
 export function skipping(entries: readonly Entry[], name: string, more: readonly Installed[]): Entry[] {
   return entries.map((entry) => {
     if (entry.name !== name) return entry;
@@ -113,7 +116,10 @@ export function skipping(entries: readonly Entry[], name: string, more: readonly
   });
 }
 
-/** The same entries, where the range of one has more versions. */
+/**
+ * The entries of a channel, of which the named one has more versions in its skipRange. What it follows already is left
+ * out.
+ */
 export function ranging(entries: readonly Entry[], name: string, more: readonly Installed[]): Entry[] {
   return entries.map((entry) => {
     if (entry.name !== name) return entry;

@@ -237,7 +237,9 @@ function isFree({ touched }: Plan, { channel, entry, member }: Place): boolean {
   return !touched.has(placeKey(channel, entry, member)) && !touched.has(placeKey(channel, entry, WHOLE));
 }
 
-/** The changes to a channel. */
+/**
+ * Where a channel with these entries differs from what it has: the fields of changed entries, and new entries as a whole.
+ */
 function placesIn(channel: Channel, entries: readonly Entry[]): Place[] {
   return entries.flatMap((entry, i) => {
     const old = channel.entries[i];
@@ -265,7 +267,7 @@ function withoutOwnSkips(channel: Channel): Edit[] {
     });
 }
 
-/** The same for all such entries together. */
+/** The edit that repairs all entries that skip what they replace, together; none if there are fewer than two. */
 function withoutAnyOwnSkips(channel: Channel): Edit[] {
   const traps = trapsIn(channel);
   const [first] = traps;

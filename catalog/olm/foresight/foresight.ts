@@ -188,7 +188,9 @@ class Walk {
     this.#paths = paths;
   }
 
-  /** The same walk, which finds again what another one over equal ground found, and the other way round. */
+  /**
+   * A walk over this ground that shares its results with another walk, in both directions. Both grounds must be equal.
+   */
   sharing(other: Walk): Walk {
     return new Walk(this.#ground, other.#paths);
   }

@@ -65,7 +65,7 @@ export function graphDocument(worlds: readonly World[]): GraphDocument {
   };
 }
 
-/** The graph of one package. */
+/** The upgrade graph of one package as the report's page draws it. */
 function packageGraph(world: World, ofPackage: Package): PackageGraph {
   const { name, defaultChannel, deprecation, deprecatedChannels, bundles } = ofPackage;
   const { lanes } = hopGraph(world, ofPackage);

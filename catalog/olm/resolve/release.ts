@@ -46,7 +46,7 @@ export function versionReleaseOf(bundle: Bundle, explicit = false): VersionRelea
     : withRelease(bundle.version);
 }
 
-/** As OLM v1 stores it for an installation: the release written as build metadata. */
+/** The text of a version as OLM v1 stores it for an installation: the release stands as build metadata. */
 export function storedVersion({ version, release }: VersionRelease): string {
   return formatVersion(release.length > 0 ? { ...version, build: release.map(String) } : version);
 }

@@ -148,7 +148,7 @@ export function requirementsOf(properties: readonly Property[], cel: Cel | undef
   return properties.filter(({ type }) => REQUIRING.has(type)).map((property) => requirementOf(property, cel));
 }
 
-/** @throws RequirementError */
+/** The requirement that a bundle's property or constraint states. @throws RequirementError if OLM cannot read it */
 export function requirementOf({ type, value }: Property, cel: Cel | undefined): Requirement {
   switch (type) {
     case 'olm.gvk.required':

@@ -120,7 +120,7 @@ function bundleBlobs(
     });
 }
 
-/** @throws DatabaseError */
+/** The `olm.bundle` blob that opm makes from a row of the database. @throws DatabaseError */
 function bundleBlob(row: BundleRow, pkg: string, document: SourceDocument): Bundle {
   const texts = manifestTexts(row.name, row.manifests ?? '');
   const csv = csvAmong(texts);

@@ -20,7 +20,10 @@ export function* metaLines(blobs: readonly Blob[], query: MetaQuery): Generator<
   for (const blob of blobs) if (isAll || matches(blob, query)) yield blobLine(blob);
 }
 
-/** As in catalogd, a query for a package does not match its `olm.package` blob, which has a name but no package. */
+/**
+ * Whether a blob answers a query; an empty field of the query matches all. As in catalogd, a query for a package does not
+ * match its `olm.package` blob, which has a name but no package.
+ */
 function matches(blob: Blob, { schema, package: pkg, name }: MetaQuery): boolean {
   return (
     (schema === '' || blob.schema === schema) &&

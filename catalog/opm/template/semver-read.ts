@@ -43,7 +43,7 @@ const DEPTH = 1000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @throws TemplateError */
+/** Reads a semver template as opm does. @throws TemplateError at the field that opm refuses */
 export function readSemver(template: TemplateText): SemverTemplate {
   const { value, document } = strictDocument(template);
   const unknown = unknownField(value, SHAPE, []);

@@ -52,7 +52,7 @@ function minorOf({ major, minor }: Version): Minor {
   return { major: Number(major), minor: Number(minor) };
 }
 
-/** As OLM compares versions of OpenShift: without patches, and 4.23 is 5.0. */
+/** Compares versions of OpenShift as OLM does: without patches, and 5.0 equals 4.23. */
 function compareReleases(a: Version, b: Version): number {
   return compareMinors(minorOf(a), minorOf(b));
 }

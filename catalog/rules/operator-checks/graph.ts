@@ -40,7 +40,7 @@ export function graphMode({ config }: OperatorFolder): 'replaces' | 'semver' | u
   return written === 'replaces-mode' ? 'replaces' : undefined;
 }
 
-/** The graph of one channel. */
+/** The bundles of an operator's channel, each with those that may follow it directly. */
 export function followersIn(operator: OperatorFolder, channel: string): Followers {
   const inside = bundlesIn(operator, channel);
   if (graphMode(operator) === 'semver')

@@ -41,7 +41,7 @@ export interface BundleResult {
   readonly others: ReadonlyMap<Suite, readonly Finding[]>;
 }
 
-/** Checks a bundle. */
+/** Checks a bundle by the chosen suites and rules; lists apart what only other suites report. */
 export async function checkBundle(
   { source, dockerfile, labels }: OpenBundle,
   { suites, rules = [], view, severityOf, options = {} }: BundleCheckOptions,

@@ -208,7 +208,7 @@ function relatedImages(database: Database): ReadonlyMap<string, string[]> | unde
   );
 }
 
-/** Rows by their first column. */
+/** Items made from the other columns of rows, grouped by the first column. */
 function grouped<T>(
   rows: Iterable<readonly Cell[]>,
   itemsOf: (cells: readonly Cell[]) => readonly T[],

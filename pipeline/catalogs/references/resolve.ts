@@ -76,7 +76,7 @@ export async function resolveReferences(
   return { ...resolution, findings: [...unread, ...resolution.findings].sort(compareFindings) };
 }
 
-/** The same for places that were found before: the bundles that a pull request touches. */
+/** Resolves the images at places that are known already: those of the bundles that a pull request touches. */
 export async function resolveSites(
   sites: readonly ReferenceSite[],
   request: Omit<ResolveRequest, 'platforms'> & {

@@ -41,7 +41,7 @@ export interface SharedFile {
   readonly taken: SharedArrayBuffer;
 }
 
-/** Undefined where no file can be made. */
+/** A nameless file that threads share, with a counter of its bytes; undefined if no file can be made. */
 export function openSharedFile(): SharedFile | undefined {
   const file = namelessFile();
   return file === undefined

@@ -158,7 +158,7 @@ async function filesAside(
   return files;
 }
 
-/** Undefined for what is not a template, or cannot be read as one. */
+/** The blobs and images of a template; undefined for a file that is not a template, or that opm cannot read as one. */
 function readTemplate(text: TemplateText): Template | undefined {
   const kind = templateKind(text);
   if (!kind) return undefined;

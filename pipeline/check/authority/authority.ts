@@ -71,7 +71,7 @@ interface SubjectDecision {
   readonly reasons: readonly string[];
 }
 
-/** Decides who must act. */
+/** Decides whether the author may make this change, and which approvals it still needs. */
 export function decideAuthority(input: AuthorityInput): AuthorityDecision {
   const { policy } = input;
   if (!policy) return refusal('cannot read the policy on the base branch: an admin must correct it there');

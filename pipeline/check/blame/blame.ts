@@ -139,7 +139,11 @@ interface Search {
   readonly policy: Policy;
 }
 
-/** Undefined where the catalog never had the version. */
+/**
+ * The merge that ended an installation's upgrades in one catalog, and a fix; only the installation if it still upgrades.
+ *
+ * @returns undefined if the catalog never had the version
+ */
 async function blameIn(
   search: Search,
   installation: FleetInstallation,

@@ -38,7 +38,11 @@ export interface FleetRequest {
 /** Most bytes of a file, or of all layers of an artifact. */
 const MOST = 256 * 1024 * 1024;
 
-/** Reads the fleet of a check. */
+/**
+ * The fleet that a check looks at: the given one, or that of the policy's files.
+ *
+ * @returns `why` if it cannot be read; neither if there is none
+ */
 export async function checkFleet({ given, ...request }: FleetRequest): Promise<CheckFleet> {
   const { files } = request.policy.fleet;
   if (given) return { fleet: given };

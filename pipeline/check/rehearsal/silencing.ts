@@ -97,7 +97,7 @@ function passingPatterns(errors: readonly Finding[]): string[] | undefined {
   return words.includes(undefined) ? undefined : [...new Set(words)].map((word) => `*${word}*`);
 }
 
-/** The same day of a later month, or that month's last. */
+/** The day (`YYYY-MM-DD`) so many months later; the last of its month if the month is shorter. */
 function laterBy(day: string, months: number): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();

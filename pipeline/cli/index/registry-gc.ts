@@ -52,7 +52,7 @@ export const command: Command = {
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3600_000, d: 24 * 3600_000 };
 
-/** Milliseconds. */
+/** The value of an option such as `7d`, in milliseconds; undefined if it is not given. @throws PipelineError `usage` */
 function ageOption(invocation: Invocation, option: string): number | undefined {
   const text = invocation.text(option);
   if (text === undefined) return undefined;

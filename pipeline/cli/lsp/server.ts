@@ -350,7 +350,7 @@ function documentSymbol({ name, detail, kind, place, children }: OutlineItem): D
   };
 }
 
-/** As text: a name in a catalog could be Markdown. */
+/** Markdown that shows a text as it is: a name in a catalog may have Markdown's characters. */
 function plainMarkdown(text: string): string {
   return plainLines(text).replaceAll(/[<[\]`|\\]/g, '\\$&');
 }

@@ -93,7 +93,9 @@ export function place(object: ClusterObject): { readonly namespace: string; read
   return { namespace: textAt(object, 'metadata', 'namespace'), name: textAt(object, 'metadata', 'name') };
 }
 
-/** Undefined for what is not read, such as the Subscriptions of Knative. */
+/**
+ * What identifies an object of a cluster; undefined for kinds that are not read, such as the Subscriptions of Knative.
+ */
 function keyOf(object: ClusterObject): string | undefined {
   const kind = textAt(object, 'kind');
   const read = Object.entries(KINDS).find(([own]) => own === kind)?.[1];

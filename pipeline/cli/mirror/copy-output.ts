@@ -101,7 +101,7 @@ function progressText({ images, bytes }: ProgressState, milliseconds: number): s
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** Bytes in decimal units. */
+/** A number of bytes for people, in decimal units: `1.5 GB`. */
 function bytesText(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -45,7 +45,7 @@ export function plannedIndexes(mapping: string): readonly PlannedIndex[] {
   });
 }
 
-/** As {@link plannedIndexes}; none where there is no report. */
+/** The catalogs that the mirror report beside a mapping names; none if there is no report. */
 export function indexesBeside(mapping: string): readonly PlannedIndex[] {
   const file = reportBeside(mapping);
   return (existsSync(file) ? readReport(readText(file))?.catalogs : undefined) ?? [];

@@ -40,7 +40,7 @@ interface ShownSync {
   readonly findings: readonly Finding[];
 }
 
-/** Writes the page. */
+/** Writes the HTML page of a mirror's status to a file. */
 export function writeStatusPage(
   file: string,
   { to, graph, lines, findings }: ShownSync,

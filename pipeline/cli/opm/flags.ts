@@ -50,7 +50,10 @@ export function operandIndexes(words: readonly string[]): number[] {
   return indexes;
 }
 
-/** As in cobra, which knows only global flags before it has the command: any other takes the next word. */
+/**
+ * Whether the next word is the value of this flag. As in cobra, which looks for the command and knows only global flags
+ * by then: every other flag takes the next word.
+ */
 function takesNext(word: string): boolean {
   if (word.startsWith('--')) {
     const name = word.slice(2);

@@ -266,7 +266,7 @@ function openFence({ text }: Invocation, terminal: Terminal, repository: string)
   return { ...fence, inRings: ringed, close: async () => undefined };
 }
 
-/** The same refs hold what is known of rings. */
+/** The fence with the rings' state, which the same git refs hold. */
 function withRings(fence: GitFence): OpenFence {
   return { ...fence, inRings: inRings(fence, (catalog, name) => textRings(fence, catalog, name)) };
 }

@@ -90,7 +90,9 @@ async function beside(invocation: Invocation, terminal: Terminal): Promise<Deliv
   }
 }
 
-/** As the Action and the Tekton task publish: with no records but the claims. */
+/**
+ * The status of publishes whose claims are git refs, as the Action and the Tekton task leave them. There are no records.
+ */
 async function inRefs(
   place: string,
   registry: Registry,

@@ -155,7 +155,7 @@ export function warnOfNothing(
     err('warning: no catalog has, or had, these versions\n');
 }
 
-/** A plan as JSON. */
+/** An advisory's plan as `--format json` prints it. */
 export function planDocument(
   id: string,
   { catalogs, unread }: AdvisoryPlans,

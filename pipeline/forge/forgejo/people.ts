@@ -50,7 +50,7 @@ const STATES: Readonly<Record<string, GivenReview['state']>> = {
   COMMENT: 'commented',
 };
 
-/** Undefined for drafts and for requests, which may be to a team. */
+/** Reads a review; undefined for a draft, and for a request for review, which may be to a team. */
 const review: Reader<Read<typeof givenReview> | undefined> = (value, place) =>
   Object.hasOwn(STATES, object({ state: text })(value, place).state) ? givenReview(value, place) : undefined;
 

@@ -9,7 +9,7 @@ export function digestOf(...bytes: readonly Uint8Array[]): string {
   return `sha256:${hash.digest('hex')}`;
 }
 
-/** A blob in memory. */
+/** A blob from bytes in memory. */
 export function bytesBlob(bytes: Uint8Array): BlobSource {
   return {
     digest: digestOf(bytes),

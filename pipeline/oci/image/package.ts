@@ -77,7 +77,11 @@ interface FinishedPiece {
   readonly stretch: StretchFacts;
 }
 
-/** Undefined when there are no parts. */
+/**
+ * Writes the piece of a layer that holds these parts, and remembers it by its key.
+ *
+ * @returns undefined if there are no parts
+ */
 async function makePiece(
   tree: Tree,
   parts: Iterable<TreePart>,

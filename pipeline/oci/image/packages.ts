@@ -122,7 +122,7 @@ async function packagesIn(file: SourceFile, findings: Finding[]): Promise<FileFa
   return { packages: [...packages].map(detached).sort(compareText) };
 }
 
-/** The same text on its own: what is cut out of a file's text would keep all of it in memory. */
+/** A copy of a text: a part of a file's text would keep the whole text in memory. */
 function detached(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -124,7 +124,10 @@ function emptyStack(): Stack {
   return { entries: new Map(), children: new Map() };
 }
 
-/** As nodes unpack: what is not a folder takes the place of a folder with all that is in it. */
+/**
+ * Adds an entry, with the folders that it is in. As nodes unpack layers, what is not a folder replaces a folder with all
+ * that is in it.
+ */
 function put({ entries, children }: Stack, path: string, entry: ImageEntry): void {
   if (entry.kind !== 'directory') removeBelow({ entries, children }, path);
   entries.set(path, entry);

@@ -40,7 +40,7 @@ export function parseLocation(text: string): ImageLocation {
 }
 
 /**
- * The same for what is not a path that exists: an image must be named with its registry.
+ * The image that a text names which is not a path that exists: it must have its registry.
  *
  * @throws PipelineError `not-found` for a text without one, which may be a mistyped path; `usage`
  */

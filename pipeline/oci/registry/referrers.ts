@@ -46,7 +46,7 @@ export async function listReferrers(
 const MOST_PAGES = 64;
 const MOST = 10_000;
 
-/** Undefined when the registry has no such API. */
+/** The referrers of a digest by the registry's API; undefined if the registry has no such API. */
 async function fromApi(
   endpoint: Endpoint,
   of: Repository,

@@ -149,7 +149,11 @@ async function open(upload: Upload, mount: string | undefined): Promise<Session 
   return sessionOf(endpoint, answer);
 }
 
-/** Undefined when the registry does not mount: there is always the plain way. */
+/**
+ * Asks the registry to take a blob from another of its repositories.
+ *
+ * @returns `mounted`, or a session to upload it, or undefined if neither was given: the usual upload then follows
+ */
 async function openByMount(
   { endpoint, to, blob, budget }: Upload,
   from: string,

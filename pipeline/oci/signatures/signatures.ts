@@ -141,7 +141,7 @@ const ANNOTATION = 'dev.cosignproject.cosign/signature';
 const CERTIFICATE = 'dev.sigstore.cosign/certificate';
 const REKOR = 'dev.sigstore.cosign/bundle';
 
-/** The same signature in today's form. */
+/** A signature in cosign's older form, as a Sigstore bundle. */
 function bundleOf({ annotations = {}, digest }: Descriptor): unknown {
   const certificate = annotations[CERTIFICATE];
   const entry = rekorEntry(annotations[REKOR]);

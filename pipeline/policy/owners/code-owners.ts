@@ -25,7 +25,7 @@ export interface CodeOwnersLine {
   readonly matches: (path: string, steps?: Steps) => boolean;
 }
 
-/** Reads the file. */
+/** The lines of a CODEOWNERS file that have a pattern. Lines that Portolan cannot read as GitHub does have no owners. */
 export function readCodeOwners(text: string): CodeOwnersLine[] {
   return text.split('\n').flatMap((raw, i) => {
     const [pattern = '', ...named] = withoutBlanks(raw.replace(/(?:^|[ \t])#.*/, '')).split(/(?<!\\)[ \t]+/);

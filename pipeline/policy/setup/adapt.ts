@@ -16,7 +16,7 @@ interface WorkflowWishes {
 export const TRIGGERS = ['pull_request_target', 'workflow_run'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
-/** One workflow, adapted. */
+/** The text of a workflow, adapted to a repository: its Action, branch, paths and trigger. */
 export function adaptWorkflow(name: string, text: string, wishes: WorkflowWishes): string {
   const { action, branch, trigger } = wishes;
   const named = action === undefined ? text : fromAction(text, action);

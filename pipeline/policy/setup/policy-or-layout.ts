@@ -8,7 +8,8 @@ import { findLayout, readEvidence } from './find-layout.ts';
 import { firstPolicy } from './policy.ts';
 
 /**
- * As `policyAt`. Where the commit has no policy and the default layout misses catalogs, with the layout that was found.
+ * The policy of a commit. If it has none, and the default layout misses catalogs, a policy with the layout that was
+ * found.
  *
  * @throws PipelineError `not-found`
  */

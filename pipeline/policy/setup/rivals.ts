@@ -174,7 +174,9 @@ function copierOf(one: Place, other: Place, { mentions }: BuildFacts): string | 
   return mentions.find(({ path, isCopied }) => isCopied && isIn(one, path) && isIn(other, path))?.file;
 }
 
-/** Where each catalog is. */
+/**
+ * The folders that hold one catalog each, with the files and packages in them, and the pattern that names the catalog.
+ */
 function placesOf(patterns: readonly WrittenPattern[], catalogs: readonly CatalogFacts[]): Place[] {
   const namers = patterns.map((pattern, index) => ({
     index,

@@ -74,7 +74,10 @@ async function releaseAt(
   throw new PipelineError('conflict', 'somebody else released bundles meanwhile', { retryable: true });
 }
 
-/** As {@link releaseAt}; what fails is tried again by itself, and keeps back no catalog that does not need it. */
+/**
+ * Releases the bundles of a commit. If that fails, it is queued to be tried again: catalogs that do not need these
+ * bundles must not wait for them.
+ */
 export async function releaseOrQueue(
   at: BundlesAt,
   before: string | undefined,

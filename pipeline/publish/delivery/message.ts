@@ -255,7 +255,11 @@ export function readWork(body: string): Work {
   throw unreadable(`its kind is ${JSON.stringify(kind)}`);
 }
 
-/** Of every message. */
+/**
+ * The fields of a queued message, with those that every kind has validated.
+ *
+ * @throws PipelineError for a message that cannot be read
+ */
 function fieldsOf(body: string): Fields & { readonly repository: string } {
   const value = parsedJson(body);
   if (!isObject(value) || value['v'] !== 1) throw unreadable('not a version 1 message');

@@ -144,7 +144,7 @@ export async function reportBundles(
   await reports.send(messageOf({ v: 1, kind: 'report', what: 'bundles', ...of, state, description }));
 }
 
-/** As {@link recordOutcome}, of a commit behind the newest one, which has the last word. */
+/** Records the end of a message of an old commit. What a newer commit has recorded stays the catalog's last outcome. */
 export async function recordBehind(
   ports: OutcomePorts,
   { repository, catalog, commit }: CatalogMessage,

@@ -96,7 +96,7 @@ function isSame(one: Outcome, { catalog, repository }: Named): boolean {
   return one.catalog === catalog && (repository === undefined || one.repository === repository);
 }
 
-/** The status for people. */
+/** The status as `portolan status` prints it. */
 export function statusText(status: DeliveryStatus): string {
   const { published, last, unreadRings = [], unread = [], unreached = [], catalogs = [] } = status;
   const looked = new Set(catalogs.map((one) => `${one.repository} ${one.catalog} ${one.tag?.image}`));

@@ -78,9 +78,10 @@ export function withHold(state: RingState, held: Held, act: Act): RingState {
 const SLACK = 10 * 60_000;
 
 /**
- * The same again changes nothing; a hold that came after it was asked for stays: the message may have been put aside.
+ * The state of rings without a hold. Repeating that changes nothing. A hold that somebody set after the release was asked
+ * for stays: a message may be late.
  *
- * @throws PipelineError `not-found` where nothing is held
+ * @throws PipelineError `not-found` if there is no such hold
  */
 export function withoutHold(state: RingState, held: Held, act: Act): RingState {
   const until = act.asked === undefined ? Infinity : Date.parse(act.asked) + SLACK;

@@ -11,7 +11,7 @@ import type { PageData } from './page-data.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './static-page.ts';
 
-/** The page as HTML. */
+/** The interactive page of a report as HTML, with its script, styles and data in it. */
 export function pageText(found: PageData): string {
   // HTML ends a script element at any `</`, even inside a string.
   const json = JSON.stringify(found, shown).replaceAll('<', '\\u003c');

@@ -36,7 +36,7 @@ const OWN_STYLE = [
   '@media(max-width:46rem){main{padding:.6rem}header{padding:.6rem}th,td{padding-right:.5rem}td.bars,th.bars{display:none}.tiles{grid-template-columns:1fr;gap:.4rem}.tile,.tile b{display:flex;align-items:center;gap:.8rem}.tile b{flex:none;min-width:3.2rem}.stacked thead{position:absolute;clip-path:inset(50%);height:1px;width:1px;overflow:hidden}.stacked :is(table,tbody,tr,td){display:block}.stacked td{border:0;padding:0}.stacked tr{padding:.5rem 0;border-bottom:1px solid var(--edge)}.stacked .day,.stacked td.number{display:inline-block;color:var(--dim);margin-right:.6rem}.stacked td.bars{display:none}.unit{display:inline}}',
 ].join('\n');
 
-/** The page as HTML. */
+/** The page of a rehearsal as HTML. */
 export function rehearsalPage({ rehearsal, name, policy }: RehearsalPage): string {
   return staticPage({
     title: `Rehearsal of ${name}`,

@@ -47,7 +47,7 @@ const OWN_STYLE = [
   '@media(max-width:46rem){main{padding:.6rem}header{padding:.6rem}thead{position:absolute;clip-path:inset(50%);height:1px;width:1px;overflow:hidden}table,tbody,tr,td{display:block}td{border:0;padding:0}td::before{content:attr(data-name) " ";color:var(--dim)}tr{padding:.5rem 0;border-bottom:1px solid var(--edge)}.rings{flex-direction:column}}',
 ].join('\n');
 
-/** The page as HTML. */
+/** The page of all release rings as HTML. */
 export function ringsPage(all: readonly RingsOnPage[]): string {
   const waiting = all.filter(({ waits }) => waits.length > 0).length;
   const looked = all

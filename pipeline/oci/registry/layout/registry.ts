@@ -9,7 +9,7 @@ import { checked } from '../digest.ts';
 import { type LayoutView, referrersIn } from './contents.ts';
 import type { Layout } from './layout.ts';
 
-/** A layout that is only read. */
+/** A read-only registry over an image layout. Everything that writes throws `denied`. */
 export function viewRegistry(view: LayoutView, name: string): Registry {
   const refuse = async (): Promise<never> => {
     throw new PipelineError('denied', `${name} is read-only`);
