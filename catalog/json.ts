@@ -26,6 +26,7 @@ export function parsedJson(content: string | Uint8Array): unknown {
 
 const [QUOTE, BACKSLASH, LIST, LIST_END, OBJECT, OBJECT_END] = [...'"\\[]{}'].map((one) => one.charCodeAt(0));
 
+/** Whether a text nests lists and objects deeper than the engine's parser may go, found without parsing. */
 function isDeep(text: string): boolean {
   if (text.length <= DEEPEST) return false;
   let depth = 0;

@@ -25,6 +25,7 @@ import {
 } from '../go/shape.ts';
 import { parseRelease, parseTolerant, VersionError } from '../version/version.ts';
 
+/** The shape of a text that Go's type parses, such as a version. What `parse` refuses, Go refuses in its words. */
 function parsed(goName: string, expected: string, parse: (text: string) => unknown): CheckedShape {
   return {
     kind: 'checked',

@@ -186,6 +186,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** A ClusterServiceVersion as Go's typed readers see it, with the values that only loose readers accept noted. */
 function typedCsv(object: BundleObject): TypedCsv {
   const found: Loosened = { unquoted: [], miscased: [] };
   const { value, misfits } = fitStruct(loosened(object.value, CSV, [], found), CSV);

@@ -39,6 +39,7 @@ interface KindFacts {
   readonly namespaced: boolean;
 }
 
+/** What is known of a kind that OLM creates. */
 function kind(group: string, resource: string, namespaced: boolean): KindFacts {
   return { group, resource, namespaced };
 }
@@ -76,6 +77,7 @@ const KINDS: ReadonlyMap<string, KindFacts> = new Map([
   ['Issuer', kind('cert-manager.io', 'issuers', true)],
 ]);
 
+/** An object of this kind, if OLM creates such objects. */
 function made(of: string, name: string): InstalledObject[] {
   const facts = KINDS.get(of);
   return facts ? [{ kind: of, name, ...facts }] : [];
@@ -154,6 +156,10 @@ function joinedName(base: string, suffix: string): string {
   return `${base.slice(0, room)}-${suffix}`;
 }
 
+/**
+ * The objects that OLM creates for a bundle's webhooks: services and certificates of their deployments, and the
+ * configurations.
+ */
 function webhookObjects(csv: TypedCsv, { certificates }: InstallOptions): InstalledObject[] {
   const webhooks = list(csv.spec, 'webhookdefinitions');
   const deployments = new Set(webhooks.map((webhook) => text(webhook, 'deploymentName')));

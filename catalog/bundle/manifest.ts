@@ -113,6 +113,10 @@ export function hasEscapedSurrogates(file: ManifestFile): boolean {
   return isJsonAlone(file) && ESCAPED_SURROGATE.test(new TextDecoder().decode(file.bytes));
 }
 
+/**
+ * The documents of a file that begins like JSON. If the first is not JSON, Go's readers try the whole file as YAML; later
+ * ones then end the file.
+ */
 function* jsonDocuments(path: string, written: string): Generator<FileDocument> {
   // Go's reader of JSON accepts bytes that are not UTF-8 in texts.
   const text = written.includes(INVALID) ? written.replaceAll(LONE, '\ufffd') : written;
@@ -148,6 +152,10 @@ function jsonUnread(path: string, text: string, error: JsonError): FileDocument 
   return { kind: 'unread', message: `not JSON: ${error.message}`, go: error.message, location: place };
 }
 
+/**
+ * The documents of a YAML file, those that cannot be read included. A separator with text behind it ends the file, as for
+ * Go's splitter.
+ */
 function* yamlDocuments(path: string, text: string): Generator<FileDocument> {
   const normal = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
   const hasInvalid = normal.includes(INVALID);

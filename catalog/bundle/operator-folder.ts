@@ -101,6 +101,9 @@ export function bundleFoldersIn(paths: readonly string[]): string[] {
 
 type Files = ReadonlyMap<string, SourceFile>;
 
+/**
+ * Reads what checks need of a bundle in an operator's folder: annotations, ClusterServiceVersion and release-config.yaml.
+ */
 async function readBundle(files: Files, root: string, folder: string): Promise<OperatorBundle> {
   const metadata = `${folder}/metadata/annotations`;
   const annotationsFile = await readFirst(files, root, [`${metadata}.yaml`, `${metadata}.yml`]);

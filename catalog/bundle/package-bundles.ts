@@ -65,6 +65,7 @@ function reportMoved({ name, location }: PackageVersion, channel: string, report
   report('channels-lost', message, location, 'warning');
 }
 
+/** The files of the bundle directory for one version, by path: new texts, or the paths of manifests to copy. */
 function* bundleFiles(
   { files }: PackageFolder,
   version: PackageVersion,

@@ -127,6 +127,7 @@ function channelMembers(
   }
 }
 
+/** Whether each version is a semantic version that no other has; reports those that are not. */
 function versionsSound(versions: ReadonlySet<PackageVersion>, report: Report): boolean {
   const unsound = [...versions].filter(({ version }) => !tryParseVersion(version));
   for (const { name, version, location } of unsound) {
@@ -197,6 +198,7 @@ function iconJson({ bundle }: PackageVersion): string | undefined {
   ]);
 }
 
+/** The `olm.channel` blob of one channel, as JSON. */
 function channelJson(name: string, packageName: string, members: ReadonlySet<PackageVersion>): string {
   const entries = sorted([...members], (member) => member.name).map((member) =>
     goObject([

@@ -78,6 +78,7 @@ const MANIFEST = struct('registry.PackageManifest', {
   defaultChannel: text,
 });
 
+/** The package file among these files; undefined, with a finding, if there is none or more than one. */
 function theManifest(files: readonly ManifestFile[], report: Report): PackageManifest | undefined {
   const manifests = files.flatMap((file) => manifestIn(file, report) ?? []);
   const [first, second] = manifests.filter(({ name }) => name !== '');
@@ -96,6 +97,7 @@ function at(file: string): Location {
   return { file, line: 1, column: 1 };
 }
 
+/** The package file that a file holds; undefined for other files, with a finding where one was meant. */
 function manifestIn(file: ManifestFile, report: Report): PackageManifest | undefined {
   const [first] = file.documents;
   if (!first) {
@@ -134,6 +136,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** Reports defects of a package file: missing names, channels without or with the same name, a wrong default channel. */
 function checkManifest(manifest: PackageManifest, report: Report): void {
   const { name, channels, defaultChannel, location } = manifest;
   const called = `package ${JSON.stringify(name)}`;
@@ -169,6 +172,9 @@ function checkManifest(manifest: PackageManifest, report: Report): void {
   }
 }
 
+/**
+ * A version for each ClusterServiceVersion. Reports those that cannot be read, that share a name, or that share a folder.
+ */
 function versionsIn(files: readonly ManifestFile[], report: Report): PackageVersion[] {
   const versions = new Map<string, PackageVersion>();
   const folders = new Map<string, string>();

@@ -203,6 +203,7 @@ type Metadata = Pick<
   'package' | 'channels' | 'defaultChannel' | 'properties' | 'dependencies'
 >;
 
+/** What opm's registry reads of `metadata/`. @throws BundleRefusal if no file has annotations */
 function metadataOf(files: readonly ManifestFile[]): Metadata {
   const annotations = annotated(files)?.annotations;
   if (!annotations) {

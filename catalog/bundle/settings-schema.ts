@@ -59,6 +59,7 @@ function listDefects(
   return [...value.flatMap((item, i) => settingsDefects(item, items, [...path, i])), ...repeated];
 }
 
+/** Defects of a mapping by its schema: missing and unknown keys, and the defects of its fields. */
 function mappingDefects(value: unknown, schema: Of<'mapping'>, path: Path): SettingsDefect[] {
   const { fields, required = [], isClosed } = schema;
   if (!isObject(value)) return [wrong(path, value, 'a mapping')];

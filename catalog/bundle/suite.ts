@@ -257,6 +257,7 @@ export function selectedRules(selector: string): readonly string[] | undefined {
 
 type Requirement = (validator: Validator) => boolean;
 
+/** Parses a requirement of a label selector, such as `suite=basic` or `name notin (a, b)`; undefined if it is not one. */
 function requirementIn(text: string): Requirement | undefined {
   const found = REQUIREMENTS.map((pattern) => pattern.exec(text)?.groups).find((groups) => groups);
   if (!found) return undefined;

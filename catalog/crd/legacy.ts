@@ -71,6 +71,7 @@ function removedMessages(name: string, older: CrdVersion, newer: CrdVersion): st
     .sort(compareText);
 }
 
+/** What the old validator of served versions says about a change from one served version to the next. */
 function servedMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRelease): (string | Saying)[] {
   const [from, to] = [JSON.stringify(older.name), JSON.stringify(newer.name)];
   const changes = fieldChanges(older, newer, release);
@@ -85,6 +86,7 @@ function servedMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRel
   );
 }
 
+/** What the old validator of changes says about one version in the installed and the new definition. */
 function changeMessages(older: CrdVersion, newer: CrdVersion, release: LegacyRelease): (string | Saying)[] {
   const version = JSON.stringify(older.name);
   const changes = fieldChanges(older, newer, release);
@@ -172,6 +174,7 @@ function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string 
   return unknown ? [...messages, undefined] : messages;
 }
 
+/** What the old validator says about `enum`: adding it, or removing values, is unsafe. */
 function compareEnum(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
   const added = missing(b, a);
   const removed = missing(a, b);
@@ -210,6 +213,7 @@ const KAPP_BOUNDS: ReadonlyMap<string, string> = new Map([
   ['minProperties', 'minimum properties'],
 ]);
 
+/** The comparison of a limit such as `maximum` or `minLength`: adding it, or making it narrower, is unsafe. */
 function bound(keyword: string): Comparison {
   const isMaximum = keyword.startsWith('max');
   const print = numberText(keyword);

@@ -51,10 +51,12 @@ export function unsafeChanges(before: Crd, after: Crd, options: SafetyOptions = 
   ].sort((a, b) => compareText(a.text, b.text));
 }
 
+/** A change of the definition, or of one field in it. */
 function whole(check: string, message: string, field = '', version = ''): UnsafeChange {
   return { check, version, field, message, text: `${check}: ${message}` };
 }
 
+/** Unsafe changes of a definition as a whole: its scope, removed stored versions, removed fields. */
 function wholeChanges(before: Crd, after: Crd, compared: readonly ComparedVersion[]): UnsafeChange[] {
   const changes: UnsafeChange[] = [];
   if (before.scope !== after.scope) {

@@ -39,6 +39,7 @@ function withPieces(file: FileText, name: string, change: PieceChange): FileText
   return isSame ? file : { ...file, pieces };
 }
 
+/** What an edit makes of each blob of a file. Gives the piece as it is, changed, or undefined to remove it. */
 function changeOf({ format }: FileText, edit: PackageEdit): PieceChange {
   return (piece, blob) => {
     switch (blob.schema) {

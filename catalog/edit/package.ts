@@ -143,6 +143,10 @@ interface Home {
   readonly beside: (blob: Written) => boolean;
 }
 
+/**
+ * Adds an entry to the first blob that `holds` it. If there is none, `make` makes a blob, which goes behind the last one
+ * that is `beside` it.
+ */
 function append(files: readonly FileText[], item: Json, { holds, make, beside }: Home): FileText[] {
   const home = find(files, holds);
   if (!home) {

@@ -154,6 +154,7 @@ function iconOf({ lanes, nodes, defaultChannel }: PackageGraph, before: unknown)
   return head?.placed ? head.placed.icon : before;
 }
 
+/** The `olm.channel` blob of a channel, with its entries by name. */
 function channelBlob(
   pkg: string,
   [name, entries]: readonly [string, readonly Edges[]],

@@ -129,6 +129,7 @@ function reportTo(document: SourceDocument, findings: Finding[], ofPackage = '')
   };
 }
 
+/** The schema, package and name of a document; undefined, with a finding, for what opm does not accept as a blob. */
 function readMeta(value: unknown, report: Report): (Meta & Pick<Blob, 'value'>) | undefined {
   if (value === null) {
     report(
@@ -205,6 +206,7 @@ export function foldKey(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 
+/** A blob decoded by its schema; undefined, with findings, if its fields do not fit. */
 function decodeSchema(blob: Blob, report: Report): Decoded | undefined {
   switch (blob.schema) {
     case 'olm.package': {
@@ -276,6 +278,7 @@ export function pathText(path: Path): string {
   return written;
 }
 
+/** A type of Go's JSON reader in words for a user. */
 function foundText(found: string): string {
   switch (found) {
     case 'bool':
@@ -321,6 +324,7 @@ function packageOf(blob: Blob, fields: Fields): PackageBlob {
   };
 }
 
+/** An `olm.channel` blob from its decoded fields. */
 function channelOf(blob: Blob, fields: Fields): Channel {
   // Entries name each other again and again: one string for each name is compared faster, and takes less memory.
   const names = new Map<string, string>();
@@ -342,6 +346,7 @@ function channelOf(blob: Blob, fields: Fields): Channel {
   return { ...blob, entries, properties: propertiesOf(fields['properties']) };
 }
 
+/** An `olm.bundle` blob from its decoded fields. */
 function bundleOf(blob: Blob, fields: Fields): Bundle {
   const properties = propertiesOf(fields['properties']);
   const own = packageProperty(properties.find(({ type }) => type === 'olm.package')?.value);
@@ -408,6 +413,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
+/** Why opm cannot read a manifest in a bundle object; undefined if it can. */
 function yamlDefect(base64: string): string | undefined {
   const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
   const manifest = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);

@@ -89,6 +89,10 @@ export interface Meter {
   spend(cost: number): void;
 }
 
+/**
+ * Counts the steps of CEL rules. It ends a rule that costs too much, and refuses all rules once they cost too much
+ * together.
+ */
 export function newMeter(): Meter {
   let [call, all] = [0, 0];
   return {

@@ -44,6 +44,7 @@ const MATCHES = 'matchesAsGo';
 /** Longest text that is matched, in characters. */
 const LONGEST_TEXT = 10_000;
 
+/** Loads the CEL library, with the functions that OLM adds. Each rule is compiled once. */
 export async function loadCel(): Promise<Cel> {
   const { Environment } = await import('@marcbachmann/cel-js');
   const { compileGoRegexp } = await import('../go/regexp.ts');
@@ -97,6 +98,12 @@ interface Engine {
   readonly meter: Meter;
 }
 
+/**
+ * Compiles a rule of a constraint.
+ *
+ * @returns null if OLM may accept the rule, but Portolan cannot decide it
+ * @throws CelError for a rule that OLM refuses
+ */
 function compile({ environment, compilePattern, meter }: Engine, rule: string): CelRule | null {
   try {
     const program = environment.parse(rule);

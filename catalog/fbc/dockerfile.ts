@@ -81,6 +81,7 @@ function instructionOf(text: string, line: number): Instruction {
   return { word, rest: end < 0 ? '' : text.slice(end).trim(), line };
 }
 
+/** The stage that a FROM instruction begins. */
 function openStage({ rest, line }: Instruction, common: Values): OpenStage {
   const words = rest.split(/\s+/).filter((word) => !word.startsWith('--'));
   const [base = '', as = '', name] = words;

@@ -118,6 +118,7 @@ export class MarkedDocument implements SourceDocument {
     return nodes;
   }
 
+  /** For each member of an object, how many values stand before it in the object. Marks are numbered in that order. */
   #beforeMembers(object: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
     const known = this.#members?.get(object);
     if (known) return known;
@@ -136,6 +137,7 @@ export class MarkedDocument implements SourceDocument {
     for (const key in object) yield { key, nodes: this.#count(object[key]) };
   }
 
+  /** How many values a value has in all, itself included. */
   #count(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 1;
     let count = 1;

@@ -101,6 +101,10 @@ class FileReader {
     this.#known = known;
   }
 
+  /**
+   * The documents of a file, piece by piece. A file that begins like JSON is read whole: its end decides how opm reads
+   * it.
+   */
   *documents(pieces: FilePieces['pieces']): Generator<ReadDocument> {
     let line = 1;
     let isFirst = true;
@@ -176,6 +180,7 @@ class FileReader {
     );
   }
 
+  /** The documents of a JSON stream. The first may turn out to be YAML, which is then read instead. */
   *#jsonStream(text: string): Generator<ReadDocument> {
     const reader = new JsonReader(text, this.#limits.depth, LARGEST_DOCUMENT);
     for (let count = 0; ; count++) {
@@ -290,6 +295,10 @@ class FileReader {
     return { ...read, document: movedDocument(read.document, this.#path, line - 1) };
   }
 
+  /**
+   * Reads a YAML document by the complete reader, which finds every defect; undefined, with a finding, if it cannot be
+   * read.
+   */
   #fullYaml(all: string, { from, to, opened, line: firstLine }: Piece): ReadDocument | undefined {
     const text = all.slice(opened, to);
     const line = opened < from ? firstLine - 1 : firstLine;

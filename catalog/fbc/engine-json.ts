@@ -34,6 +34,7 @@ function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
 /** Keys that the JavaScript engine reorders or treats specially, unlike Go. */
 const SPECIAL = /^(?:[0-9]+|__proto__)$|[\ud800-\uffff]/;
 
+/** The object, or a copy with its keys in byte order if they are not; undefined as for {@link inByteOrder}. */
 function objectInOrder(object: Readonly<Record<string, unknown>>): unknown {
   const keys = Object.keys(object);
   let isOrdered = true;

@@ -110,6 +110,7 @@ export function schemaDefects({ value }: Blob): SchemaDefect[] {
   return [...defectsIn(value, SCHEMA, [])];
 }
 
+/** Where a value does not fit the schema of lifecycle metadata. */
 function* defectsIn(value: unknown, field: Field, path: SchemaDefect['path']): Generator<SchemaDefect> {
   const at = pathText(path);
   if (field.kind === 'text') {
@@ -134,6 +135,7 @@ function* defectsIn(value: unknown, field: Field, path: SchemaDefect['path']): G
   }
 }
 
+/** Fields of a mapping that the schema does not know, that are missing, or whose values do not fit. */
 function* objectDefects(
   value: Readonly<Record<string, unknown>>,
   { fields, optional }: Extract<Field, { kind: 'object' }>,

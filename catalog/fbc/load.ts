@@ -108,6 +108,7 @@ class Loader {
     };
   }
 
+  /** Reads all documents of a file; one that is too large or not readable is a finding. */
   async file(file: SourceFile): Promise<void> {
     if (file.unreadable !== undefined) {
       const hint = 'every file of a catalog must be a regular file, or a link to one';
@@ -152,6 +153,7 @@ class Loader {
     return decoded;
   }
 
+  /** Decodes a document and keeps its blob. Documents beyond the limit are not looked at: one finding says so. */
   #document(value: unknown, document: SourceDocument): void {
     if (++this.#documents > this.#limits.documents) {
       if (this.#documents === this.#limits.documents + 1) {

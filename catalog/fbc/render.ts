@@ -161,6 +161,7 @@ function entryMembers(entry: Fields): Struct {
   ]);
 }
 
+/** An entry of `olm.deprecations` in the order in which opm writes its fields. */
 function deprecationMembers(entry: Fields): Struct {
   const reference = isObject(entry['reference']) ? entry['reference'] : {};
   return new Struct([

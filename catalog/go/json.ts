@@ -124,6 +124,7 @@ export class JsonReader {
     }
   }
 
+  /** Passes white space, and counts lines. */
   #skipSpace(): void {
     const text = this.#text;
     for (let at = this.#at; ; at++) {
@@ -169,6 +170,7 @@ export class JsonReader {
     return this.#number();
   }
 
+  /** Reads an object behind its `{`. As in Go, the last of equal keys counts. */
   #object(): Record<string, unknown> {
     this.#enter();
     const object: Record<string, unknown> = {};
@@ -251,6 +253,7 @@ export class JsonReader {
     return false;
   }
 
+  /** Reads a text. Most have neither escapes nor other special characters, and are only cut out. */
   #string(): string {
     const text = this.#text;
     const from = this.#at + 1;
@@ -265,6 +268,7 @@ export class JsonReader {
     return this.#escapedString(from);
   }
 
+  /** Reads a text with escapes. @param from behind the opening quote */
   #escapedString(from: number): string {
     const text = this.#text;
     let value = '';
@@ -310,6 +314,7 @@ export class JsonReader {
     return value;
   }
 
+  /** Reads a number. As in Go, one that no float64 can hold is an error. */
   #number(): number {
     NUMBER.lastIndex = this.#at;
     const literal = NUMBER.exec(this.#text)?.[0];

@@ -155,6 +155,7 @@ interface Context {
   readonly misfits: Misfit[];
 }
 
+/** A value as Go decodes it into a type; undefined, with a misfit in `context`, if it does not fit. */
 function fitValue(value: unknown, shape: Shape, context: Context): unknown {
   if (value === undefined || shape.kind === 'any') return value;
   if (value === null) return readsNull(shape) ? fitChecked(value, shape, context) : value;
@@ -380,6 +381,7 @@ export function foldCase(key: string): string {
   return key.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
 }
 
+/** The name of a type in Go's error messages. */
 function goName(shape: Shape): string {
   switch (shape.kind) {
     case 'string':

@@ -155,6 +155,11 @@ class Sorter<T> {
     return false;
   }
 
+  /**
+   * Go's partition: what is less than the pivot goes before it.
+   *
+   * @returns where the pivot is, and whether nothing had to be swapped
+   */
   #partition(a: number, b: number, pivot: number): { middle: number; already: boolean } {
     this.#swap(a, pivot);
     let [i, j] = [a + 1, b - 1];

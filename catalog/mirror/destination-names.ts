@@ -19,6 +19,7 @@ export function nestedNaming(naming: NestedNaming): Naming {
   return { place: (request) => place(request, naming) };
 }
 
+/** Where an image goes with nested names: below the mirror's path, its host and repository as folders. */
 function place({ role, written, wanted, digest }: ImageRequest, naming: NestedNaming): Placement {
   const name = `${wanted.registry}/${wanted.repository}`;
   const pin = wanted.kind === 'digest' ? wanted.digest : digest;
@@ -78,6 +79,7 @@ export function ocMirrorNaming(naming: OcMirrorNaming, targets: ReadonlyMap<stri
   return { place: (request) => placeAsOcMirror(request, naming, targets.get(request.written)) };
 }
 
+/** Where oc-mirror puts an image; a reason, in words, if oc-mirror cannot copy it. */
 function placeAsOcMirror(
   request: ImageRequest,
   naming: OcMirrorNaming,

@@ -130,6 +130,7 @@ function platformFilter(platforms: readonly string[] = []): { platforms?: Json }
   };
 }
 
+/** A catalog in the `operators` of an ImageSetConfiguration. */
 function operatorOf({ full, packages, platforms, ...texts }: CatalogSelection): Json {
   return {
     ...texts,

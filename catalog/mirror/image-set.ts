@@ -223,6 +223,7 @@ class Reader {
     this.#findings.push({ rule: 'mirror/image-set', severity, message, location });
   }
 
+  /** Reads the configuration. Every defect is reported, and the rest is read all the same. */
   read(value: unknown): ImageSet {
     const { shape, section } = shapeOf(value);
     this.#unknownFields(value, shape, []);
@@ -278,6 +279,7 @@ class Reader {
     });
   }
 
+  /** The platforms that a part of the configuration selects. */
   #platforms(fields: Fields, path: Path): { readonly platforms?: readonly string[] } {
     const texts = objects(fields['platforms']).map(({ os, architecture }, i) => {
       const platform = `${string(os)}/${string(architecture)}`;
@@ -302,6 +304,7 @@ class Reader {
     return all;
   }
 
+  /** What the `mirror` or `delete` section selects. */
   #selected(mirror: Fields, section: string): ImageSet {
     const catalogs = objects(mirror['operators']).map((operator, i) =>
       this.#catalog(operator, [section, 'operators', i]),
@@ -328,6 +331,7 @@ class Reader {
     };
   }
 
+  /** One entry of `operators`. */
   #catalog(operator: Fields, path: Path): CatalogSelection {
     if (string(operator['catalog']) === '') this.report('a catalog has no reference', path);
     this.#checkRepository(operator['targetCatalog'], [...path, 'targetCatalog']);
@@ -350,6 +354,7 @@ class Reader {
     };
   }
 
+  /** One package of a catalog. */
   #package(one: Fields, path: Path): PackageSelection {
     if (string(one['name']) === '') this.report('a package has no name', path);
     const channels = objects(one['channels']).map((channel, i) =>
@@ -392,6 +397,7 @@ class Reader {
     return chosen;
   }
 
+  /** One entry of `additionalImages`. */
   #additional(image: Fields, path: Path): AdditionalImage {
     const reference = withoutTransport(string(image['name']));
     if (!/[:@]/.test(reference.slice(reference.lastIndexOf('/') + 1))) {

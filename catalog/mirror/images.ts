@@ -128,6 +128,7 @@ class Collector {
     };
   }
 
+  /** Notes a bundle with every image that it needs: its own, those in relatedImages, and those of its deployments. */
   addBundle(bundle: Bundle): void {
     const references = new Set<string>();
     if (bundle.image !== '') references.add(this.#reference(bundle.image, bundle, ['image']));

@@ -77,6 +77,7 @@ export class Placer {
     };
   }
 
+  /** Places all images of a catalog that are not placed yet. */
   catalog({ images, platforms }: Pick<CatalogRequest, 'images' | 'platforms'>, style: Style): void {
     const place = (reference: string, role: ImageRole): void => {
       if (!this.#isPlaced(reference, platforms)) this.#placeOf(images, reference, role);

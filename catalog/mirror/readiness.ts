@@ -181,6 +181,7 @@ interface CopiedImage {
   readonly destination: string;
 }
 
+/** What a mirror has once these images are copied. */
 function contents(copied: readonly CopiedImage[]): MirrorContents {
   const digests = new Set<string>();
   const tags = new Map<string, Reference[]>();

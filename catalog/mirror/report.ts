@@ -144,6 +144,7 @@ interface ReportedNeeds {
   readonly platform?: string | undefined;
 }
 
+/** How many charts and releases have all their images in the mirror; kinds that are not mirrored are left out. */
 function groupsReady(
   groups: readonly ImageGroup[],
   node: NodeConfig,

@@ -90,6 +90,7 @@ export function namingOf({ style, home, maxComponents, indexes, targets }: Namin
   return style === 'nested' ? nestedNaming(place) : ocMirrorNaming(place, targets);
 }
 
+/** How `oc adm catalog mirror` names images. @throws InvalidOption if oc refuses the options */
 function ocNamingOf(home: MirrorHome, maxComponents: number, indexes: readonly string[]): Naming {
   const [index] = indexes;
   if (index === undefined || indexes.length > 1) {

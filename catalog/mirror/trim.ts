@@ -15,6 +15,10 @@ export function withoutProperties(source: CatalogSource): CatalogSource {
 /** Larger files are read in pieces instead: to blank something out takes all of their text. */
 const LARGEST = 64 * 2 ** 20;
 
+/**
+ * The file without properties that mirror plans do not read. A file that is too large stays as it is, and so does one
+ * with manifests.
+ */
 function trimmedFile(file: SourceFile): SourceFile {
   if (file.unreadable === undefined && (file.readPieces?.().size ?? 0) > LARGEST) return file;
   return { path: file.path, ...(file.unreadable === undefined ? {} : { unreadable: file.unreadable }), read };

@@ -94,6 +94,7 @@ function isNothing({ kind, defaultChannel, channels, bundles, deprecations, fate
   return kind === 'changed' && !defaultChannel && lists.every(({ length }) => length === 0);
 }
 
+/** Everything that a change does to one package. */
 function packageDiff(change: Change, name: string): PackageDiff {
   const reviews = headReviews(change, name);
   const before = change.before.catalog.packages.get(name);
@@ -130,6 +131,7 @@ function pairs<T>(
   return keys.map((key) => [before.get(key), after.get(key), key]);
 }
 
+/** What a change does to one channel; an empty list if nothing. */
 function channelDiff(
   channel: string,
   before: Channel | undefined,

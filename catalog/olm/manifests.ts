@@ -177,6 +177,7 @@ function beginning(data: string): ManifestPart | undefined {
   return { api: { apiVersion, kind: 'CustomResourceDefinition', name: '' }, csv: undefined };
 }
 
+/** What is kept of a ClusterServiceVersion. */
 function csvFacts(name: string, csv: Fields): CsvFacts {
   const spec = fields(csv['spec']);
   const strategy = fields(fields(spec['install'])['spec']);
@@ -233,6 +234,7 @@ function requiredIn(listed: unknown): RequiredCrd[] {
   return list(fields(listed)['required']).map(({ name, kind }) => ({ name: text(name), kind: text(kind) }));
 }
 
+/** What is kept of a webhook's definition. */
 function webhookIn(webhook: Fields): Webhook {
   return {
     name: text(webhook['generateName']),
@@ -254,6 +256,7 @@ function deploymentIn({ name, spec }: Fields): Deployment {
   return { name: text(name), selector: new Map(labels.map(([key, value]) => [key, text(value)])) };
 }
 
+/** What is kept of a list of permissions. @param wide whether they hold in all namespaces */
 function permissionsIn(value: unknown, wide: boolean): Permission[] {
   return list(value).map(({ serviceAccountName, rules }) => ({
     wide,

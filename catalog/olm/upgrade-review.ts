@@ -163,6 +163,7 @@ const DROPPED =
 const DISOWNED =
   'the operator no longer handles its objects; if the CRD is gone, too, OLM v1 deletes it with all objects';
 
+/** New, dropped and changed CRDs. Without the CRDs themselves, only new and dropped ones are known. */
 function customResources(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const crds = bothOf([was, is], (side) => side.crds);
   if (!('unknown' in crds)) return decided(() => crdItems(...crds));
@@ -203,6 +204,7 @@ function droppedCrd(name: string): ReviewItem {
   return { weight: 'act', text: `${name}: no longer part of the bundle`, means: DROPPED };
 }
 
+/** Items about new, dropped and unsafely changed CRDs; one item names all others that changed. */
 function crdItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
   const names = [...new Set([...was, ...is].map(({ name }) => name))].sort(compareText);
   const safe: string[] = [];
@@ -239,6 +241,7 @@ function unsafeItem(name: string, changes: readonly UnsafeChange[]): ReviewItem 
   };
 }
 
+/** Versions of CRDs and API services that are no longer served, or that are deprecated now. */
 function droppedApis(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const crds = bothOf([was, is], (side) => side.crds);
   const services = bothOf([was, is], ({ csv }) => csv && new Set(csv.ownedApiServices));
@@ -272,6 +275,7 @@ function versionsOfApis(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
 
 const CLIENTS = 'change manifests and clients to another version first';
 
+/** Versions of CRDs that are no longer served, or that are deprecated now. */
 function versionItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
   const dropped = was.flatMap((crd) => {
     const after = is.find(({ name }) => name === crd.name);
@@ -302,6 +306,7 @@ function deprecatedIn(crds: readonly Crd[]): string[] {
   );
 }
 
+/** New, changed and removed webhooks. */
 function webhooks(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const both = bothOf([was, is], ({ csv }) => csv?.webhooks);
   if ('unknown' in both) return { items: [], ...both };
@@ -329,6 +334,7 @@ function consequence({ type, failurePolicy, rules }: Webhook): string {
   return `${rules.join(', ')}${failurePolicy === 'Fail' ? '; requests fail while it is down' : ''}`;
 }
 
+/** Changes of install modes, and of the lowest version of Kubernetes. */
 function installModes(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const both = bothOf([was, is], ({ csv }) => csv);
   if ('unknown' in both) return { items: [], ...both };
@@ -357,6 +363,7 @@ interface Placed {
   readonly reference: Reference | undefined;
 }
 
+/** New registries, and new, updated and removed images. */
 function imageItems(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
   const [before, after] = [was, is].map(({ images }) => new Set(images));
   if (!before || !after) return [];

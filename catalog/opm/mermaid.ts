@@ -126,6 +126,7 @@ class Drawing {
     };
   }
 
+  /** Adds a channel with its entries, the highest version first. */
   channel(channel: Channel, entries: readonly Entry[]): void {
     const lines = this.#packages.get(channel.package) ?? [];
     this.#packages.set(channel.package, lines);
@@ -146,6 +147,7 @@ class Drawing {
     return this.#versions.get(name) ?? NONE;
   }
 
+  /** The lines of an entry, and of the edges to it. Notes which edges are drawn as skipped. */
   #entry(
     entry: Entry,
     { id, entries, skipped }: { id: string; entries: readonly Entry[]; skipped: Set<string> },
@@ -180,11 +182,13 @@ class Drawing {
     if (decoration !== '') this.#classes.set(decoration, [...(this.#classes.get(decoration) ?? []), id]);
   }
 
+  /** Counts a drawn edge: Mermaid styles edges by their number. */
   #link(isSkipped: boolean): void {
     if (isSkipped) this.#skippedLinks.push(this.#links);
     this.#links++;
   }
 
+  /** The diagram as opm prints it. */
   text(): string {
     const lines = [
       'graph LR',

@@ -77,6 +77,7 @@ function labelDefects(name: string): string[] {
   ];
 }
 
+/** The first defect of channels and entries, in opm's words. */
 function channelError({ channels }: Blobs, catalog: Catalog): string | undefined {
   const seen = new Set<string>();
   return first(channels, (channel) => {
@@ -98,6 +99,7 @@ function channelError({ channels }: Blobs, catalog: Catalog): string | undefined
   });
 }
 
+/** The first defect of bundles, in opm's words. */
 function bundleError({ bundles }: Blobs, catalog: Catalog): string | undefined {
   const seen = new Set<string>();
   return first(bundles, (bundle) => {
@@ -120,6 +122,7 @@ function bundleError({ bundles }: Blobs, catalog: Catalog): string | undefined {
   });
 }
 
+/** The first defect of a bundle's properties, in opm's words. */
 function propertyError(bundle: Bundle): string | undefined {
   const misfit = first(bundle.properties.entries(), ([i, { type, value }]) => {
     const shape = PROPERTY_SHAPES.get(type);
@@ -193,6 +196,7 @@ function missingBundles({ channels }: Blobs, catalog: Catalog): string | undefin
   );
 }
 
+/** The first defect of deprecations, in opm's words. */
 function deprecationError({ deprecations }: Blobs, catalog: Catalog): string | undefined {
   const seen = new Set<string>();
   return first(deprecations.entries(), ([i, deprecation]) => {
@@ -215,6 +219,7 @@ function deprecationError({ deprecations }: Blobs, catalog: Catalog): string | u
   });
 }
 
+/** Why an entry of a deprecation names nothing that can be deprecated, in opm's words. */
 function referenceError(pkg: Package, entry: DeprecationEntry, reference: string): string | undefined {
   const name = q(entry.name);
   const of = `for package ${q(pkg.name)}`;

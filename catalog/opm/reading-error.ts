@@ -81,6 +81,7 @@ interface Refusal {
   readonly first: string;
 }
 
+/** The next value of a JSON stream with its text, nothing at the end, or opm's message about what is not JSON. */
 function nextJson(
   reader: JsonReader,
   text: string,
@@ -160,6 +161,7 @@ function rootError(value: unknown, raw: string): string {
   return `json: cannot unmarshal ${found} ${misfit} ${new TextEncoder().encode(raw).length} ${marker}${raw} <==`;
 }
 
+/** What opm says of keys that differ in case only, or of a schema, package or name that is not a text. */
 function keyError(value: Fields): string | undefined {
   const keys = new Map<string, string[]>();
   for (const key of Object.keys(value)) {
@@ -236,6 +238,7 @@ function firstOf(misfits: readonly Misfit[]): Misfit | undefined {
   return first;
 }
 
+/** What opm says of the first bundle object that it cannot read. */
 function objectError(bundle: Fields): string | undefined {
   const shape = PROPERTY_SHAPES.get('olm.bundle.object');
   const properties = Array.isArray(bundle['properties']) ? bundle['properties'] : [];

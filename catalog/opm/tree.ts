@@ -91,6 +91,7 @@ function channelTree(pkg: Package, name: string): ErrorTree | undefined {
   ]);
 }
 
+/** What opm says of a channel without a single head, with a circle, or with stranded bundles; false if it is sound. */
 function chainError(channel: Channel): Branch {
   const heads = headsOf(channel);
   const [head] = heads;

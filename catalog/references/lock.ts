@@ -124,6 +124,10 @@ function unique(pins: readonly Pin[]): Pin[] {
   return [...new Map(pins.map((pin) => [`${pin.line}:${pin.column}`, pin])).values()];
 }
 
+/**
+ * A line with the pin in the place of the reference at its column; undefined if the reference is not there, as when it is
+ * written in parts.
+ */
 function pinLine(line: string, pin: Pin, commented: boolean): string | undefined {
   const start = pin.column - 1;
   // An anchor or a tag may stand before the text.

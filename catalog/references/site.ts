@@ -74,6 +74,7 @@ interface Collector {
   other(blob: Blob): void;
 }
 
+/** Collects the image references of blobs with their places, as the blobs are read. */
 function createCollector(): Collector {
   const sites: ReferenceSite[] = [];
   // The same references and names stand in many places: each text is copied and read once.
@@ -207,6 +208,7 @@ function unread({
   return { rule: 'fbc/yaml', severity: 'error', message, location };
 }
 
+/** The image references in a ClusterServiceVersion, with their places; none in other manifests. */
 function sitesIn(
   csv: unknown,
   document: { locate: (path: readonly (string | number)[]) => Finding['location'] },

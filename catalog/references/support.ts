@@ -22,6 +22,7 @@ interface SupportCollector {
   supports(): ReadonlyMap<string, Support>;
 }
 
+/** Collects, as blobs are read, on which platforms the head of each package's default channel says that it runs. */
 export function createSupportCollector(): SupportCollector {
   const defaults = new Map<string, string>();
   const heads = new Map<string, string>();

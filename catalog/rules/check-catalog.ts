@@ -158,6 +158,10 @@ function lightBlob(blob: Blob, fields: readonly string[], own: OwnText): Blob {
   };
 }
 
+/**
+ * A copy of a channel that keeps only what rules need, in texts of its own: parts of a text keep the whole file in
+ * memory.
+ */
 function lightChannel(channel: Channel, own: OwnText): Channel {
   const entries = channel.entries.map((entry) => ({
     name: own(entry.name),

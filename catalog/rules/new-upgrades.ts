@@ -57,6 +57,7 @@ function newUpgrades(change: Change, name: string): readonly NewUpgrade[] {
   return found;
 }
 
+/** The upgrades between bundles that a change makes new, each once, with the channels, OLMs and former paths. */
 function findEdges(change: Change, name: string): readonly NewUpgrade[] {
   const ofPackage = change.after.catalog.packages.get(name);
   if (!ofPackage) return [];

@@ -24,6 +24,7 @@ export function reachedBundles(world: World, ofPackage: Package): readonly Reach
 
 const known = new WeakMap<World, Map<Package, readonly Reached[]>>();
 
+/** The bundles of a package that clusters get by an installation or an upgrade, with the OLMs that go there. */
 function findReached(world: World, ofPackage: Package): Reached[] {
   const reached = new Map<string, Reached>();
   const add = (name: string, olm: Iterable<Olm>): void => {

@@ -206,6 +206,11 @@ export class UndecidedRules extends Undecided {
   }
 }
 
+/**
+ * Runs rules, and gives their findings by file and line.
+ *
+ * @throws UndecidedRules with these findings if a rule could not decide
+ */
 function runEach(
   rules: readonly Rule[],
   severityOf: SeverityOf,

@@ -47,6 +47,9 @@ export function reportStranded(
   }
 }
 
+/**
+ * Reports installations that cannot reach the head for one reason, with the smallest fix at the place that it changes.
+ */
 function reportGroup(
   world: World,
   group: readonly Stranded[],

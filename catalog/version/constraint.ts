@@ -115,6 +115,10 @@ const OPERATORS: ReadonlyMap<string, TermOperator> = new Map([
   ['^', '^'],
 ]);
 
+/**
+ * A comparison from its operator and version. A part that is left out, or is `x` or `*`, leaves the version open from
+ * there on.
+ */
 function parseTerm(operatorText: string, versionText: string): Term {
   const [, , major = '', minor, patch, prerelease] = PARTS.exec(versionText) ?? [];
   const operator = OPERATORS.get(operatorText) ?? '=';
@@ -141,6 +145,7 @@ function looseVersion(numbers: readonly [string, string, string], prerelease: st
   return version;
 }
 
+/** Whether a version meets one comparison. */
 function meetsTerm(version: Version, term: Term): boolean {
   switch (term.operator) {
     case '=':

@@ -24,6 +24,7 @@ export function highestIn(ascending: readonly Version[], range: VersionRange): V
   return found.at(-1);
 }
 
+/** The highest of sorted versions that meets all comparators, found by bisection. */
 function highestOf(ascending: readonly Version[], comparators: readonly Comparator[]): Version | undefined {
   if (comparators.length === 0) return undefined;
   let from = 0;
@@ -49,6 +50,7 @@ function isBeyond(version: Version, { operator, version: bound }: Comparator): b
   return operator === '<' ? order >= 0 : (operator === '<=' || operator === '=') && order > 0;
 }
 
+/** Whether a version meets a comparator. */
 function holds(version: Version, { operator, version: bound }: Comparator): boolean {
   const order = compareVersions(version, bound);
   switch (operator) {

@@ -273,6 +273,7 @@ function splitTokens(text: string): string[] {
   return tokens.map((token) => token.replaceAll(' ', ''));
 }
 
+/** The parts of a range between `||`. @throws VersionError as blang words it */
 function splitAlternatives(tokens: readonly string[]): string[][] {
   const alternatives: string[][] = [];
   let from = 0;
@@ -293,6 +294,7 @@ function splitOperator(token: string): [operator: string, version: string] {
   return [goTrimmed(token.slice(0, digit)), token.slice(digit)];
 }
 
+/** A comparator such as `>=1.2.3`. @throws VersionError as blang words it */
 function parseComparator(token: string): Comparator {
   const [operatorText, versionText] = splitOperator(token);
   const whole = goQuoted(operatorText + versionText);

@@ -28,6 +28,7 @@ const NO_PAIR_VALUE: Kinds = new Set(['flow-entry', 'flow-sequence-end']);
 const NO_FLOW_KEY: Kinds = new Set(['value', 'flow-entry', 'flow-mapping-end']);
 const NO_FLOW_VALUE: Kinds = new Set(['flow-entry', 'flow-mapping-end']);
 
+/** Reads the items of a block list into `items`. Yields for each item that must be read, and gets its node. */
 export function* blockItems(scanner: Scanner, items: YamlNode[]): Filling {
   scanner.take();
   while (scanner.peek().kind === 'block-entry') {
@@ -50,6 +51,9 @@ export function* listItems(scanner: Scanner, items: YamlNode[]): Filling {
   }
 }
 
+/**
+ * Reads the pairs of a block mapping into `pairs`. Yields for each key and value that must be read, and gets its node.
+ */
 export function* blockPairs(scanner: Scanner, pairs: YamlPair[]): Filling {
   scanner.take();
   while (scanner.peek().kind === 'key') {

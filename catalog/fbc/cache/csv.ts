@@ -40,6 +40,7 @@ export function inventedCsv(pkg: Package, bundle: Bundle, metadata: unknown, ver
   ]);
 }
 
+/** The `spec` of the ClusterServiceVersion that opm makes of a bundle's `olm.csv.metadata`, as JSON. */
 function specOf(pkg: Package, bundle: Bundle, fields: Fields, version: string): string {
   const icon = pkg.blob?.icon;
   return goObject([
@@ -150,6 +151,12 @@ function rawValue(value: unknown): string | undefined {
   return value === undefined ? undefined : escapeHtml(compactJson(value));
 }
 
+/**
+ * Writers of the sections about owned and required CRDs and API services.
+ *
+ * @param always writes a text, empty or not
+ * @param optional leaves an empty text out
+ */
 function apiSections(
   always: (value: unknown) => string,
   optional: Write,

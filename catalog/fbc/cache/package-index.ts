@@ -49,6 +49,7 @@ function iconOf(pkg: Package): string | undefined {
     : `{"base64data":null,"mediatype":${goString(type)}}`;
 }
 
+/** A channel in the JSON of opm's package index. */
 function channelMember(pkg: Package, channel: Channel): string {
   const skips = writtenSkips(channel);
   const entries = [...channel.entries].sort((a, b) => compareText(a.name, b.name));

@@ -56,6 +56,7 @@ function splitName(name: string): { prefix: string; name: string } | undefined {
   return { prefix: name.slice(0, slash), name: name.slice(slash + 1) };
 }
 
+/** The header block of an entry whose name fits without an extension, without a time. */
 function plainHeader(entry: TarEntry, name: string, prefix: string): Uint8Array {
   const block = new Uint8Array(BLOCK);
   writeText(block, 0, NAME, name);

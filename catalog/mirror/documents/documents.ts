@@ -158,6 +158,7 @@ export const EXTRACTED: { readonly cacheDir: string; readonly catalogDir: string
   catalogDir: `/${CONFIGS}`,
 };
 
+/** The CatalogSource for a mirrored catalog: from the template that was given for it, or a new one. */
 function catalogSourceOf(
   plan: MirrorPlan,
   catalog: PlannedCatalog,
@@ -195,6 +196,7 @@ function specOf({ spec }: KubernetesObject): Readonly<Record<string, Json>> {
     : {};
 }
 
+/** The ClusterCatalog for a mirrored catalog. */
 function clusterCatalogOf(
   plan: MirrorPlan,
   catalog: PlannedCatalog,

@@ -70,6 +70,10 @@ function texts(value: unknown): Record<string, string> {
   );
 }
 
+/**
+ * The entry of a mirror set that stands for an old rule, with mirrors that nodes accept; none if no mirror is left. The
+ * rest becomes findings.
+ */
 function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: Finding[]): Entry[] {
   const location = locationName(source);
   if (location === undefined) {

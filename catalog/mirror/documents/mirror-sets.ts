@@ -52,6 +52,7 @@ interface Kind {
   readonly list: string;
 }
 
+/** The mirror sets of one kind: as many objects as it takes to keep each below `maxBytes`. */
 function mirrorSets(
   entries: readonly MirrorEntry[],
   { kind, list }: Kind,

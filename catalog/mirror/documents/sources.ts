@@ -88,6 +88,7 @@ export function clusterCatalog(
   return { apiVersion: options.api, kind: 'ClusterCatalog', metadata, spec };
 }
 
+/** The `spec` of a ClusterCatalog. @throws InvalidOption for a pull secret, which the API does not have */
 function catalogSpec(ref: string, options: ClusterCatalogOptions): Json {
   if (options.pullSecret !== undefined) {
     throw new InvalidOption(

@@ -212,6 +212,7 @@ function notAbout(
   });
 }
 
+/** A finding if the statement is older than one that was accepted here for the same index. */
 function rollback(
   { version, statement }: SignedStatement,
   { accepted, file }: FreshnessCheck,
@@ -248,6 +249,7 @@ function fork(
   return undefined;
 }
 
+/** A finding if this machine's clock is behind the statement or the last check: then no age can be trusted. */
 function wrongClock(
   { version, statement }: SignedStatement,
   { accepted: { seenAt }, now, file }: FreshnessCheck,

@@ -75,6 +75,7 @@ function localChart(chart: Fields, path: Path, reader: SelectionReader): ChartSe
   return { ...selection(chart, path, reader), name: '', path: written };
 }
 
+/** The selected charts of one repository; one without a name stands for all. Reports what is wrong with the selection. */
 function chartsOf(fields: Fields, path: Path, reader: SelectionReader): ChartSelection[] {
   const repository = { name: string(fields['name']), url: string(fields['url']) };
   if (!isRepositoryUrl(repository.url))
@@ -112,6 +113,7 @@ function selection(chart: Fields, path: Path, reader: SelectionReader): ChartSel
   };
 }
 
+/** The values that a chart is rendered with, and files of values. */
 function valuesOf(
   chart: Fields,
   path: Path,

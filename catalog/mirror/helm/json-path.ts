@@ -86,6 +86,7 @@ class PathReader {
     return found;
   }
 
+  /** Reads steps as far as they go, as kubectl's JSONPath has them. */
   #steps(): Step[] {
     const steps: Step[] = [];
     this.#take(/^[$@]/);
@@ -144,6 +145,7 @@ function unescaped(text: string): string {
 
 const QUOTED = /^(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,\s*|$)/;
 
+/** The step that the text in brackets stands for: `*`, names, indexes or a slice. @throws JsonPathError */
 function bracketStep(inner: string): Step {
   if (inner === '*') return { kind: 'wildcard' };
   if (/^['"]/.test(inner)) {
@@ -203,6 +205,7 @@ function countedStep(value: unknown, step: Step, walk: Walk): readonly unknown[]
   return found;
 }
 
+/** The values that one step leads to from a value. */
 function stepInto(value: unknown, step: Step, walk: Walk): readonly unknown[] {
   switch (step.kind) {
     case 'fields':

@@ -267,6 +267,7 @@ function inOrder(chains: readonly (readonly string[])[]): string[] {
   return [...taken];
 }
 
+/** The order in which these chains list names: each name with those before and after it. */
 function graphOf(chains: readonly (readonly string[])[]): Map<string, Node> {
   const nodes = new Map<string, Node>();
   const of = (name: string): Node => {

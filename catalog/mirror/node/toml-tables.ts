@@ -77,6 +77,7 @@ function readValue(text: string, line: number): TomlValue {
   return textOf(text, line);
 }
 
+/** The texts of a list, read from what is between its brackets. @throws TomlError */
 function listOf(inner: string, line: number): string[] {
   const found: string[] = [];
   let rest = inner.trim();

@@ -106,6 +106,7 @@ function releaseIn(platform: Fields, at: Path, reader: SelectionReader): Release
   return { reference, location: reader.locate(at) };
 }
 
+/** The release channels that are selected. Reports what is wrong with them. */
 function channelsIn(platform: Fields, path: Path, reader: SelectionReader): ReleaseChannel[] {
   const channels = Array.isArray(platform['channels']) ? platform['channels'].filter(isObject) : [];
   return channels.map((channel, i) => {
@@ -133,6 +134,7 @@ function channelsIn(platform: Fields, path: Path, reader: SelectionReader): Rele
   });
 }
 
+/** The lowest and highest version of a release channel that are selected. Reports bounds that are not versions. */
 function boundsIn(
   channel: Fields,
   path: Path,
@@ -152,6 +154,7 @@ function boundsIn(
   return bounds;
 }
 
+/** The architectures of the selected releases; `multi` if platforms are named, `amd64` if nothing is. */
 function architecturesIn(platform: Fields, path: Path, reader: SelectionReader): readonly Architecture[] {
   const written = Array.isArray(platform['architectures']) ? platform['architectures'].map(string) : [];
   const hasPlatforms = Array.isArray(platform['platforms']) && platform['platforms'].length > 0;

@@ -73,6 +73,7 @@ function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
+/** A release from a node of the update graph; undefined if it lacks a version or a payload. */
 function releaseOf(node: unknown): GraphRelease | undefined {
   const { version, payload, metadata } = isObject(node) ? node : {};
   const parsed = typeof version === 'string' ? tryParseVersion(version) : undefined;

@@ -57,6 +57,10 @@ class Filter {
     this.#bundles = bundlesByPackage(blobs.bundles);
   }
 
+  /**
+   * The part of a catalog that the selection keeps. `mirrored` are all selected bundles, also those that no channel lists
+   * any more.
+   */
   filtered(): Filtered {
     const packages = this.#blobs.packages.filter(({ name }) => this.#isSelected(name));
     const inPackages = this.#blobs.channels.filter((channel) => this.#isChannelSelected(channel));

@@ -86,6 +86,7 @@ class Selector {
     this.#catalog = catalog;
   }
 
+  /** Selects a package, or the bundles of one of its channels or of a range of versions. */
   choose({ package: name, part }: Choice): void {
     const found = this.#catalog.packages.get(name);
     if (!found) {
@@ -116,6 +117,7 @@ class Selector {
     else if (!range) this.#note(channel, chosen);
   }
 
+  /** Selects entries of a channel, with those between them, so that upgrades lead from each to the head. */
   #add(channel: Channel, chosen: readonly string[]): void {
     const before = this.#names(channel);
     const wanted = new Set([...before, ...chosen]);
@@ -207,6 +209,7 @@ class Selector {
     return this.#selected;
   }
 
+  /** The catalog with what was selected, and why more than that is kept. */
   selection(): Selection {
     const { blobs } = this.#catalog;
     const has = (name: string): boolean => this.#entries.has(name);

@@ -154,6 +154,10 @@ class Planner {
     });
   }
 
+  /**
+   * What an operator must run with while the cluster is at this version: the catalogs there, and the versions of the
+   * platform that it passes on the way to the next stage.
+   */
   #stage(platform: Minor, following: Minor | undefined): Stage {
     const isBetween = (minor: Minor): boolean =>
       following !== undefined && compareMinors(minor, following) < 0;
@@ -203,6 +207,12 @@ class Planner {
     return undefined;
   }
 
+  /**
+   * The upgrades of one stage: the best choice for each operator, or the next best ones if the best do not go together.
+   *
+   * @param stages the stage that is planned, and those that may follow
+   * @throws UpgradeRefusal
+   */
   #plannedStage(
     stages: readonly Stage[],
     operators: readonly ClusterOperator[],

@@ -81,6 +81,10 @@ interface Candidate {
   readonly rank: number;
 }
 
+/**
+ * The bundles that an operator may end a stage with, the best first: those with fewer drawbacks, then in a preferred
+ * channel, then lower versions.
+ */
 function candidates(stage: Stage, { operator, home, context }: Omit<At, 'stage'>): Candidate[] {
   const ofPackage = home.catalog.packages.get(operator.package);
   if (!ofPackage) return [];
@@ -128,6 +132,7 @@ function channelsOf({ channels, defaultChannel }: Package, operator: ClusterOper
   return [...new Set([...own, defaultChannel, ...others])].filter((name) => channels.has(name));
 }
 
+/** The candidates that the operator can reach, each with the least that must be mirrored for it. */
 function* found(some: readonly Candidate[], at: At): Generator<StageChoice> {
   const whole = scopeCatalogs(at.stage.catalogs);
   for (const candidate of some) {

@@ -6,6 +6,7 @@ import type { Architecture } from '../release/release-selection.ts';
 import type { UpgradePlan } from './plan-upgrade.ts';
 import type { ReleaseStep } from './release-path.ts';
 
+/** The ImageSetConfiguration that mirrors everything an upgrade plan needs. */
 export function upgradeImageSet({ releases, stages }: UpgradePlan, architecture: Architecture): string {
   const channels = channelsOf(releases);
   const operators = stages.flatMap(({ selections }) =>

@@ -60,6 +60,10 @@ export function sizeOf(ofPackage: Package, edit: PackageEdit): number {
 
 const HIDDEN = 3;
 
+/**
+ * How much an edit changes in a channel. Skipping a version that stays offered costs most, because it hides it from
+ * others.
+ */
 function entriesSize(channel: Channel, entries: readonly Entry[]): number {
   const after = new Map(entries.map((entry) => [entry.name, entry]));
   const cost = (name: string): number => {

@@ -166,6 +166,7 @@ function compareTried({ ofPackage }: Scene, a: Tried, b: Tried): number {
   );
 }
 
+/** The edits that may carry out an advisory, to be tried in this order. */
 function candidatesOf(scene: Scene): PackageEdit[] {
   const { advisory, affected } = scene;
   const deprecations = deprecationsOf(scene);

@@ -130,6 +130,7 @@ function missingOf(
   return state.isAffected ? missingOfAffected(state, after, advisory) : missingOfOthers(state, advisory);
 }
 
+/** What an affected installation does not get of what the advisory promises; undefined if it gets all. */
 function missingOfAffected(
   state: State,
   ofPackage: Package | undefined,

@@ -114,6 +114,10 @@ function byName(
   return upgraded(ofPackage, { name, version: parsed });
 }
 
+/**
+ * The bundle that a version stands for: one that the catalog has, that was published, or that has a name made from the
+ * version and is upgraded by an entry.
+ */
 function byVersion(
   world: World,
   ofPackage: Package | undefined,

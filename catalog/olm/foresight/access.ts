@@ -70,6 +70,7 @@ function ruleIndex(permissions: readonly Permission[]): Index | undefined {
   return indexes.get(permissions);
 }
 
+/** Sorts rules by the kinds that they name; undefined if they name too many. */
 function makeIndex(permissions: readonly Permission[]): Index | undefined {
   const exact = new Map<string, PlacedRule[]>();
   const others: PlacedRule[] = [];
@@ -114,6 +115,7 @@ interface Single {
   readonly name: string;
 }
 
+/** Each single grant in a rule. */
 function* singlesOf({
   verbs,
   apiGroups,

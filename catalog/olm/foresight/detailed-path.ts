@@ -89,6 +89,10 @@ export function detailedPathV1(scope: Scope, spec: ExtensionSpec, from: Installe
   return { olm: 'v1', ...walked(from, next, (name) => heads.has(name)) };
 }
 
+/**
+ * The path from an installed version, step by step, until nothing follows or a version comes again. `arrives` if it ends
+ * at a head.
+ */
 function walked(
   from: Installed | undefined,
   next: (installed: Installed | undefined) => PlacedOutcome,

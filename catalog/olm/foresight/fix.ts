@@ -51,6 +51,7 @@ interface Proposed extends Omit<Fix, 'entries'> {
 
 const plans = new WeakMap<World, Map<string, Plan>>();
 
+/** The fixes of a package that were found or tried so far, kept for each world. */
 function planFor(world: World, name: string, past: World | undefined): Plan {
   const ofWorld = plans.get(world) ?? new Map<string, Plan>();
   plans.set(world, ofWorld);

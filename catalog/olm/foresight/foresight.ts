@@ -72,6 +72,7 @@ function walksOf(ofPackage: Package, inScope: OlmWalks): OlmWalks {
   return { v0: lanesOf(ofPackage).some(hasRequirements) ? inScope.v0 : v0, v1 };
 }
 
+/** The walks through one catalog, by OLM. Under OLM v1, channels with the same entries share one walk. */
 function walksIn(scope: Scope, source: ScopeCatalog): OlmWalks {
   const v0: Walks = new Walks((name, [channel = '']) =>
     channel === ''
@@ -204,6 +205,7 @@ class Walk {
     return own ? found : this.#keep(key, found);
   }
 
+  /** The path from an installed version to where it ends, or into a circle. It stops at a bundle whose path is known. */
   #walk(installed: Installed, first: Bundle | undefined): UpgradePath {
     const path: Step[] = [];
     const positions = new Map<Bundle, number>();

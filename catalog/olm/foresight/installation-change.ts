@@ -40,6 +40,7 @@ export function changesUnder(change: Change, olm: Olm): readonly InstallationCha
   return found;
 }
 
+/** The upgrade paths before and after a change, for every installation that clusters may have of a package. */
 function findMoves(change: Change, name: string): InstallationChange[] {
   return [...change.after.olm].sort().flatMap((olm) => {
     const all = clusterInstallations(change.before, name, olm);

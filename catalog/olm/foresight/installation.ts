@@ -29,6 +29,7 @@ export function installationsOf(world: World, name: string): readonly Installati
   return found;
 }
 
+/** What clusters may have of a package: its entries today, and those that it once had. */
 function findInstallations(world: World, name: string): readonly Installation[] {
   const ofPackage = world.catalog.packages.get(name);
   const published = world.published.get(name) ?? [];
@@ -102,6 +103,10 @@ export function broughtTo(world: World, name: string, olm: Olm): readonly Instal
 
 const arrivals = new WeakMap<World, Map<string, readonly Installation[]>>();
 
+/**
+ * What clusters bring with them when they come from an earlier version of the platform: where upgrades in its catalog
+ * end.
+ */
 function findBrought({ preceding, platform, since }: World, name: string, olm: Olm): Installation[] {
   const first = since(name);
   return preceding.flatMap((world) => {

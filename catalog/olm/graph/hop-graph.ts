@@ -99,6 +99,7 @@ interface Placed {
   readonly under: { readonly olm: Olm; readonly stop: Stop }[];
 }
 
+/** The stops of each channel, with what each OLM does there. */
 function stateOf(foresight: Foresight, ofPackage: Package, olm: ReadonlySet<Olm>): State {
   const channels = new Map<string, Map<string, Placed>>();
   for (const one of olm) {
@@ -118,6 +119,7 @@ function stateOf(foresight: Foresight, ofPackage: Package, olm: ReadonlySet<Olm>
 
 const NO_STOPS: Stops = new Map();
 
+/** The graph of a package with what a change adds and removes. @param isWanted which channels are drawn */
 function graphOf(
   name: string,
   before: State,
@@ -141,6 +143,7 @@ function kindOf(before: unknown, after: unknown): HopKind {
   return after === undefined ? 'removed' : 'same';
 }
 
+/** The stops of one channel before and after a change, from the lowest version to the highest. */
 function stopsOf(was: Stops, is: Stops): HopStop[] {
   const all = [...new Map([...was, ...is]).values()].map(({ installed }) => installed);
   return all.sort(compareInstalled).flatMap((installed): HopStop | [] => {
@@ -204,6 +207,7 @@ function differ(was: Stops, is: Stops): boolean {
   return was.size !== is.size || [...is].some(([bundle, now]) => isMoved(now, was.get(bundle)));
 }
 
+/** Whether a stop is new, or an upgrade, a path's end or a deprecation there is different. */
 function isMoved(now: Placed, was: Placed | undefined): boolean {
   return (
     was === undefined ||

@@ -73,6 +73,7 @@ function firstOf<T>(all: Iterable<T>, fits: (one: T) => boolean): T | undefined 
   return undefined;
 }
 
+/** Whether OLM v0 would install this bundle in an empty namespace, with all that it requires. */
 function isResolved(scope: Scope, source: ScopeCatalog, { name, package: of, channel }: Node): boolean {
   const subscription = {
     name: of,

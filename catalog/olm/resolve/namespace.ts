@@ -219,6 +219,9 @@ class Problem {
     return id;
   }
 
+  /**
+   * Constraints of a bundle by itself: an installed one without a subscription stays, a deprecated one is not installed.
+   */
   #ownConstraints({ node, source }: Place): Constraint[] {
     const constraints: Constraint[] = [];
     const isFree =
@@ -306,6 +309,7 @@ class Problem {
     throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);
   }
 
+  /** The installations that a solution asks for. A bundle that all its subscriptions have already is not one. */
   #steps(chosen: readonly string[]): InstallStep[] {
     return chosen.flatMap((id) => {
       const place = this.#places.get(id);

@@ -191,6 +191,7 @@ function followersAmong(nodes: readonly Node[], { entries }: Lane): ReturnType<t
   );
 }
 
+/** Why OLM v0 offers an installation no upgrade. The first reason that applies counts. */
 function stayReason(lane: Lane, installed: Installed): Reason {
   const { nodes, isFollowed, nextOffered, nextOfAll } = surveyOf(lane);
   const absent = lane.withoutBundle.find((entry) => edgeField(entry, installed));

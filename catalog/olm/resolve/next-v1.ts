@@ -138,6 +138,10 @@ function indexOf(ofPackage: Package, channels: readonly string[], asked = ANY): 
   return found;
 }
 
+/**
+ * The bundles that OLM v1 may choose from with these channels and this constraint, the best first, and the entries that
+ * lead to them.
+ */
 function makeIndex(
   ofPackage: Package,
   names: readonly string[],

@@ -175,6 +175,7 @@ function gvkRequired({ group = '', version = '', kind = '' }: Readonly<Record<st
   return requirement(text, ({ gvks }) => has(gvks, key), `gvk ${key}`);
 }
 
+/** The requirement of a package in a range of versions. @throws RequirementError for a range that OLM cannot read */
 function packageRequired(fields: Readonly<Record<string, string>>): Requirement {
   const { packageName = '', versionRange = '' } = fields;
   try {
@@ -210,6 +211,7 @@ function constraintRequired(value: unknown, cel: Cel | undefined): Requirement {
 
 const CONSTRAINT_FIELDS = ['failureMessage', 'cel', 'package', 'gvk', 'all', 'any', 'not'] as const;
 
+/** The requirement in an `olm.constraint`. @throws RequirementError if OLM cannot read it */
 function constraint(value: unknown, cel: Cel | undefined): Requirement {
   const fields = strictFields(value, CONSTRAINT_FIELDS);
   // The first of these that is there counts, as in the resolver.
@@ -269,6 +271,7 @@ function members(value: unknown, cel: Cel | undefined): Requirement[] {
   return constraints.map((member) => constraint(member, cel));
 }
 
+/** The requirement that a CEL rule states. @throws RequirementError, `undecided` if the rule cannot be evaluated here */
 function celRequired(
   { rule, failureMessage }: { readonly rule: string; readonly failureMessage: string },
   cel: Cel | undefined,

@@ -129,6 +129,10 @@ function laneWith(ofPackage: Package, channel: string, entries: readonly Entry[]
   return lane;
 }
 
+/**
+ * A channel as OLM v0 sees it: entries with a bundle, and of these the candidates for upgrades, which no other entry with
+ * a bundle skips.
+ */
 function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
   const isDefaultChannel = channel === ofPackage.defaultChannel;
   const { name: of } = ofPackage;

@@ -131,6 +131,10 @@ export class ChannelPlanner {
     );
   }
 
+  /**
+   * The shortest channel in which every installation gets an upgrade, by the policy; the channel of today, with the
+   * reason, if there is none.
+   */
   #plan(
     { name, members, head, today, followed }: KnownChannel,
     { places, above }: Ordered,

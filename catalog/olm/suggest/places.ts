@@ -70,6 +70,11 @@ function bundleOf(ofPackage: Package, name: string): Bundle {
   return bundle;
 }
 
+/**
+ * Sorts places by version and release; an entry goes behind installations of its version.
+ *
+ * @throws OrderError for two entries of one version
+ */
 function compare(a: Place, b: Place): number {
   // Places without a version are inserted after sorting.
   if (!a.version || !b.version) return 0;

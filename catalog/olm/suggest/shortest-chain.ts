@@ -159,6 +159,11 @@ class Search {
     }
   }
 
+  /**
+   * Chooses, again and again, the entry that serves most of the positions without one.
+   *
+   * @returns whether all are served, and the chain has no gaps
+   */
   #fillGreedily(): boolean {
     for (;;) {
       const gains = new Map<number, number>();

@@ -105,6 +105,10 @@ interface Seat {
   readonly isHead: boolean;
 }
 
+/**
+ * The entry for one place of the chain: the one of today if that will do, or a new one with what must follow to it in
+ * `replaces`, `skips` or `skipRange`.
+ */
 function entryOf(task: ChannelTask, seat: Seat): SuggestedEntry {
   const { place, below, names, isHead } = seat;
   const today = task.today(place.name);
@@ -204,6 +208,7 @@ export function channelOf(ofPackage: Package, { name, entries, why }: SuggestedC
   return made.blob;
 }
 
+/** An entry without empty fields, as it is written. */
 function writtenEntry({
   name,
   replaces,

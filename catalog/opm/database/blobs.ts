@@ -78,6 +78,7 @@ function iconOf(pkg: string, defaultChannel: string, rows: DatabaseRows): CsvIco
   return csvIcon(isObject(csv) ? csv : {});
 }
 
+/** The `olm.channel` blobs that opm makes from a database. */
 function channelBlobs(
   rows: DatabaseRows,
   edges: readonly RowEdges[],

@@ -133,6 +133,7 @@ function bundleNamed({ pkg, channel }: Place, name: string): ApiBundle {
   return bundle;
 }
 
+/** A package as the API's `GetPackage` answers. */
 function describePackage(pkg: Package): ApiPackage {
   const channels = [...pkg.channels.values()].sort((a, b) => compareText(a.name, b.name));
   return {

@@ -81,6 +81,7 @@ export function entryBlobs({ fields, document }: Template, findings: Finding[]):
 /** Lists that can be added to. */
 type Growing = { readonly [Kind in keyof Blobs]: Blobs[Kind][number][] };
 
+/** Adds a decoded blob to those of its kind. */
 function addBlob(blobs: Growing, decoded: Decoded): void {
   switch (decoded.kind) {
     case 'package':

@@ -68,6 +68,11 @@ interface Placing {
   readonly entry: { [key: string]: Json };
 }
 
+/**
+ * A template's text with an entry in a channel, which is made if it does not exist.
+ *
+ * @throws EditError if the channel has the entry with other edges
+ */
 function withEntry(text: string, { channel, name, entry }: Placing): string {
   const entries = entriesOf(text);
   const at = entries.findIndex((one) => one['schema'] === 'olm.channel' && one['name'] === channel);

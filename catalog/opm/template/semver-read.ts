@@ -69,6 +69,7 @@ export function readSemver(template: TemplateText): SemverTemplate {
   return { images, ...kindsOf(fields, document), document };
 }
 
+/** The value of a YAML document. @throws TemplateError for what is not YAML, and for duplicate keys */
 function strictDocument({ file, bytes }: TemplateText): { value: unknown; document: SourceDocument } {
   const source = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   try {
@@ -84,6 +85,7 @@ function strictDocument({ file, bytes }: TemplateText): { value: unknown; docume
   }
 }
 
+/** The path of the first field that a shape does not have; undefined if there is none. */
 function unknownField(
   value: unknown,
   shape: Shape,
@@ -113,6 +115,11 @@ function imagesIn(fields: Fields, archetype: Archetype): string[] {
   );
 }
 
+/**
+ * Which channels a template asks for, and which kind of them is the default.
+ *
+ * @throws TemplateError for a default that is not made
+ */
 function kindsOf(fields: Fields, document: SourceDocument): Pick<SemverTemplate, 'kinds' | 'preference'> {
   const major = fields['generateMajorChannels'] === true;
   const minor = fields['generateMinorChannels'] === true || !major;

@@ -31,6 +31,7 @@ import {
   TemplateError,
 } from './template.ts';
 
+/** Expands a semver template as opm does: renders each image, and makes channels from their versions. */
 export const expandSemver: Expand = (source, renderImage) =>
   expansion(async () => {
     const template = readSemver(source);

@@ -42,6 +42,10 @@ interface Substitution {
   readonly location: ReturnType<SourceDocument['locate']>;
 }
 
+/**
+ * Expands a substitutes template as opm does: renders each image, and puts it in the place of the bundle that it
+ * substitutes. The first finding ends it.
+ */
 export const expandSubstitutes: Expand = (source, renderImage) =>
   expansion(async (findings) => {
     const template = readSubstitutes(source);

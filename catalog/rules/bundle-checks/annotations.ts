@@ -249,6 +249,7 @@ export const checkConstraint: (bundle: Inspected, report: Report) => void = (bun
   }
 };
 
+/** What is wrong with the constraint of a dependency; undefined if opm accepts it. */
 function constraintDefect(
   { json }: WrittenProperty,
   fields: Fields,

@@ -85,6 +85,7 @@ function urlDefects(url: string): string[] {
   ];
 }
 
+/** Reports defects of a webhook's service, as the API server validates it. */
 function checkService(service: Fields, path: Path, say: DefaultedCrd['say']): void {
   for (const field of ['name', 'namespace']) {
     if (text(service, field) === '') say([...path, field], 'is missing');

@@ -131,6 +131,7 @@ interface MiscasedKey {
   readonly isSpelled: boolean;
 }
 
+/** Keys of CRDs that are spelled in another case than their fields, with what must be known of each. */
 function miscasedKeys({ crds, csv }: Inspected): MiscasedKey[] {
   const owned = csv ? list(csv.spec, 'customresourcedefinitions', 'owned') : [];
   return crds.flatMap((crd) =>

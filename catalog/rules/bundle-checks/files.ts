@@ -229,6 +229,7 @@ export const checkMetadata: (bundle: Inspected, report: Report) => void = eachMe
 type Say = (path: Path, message: string) => void;
 type Metadata = Readonly<Record<string, unknown>>;
 
+/** Reports a namespace, a missing name or a wrong generation. */
 function checkPlace(metadata: Metadata, isCrd: boolean, say: Say): void {
   if (metadata['namespace'] !== undefined && metadata['namespace'] !== '') {
     const why = isCrd ? 'CRDs are not namespaced' : "OLM creates the object in the operator's namespace";
@@ -239,6 +240,7 @@ function checkPlace(metadata: Metadata, isCrd: boolean, say: Say): void {
     say(['metadata', 'generation'], 'must not be negative');
 }
 
+/** Reports labels, annotations and finalizers that the API server refuses. */
 function checkTexts(metadata: Metadata, say: Say): void {
   if (textBytes(metadata['annotations']) > MOST_ANNOTATIONS)
     say(['metadata', 'annotations'], `has more than ${MOST_ANNOTATIONS >> 10} KiB`);
@@ -260,6 +262,7 @@ function checkTexts(metadata: Metadata, say: Say): void {
     say(['metadata', 'finalizers'], 'must not have both orphan and foregroundDeletion');
 }
 
+/** Reports owner references and managed fields that the API server refuses. */
 function checkOwners(metadata: Metadata, say: Say): void {
   const owners = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'] : [];
   for (const [i, owner] of owners.entries()) {

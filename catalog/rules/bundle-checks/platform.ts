@@ -96,6 +96,7 @@ export function imagesOf(csv: TypedCsv): Omit<PlacedImage, 'platforms'>[] {
   return images;
 }
 
+/** The images of a deployment's containers. Without a container `manager`, all but the proxy count as managers. */
 function containersOf(deployment: Fields, path: Path): (Omit<PlacedImage, 'platforms'> & { name: string })[] {
   const pod = member(deployment, 'spec', 'template', 'spec');
   const containers = list(pod, 'containers');

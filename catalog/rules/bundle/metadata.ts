@@ -76,6 +76,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
+/** Reports a bundle whose ClusterServiceVersion has another name, with what OLM v0 does then. */
 function checkName(world: World, { bundles }: Package, bundle: Bundle, report: Report): void {
   const name = world.manifests(bundle).csv?.name ?? '';
   // A directory that is found by its version may be that of another bundle of the same version.

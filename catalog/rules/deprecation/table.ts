@@ -84,6 +84,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
+/** What is wrong with an entry of `olm.deprecations`; undefined if it names a part of its package. */
 function defectOf(
   catalog: Catalog,
   blob: Deprecations,

@@ -75,6 +75,11 @@ function changedFrom({ before }: Change, old: Bundle | undefined, bundle: Bundle
   return difference ? [{ old, bundle, difference }] : [];
 }
 
+/**
+ * A changed bundle in words: an error if it was published, a note if it was not.
+ *
+ * @param rebuild whether only its image was built again
+ */
 function mutatedHere({ before }: Change, { old, bundle, difference }: Changed, rebuild: boolean): Mutated {
   const { text, path } = difference;
   const found = { bundle, version: shortName(old), text, path };
@@ -149,6 +154,7 @@ interface Difference {
   readonly isUnconfirmed?: boolean;
 }
 
+/** The first difference between two bundles of one name that matters to clusters; undefined if there is none. */
 function differenceOf(old: Bundle, bundle: Bundle, digests: TagDigests): Difference | undefined {
   const replaced = `image ${bundle.image || 'none'} instead of ${old.image || 'none'}`;
   switch (imageChange(old.image, bundle.image, digests)) {

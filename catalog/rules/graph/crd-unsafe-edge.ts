@@ -277,6 +277,7 @@ function listed(texts: readonly string[]): string {
 /** Tells whether clusters are refused an upgrade for the changes. */
 type IsRefused = (changes: readonly CauseChange[], edges: readonly UsedEdge[]) => boolean;
 
+/** Reports unsafe changes of a CRD with the upgrades that make them, at the entry of the first. */
 function reportCause(
   ofPackage: Package,
   { crd, changes, edges }: Cause,

@@ -117,6 +117,7 @@ function refusalsOf({ manifests, crds }: World, { bundle, olm }: Reached): Refus
 const BOTH: readonly Olm[] = ['v0', 'v1'];
 const CONFIGURATIONS = ['*', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
 
+/** Why OLM refuses a webhook's definition: what it applies to, or the deployment that it names. */
 function ofWebhook({ name, targets, deployment }: Webhook, { deployments }: CsvFacts): Refusal[] {
   const forbidden = targets.flatMap(({ apiGroups, resources }) => [
     ...(apiGroups.includes('*') ? ['all API groups'] : []),

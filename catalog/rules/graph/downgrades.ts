@@ -104,6 +104,7 @@ function goesDown({ next }: UpgradePath, from: Version | undefined): boolean {
   return next.kind === 'upgrade' && lowering(from, next.to.version) === 2;
 }
 
+/** Reports installations that one upgrade would downgrade. */
 function reportGroup(change: Change, group: readonly InstallationChange[], report: Report): void {
   const [first] = group;
   const upgrade = first && upgradeOf(first.after.next);
@@ -135,6 +136,7 @@ type Takers = ReadonlyMap<string, readonly Bundle[]>;
 
 const NOBODY: Takers = new Map();
 
+/** Reports a field that follows newer versions: an error if a cluster would follow it. */
 function reportField(lowering: LoweringField, takers: Takers, report: Report): void {
   const { channel, entry, field, to, count, lowest } = lowering;
   const taken = versionsOf((takers.get(to.name) ?? []).filter(lowering.includes));
@@ -168,6 +170,7 @@ function belowOwn(range: string, version: string): string {
         .trim()} <${version}`.trim();
 }
 
+/** By name of a bundle, the bundles of a channel that OLM would upgrade to it. */
 function takersIn({ foresight, olm }: World, ofPackage: Package, channel: Channel): Takers {
   const takers = new Map<string, Bundle[]>();
   for (const { name } of channel.entries) {

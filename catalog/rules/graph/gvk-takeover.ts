@@ -68,6 +68,7 @@ function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Takeo
   }
 }
 
+/** Other packages of the catalogs that provide the same kinds, with these kinds. */
 function rivalsOf(world: World, ofPackage: Package): Rival[] {
   const own = providedBy(ofPackage);
   if (own.size === 0) return [];

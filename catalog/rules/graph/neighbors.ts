@@ -85,6 +85,7 @@ function keyOf({ channel, neighbor, requires, neighborRequires, to }: Blocked): 
   return JSON.stringify([channel, neighbor.package, requires, neighborRequires, to.name]);
 }
 
+/** The message about upgrades that a neighbor in the same namespace blocks for the same reason. */
 function messageOf(ofPackage: Package, group: readonly Blocked[]): string {
   const [first] = group;
   if (!first) return '';
@@ -172,6 +173,7 @@ function requirementsIn({ properties }: Bundle, { foresight }: World): Requireme
 
 type Sides = Pick<Change, 'before' | 'after'>;
 
+/** Reports bundles whose requirement nothing provides any more: an error if clusters get one of them. */
 function reportLosses(
   { before, after }: Sides,
   dependent: Package,

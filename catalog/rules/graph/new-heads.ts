@@ -88,6 +88,7 @@ interface Heads {
   readonly head: Bundle;
 }
 
+/** Reports a head that is lower than the channel's former head, or than its highest published version. */
 function compareHeads(before: World, { was, channel, head }: Heads, report: Report): void {
   const old = headBundle(before, was);
   const published = old && isPublished(before, was, old) ? old : highestPublished(before, was);

@@ -132,6 +132,7 @@ interface Defect {
 /** The versions that OLM v0 parses: all three numbers, with or without a `v`. */
 const READABLE = /^v?([0-9]{1,9})\.([0-9]{1,9})\.[0-9]+(?:[-+].*)?$/;
 
+/** Why a bundle's minKubeVersion does not fit the catalog's platform; undefined if it does. */
 function kubernetesDefect(bundle: Bundle, { manifests, platform }: World): Defect | undefined {
   const written = manifests(bundle).csv?.minKubeVersion ?? '';
   if (written === '') return undefined;

@@ -223,6 +223,10 @@ interface Jump {
   readonly passed: readonly Installed[];
 }
 
+/**
+ * An upgrade that is new by a skipRange, with the bundles that it passes over which clusters went through before;
+ * undefined if there are none.
+ */
 function jumpOf(change: Change, move: InstallationChange): Jump | undefined {
   const { package: name, after } = move;
   const upgrade = upgradeOf(after.next);

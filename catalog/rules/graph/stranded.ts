@@ -80,6 +80,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
+/** Entries of a channel that cannot reach its head under OLM v0, unless another rule reports the reason. */
 function strandedIn({ foresight }: World, ofPackage: Package, channel: Channel): Stranded[] {
   const hidesCircle = isSoundToOpm(channel);
   return channel.entries.flatMap((entry) => {

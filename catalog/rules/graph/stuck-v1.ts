@@ -40,6 +40,7 @@ interface Stuck {
   readonly path: UpgradePath;
 }
 
+/** Reports bundles that cannot reach a head under OLM v1, those that end at the same bundle together. */
 function reportStuck(world: World, ofPackage: Package, stuck: readonly Stuck[], report: Report): void {
   for (const group of grouped(stuck, ({ path }) => path.end.name)) {
     const [first] = group;
@@ -151,6 +152,7 @@ function reportStuckInChannel(channel: Channel, group: readonly StuckInChannel[]
   });
 }
 
+/** Bundles of a package that cannot reach a head under OLM v1, unless another rule reports the reason. */
 function stuckIn({ foresight, olm }: World, ofPackage: Package): Stuck[] {
   if (!olm.has('v1')) return [];
   const listedNames = new Set(

@@ -138,6 +138,7 @@ function hintFor(ofPackage: Package, to: Bundle, from: Bundle): string {
     : `publish it with a version above ${versionText(from)} that no other bundle has`;
 }
 
+/** Entries from which OLM v0 and OLM v1 go to different bundles. */
 function differencesIn(
   { foresight }: World,
   ofPackage: Package,

@@ -74,6 +74,7 @@ interface Head {
   readonly platform: Minor;
 }
 
+/** Why a head does not fit the catalog's platform or the next one, by its lifecycle metadata; undefined if it does. */
 function defectOf(world: World, { bundle, channels, lifecycle, platform }: Head): string | undefined {
   const { openshift } = lifecycle;
   if (!openshift) return undefined;

@@ -127,6 +127,7 @@ interface Written {
   }[];
 }
 
+/** Reports platforms that the console does not know, and versions of OpenShift that do not exist. */
 function checkPlatforms(blob: Blob, report: Report): void {
   for (const [i, { name: version, platformCompatibility = [] }] of (
     blob.value as unknown as Written
