@@ -54,6 +54,10 @@ export function openApp(settings: HostSettings, options: AppOptions): App {
 
 type Around = Pick<GateRequest, 'git' | 'check' | 'registries' | 'cache' | 'log'>;
 
+/**
+ * Acts on GitHub with the identity of an App. Each request gets a client and a token of its own, because tokens end after
+ * an hour.
+ */
 function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around): App {
   const { log, registries } = around;
   const forge = appForge(async () => readAppSecret(await secret()), { api, log });
@@ -79,6 +83,7 @@ function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around
   };
 }
 
+/** Acts on a forge with the token of an account, where there are no Apps. */
 function accountApp(
   kind: AccountForge,
   { api, secret }: Pick<HostSettings, 'api'> & AppOptions,

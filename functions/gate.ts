@@ -96,6 +96,10 @@ export async function handleGates(asked: GateAsked, request: GateRequest): Promi
   }
 }
 
+/**
+ * The heads that an event asks to check. After a push, these are the pull requests for the branch that it concerns, and
+ * those whose head it was.
+ */
 async function headsFor(
   ports: ForgePorts,
   asked: Exclude<GateAsked, { kind: 'group' }>,
@@ -148,6 +152,7 @@ async function checkHeads(
   return all;
 }
 
+/** Checks a merge group and sets the status of its commit. No report if merge groups are not checked here. */
 async function sayGroup(
   ports: ForgePorts,
   { gateGroup, log }: GateRequest,
@@ -187,6 +192,7 @@ function selectionText(selection: Selection): string {
   }
 }
 
+/** Checks the pull requests of one head, sets the status and posts the reports. If that fails, the status says why. */
 async function checkHead(
   ports: ForgePorts,
   head: Head,

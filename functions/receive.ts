@@ -124,6 +124,7 @@ function workOf(event: ForgeEvent, sources: readonly Source[], digest: string): 
   return repositories.map((repository) => ({ v: 1, kind: 'gate', repository, ...subject, event: digest }));
 }
 
+/** What an event asks the gate to check. */
 function subjectOf(event: Exclude<ForgeEvent, PushEvent>): GateSubject {
   switch (event.kind) {
     case 'pull':

@@ -36,6 +36,10 @@ export function releaserFor(host: ReleaseHost): Releaser {
   };
 }
 
+/**
+ * Releases the bundles that a commit brings, and notes that on GitHub as a deployment. A note that fails does not undo
+ * the release.
+ */
 async function release(
   { github: enter, source, registry, registries, now, log }: ReleaseHost,
   { repository, branch, commit, since, policy }: Arrival,

@@ -99,6 +99,7 @@ async function sent(url: URL, action: string, body: string): Promise<{ status: n
   }
 }
 
+/** The headers of a request to KMS, signed with the role's credentials. */
 async function signedHeaders(url: URL, action: string, body: string): Promise<Record<string, string>> {
   // The role's credentials and region, found as every other client finds them.
   const { config } = new SecretsManagerClient(ASKING);

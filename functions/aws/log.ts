@@ -11,6 +11,7 @@ export interface LambdaTelemetry extends Telemetry {
   readonly flush: () => void;
 }
 
+/** Logs and metrics of one function, in the form that CloudWatch reads. */
 export function telemetryOf(service: string): LambdaTelemetry {
   const logger = new Logger({ serviceName: service });
   // Alarms of two stacks in one account are about their own numbers.

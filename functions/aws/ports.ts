@@ -22,6 +22,7 @@ import { neededSecret } from './secret.ts';
 /** Waiting is billed: for a publisher that died, the message comes again later. In ms. */
 const PATIENCE = 10_000;
 
+/** What a function that handles deliveries works with on AWS. */
 export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts {
   const { environment, plainHttp, table, queue, reports, signing } = settings;
   const app = appOf(settings, telemetry);

@@ -3,6 +3,7 @@ import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@
 import type { Queue } from '../../pipeline/ports.ts';
 import { ASKING, cloudError } from '../s3/failure.ts';
 
+/** Sends to an SQS queue that keeps the order within a group, and drops a message whose id came before. */
 export function fifoQueue(url: string): Queue {
   const client = new SQSClient(ASKING);
   return {

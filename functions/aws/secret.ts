@@ -43,6 +43,7 @@ export function neededSecret(name: string | undefined): () => Promise<string> {
   };
 }
 
+/** The text of a secret in Secrets Manager; undefined if there is no such secret. */
 function read(name: string): Promise<string | undefined> {
   return cloudError('the secret', async () => {
     try {

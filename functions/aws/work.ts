@@ -17,6 +17,9 @@ const read = settings();
 const ports = portsOf(read, telemetry);
 const store = bucketMemory(ports.records);
 
+/**
+ * Handles queued messages. It also answers two requests of whoever may invoke the function: a smoke test, and the status.
+ */
 export async function handler(
   event: SqsEvent | { readonly smoke: true } | { readonly status: true },
 ): Promise<unknown> {

@@ -20,6 +20,7 @@ interface DatabaseOptions {
 const CONNECTING = 5000;
 const ANSWERING = 30_000;
 
+/** A pool of connections to PostgreSQL. Failures are PipelineErrors. */
 export function openDatabase({ url, connections, log }: DatabaseOptions): Database {
   const pool = new Pool({
     connectionString: url,

@@ -17,6 +17,7 @@ const telemetry = telemetryOf(role, print);
 /** How long the database is waited for when a process starts, in ms: Kubernetes starts both at the same time. */
 const WAITING = 60_000;
 
+/** Runs the role that the process was started with. @returns the exit code */
 async function main(): Promise<number> {
   const [service, task] = [SERVICES[role], TASKS[role]];
   if (!service && !task) {
@@ -37,6 +38,7 @@ async function main(): Promise<number> {
   }
 }
 
+/** Opens the host's connections. The database may start later than this process, so it is tried again for a while. */
 async function opened(supervises: boolean): Promise<Host> {
   const read = settings();
   for (const until = Date.now() + WAITING; ; ) {

@@ -206,6 +206,11 @@ interface Resetting {
   readonly store: ResetStore;
 }
 
+/**
+ * Replaces a fence that cannot be read by what the published image says of its commit.
+ *
+ * @returns what was done, in words
+ */
 async function resetOne(
   { name, place, to }: { readonly name: string; readonly place: string; readonly to: ImageLocation },
   { repository, ports, store }: Resetting,

@@ -108,6 +108,7 @@ const PATIENCE = 270_000;
 /** All documents of a publish fit: the Action reads no more. */
 const ROOM: AnswerRoom = { bytes: 32_000_000, sent: (text) => Buffer.byteLength(JSON.stringify(text)) };
 
+/** Runs the role that answers webhooks and jobs of the Action. It has no rights but to queue messages. */
 async function receiveRequests({ settings, telemetry, queues, records }: Host): Promise<Service> {
   const { sources, secrets, issuer, audience, ports, stopping } = settings;
   const around = { sources, queue: queues.queue('work'), records, log: telemetry.log };
@@ -153,6 +154,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
   };
 }
 
+/** Runs the role that handles queued messages, several at a time. */
 async function workOff({ settings, telemetry, queues, ports, reports, store }: Host): Promise<Service> {
   const attempted = async (
     event: string,

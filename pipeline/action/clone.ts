@@ -42,6 +42,7 @@ function fetchHint({ event }: RunInputs): string {
   return `set fetch-depth: 0 for actions/checkout${head}`;
 }
 
+/** The check of a clone that the inputs and the event ask for. @throws PipelineError `usage` without a base */
 function requestOf({ event, policy, directory, now, ...inputs }: RunInputs): CheckRequest {
   const pull = event.kind === 'pull request' ? event : undefined;
   const base = inputs.base ?? pull?.base;

@@ -52,6 +52,7 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
   }
 }
 
+/** Shows what has drifted as warnings, in the job's summary and as an output. */
 async function showDrift(drift: readonly Drift[]): Promise<void> {
   for (const { message, hint } of drift) warning(`${plain(message)}\n${plain(hint)}`);
   setOutput('drift', drift.length);

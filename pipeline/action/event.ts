@@ -83,6 +83,7 @@ export function eventOf(name: string, payload: Json): Event {
   }
 }
 
+/** What the Action needs of a pull request's event. @throws PipelineError for a field that is missing */
 function pullRequestEvent(payload: Json): PullRequestEvent {
   const request = objectAt(payload, 'pull_request');
   const action = payload['action'];

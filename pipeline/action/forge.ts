@@ -45,6 +45,7 @@ interface Entered {
   readonly token: string;
 }
 
+/** A client and a token: those of the job, or of the App's installation in the repository. */
 async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<Entered> {
   const log = (line: string): void => info(plain(line));
   if (!forge.app) {

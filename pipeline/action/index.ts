@@ -24,6 +24,7 @@ else void run(inputs);
 
 type Text = (name: string) => string | undefined;
 
+/** The inputs of the Action and what it needs of its environment. */
 function inputs(): RunInputs {
   const environment = process.env;
   const text: Text = (name) => getInput(name) || undefined;
@@ -70,6 +71,11 @@ function readEvent({ GITHUB_EVENT_NAME: name = '', GITHUB_EVENT_PATH: path }: No
   throw new PipelineError('bad-answer', `${path} is not a valid event`);
 }
 
+/**
+ * How to reach GitHub; undefined without a repository or without a token or App.
+ *
+ * @throws PipelineError `usage` for half an App
+ */
 function forgeOf(text: Text, environment: NodeJS.ProcessEnv): ForgeInputs | undefined {
   const token = text('github-token');
   const [id, privateKey] = [text('app-id'), text('app-private-key')];

@@ -29,6 +29,7 @@ export async function run(read: () => RunInputs): Promise<void> {
   }
 }
 
+/** Runs the part of the Action that the input `mode` chooses; with `auto`, the one for the event. */
 function runMode(inputs: RunInputs): Promise<void> {
   switch (inputs.mode) {
     case 'start':
@@ -72,6 +73,7 @@ async function startOnly(inputs: RunInputs): Promise<void> {
   setOutput('group', heads.length === 1 ? heads[0]?.commit : inputs.environment['GITHUB_RUN_ID']);
 }
 
+/** Sets the status of the heads that the event is about to pending. @returns these heads */
 async function start(inputs: RunInputs, forge: Forge): Promise<readonly Head[]> {
   const { heads, why } = await headsMeant(forge, inputs.event, inputs.now);
   if (heads.length === 0) info(plain(why));
@@ -86,6 +88,7 @@ async function start(inputs: RunInputs, forge: Forge): Promise<readonly Head[]> 
   return heads;
 }
 
+/** Checks, and leaves the result to a later job that may write: outputs, and annotations of a local clone. */
 async function checkOnly(inputs: RunInputs): Promise<void> {
   if (inputs.clone !== undefined || !inputs.forge) {
     const report = await checkClone(inputs);
@@ -196,6 +199,7 @@ async function checkHeads(
   });
 }
 
+/** Calls a function with what checks on GitHub need, and closes registry clients afterwards. */
 async function withPorts<T>(
   inputs: RunInputs,
   forge: Forge,

@@ -95,6 +95,9 @@ function isRefused({ code }: PipelineError): boolean {
   return code === 'usage' || code === 'denied';
 }
 
+/**
+ * Posts the comment, the check run, the answer to a question, and what needs people. Each is tried even if another fails.
+ */
 async function postRest(
   { says, event }: RunInputs,
   { forge, hub }: { readonly forge: Forge; readonly hub: GateForge },

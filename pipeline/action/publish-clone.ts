@@ -70,6 +70,7 @@ async function publishAll(inputs: RunInputs, cloned: Cloned): Promise<void> {
   await setPublished({ commit, ended, out: inputs.publish.out, rings: '' });
 }
 
+/** Publishes one catalog of a clone, with the fence in the clone's own refs. */
 async function publishOne(inputs: RunInputs, cloned: Cloned, catalog: string): Promise<Ended> {
   const { repository, directory, commit, policy } = cloned;
   info(plain(`publishing ${catalog}`));
@@ -123,6 +124,7 @@ export async function setPublished({ commit, ended, out, rings }: Run): Promise<
   if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
 }
 
+/** The job's summary: a row for each catalog. */
 function summaryOf(commit: string, ended: readonly Ended[]): string {
   const rows = ended.map((one) => {
     const what =

@@ -92,6 +92,10 @@ async function toPublish(
   return { catalogs, changed };
 }
 
+/**
+ * Publishes the changed catalogs, retires removed ones, moves rings, and sets the outputs. A catalog that names a bundle
+ * which is not released yet is held back.
+ */
 async function publishAll(publishing: Publishing, missing: ReadonlySet<string>): Promise<void> {
   const { repository, commit, policy, inputs } = publishing;
   const { catalogs, changed } = await toPublish(publishing);
@@ -113,6 +117,7 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
   await setPublished({ commit, ended, out: inputs.publish.out, rings: ringsSummary(rings) });
 }
 
+/** Publishes one catalog, here or by functions, and records the deployment on GitHub. */
 async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {
   const { forge, inputs } = publishing;
   info(plain(`publishing ${catalog}`));
@@ -199,6 +204,7 @@ function ringsSummary(rings: readonly RingState[]): string {
   return ['', '## Release rings', '', ...lines.map((line) => `    ${line}`), ''].join('\n');
 }
 
+/** Publishes a catalog in this job. */
 async function here(publishing: Publishing, catalog: string): Promise<Ended> {
   const { inputs, repository, commit, policy } = publishing;
   await bringCatalog(repository.objects, commit, { policy, name: catalog });

@@ -11,6 +11,7 @@ interface Registries {
   close(): void;
 }
 
+/** Registry clients under the rules of policies; `close` closes all of them. */
 export function registriesOf(inputs: RunInputs): Registries {
   const clients: RegistryClient[] = [];
   return {

@@ -105,6 +105,7 @@ async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promis
   return undefined;
 }
 
+/** Records on GitHub which bundles were released, refused or are still missing. */
 async function noteAll(
   { inputs, forge, commit }: Releasing,
   released: readonly BundleRelease[],
@@ -121,6 +122,7 @@ async function noteAll(
   }
 }
 
+/** Shows released bundles in the outputs, the summary and the log. Fails the job if some were refused. */
 async function showReleased(released: readonly BundleRelease[]): Promise<void> {
   setOutput('released', JSON.stringify(released));
   if (released.length === 0) return;

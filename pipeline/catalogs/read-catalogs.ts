@@ -53,6 +53,7 @@ export async function readCatalogs(places: readonly CatalogPlace[]): Promise<Rea
   return read;
 }
 
+/** Reads a catalog file by file. Files with the same content, in any catalog, are parsed once: `kept` has them by id. */
 async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded>>): Promise<ReadCatalog> {
   const unread: Finding[] = [];
   const parts: Loaded[] = [];

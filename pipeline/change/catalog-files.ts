@@ -11,6 +11,7 @@ export interface CatalogFile extends LoadedFile {
 /** Looks up the files of a catalog, each catalog once. */
 export type FilesOf = (catalog: string) => Promise<readonly CatalogFile[]>;
 
+/** Gives the files of a catalog in a tree, listed once. */
 export function filesOf(objects: ObjectReader, { tree, units }: CatalogTree): FilesOf {
   const listed = new Map<string, Promise<readonly CatalogFile[]>>();
   const list = async (catalog: string): Promise<readonly CatalogFile[]> => {

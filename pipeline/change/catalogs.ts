@@ -114,6 +114,9 @@ interface UnitFound {
   readonly beyond: boolean;
 }
 
+/**
+ * Compares one unit (a file or folder of a catalog) before and after, and notes in `drafts` what changes in each package.
+ */
 async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts): Promise<UnitFound> {
   const unit = pair.after ?? pair.before;
   if (!unit) throw new TypeError('internal error: a pair of units is empty');

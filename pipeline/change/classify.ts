@@ -133,6 +133,7 @@ function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Chan
   };
 }
 
+/** What the classification of a change reads: the units and packages of both trees. */
 async function inputOf(
   objects: ObjectReader,
   { trees, policy, paths }: Pick<ClassificationInput, 'trees' | 'policy' | 'paths'>,

@@ -53,6 +53,7 @@ export async function commitCatalogs(
   return read;
 }
 
+/** The blobs in the files of units, what could not be read, and which files these are. */
 async function contentOf(
   { objects, reader }: { readonly objects: ObjectReader; readonly reader: BlobReader },
   tree: string,

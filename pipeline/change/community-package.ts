@@ -101,6 +101,7 @@ function isBundleFolder({ name, mode }: TreeEntry): boolean {
   return isTree(mode) && isVersionFolder(name);
 }
 
+/** The blobs of a package whose graph is made from its bundles; a finding if no graph can be made. */
 function graphed(bundles: readonly PlacedBundle[], mode: UpdateMode, unread: readonly Finding[]): Loaded {
   try {
     const { blobs, findings } = packageOf(bundles, mode);
@@ -131,6 +132,10 @@ interface CiSettings {
   readonly findings: readonly Finding[];
 }
 
+/**
+ * How the upgrade graph of a package is made, by its ci.yaml; no `mode` if its catalogs are written by hand, or if it
+ * cannot be read.
+ */
 async function ciSettings(
   objects: ObjectReader,
   entries: readonly TreeEntry[],
@@ -151,6 +156,7 @@ async function ciSettings(
   return { mode: undefined, findings: [finding(message, settings.locate(['updateGraph']))] };
 }
 
+/** Renders the bundle in one folder of a package, with findings at their paths in the repository. */
 async function readFolder(
   objects: ObjectReader,
   { name, id }: TreeEntry,

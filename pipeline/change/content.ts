@@ -124,6 +124,7 @@ export function fileReader(
   };
 }
 
+/** Reads a file's blobs, or takes them from `kept`. A file that was read only in part, because of limits, is not kept. */
 async function readKept(
   objects: ObjectReader,
   file: ListedFile,

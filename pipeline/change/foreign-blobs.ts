@@ -119,6 +119,7 @@ async function directFiles(objects: ObjectReader, tree: string, folder: string):
     .map(({ name, mode, id }) => ({ path: `${folder}/${name}`, mode, id }));
 }
 
+/** Reads manifests; links and files of more than `most` bytes are left out. */
 async function readFiles(
   objects: ObjectReader,
   files: readonly ListedFile[],

@@ -58,6 +58,7 @@ export function contentText(entry: TreeFile | undefined): string {
   return entry ? `${entry.mode} ${entry.id}` : '';
 }
 
+/** The change of a package, once all its parts are noted. */
 export function finish(
   draft: PackageDraft,
   owners: { readonly before: PackageOwners; readonly after: PackageOwners },

@@ -140,6 +140,7 @@ function small(entries: readonly TreeEntry[]): readonly TreeEntry[] {
   return entries.length > MOST_BESIDE ? [] : entries.filter(({ name }) => LIKELY.test(name));
 }
 
+/** The ids of the files that name a package's owners. */
 async function ownersFiles(
   objects: ObjectReader,
   tree: string,

@@ -72,6 +72,7 @@ function catalogsOf(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string
   return new Map([...units.values()].map(({ root, catalog }) => [root, catalog]));
 }
 
+/** An area for each catalog that is in one tree only, with the changed paths in it. */
 function catalogsOnlyIn(
   area: 'new-catalog' | 'delete-catalog',
   here: ReadonlyMap<string, string>,

@@ -53,6 +53,7 @@ export async function sharedPlaces(
   return found;
 }
 
+/** Each place that a catalog is published to, with the policy's field that names it. */
 function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
   const target = catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
   if (!target) return [];

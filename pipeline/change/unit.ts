@@ -63,6 +63,7 @@ export async function catalogUnits(
   return found;
 }
 
+/** The units (files or folders of one catalog) in a tree, by path. If several patterns match a path, the first counts. */
 async function findUnits(
   objects: ObjectReader,
   tree: string,
@@ -138,6 +139,7 @@ export async function packageFolders(
   return found;
 }
 
+/** The folders, or files, that stand for one package by the layout's patterns, sorted by path. */
 async function findPackageFolders(
   objects: ObjectReader,
   tree: string,

@@ -165,6 +165,7 @@ async function sharedNames(
   return shared;
 }
 
+/** A finding for each changed file that is larger than the policy allows. */
 async function sizeFindings(
   objects: ObjectReader,
   kept: readonly PathChange[],

@@ -141,6 +141,7 @@ export async function worldsOf({
   return catalogs.map((_, i) => worlds.get(i) as World);
 }
 
+/** The findings of one catalog, and its numbers. */
 function checked(read: ReadCatalog, world: World): { findings: readonly Finding[]; about: CatalogAudit } {
   const { catalog, unread, name } = read;
   const valid = [...withSeverities(unread, RULES, ownSeverity), ...runRules(catalog, RULES)];
@@ -158,6 +159,7 @@ function checked(read: ReadCatalog, world: World): { findings: readonly Finding[
   };
 }
 
+/** How many installations there can be under an OLM, and how many of them reach a head. */
 function reachOf(world: World, olm: Olm): Reach {
   const arrivals = [...world.catalog.packages.keys()].flatMap((name) => {
     const installations = installationsOf(world, name);
@@ -218,6 +220,7 @@ const URGENCY: readonly RegExp[] = [
   /^image\//,
 ];
 
+/** Sorts findings: by severity, by urgency of the rule, then by how many versions and catalogs are affected. */
 function compareImpact(a: Finding, b: Finding): number {
   if (a.severity !== b.severity) return compareFindings(a, b);
   const rank = ({ rule }: Finding): number => {

@@ -121,6 +121,7 @@ export function numberAt(value: unknown, ...path: readonly string[]): number {
   return typeof found === 'number' ? found : 0;
 }
 
+/** The installation that a Subscription stands for. @param versions ClusterServiceVersions by namespace and name */
 function subscription(object: Json, versions: ReadonlyMap<string, Json>): ClusterInstallation {
   const namespace = textAt(object, 'metadata', 'namespace');
   const name = textAt(object, 'status', 'installedCSV');
@@ -155,6 +156,7 @@ function settingsOf(object: Json, csv: Json | undefined): SubscriptionSettings {
   };
 }
 
+/** The installation that a ClusterExtension stands for. */
 function extension(object: Json): ClusterInstallation {
   const spec = isObject(object['spec']) && isObject(object['spec']['source']) ? object['spec']['source'] : {};
   const wanted = isObject(spec['catalog']) ? spec['catalog'] : {};

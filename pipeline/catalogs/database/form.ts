@@ -14,6 +14,7 @@ export const DATABASE: CatalogForm = {
   source: async (bytes, name) => (await import('./load.ts')).databaseSource(bytes, name),
 };
 
+/** Whether a path is a SQLite database, by its first bytes. */
 function isDatabaseFile(path: string): boolean {
   try {
     // What is not a plain file might never answer.

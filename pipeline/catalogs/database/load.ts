@@ -87,6 +87,7 @@ export function readRows(database: Database, name: string): DatabaseRows {
   return { packages, channels, entries: [...entryRows(database)], bundles: bundleRows(database) };
 }
 
+/** The rows of channel entries; those without a channel or bundle are left out. */
 function* entryRows(database: Database): Generator<EntryRow> {
   const query =
     'SELECT entry_id, channel_name, package_name, operatorbundle_name, replaces, depth FROM channel_entry';

@@ -63,6 +63,7 @@ interface PolicyClients {
   close(): void;
 }
 
+/** Registry clients under the rules of policies; `close` closes all of them. */
 export function clientsUnder(options: ClientOptions): PolicyClients {
   const clients: RegistryClient[] = [];
   return {

@@ -72,6 +72,10 @@ function isOfTheHost({ code, retryable }: PipelineError): boolean {
   return code === 'unreachable' || code === 'rate-limited' || (code === 'bad-answer' && retryable);
 }
 
+/**
+ * Looks up one reference, with the signature and checks that are demanded. A registry that does not answer is not asked
+ * again.
+ */
 async function ask(
   key: string,
   reference: Reference,
@@ -110,6 +114,7 @@ async function answerOf(key: string, reference: Reference, options: LookUpOption
   };
 }
 
+/** The image that was found, with why it counts as unsigned if it does. */
 async function withSignature(
   found: Extract<Lookup, { kind: 'found' }>,
   reference: Reference,
@@ -126,6 +131,7 @@ async function withSignature(
   }
 }
 
+/** The image that was found, with the results of the checks that its attestations state. */
 async function withChecks(
   found: Extract<Lookup, { kind: 'found' }>,
   reference: Reference,
@@ -228,6 +234,7 @@ async function withPlatforms(reference: Reference, { registry }: LookUpOptions):
 /** Bytes of a configuration at most. */
 const LARGEST_CONFIG = 4 * 1024 * 1024;
 
+/** The platform that an image's configuration declares. @throws PipelineError `bad-answer` if it declares none */
 async function readConfig(
   reference: Reference,
   config: Descriptor,

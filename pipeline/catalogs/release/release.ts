@@ -81,6 +81,10 @@ interface Releasing extends ReleaseRequest {
   readonly wanted: ReleaseConfig;
 }
 
+/**
+ * The texts of a template and of its catalogs once the bundle is in them; none, with findings, if the template cannot be
+ * expanded.
+ */
 async function releaseInto(
   place: ReleaseRepository,
   { package: name, image, rendering, bundle, wanted }: Releasing,

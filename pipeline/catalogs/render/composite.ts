@@ -48,6 +48,7 @@ export function readComposite(file: string, bytes: Uint8Array): CompositeRead {
   return { composite: { ...composite, value }, findings: errors };
 }
 
+/** The packages and images that a composite file lists, each package once. What is not valid becomes a finding. */
 function referencesOf(
   settings: Settings,
   value: unknown,

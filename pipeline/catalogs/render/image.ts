@@ -128,6 +128,11 @@ function partOf(source: CatalogSource, parses: (content: Uint8Array) => boolean)
   };
 }
 
+/**
+ * Reads the catalog in an unpacked index image.
+ *
+ * @throws PipelineError `not-found` if the labelled directory is not there
+ */
 function readIndexImage(
   name: string,
   { unpack }: OpenImage,

@@ -115,6 +115,7 @@ export function openSpool(mostHeld: number = MOST_HELD, shared?: SharedFile): Sp
 
 type Reading = (at: number, size: number) => Generator<Uint8Array>;
 
+/** Reads bytes at a position from blocks that follow each other in memory. */
 function heldBytes(blocks: readonly Buffer[]): Reading {
   const starts: number[] = [];
   let end = 0;
@@ -214,6 +215,9 @@ interface Press {
   readonly slotOf: (blob: Blob) => Slot | PipelineError;
 }
 
+/**
+ * Renders each blob as soon as it is read, and keeps only what the order of blobs goes by. The text waits in the spool.
+ */
 export function pressOf(format: RenderFormat, spool: Spool): Press {
   const slots = new Map<Blob, Slot | PipelineError>();
   const print = (blob: Blob): Slot | PipelineError => {

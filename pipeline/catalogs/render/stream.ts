@@ -57,6 +57,7 @@ async function renderLarge({
   return renderInTwoThreads(root, { format, migrates: rendering.migrates ?? false }, threads);
 }
 
+/** Renders catalogs in order without holding their blobs. @returns false if `refuses` rejects the findings */
 async function streamInOneThread(request: StreamRequest): Promise<boolean> {
   const spool = openSpool();
   try {

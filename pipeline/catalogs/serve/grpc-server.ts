@@ -163,6 +163,7 @@ interface Asked {
   readonly limits: GrpcLimits;
 }
 
+/** Starts to answer a call, or ends it if it is not one of gRPC or of a known method. */
 function takeCall(methods: GrpcMethods, { stream, headers, limits }: Asked): void {
   const status = httpStatus(headers);
   if (status !== 200) {
@@ -203,6 +204,10 @@ function timeoutOf(header: string | string[] | undefined): number | undefined {
   return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0);
 }
 
+/**
+ * Answers the messages of a call one by one. While a message is answered, the stream is paused, so a client cannot fill
+ * the memory.
+ */
 function answerMessages(
   call: Call,
   method: GrpcMethod,

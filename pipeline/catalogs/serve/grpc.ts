@@ -131,6 +131,7 @@ function methodsOf(service: ServiceDefinition, handlers: Readonly<Record<string,
   return methods;
 }
 
+/** A method that encodes and decodes messages around its handler. */
 function methodOf(definition: MethodDefinition<object, object>, handler: Handler): GrpcMethod {
   const frames = function* (request: Request, headers: IncomingHttpHeaders): Generator<Uint8Array> {
     try {
@@ -155,6 +156,7 @@ function requestOf(definition: MethodDefinition<object, object>, message: Buffer
   }
 }
 
+/** Handlers of the registry API, by name. */
 function registry(answers: Answers): Record<string, Handler> {
   return {
     ListPackages: () => answers.listPackages(),

@@ -115,6 +115,7 @@ function refuse(response: ServerResponse, code: number, message: string): void {
   response.end(`${message}\n`);
 }
 
+/** Sends the blobs that a query asks for as JSON lines: compressed, in a range, or only the headers, as asked. */
 async function sendLines(
   catalog: ServedCatalog,
   query: MetaQuery,

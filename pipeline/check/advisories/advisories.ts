@@ -184,6 +184,7 @@ interface Sought {
   readonly limits: Policy['limits'];
 }
 
+/** Whether a unit has blobs of a package. Only files that contain its name are parsed. */
 async function hasPackage(
   objects: Repository['objects'],
   { unit, tree, name, limits }: Sought,
@@ -219,6 +220,7 @@ interface Scene extends CatalogTexts {
   readonly published: readonly PublishedBundle[];
 }
 
+/** What an advisory changes in one catalog; `refused` says why it cannot be edited. */
 async function planCatalog(scene: Scene): Promise<Planned> {
   const { request, catalog, isMade, texts } = scene;
   const { advisory } = request;
@@ -266,6 +268,7 @@ interface State {
   readonly errors: readonly Finding[];
 }
 
+/** The catalog with these texts as rules see it, and the errors that opm finds in it. */
 async function stateOf(
   { request, catalog, published }: Omit<Scene, 'texts' | 'isMade'>,
   texts: ReadonlyMap<string, string>,

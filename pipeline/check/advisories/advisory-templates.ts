@@ -71,6 +71,7 @@ interface State {
   readonly file: string;
 }
 
+/** For each catalog that may be rendered from a template: the package before and after the advisory's edit. */
 async function statesOf(
   objects: Objects,
   request: AdvisoryRequest,
@@ -139,6 +140,7 @@ async function templatesIn(objects: Objects, request: AdvisoryRequest): Promise<
   return found.sort((a, b) => compareText(a.file, b.file));
 }
 
+/** The files outside of catalogs and bundles that may be templates of the advisory's package. */
 async function filesAside(
   objects: Objects,
   { commit, tree = commit, policy: { layout }, advisory }: AdvisoryRequest,
@@ -255,6 +257,7 @@ function differenceText(wanted: Blobs, is: Blobs): string | undefined {
   return messages(wanted) === messages(is) ? undefined : 'the deprecations';
 }
 
+/** The finding about a template that would undo the edit. @param why Portolan does not edit it */
 function findingOf({ file, schema }: Template, states: readonly State[], why: string | undefined): Finding {
   const changed = states.filter(({ plan }) => plan);
   const names = changed.map(({ catalog }) => catalog).join(', ');

@@ -155,6 +155,7 @@ interface BothPlans {
   readonly after: ReadonlyMap<string, CatalogPlan>;
 }
 
+/** What an advisory would change before and after the merge, by catalog. */
 async function bothPlans(
   repository: Repository,
   { policy, trees: { base, merged } }: CheckScene,
@@ -175,6 +176,7 @@ function isUndone(before: CatalogPlan | undefined, after: CatalogPlan | undefine
   return isDone(before) && !isDone(after);
 }
 
+/** The finding about a merge that undoes an advisory, at the bundle that is back if there is one. */
 function findingOf(advisory: StoredAdvisory, { after }: TouchedCatalog): Omit<Finding, 'severity'> {
   const { id, action, package: name, versions } = advisory;
   const back = after?.blobs.bundles.find((bundle) => bundle.package === name && isAffected(advisory, bundle));

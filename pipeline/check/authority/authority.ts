@@ -186,6 +186,7 @@ interface Decided {
   readonly needs: readonly Need[];
 }
 
+/** Decides who must still approve the changes of one package. */
 function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
   const { policy } = given;
   const subject = subjectOf(change);
@@ -205,6 +206,7 @@ function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
   return { decision, needs: [unnamed, ...decided.needs] };
 }
 
+/** Decides who must still approve the changes of an area, such as the policy or files outside of catalogs. */
 function decideArea(given: AuthorityFacts, change: AreaChange): Decided {
   if (mayAloneInArea(given, change)) {
     const reasons = [`the policy allows @${given.author.login} this change`];
@@ -234,6 +236,7 @@ interface Subject {
   readonly demands: readonly Demand[];
 }
 
+/** Compares what is demanded with who approved. @returns `needs` with the people who can meet what is missing */
 function decideDemands(given: AuthorityFacts, { subject, classes, owners, demands }: Subject): Decided {
   const { supporters, reasons } = supportersOf(given, subject, owners);
   const missing = missingFor(demands, supporters);

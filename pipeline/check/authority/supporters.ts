@@ -160,6 +160,9 @@ export interface AuthorityFacts extends AuthorityInput {
   readonly warnings: string[];
 }
 
+/**
+ * What all decisions about a change go by: admins, automation, authors of commits, and the last word of each reviewer.
+ */
 export function factsOf(input: AuthorityInput, policy: Policy): AuthorityFacts {
   const warnings: string[] = [];
   const admins = peopleOf(policy.owners.admins, { policy, directory: input.directory, warnings });

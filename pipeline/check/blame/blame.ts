@@ -108,6 +108,7 @@ function distinct(installations: readonly FleetInstallation[]): FleetInstallatio
   return all.sort((a, b) => compareText(a.package, b.package));
 }
 
+/** The catalogs to search for an installation: those of its platform, or all if none has its version. */
 function catalogsOf(
   { catalogs }: History,
   { platform }: FleetInstallation,

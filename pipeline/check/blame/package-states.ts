@@ -92,6 +92,10 @@ interface Ground {
   readonly reader: BlobReader;
 }
 
+/**
+ * The states of a package from the tip back, one for each merge that changed it. A state's world is read when it is asked
+ * for.
+ */
 function statesOf(
   { objects }: Repository,
   { tip, touching, policy, reader }: Ground,

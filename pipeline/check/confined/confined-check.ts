@@ -54,6 +54,7 @@ export function confinedCheck(confinement: Confinement): Checker {
   };
 }
 
+/** Runs a check in a process of its own, once. If that ends without a report, the report says why nothing was checked. */
 async function checkOnce(
   confinement: Confinement,
   repository: Repository,
@@ -85,6 +86,7 @@ async function started(repository: Repository, request: CheckRequest): Promise<S
   return startOf(repository, { base, head }, request);
 }
 
+/** The data of a check that the process gets. Functions stay here: the process asks for what they give. */
 function taskOf(repository: Repository, request: CheckRequest): Task {
   const { historyOf, registryFor, cache, people, kept: _, otherCatalogs, crds, manifests, ...data } = request;
   if (otherCatalogs || crds || manifests)
@@ -114,6 +116,7 @@ type Ended = Exclude<FromReader, { kind: 'ask' }> | { readonly kind: 'ended'; re
 /** Characters of the process's last output that are kept. */
 const LAST_WORDS = 4000;
 
+/** Starts the process, waits for its end, and removes all that it left. */
 async function readIn(confinement: Confinement, task: Task, answers: Answers): Promise<Ended> {
   const { file, words } = confinement;
   const folder = mkdtempSync(join(tmpdir(), 'portolan-reader-'));
@@ -140,6 +143,7 @@ interface Watch {
   readonly limits: ProcessLimits;
 }
 
+/** How the process ends: with a report, an error, or a reason such as a limit. Answers its questions until then. */
 function endOf(child: ChildProcess, task: Task, { answers, limits }: Watch): Promise<Ended> {
   let unwatch: (() => void) | undefined;
   const ended = new Promise<Ended>((resolve) => {
@@ -160,6 +164,7 @@ function endOf(child: ChildProcess, task: Task, { answers, limits }: Watch): Pro
   return ended.finally(unwatch);
 }
 
+/** Answers one question of the process, if it is one of those that it may ask. */
 async function answer(
   child: ChildProcess,
   answers: Answers,

@@ -54,6 +54,10 @@ async function run(task: Task, ask: Ask): Promise<FromReader> {
   }
 }
 
+/**
+ * The repository as the confined process has it: objects that are here are read directly, all else is asked of the
+ * parent.
+ */
 function repositoryOf({ settings, scratch, shallow, isRemote, brought }: Task, ask: Ask): Repository {
   const store = new BatchProcess({ settings, directory: scratch, bare: true });
   const objects = isRemote
@@ -73,6 +77,7 @@ function repositoryOf({ settings, scratch, shallow, isRemote, brought }: Task, a
   };
 }
 
+/** The check's request, with functions that ask the parent. */
 function requestOf({ request, people, has }: Task, ask: Ask): CheckRequest {
   return {
     ...request,

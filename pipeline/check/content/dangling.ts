@@ -145,6 +145,7 @@ async function isBundle({ objects }: CheckScene, { id }: BundleFolder): Promise<
 /** Every name in a manifest, in block and flow style. */
 const CSV_NAME = /(?<![\w.-])["']?name["']?\s*:\s*["']?([\w.+-]+)/g;
 
+/** Whether a bundle's folder has the ClusterServiceVersion of one of these bundles. It is searched for, not parsed. */
 async function hasCsvOf(
   { objects, policy }: CheckScene,
   { id }: BundleFolder,

@@ -37,6 +37,7 @@ async function findingsIn({ objects, policy, change }: CheckScene, tree: string)
 const MOST_DOCKERFILES = 300;
 const MOST_BYTES = 256 * 1024;
 
+/** The catalog fragments that Dockerfiles of the tree ship, if the change is about them. */
 async function fragmentsIn(
   objects: ObjectReader,
   tree: string,
@@ -71,6 +72,7 @@ const PACKAGE = /["']?schema["']?\s*:\s*["']?olm\.package["']?\s*(?:[,}#\r\n]|$)
 /** Most bytes of a file that is searched for a package. */
 const MOST_CATALOG = 64 * 1024 * 1024;
 
+/** Whether the files that a fragment ships define a package; undefined if that cannot be known. */
 async function hasPackage(
   fragment: Omit<Fragment, 'hasPackage'>,
   files: ReadonlyMap<string, ListedFile>,

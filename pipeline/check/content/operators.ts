@@ -34,6 +34,7 @@ interface ChangedOperator {
   readonly changed: ReadonlySet<string>;
 }
 
+/** The folders of operators that a change touches, with the names that it touches in each. */
 function foldersOf({ change, policy: { layout } }: Pick<CheckScene, 'change' | 'policy'>): ChangedOperator[] {
   const folders = new Map<string, Set<string>>();
   for (const { path } of change.paths) {
@@ -51,6 +52,7 @@ function foldersOf({ change, policy: { layout } }: Pick<CheckScene, 'change' | '
     .sort((a, b) => compareText(a.path, b.path));
 }
 
+/** Findings of one operator's folder; none if the folder is not an operator's. */
 async function findingsIn(
   { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
   tree: string,

@@ -79,6 +79,7 @@ function startOf(file: string): Location {
 /** Paths of a folder's files before and after the merge. */
 type Sides = readonly [before: string[], after: string[]];
 
+/** Sorts the paths of a change, as operator-pipelines does: operators, bundles, catalogs, and all else. */
 async function partsOf({ objects, trees, change }: CheckScene): Promise<Parts> {
   const operators = new Map<string, string>();
   const bundles = new Map<string, ChangedBundle>();
@@ -123,6 +124,7 @@ function hasCatalog(files: readonly string[]): boolean {
 
 const CATALOG_FILES = ['catalog.yaml', 'catalog.yml', 'catalog.json'] as const;
 
+/** Reports parts that operator-pipelines does not accept in one pull request. */
 function reportMixture({ operators, bundles, catalogs, others }: Parts, report: Report): void {
   const added = bundles.filter(({ isBefore }) => !isBefore);
   const deleted = bundles.filter(({ isAfter }) => !isAfter);

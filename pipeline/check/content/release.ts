@@ -129,6 +129,7 @@ async function foreseeOne(
   drafts.released.push({ package: of, version, image: made.reference, by: release.mode, files: changed });
 }
 
+/** A bundle as it will be once it is released. */
 function foreseenBundle(
   { package: name, folder }: AddedBundle,
   csv: string,

@@ -105,6 +105,7 @@ interface Elsewhere extends Omit<TakenNames, 'findings'> {
   readonly owners: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
+/** The packages of other catalogs on the same clusters, by catalog, and which of these could not be read. */
 async function namesElsewhere(
   { scene: { objects, policy }, trees }: Pull,
   { registry, store, otherCatalogs }: NameSources,

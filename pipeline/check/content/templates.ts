@@ -63,6 +63,7 @@ function isAside(kinds: ReadonlySet<PathKind>): boolean {
 /** Largest `ci.yaml` and template that are read, in bytes. */
 const FILE_BYTES = 4 * 1024 * 1024;
 
+/** Findings about packages whose templates and catalogs differ, in one tree. */
 async function driftIn(scene: Scene, tree: string, names: readonly string[]): Promise<Finding[]> {
   const units = [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()];
   const found: Finding[] = [];
@@ -127,6 +128,7 @@ function mappingIn(settings: Settings, written: unknown, i: number): Mapping[] {
   return [{ template, type: typeof type === 'string' ? type : '', catalogs }];
 }
 
+/** Findings about catalogs that a package's mapping has and the repository lacks, and the other way round. */
 function mappingFindings({ name, mappings, place }: Mapped, units: readonly CatalogUnit[]): Finding[] {
   // A pull request with the first bundle comes before the one with the catalogs.
   if (units.length === 0) return [];
@@ -167,6 +169,10 @@ function mappingFindings({ name, mappings, place }: Mapped, units: readonly Cata
 
 type Placed = Mapped & { readonly tree: string };
 
+/**
+ * Findings about basic templates that differ from a catalog rendered from them. Equal ones of several catalogs are one
+ * finding.
+ */
 async function templateFindings(
   scene: Scene,
   placed: Placed,
@@ -246,6 +252,7 @@ export function differenceOf(wanted: Blobs, is: Blobs): Difference | undefined {
   return bundleDifference(wanted, is);
 }
 
+/** The first difference between a channel in a template and in its catalog. */
 function entryDifference(wanted: Channel, is: Channel): Difference | undefined {
   const of = `in channel ${quoted(wanted.name)}`;
   for (const entry of wanted.entries) {

@@ -166,6 +166,7 @@ function fileOf({ before, after }: PathChange): PathChange['after'] {
   return file && whyUnreadable(file.mode) === undefined ? file : undefined;
 }
 
+/** Whether a file is a catalog or a part of one, by its blobs. One that is too large to read counts as such. */
 async function isCatalog(
   objects: ObjectReader,
   { id, path }: { readonly id: string; readonly path: string },

@@ -42,6 +42,7 @@ interface Counting {
   readonly packages: ReadonlySet<string> | undefined;
 }
 
+/** Counts what becomes of a fleet's clusters, and how many of them each finding concerns. */
 function numbersOf(given: Fleet, { worlds, simulate, packages }: Counting): FleetNumbers {
   const fleet = withPackages(given, packageIndex(worlds));
   const count = affectedCounter(fleet, simulate);

@@ -43,6 +43,11 @@ function recordsOf({ path, text }: FleetFile): FleetRecord[] {
   });
 }
 
+/**
+ * The records of a JSON document: Portolan's own, a query of Prometheus, or a search of ACM; undefined for others.
+ *
+ * @throws PipelineError for a result that may be incomplete
+ */
 function jsonRecords(value: unknown, at: string): FleetRecord[] | undefined {
   if (!isObject(value)) return undefined;
   if (value['kind'] === 'Fleet' && Array.isArray(value['rows']))

@@ -163,6 +163,7 @@ function defectOf(record: FleetRecord): Omit<BadRow, 'place'> | undefined {
   return undefined;
 }
 
+/** The installation that a record stands for; what the record lacks is empty. */
 function installationOf(record: FleetRecord): FleetRow['installation'] {
   const { platform = '', olm = '', csv = '', version = '', range = '', catalog = '', approval = '' } = record;
   return {
