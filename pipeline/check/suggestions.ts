@@ -76,6 +76,10 @@ interface HeadLines {
   readonly own: (line: number) => boolean;
 }
 
+/**
+ * The correction of a finding as a suggestion for its line; undefined if the pull request has not written the line, or if
+ * the text has hidden characters.
+ */
 function suggested(
   { rule, message, correction }: Finding,
   { path }: MergedFile,
@@ -95,6 +99,10 @@ function suggested(
   return { rule, message, file: path, line, before, after };
 }
 
+/**
+ * Reads the lines of a file at the head, and which of them the pull request has written. Undefined if the merge changed
+ * the file.
+ */
 function linesReader(
   repository: Repository,
   { ancestor, head }: { readonly ancestor: string; readonly head: string },

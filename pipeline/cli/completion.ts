@@ -47,6 +47,7 @@ interface CompletableOption {
   readonly choices: readonly string[];
 }
 
+/** What a shell completes of a command: its options, and the values of those with fixed ones. */
 function completableOf({
   words,
   summary,
@@ -141,6 +142,7 @@ function bashScript(commands: readonly Completable[], shell: 'bash' | 'zsh'): st
   return `${lines.join('\n')}\n`;
 }
 
+/** The completion script for fish. */
 function fishScript(commands: readonly Completable[]): string {
   const { second } = wordsOf(commands);
   const summaryOf = (words: string): string => commands.find((one) => one.words === words)?.summary ?? '';

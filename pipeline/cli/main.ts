@@ -37,6 +37,7 @@ export async function main(
   }
 }
 
+/** Finds the command that the arguments name, and runs it or prints its help. */
 async function dispatch(
   parameters: readonly string[],
   version: string,
@@ -85,6 +86,7 @@ function findCommand(words: readonly string[]): CommandEntry | undefined {
   return matching.sort((a, b) => b.words.length - a.words.length)[0];
 }
 
+/** Lists the commands of a family, such as `portolan mirror`. @throws PipelineError `usage` for other words */
 async function unknownCommand(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const family = COMMANDS.filter((entry) => entry.words.startsWith(`${words[0]} `));
   if (family.length > 0) {

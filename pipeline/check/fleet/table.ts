@@ -53,6 +53,11 @@ export function tableRecords(text: string, path: string): FleetRecord[] {
   }
 }
 
+/**
+ * The records of a CSV table, one a row.
+ *
+ * @throws PipelineError `usage` for a table that is not one of a fleet, or lacks what is installed
+ */
 function recordsOf(text: string, path: string): FleetRecord[] {
   const rows = csvRows(text);
   const header = rows.next();
@@ -126,6 +131,7 @@ function textsOnce(): (text: string) => string {
   };
 }
 
+/** The record of one row. @param has whether the table has a column */
 function recordOf(place: string, cell: Cells, has: (name: string) => boolean): FleetRecord {
   const isSubscription = has('installed');
   // The name of a row is its subscription's, where a column of its own has the installed ClusterServiceVersion.

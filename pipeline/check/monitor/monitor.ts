@@ -94,6 +94,10 @@ interface MonitorFix {
   readonly patch?: string;
 }
 
+/**
+ * Checks the merges of a repository, and follows each installation that a merge left without upgrades until it is
+ * repaired.
+ */
 export async function monitor(
   repository: Repository,
   { name, removed, today, ...asked }: MonitorRequest,
@@ -162,6 +166,11 @@ interface Reported {
   readonly findings: readonly Finding[];
 }
 
+/**
+ * What a merge took from the installations of one package.
+ *
+ * @returns no entry if the upgrade paths through the history do not confirm it
+ */
 async function entryOf(
   search: Search,
   { merge, of, findings }: Reported,
@@ -294,6 +303,7 @@ async function repairOf(later: readonly PackageState[], about: About): Promise<M
   return repaired?.merge && mergeOf(repaired.merge.id, repaired.merge);
 }
 
+/** A fix for installations that are still stuck, with a patch if the change is small; undefined if none is found. */
 async function fixOf(
   { repository, tip }: Search,
   { stuck, states, before }: Unrepaired,

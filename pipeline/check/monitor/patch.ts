@@ -36,6 +36,9 @@ export async function patchOf(
   return after && hunkOf(location.file, joined(before), joined(after));
 }
 
+/**
+ * The file with a channel's entries changed; undefined if the entries are not in it, or if a fix adds or removes some.
+ */
 function edited(
   file: FileText,
   { package: name, channel, entries }: Required<Omit<Edit, 'location'>>,

@@ -11,6 +11,7 @@ export function gateReports(policy: Policy, findings: readonly Finding[]): GateR
   return policy.presets.map((name) => gateReport(PRESETS[name], policy, findings));
 }
 
+/** What another gate would say of these findings, by the checks of its preset. */
 function gateReport(preset: Preset, policy: Policy, findings: readonly Finding[]): GateReport {
   const checks = preset.rows.flatMap((row) => {
     const counted = severitiesIn(row, policy, findings);

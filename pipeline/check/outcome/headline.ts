@@ -38,6 +38,7 @@ export function headlineFor(checked: Checked): string {
   return `allowed, and ${passed}${byHand === undefined ? '' : `; ${byHand}`}`;
 }
 
+/** The headline of a check that passed, with a warning if somebody may be left without an upgrade. */
 function passedText({ uncounted, template, findings }: Checked): string {
   const passed =
     uncounted === 0

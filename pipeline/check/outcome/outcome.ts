@@ -57,6 +57,7 @@ type Outcome =
       readonly authority: AuthorityDecision | undefined;
     });
 
+/** The report of a check, however it ended. */
 export function reportOf(outcome: Outcome): CheckReport {
   switch (outcome.kind) {
     case 'no policy': {
@@ -122,6 +123,7 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
   };
 }
 
+/** The report of a check that read everything: waivers are applied, and rules that are not enforced do not count. */
 function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const { change, defects, authority, policy, today, count } = outcome;
   const { results, references, incomplete, templatesAlone, fleet } = defects;
@@ -240,6 +242,7 @@ function packageReport({ name, catalogs, classes, details }: PackageChange): Pac
   return { name, catalogs, classes: [...classes], details };
 }
 
+/** A decision about approvals in the form of the report; `not judged` if nobody asked for one. */
 function authorityReport(authority: AuthorityDecision | undefined, author = ''): AuthorityReport {
   if (!authority) return { decision: 'not judged', reasons: [], needs: [], warnings: [] };
   return {

@@ -115,6 +115,7 @@ interface Ci {
 /** Largest `ci.yaml`, in bytes. */
 const CI_BYTES = 1024 * 1024;
 
+/** The ci.yaml of a package, if the policy names such files and the package has one. */
 async function ciOf(
   objects: ObjectReader,
   { commit, policy }: PromotionRequest,
@@ -162,6 +163,7 @@ interface UnitFiles {
   readonly settings: Ci | undefined;
 }
 
+/** The package's files at their paths in the next catalog, and its ci.yaml with the template mapped there too. */
 async function filesOf(
   objects: ObjectReader,
   { unit, request, settings }: UnitFiles,

@@ -91,6 +91,7 @@ export async function repin(
 /** Largest lock that is read, in bytes. */
 const LOCK_BYTES = 16 * 1024 * 1024;
 
+/** The lock file at a path of a commit; undefined if there is none. @throws PipelineError `usage` if it is not valid */
 async function lockAt(
   objects: ObjectReader,
   commit: string,
@@ -152,6 +153,7 @@ function movedTags(before: ReferenceLock, after: ReferenceLock): MovedTag[] {
     .sort((a, b) => compareText(a.tag, b.tag));
 }
 
+/** The files with new pins, and findings about references that must be changed by hand. */
 async function pinnedFiles(
   sources: readonly CatalogSource[],
   pins: ReturnType<typeof pinsByFile>,

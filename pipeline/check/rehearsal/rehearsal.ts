@@ -290,6 +290,7 @@ export function accountOf({
   };
 }
 
+/** What a rehearsal keeps of the report about one merge. */
 function rehearsedMerge({ id, date, subject }: MergedCommit, report: CheckReport): RehearsedMerge {
   const { authority, findings, headline, packages } = report;
   const isDenied = authority.decision === 'deny';

@@ -133,6 +133,7 @@ interface Listed {
   readonly files: readonly TreeEntry[];
 }
 
+/** Look-ups of the manifests of bundles in one tree. A bundle is known only if all of its files were read. */
 async function sideOf(
   shelf: Shelf,
   tree: string,
@@ -241,6 +242,7 @@ async function readAll(shelf: Shelf, name: string, manifests: readonly Listed[])
   }
 }
 
+/** Reads a file of a bundle: at once if it may be a CRD, else when somebody asks for it. */
 function readManifest(shelf: Shelf, name: string, bytes: Buffer): Read {
   const value = (): unknown => firstValue(readManifestFile(name, bytes))?.value;
   if (bytes.includes('CustomResourceDefinition') || shelf.kept + bytes.length > MOST_KEPT) {

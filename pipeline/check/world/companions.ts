@@ -86,6 +86,11 @@ export function isPath(text: string): boolean {
 
 type ReadCompanion = (text: string, catalog: string) => Promise<Sided<Catalog>>;
 
+/**
+ * Reads another catalog of the same clusters, from a path or an image, each once.
+ *
+ * @returns it before and after the merge
+ */
 function companionReader({ objects, trees, policy, registry, store }: CompanionsRequest): ReadCompanion {
   const known = new Map<string, Promise<Catalog>>();
   const once = (key: string, make: () => Promise<Catalog>): Promise<Catalog> => {
@@ -118,6 +123,7 @@ interface Entry {
   readonly id: string;
 }
 
+/** The outline of the catalog in a tree. @throws PipelineError `too-large` beyond the policy's limit */
 async function catalogAt(objects: ObjectReader, entry: Entry, { limits }: Policy): Promise<Catalog> {
   const files = isTree(entry.mode) ? await listFiles(objects, entry.id) : [entry];
   const plain = files.filter(({ mode }) => whyUnreadable(mode) === undefined);
@@ -133,6 +139,7 @@ async function catalogAt(objects: ObjectReader, entry: Entry, { limits }: Policy
   return wholeCatalog(entry.path, await load(source, limits, OUTLINE));
 }
 
+/** The outline of the catalog in an index image, kept in the store by its digest. */
 function catalogOfImage(text: string, ports: ImagePorts): Promise<Catalog> {
   const options = {
     directory: '/',

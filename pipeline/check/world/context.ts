@@ -146,6 +146,10 @@ export class ContextReader {
     return [...found, ...files.filter(({ made }) => made)];
   }
 
+  /**
+   * Whether a file contains one of the names, by its bytes. A file beyond the limits is not searched: `leftElsewhere`
+   * notes its catalog.
+   */
   async #mentions({ id, unit }: CatalogFile, names: ReadonlySet<string>): Promise<boolean> {
     const size = (await this.#objects.info(id))?.size ?? 0;
     if (this.#searched + size > this.#limits.contextBytes || size > this.#limits.fileBytes) {
@@ -171,6 +175,7 @@ export class ContextReader {
     for (let i = 0; i < plain.length; i += TOGETHER) await this.#readBatch(plain.slice(i, i + TOGETHER));
   }
 
+  /** Reads the outlines of files until the limit; `left` stands for those beyond it. */
   async #readBatch(files: readonly CatalogFile[]): Promise<void> {
     const isFull = (): boolean => this.#count.bytes >= this.#limits.contextBytes;
     if (isFull()) {

@@ -26,6 +26,7 @@ export async function readAlike(place: Ground, drafts: readonly MemberDraft[]): 
   return read;
 }
 
+/** Reads the state that equal catalogs share, once, with what is different around each of them. */
 async function readMembers(place: Ground, members: readonly MemberDraft[]): Promise<TouchedCatalog> {
   const [first] = members;
   if (!first) throw new TypeError('internal error: an empty group of catalogs');
@@ -47,6 +48,7 @@ async function readMembers(place: Ground, members: readonly MemberDraft[]): Prom
   };
 }
 
+/** The blobs of files, and what could not be read of them. */
 async function readState({ reader }: Ground, files: readonly CatalogFile[]): Promise<CatalogState> {
   const parts = await Promise.all(
     files.map(async (file): Promise<Pick<CatalogState, 'blobs' | 'unread'>> => {

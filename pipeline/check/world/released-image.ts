@@ -48,6 +48,7 @@ function naming(packages: ReadonlySet<string>): (content: Uint8Array) => boolean
   };
 }
 
+/** The packages in an index image. @param parses which files must be parsed; by default all */
 async function readImage(
   name: string,
   registry: Registry,

@@ -59,6 +59,11 @@ interface Reader {
   ledger(path: string): Promise<Published>;
 }
 
+/**
+ * What was released of a catalog: in its image, in a ledger, or both.
+ *
+ * @throws PipelineError if one of them does not have the catalog
+ */
 async function releasedBy(
   { image, ledger }: ReleasedSources,
   catalog: string,
@@ -86,6 +91,7 @@ async function releasedBy(
   );
 }
 
+/** Reads images and ledgers, each once. */
 function reader(
   objects: ObjectReader,
   { base, policy: { limits }, registry, store, packages }: ReleasedRequest,

@@ -96,6 +96,7 @@ interface Shared {
   readonly worlds: Map<string, Map<Catalog, Promise<World>>>;
 }
 
+/** What the world of one catalog is made from, before or after the merge. */
 async function optionsOf(
   { name, following, preceding, predecessors, context }: Member,
   when: Side,
@@ -147,6 +148,9 @@ function followingWorld(name: string, catalog: Catalog, { world, worlds }: Share
   );
 }
 
+/**
+ * The world of a catalog from which clusters come with an update of the platform. It has only the packages that change.
+ */
 function precedingWorld(name: string, when: Side, shared: Shared): Promise<World> {
   const { world, packages, worlds } = shared;
   const catalog = world.everywhere?.get(name)?.[when] ?? NOTHING;

@@ -58,6 +58,7 @@ function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal)
   return locationFrom(directory, parseLocation(to));
 }
 
+/** Checks a bundle, builds its image and pushes it. With errors, it is built only with --force. */
 async function make(place: ImageLocation, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const [directory = '', to = ''] = invocation.operands;
   const mediaType = MEDIA_TYPES.find((type) => type === invocation.text('media-type')) ?? 'oci';

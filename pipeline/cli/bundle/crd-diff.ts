@@ -55,6 +55,7 @@ interface PrintedChange {
   readonly hint?: string;
 }
 
+/** The unsafe changes between two versions of a CRD, as this release of OLM v1 reports them. */
 function changesOf([before, after]: [Crd, Crd], release: 'v1' | LegacyRelease): PrintedChange[] {
   const name = after.name;
   if (release === 'v1') {

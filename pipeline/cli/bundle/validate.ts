@@ -230,6 +230,7 @@ async function severitiesIn(invocation: Invocation, { directory }: Terminal): Pr
   return severitiesInFile(file, directory);
 }
 
+/** The options of a bundle's check. @throws PipelineError `usage` */
 function optionsOf(invocation: Invocation, { directory }: Terminal): InspectOptions {
   const { text } = invocation;
   const form = KUBERNETES_VERSION;

@@ -220,6 +220,7 @@ async function pastOf(
   }
 }
 
+/** The catalogs that the arguments name: directories and images, or those of a commit. */
 async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<ReadCatalog[]> {
   const { operands, text } = invocation;
   const commit = text('commit');

@@ -148,6 +148,7 @@ function loadedByV1(
   return catalogs.map((one, i) => ({ ...one, serving: isLoadedByV1(read[i]?.unread ?? [], name) }));
 }
 
+/** The catalog that a question is about. @throws PipelineError `usage` if several have the package, and none is named */
 function sourceOf({ catalogs }: Scope, question: Question): ScopeCatalog {
   const { package: name, catalog } = question;
   const having = catalogs.filter((one) => one.catalog.packages.has(name));
@@ -170,6 +171,11 @@ function sourceOf({ catalogs }: Scope, question: Question): ScopeCatalog {
   });
 }
 
+/**
+ * The bundle that is installed; `assumed` if no catalog has it.
+ *
+ * @throws PipelineError `usage` if several bundles have the version
+ */
 function installedOf(
   source: ScopeCatalog,
   { package: name, version, bundle, channels }: Question,
@@ -221,6 +227,7 @@ function absentName(source: ScopeCatalog, ofPackage: string, version: string): s
   return `${ofPackage}.v${version}`;
 }
 
+/** The upgrade path under OLM v0, with requirements that are missing and neighbors that would block it. */
 function answerV0(
   scope: Scope,
   source: ScopeCatalog,
@@ -278,6 +285,7 @@ function nextBundles(source: ScopeCatalog, place: Place, installed: Installed | 
   return entries.flatMap(({ name }) => ofPackage.bundles.get(name) ?? []);
 }
 
+/** The upgrade path under OLM v1. */
 function answerV1(
   scope: Scope,
   { question, bundle }: { question: Question; bundle: Installed | undefined },
@@ -293,6 +301,7 @@ function answerV1(
   return answered(scope, path, { where, channels, package: name });
 }
 
+/** A path in the form of the answer. */
 function answered(
   { catalogs }: Scope,
   { olm, steps, last, arrives }: DetailedPath,

@@ -86,6 +86,7 @@ async function fleetOf(
   return { fleet: auditFleet(fleet, worlds, packages).report };
 }
 
+/** The question that the options ask. */
 function questionOf(invocation: Invocation): Question {
   const { text, word, list, needed } = invocation;
   const olm = word('olm', ['v0', 'v1']);
@@ -107,6 +108,7 @@ function priorityOf(text: string): [string, number] {
   return [name, Number(number)];
 }
 
+/** Says on standard error which catalogs have parts that were skipped. */
 function warnOfErrors(
   catalogs: readonly {
     readonly name: string;
@@ -143,6 +145,7 @@ function answerText(answer: Answer, question: Question): string {
   return linesText(lines);
 }
 
+/** The answer for one OLM as lines of text. */
 function pathLines(answered: AnsweredPath, question: Question): string[] {
   const { olm, where, steps, last, arrives, missing = [], unless = [] } = answered;
   const names = steps.map(

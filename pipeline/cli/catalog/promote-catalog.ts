@@ -26,6 +26,7 @@ function requestOf({ needed }: Invocation, { now }: Terminal) {
   return { from: needed('from'), to: needed('to'), today: now().toISOString().slice(0, 10) };
 }
 
+/** Promotes in a clone: writes the files to the work tree. */
 async function here(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const directory = await workTreeOf(resolve(terminal.directory, place), searchPath(terminal));
   const repository = await openRepository(directory, searchPath(terminal));
@@ -79,6 +80,7 @@ function countOf({ promoted, skipped }: Promotions): string {
   return `promoted ${amount(promoted.length, 'package')}, skipped ${skipped.length}\n`;
 }
 
+/** Promotes on GitHub: opens a pull request for each package or group. */
 async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const opened = openOnGitHub(place, terminal);
   try {

@@ -198,6 +198,7 @@ function jsonOf({ resolution, findings, exit, written }: Outcome): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
+/** Prints findings, what could not be resolved, and the verdict. */
 async function printText(
   { resolution, findings, exit, written }: Outcome,
   terminal: Terminal,

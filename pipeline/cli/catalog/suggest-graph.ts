@@ -180,6 +180,7 @@ function packagesOf({ catalog }: World, names: readonly string[]): Package[] {
   });
 }
 
+/** How the options want the graph to be. */
 function policyOf(invocation: Invocation, ofPackage: Package): GraphPolicy {
   const { list, word, text } = invocation;
   const isNew = text('versions') !== undefined;
@@ -231,6 +232,7 @@ interface Suggested {
   readonly suggestion: Suggestion;
 }
 
+/** Prints the suggestion as text, as changed channels, or as a template. */
 async function print(all: readonly Suggested[], invocation: Invocation, terminal: Terminal): Promise<void> {
   const format = invocation.word('output', ['text', 'yaml', 'json']) ?? 'text';
   const template = invocation.word('template', ['basic', 'semver']);

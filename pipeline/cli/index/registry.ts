@@ -58,6 +58,7 @@ export const command: Command = {
   },
 };
 
+/** The certificate and key that the options name. @throws PipelineError `usage` if they do not fit */
 function tlsOf(invocation: Invocation, { directory }: Terminal): Pick<RegistryOptions, 'tls'> {
   const [cert, key] = [invocation.text('tls-cert'), invocation.text('tls-key')];
   if (cert === undefined && key === undefined) return {};

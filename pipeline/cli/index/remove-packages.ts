@@ -18,6 +18,7 @@ interface Kind {
   readonly keeps: boolean;
 }
 
+/** The command that keeps, or removes, packages of an index. */
 function keepCommand({ words, option, description, keeps }: Kind): Command {
   const command: Command = {
     words,
@@ -65,7 +66,12 @@ function keepCommand({ words, option, description, keeps }: Kind): Command {
   return command;
 }
 
-/** @throws PipelineError `not-found` for a package that is not there */
+/**
+ * The blobs of the named packages, or of all others.
+ *
+ * @param keeps whether the named ones stay
+ * @throws PipelineError `not-found` for a package that is not there
+ */
 function kept(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Blobs {
   const there = new Set(blobs.packages.map(({ name }) => name));
   const missing = [...names].filter((name) => !there.has(name)).sort(compareText);

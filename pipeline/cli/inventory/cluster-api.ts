@@ -135,6 +135,7 @@ function answeredText({ name }: ClusterAccess, { path, status }: Answered): stri
   return `cluster ${JSON.stringify(name)} answered ${status} to GET ${path.replace(/\?.*/, '')}`;
 }
 
+/** The error for a reply that is not a success, with the server's reason and a hint. */
 function refusal(access: ClusterAccess, { path, status, body }: Answered & ApiAnswer): PipelineError {
   const value = parsedJson(body);
   const said =
@@ -164,6 +165,12 @@ interface Connection {
   readonly longest: number;
 }
 
+/**
+ * Sends one GET request.
+ *
+ * @returns the status and the whole body
+ * @throws PipelineError `unreachable`, or `too-large` once all answers exceed the budget
+ */
 function answerTo(
   { name, server, token }: ClusterAccess,
   { agent, budget, longest }: Connection,

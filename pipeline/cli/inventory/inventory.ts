@@ -134,6 +134,9 @@ function isTextAt(value: unknown, [key, ...rest]: readonly string[]): boolean {
   return isObject(value) && isTextAt(value[key], rest);
 }
 
+/**
+ * The row of an installation; none if nothing is installed yet. An anonymous row has no names of objects and catalogs.
+ */
 function rowOf(
   one: ClusterInstallation,
   about: { readonly cluster: string; readonly platform: string; readonly anonymize: boolean },

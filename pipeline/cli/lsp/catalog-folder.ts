@@ -181,6 +181,7 @@ const SEGMENT_PLACE = /segment-(\d+)(?::(\d+))?/g;
 /** The file of each document, and the line at which the document starts, counted from 0. */
 type Places = ReadonlyMap<number, { readonly file: string; readonly line: number }>;
 
+/** A finding about a segment with its places in the file, in its message too. */
 function placedFinding(finding: Finding, places: Places): Finding {
   const { correction } = finding;
   const at = correction && placed(correction.location, places);
@@ -200,6 +201,7 @@ function placed({ file, line, column }: Location, places: Places): Location | un
   return place && { file: place.file, line: place.line + line, column };
 }
 
+/** Reads one document: its blobs in outline, its own findings, and the packages that it is about. */
 async function readSegment({ id, text }: Segment): Promise<ReadSegment> {
   const findings: Finding[] = [];
   const checkBundle = bundleChecker(RULES, ownSeverity, findings);

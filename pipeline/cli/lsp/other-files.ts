@@ -64,6 +64,7 @@ async function bundleFindings(
   );
 }
 
+/** Findings about a release-config.yaml with this text, which need not be saved. */
 async function releaseFindings(path: string, text: string): Promise<Finding[]> {
   const [, root = '', folder = ''] = /^(.*?)\/?([^/]+\/[^/]+\/[^/]+)\/[^/]+$/.exec(path) ?? [];
   const repository = directoryRepository(root);

@@ -42,6 +42,7 @@ export class SegmentedText {
     return this.#segments.map(({ text }) => text).join('');
   }
 
+  /** Applies a change of the editor. Segments that stay the same keep their ids, so they are not read again. */
   change({ range, text }: TextChange): void {
     if (!range) {
       this.#segments = split(text);

@@ -72,6 +72,7 @@ class Session {
     this.#connection = connection;
   }
 
+  /** Registers what the server answers. @param end called with the exit code at the end of the session */
   listen(end: (exit: 0 | 1) => void): void {
     const connection = this.#connection;
     let isShutDown = false;
@@ -158,6 +159,10 @@ class Session {
     return folder;
   }
 
+  /**
+   * Checks a document soon, together with others that the editor sends at the same time. When that is done, the rest of
+   * large catalogs is checked.
+   */
   #check(uri: string): void {
     clearTimeout(this.#quiet);
     const isFirst = this.#waiting.size === 0;
@@ -195,6 +200,7 @@ class Session {
     await this.#publish(uri, open, [{ rule: UNCHECKED, severity: 'warning', message, location }]);
   }
 
+  /** Checks a document, with the catalog that it is a part of, and publishes the findings of all open documents there. */
   async #checked(uri: string, all: boolean): Promise<void> {
     const open = this.#open.get(uri);
     if (!open) return;
@@ -302,6 +308,7 @@ function rangeOf({ line, column }: Location, text: string): Range {
   return { start, end: { line: line - 1, character: Math.max(column, text.trimEnd().length) } };
 }
 
+/** The quick fix of a finding in a range of lines; none if it has no correction. */
 function actionFor(
   { uri, open, range }: { readonly uri: string; readonly open: Open; readonly range: Range },
   finding: Finding,
@@ -330,6 +337,7 @@ function lspLocation(place: Location): LspLocation {
   return { uri: pathToFileURL(place.file).href, range: { start, end: start } };
 }
 
+/** An item of the outline in the protocol's form. Its range contains those of its children. */
 function documentSymbol({ name, detail, kind, place, children }: OutlineItem): DocumentSymbol {
   const start = { line: place.line - 1, character: place.column - 1 };
   const range = { start, end: { line: start.line, character: start.character + name.length } };

@@ -59,6 +59,7 @@ function imageOf(source: ClusterObject): string {
 
 const LARGEST = 2 ** 31 - 1;
 
+/** What becomes of a CatalogSource: a new ClusterCatalog, an existing one that has its image, or a reason to skip it. */
 function movedCatalog(source: ClusterObject, around: Around): MovedCatalog {
   const image = imageOf(source);
   const about = { source: refOf(source), image, notes: notesOf(source) };
@@ -133,6 +134,7 @@ function adoptable(
   return alike.find((one) => place(one).name === name) ?? alike[0];
 }
 
+/** What a ClusterCatalog cannot keep of a CatalogSource. */
 function notesOf(source: ClusterObject): string[] {
   const secrets = member(source, 'spec', 'secrets');
   const count = Array.isArray(secrets) ? secrets.length : 0;
@@ -148,6 +150,7 @@ function notesOf(source: ClusterObject): string[] {
   ];
 }
 
+/** The ClusterCatalog for a CatalogSource. */
 function catalogDocument(
   source: ClusterObject,
   { name, image, priority }: { readonly name: string; readonly image: string; readonly priority: number },

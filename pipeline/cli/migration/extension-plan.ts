@@ -30,6 +30,7 @@ interface Around {
   readonly checks: readonly CheckRow[];
 }
 
+/** The ClusterExtension for an installation of OLM v0, or the obstacles to it. */
 export function planExtension(one: ClusterInstallation, around: Around): ExtensionPlan {
   const { source, checks, ground } = around;
   const served = source && (source.sources === undefined ? [source] : ground.served);
@@ -83,6 +84,7 @@ function wantedOf({ package: of, installed, channels }: ClusterInstallation, sou
   };
 }
 
+/** What an admin should know of the ClusterExtension: where it is different from the Subscription. */
 function notesOf(
   one: ClusterInstallation,
   { source, checks }: Around,

@@ -96,6 +96,7 @@ export const command: Command = {
   },
 };
 
+/** The package and the catalog that has it. @throws PipelineError `usage` if several have it, and none is named */
 function packageIn(
   catalogs: readonly ScopeCatalog[],
   name: string,
@@ -135,6 +136,7 @@ function bundleNamed(
   throw new PipelineError('usage', what);
 }
 
+/** A member of the set with its ClusterExtension, or why OLM v1 refuses it. */
 function printed({ catalog, channel, bundle, requires }: SetMember, scope: Scope): PrintedMember {
   const { obstacles, needsNamespace } = gatedSupport(bundle);
   const installed = installedOf(bundle);
@@ -160,6 +162,7 @@ function printed({ catalog, channel, bundle, requires }: SetMember, scope: Scope
   return { ...about, refusals: obstacles, gates: gatesOf(options), extension: extensionDocument(options) };
 }
 
+/** A member of the set as lines of text. */
 function memberLines(member: PrintedMember, at: number): string[] {
   const { package: of, version, bundle, catalog, channel, requires, refusals, gates, extension } = member;
   return [

@@ -105,6 +105,7 @@ export function checksOf(view: ClusterView, subscription: ClusterObject): CheckR
   return [conflictRow(about), ...CHECKS.map((check) => rowOf(check, about)), planRow(about)];
 }
 
+/** The result of one check; `unread` if the cluster's objects that it needs are not known. */
 function rowOf({ check, name, reads, override, verdict }: Check, about: About): CheckRow {
   const missing = reads.filter((kind) => !about.view.knows(kind));
   if (missing.length > 0) return { check, name, ...unread(missing, about) };
@@ -155,6 +156,7 @@ export function migratedExtensions(view: ClusterView): ReadonlyMap<string, strin
   );
 }
 
+/** The check for a ClusterExtension that already stands for the Subscription, or has its name. */
 function conflictRow({ view, subscription }: About): CheckRow {
   const about = { check: 'R1.3', name: 'Conflict' };
   const { namespace, name } = place(subscription);
@@ -305,6 +307,7 @@ const RESOURCES: ReadonlySet<unknown> = new Set([
   'catalogsources',
 ]);
 
+/** The check for an operator that uses the API of OLM v0, but not that of OLM v1. */
 function accessVerdict({ csv }: About): Verdict {
   const rules = listAt(csv, 'spec', 'install', 'spec', 'clusterPermissions').flatMap((one) =>
     listAt(one, 'rules'),
@@ -340,6 +343,7 @@ const subscriptionsOf = onceFor(
     groupedBy(view.all('Subscription'), (one) => textAt(one, 'spec', 'name')),
 );
 
+/** The check for other Subscriptions to the same package. */
 function uniqueVerdict({ view, subscription }: About): Verdict {
   const of = textAt(subscription, 'spec', 'name');
   const others = (subscriptionsOf(view).get(of) ?? []).filter((one) => one !== subscription);

@@ -87,6 +87,7 @@ function namedCatalogs(written: readonly string[]): ReadonlyMap<string, string> 
   );
 }
 
+/** The clusters that the options name: from files, or read from their APIs. @throws PipelineError `usage` */
 async function viewsOf(invocation: Invocation, terminal: Terminal): Promise<ClusterView[]> {
   const paths = invocation.list('installed');
   const isOnline = invocation.list('context').length > 0 || invocation.text('kubeconfig') !== undefined;

@@ -18,6 +18,7 @@ export function migrationText({ clusters, catalogs, libraryOlm }: MigrationRepor
   ].join('');
 }
 
+/** The migration of a cluster as text. */
 function clusterText(
   { cluster, checks, clusterCatalogs, operators, alreadyMigrated }: MigratedCluster,
   about: { readonly libraryOlm: typeof LIBRARY_OLM; readonly screen: Screen; readonly isOne: boolean },
@@ -50,6 +51,7 @@ function checkTable(rows: readonly CheckRow[], screen: Screen): string {
 
 const RESULTS = { pass: 'pass', refused: 'REFUSED', warning: 'warning', unread: 'NOT CHECKED' };
 
+/** The migration of one operator as text. */
 function operatorText(operator: MigratedOperator, screen: Screen): string {
   const {
     namespace,

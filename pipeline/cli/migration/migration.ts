@@ -106,6 +106,7 @@ export async function migrationOf(
   };
 }
 
+/** What a migration does with a cluster: its catalogs and operators. */
 async function clusterOf(
   catalogs: readonly ReadCatalog[],
   view: ClusterView,
@@ -149,6 +150,7 @@ function ordered(operators: readonly MigratedOperator[], view: ClusterView): Mig
   });
 }
 
+/** What a migration does with one operator, and what OLM v1 then upgrades it to. */
 async function migrated(one: ClusterInstallation, ground: Ground): Promise<MigratedOperator> {
   const { namespace, name, installed } = one;
   const subscription = ground.view.one('Subscription', namespace, name) ?? {};

@@ -119,6 +119,7 @@ async function signedByAny(
   }
 }
 
+/** The finding about an archive that is older than the mirror. */
 function olderArchive(
   { where: file }: FoundStatement,
   { version, madeAt }: FreshnessStatement,

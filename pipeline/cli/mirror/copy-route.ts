@@ -85,6 +85,7 @@ function memoryFor(
   }
 }
 
+/** The way into an archive. It leaves out what the receipt of an earlier archive lists. */
 async function toArchive(
   archive: string,
   { text }: Invocation,

@@ -230,6 +230,7 @@ function unpacked(
   return { documents: out };
 }
 
+/** Prints the report of a copy. */
 async function print(
   report: CopyReport & { archive?: number; signed?: SignedReport; documents?: string },
   format: string,

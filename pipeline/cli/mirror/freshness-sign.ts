@@ -144,6 +144,7 @@ interface Parts {
   readonly missing: readonly string[];
 }
 
+/** The images that a statement names, by reference, and those that were not copied. */
 function partsOf({ jobs, indexes, images, whole }: CopiedState): Parts {
   const there = new Map<string, string>();
   const missing: string[] = [];
@@ -167,6 +168,7 @@ interface Signed {
   readonly bytes: Uint8Array;
 }
 
+/** Signs a statement of what the mirror has. @throws PipelineError `usage` if the clock is behind the statement before */
 async function signedAt(
   madeAt: Date,
   {

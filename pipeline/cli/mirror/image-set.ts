@@ -136,6 +136,7 @@ export function catalogSourceTemplates(
   );
 }
 
+/** The template of CatalogSources in a file. @throws PipelineError `usage` if that is not one CatalogSource */
 function templateIn(path: string, written: string): CatalogSourceTemplate {
   const { objects, findings } = readObjects(readText(path), written);
   const [wrong] = findings;

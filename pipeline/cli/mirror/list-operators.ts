@@ -47,6 +47,7 @@ interface Asked {
   readonly terminal: Terminal;
 }
 
+/** Lists the packages of a catalog, the channels of a package, or the versions of a channel, as oc-mirror does. */
 async function listIn(
   operand: string,
   { name, channel }: { readonly name: string | undefined; readonly channel: string | undefined },
@@ -90,6 +91,7 @@ async function listIn(
 const CATALOGS = ['redhat-operator-index', 'certified-operator-index', 'community-operator-index'] as const;
 const MARKETPLACE = 'redhat-marketplace-index';
 
+/** Lists the catalogs that Red Hat has for a version of OpenShift. */
 async function listCatalogs(version: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const [, major, minor] = /^(\d{1,3})\.(\d{1,3})$/.exec(version) ?? [];
   if (major === undefined)

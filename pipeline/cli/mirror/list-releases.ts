@@ -59,6 +59,7 @@ interface ListedReleases {
   readonly releases: readonly { readonly version: string; readonly image: string }[];
 }
 
+/** The versions of OpenShift, the channels that have a version, or the releases of a channel, as the options ask. */
 async function listIn(
   source: ReleaseSource,
   channel: string | undefined,

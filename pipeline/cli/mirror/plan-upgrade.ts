@@ -67,6 +67,7 @@ export async function planClusterUpgrade(
   }
 }
 
+/** Writes the list of steps, the commands and the ImageSetConfiguration, and prints the list. */
 async function write(
   plan: UpgradePlan,
   imageSet: string,

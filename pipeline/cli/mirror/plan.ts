@@ -161,6 +161,7 @@ async function prepared<C extends { readonly deployed?: DeployedImages | undefin
   return { catalogs, outcome: await prepare(catalogs) };
 }
 
+/** Plans what an ImageSetConfiguration selects, and writes the plan, or the list to delete. */
 async function planImageSet(file: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   if (invocation.operands.length > 0)
     throw usageError(command, '--image-set already names the catalogs: omit the argument');
@@ -254,6 +255,7 @@ function publishedImage(operand: string, { directory }: Terminal): string {
   return receipt;
 }
 
+/** Writes the plan and prints what can be installed with it. No plan if a catalog could not be read whole. */
 async function write(planned: MirrorOutcome, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const options = documentsAsked(invocation, terminal);
   const outcome = invocation.flag('online')
@@ -304,6 +306,7 @@ interface Planned {
   readonly terminal: Terminal;
 }
 
+/** The plan for one catalog that the options ask for. */
 function requestOf(invocation: Invocation, { opened, reference, terminal }: Planned): MirrorRequest {
   const { text, list } = invocation;
   const { source, image } = opened;

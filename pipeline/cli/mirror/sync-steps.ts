@@ -219,6 +219,11 @@ function rememberIdentity(
   writeFiles(folder, new Map([[FILE, `${JSON.stringify(Object.fromEntries(ids), null, 2)}\n`]]));
 }
 
+/**
+ * The ids of configurations that a folder has been synchronized with.
+ *
+ * @throws PipelineError `usage` if the file is damaged
+ */
 function idsIn(folder: string): ReadonlyMap<string, string> {
   const path = join(folder, FILE);
   if (!existsSync(path)) return new Map();

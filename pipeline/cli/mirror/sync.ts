@@ -359,6 +359,7 @@ function isIndexThere({ report }: MirrorOutcome, i: number, { there }: Arrived):
   return there.includes(report.catalogs[i]?.destination ?? '');
 }
 
+/** The report of a synchronization as lines of text. */
 function reportLines(report: SyncReport): string[] {
   const { catalogs, copy, verified, documents, signed, pruned } = report;
   const missing = verified?.missing ?? [];
@@ -379,6 +380,7 @@ function reportLines(report: SyncReport): string[] {
   ];
 }
 
+/** What was deleted from the mirror, or may be, as lines of text. */
 function prunedLines(pruned: Pruned | undefined): string[] {
   if (!pruned) return [];
   const { superseded, deleted, failed, foreign, needed } = pruned;

@@ -27,6 +27,7 @@ export async function upgradingCluster(
   return clusterIn(rows, from);
 }
 
+/** The rows of an inventory. @throws PipelineError `usage` for a text that is not one */
 function rowsOf(text: string, from: string): InventoryRow[] {
   const value = parsedJson(text);
   const rows = isObject(value) && value['kind'] === 'Fleet' ? value['rows'] : undefined;
@@ -41,6 +42,7 @@ function rowsOf(text: string, from: string): InventoryRow[] {
   });
 }
 
+/** The cluster of an inventory. @throws PipelineError `usage` unless it has one cluster with a version */
 function clusterIn(rows: readonly InventoryRow[], from: string): UpgradingCluster {
   const names = [...new Set(rows.map(({ cluster }) => cluster))];
   const [name] = names;
@@ -63,6 +65,7 @@ function clusterIn(rows: readonly InventoryRow[], from: string): UpgradingCluste
   return { name, platform, operators: rows.map(operatorOf) };
 }
 
+/** The operator of a row. */
 function operatorOf(row: InventoryRow): ClusterOperator {
   const { olm, csv, version = '', channels = [], range = '', namespace = '', approval } = row;
   return {

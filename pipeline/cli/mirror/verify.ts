@@ -209,6 +209,7 @@ function unreadable(file: string, { message, hint }: PipelineError): Finding {
 
 const PARALLEL = 48;
 
+/** Whether each image of a mapping is in the mirror, as the registries answer. */
 async function askRegistries(
   mappings: readonly MappingLine[],
   invocation: Invocation,

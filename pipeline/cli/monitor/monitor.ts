@@ -105,6 +105,7 @@ interface Monitoring extends Listed {
   readonly removed: Parameters<typeof monitor>[1]['removed'];
 }
 
+/** Monitors one clone, with a line of progress. */
 async function monitorClone(
   { name, branch, clone, count, removed }: Monitoring,
   terminal: Terminal,

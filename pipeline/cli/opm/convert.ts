@@ -4,6 +4,7 @@ import { data } from '../../terminal.ts';
 import { complain } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf, readInput } from './command.ts';
 
+/** The command that converts a catalog to a template of one kind. */
 function convertCommand(kind: ConvertedKind): OpmCommand {
   return {
     words: `alpha convert-template ${kind}`,

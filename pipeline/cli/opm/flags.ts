@@ -77,6 +77,7 @@ interface Parsed {
   readonly values: Map<string, string[]>;
 }
 
+/** Sorts words into operands and values of flags, as cobra does. */
 function parse(words: readonly string[], flags: Flags): Parsed {
   const parsed: Parsed = { operands: [], values: new Map() };
   const rest = [...words];
