@@ -12,6 +12,7 @@ interface ProgressLine {
 const REDRAWN = 200;
 const LOGGED = 10_000;
 
+/** A line of progress: drawn again in place on a terminal, and written now and then elsewhere. */
 export function progressLine({ err, interactive, now, columns }: Terminal): ProgressLine {
   const start = now().getTime();
   let last = interactive ? 0 : start;

@@ -238,6 +238,9 @@ export function isGoverned(policy: Policy | undefined, branch: string): boolean 
   return policy?.branches.some((pattern) => matchesGlob(pattern, branch)) ?? true;
 }
 
+/**
+ * The report with what the forge adds to it: required checks that are missing, and how the pull request may be merged.
+ */
 async function withChecks(
   { name, repository, missingGuarantees, readChecks }: GateForge,
   { number, base, head }: PullRequest,

@@ -31,6 +31,7 @@ export interface History {
   readonly of: HistoryOf;
 }
 
+/** Reads earlier versions of paths from the forge, for clones without a history. Each path is listed once. */
 export function openHistory(ports: HistoryPorts, commit: string): History {
   const asked = new Map<string, Promise<PathChanges | undefined>>();
   const listingOf = (path: string): Promise<PathChanges | undefined> => {
@@ -102,6 +103,7 @@ async function pastOf(objects: ObjectReader, path: string, listing: Listing | un
   return { versions, complete: listing.length < MOST_COMMITS };
 }
 
+/** The files at or below a path of a tree. */
 async function filesAt(
   objects: ObjectReader,
   root: string,

@@ -74,6 +74,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   429: 'rate-limited',
 };
 
+/** A client of a forge's REST API, which checks the form of every reply. */
 export function openForgeClient(api: ForgeApi): ForgeClient {
   const get = async <T>(path: string, read: Reader<T>, field = ''): Promise<T> => {
     const asked = { method: 'GET', path };

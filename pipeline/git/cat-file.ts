@@ -50,6 +50,7 @@ export class BatchProcess implements ObjectStore {
     });
   }
 
+  /** Starts git, unless it runs already. */
   #start(): void {
     if (this.#child) return;
     const child = startGit(this.#run, ['cat-file', '--batch-command']);
@@ -73,6 +74,7 @@ export class BatchProcess implements ObjectStore {
     for (const request of waiting) request.reject(error);
   }
 
+  /** Gives bytes of git to the requests that wait, in their order. */
   #receive(chunk: Buffer): void {
     let rest = chunk;
     while (rest.length > 0) {
@@ -122,6 +124,7 @@ class AnswerParser {
     return this.complete ? rest : this.#takeContents(rest);
   }
 
+  /** Reads the head of an answer: the object's type and size, or that there is none. */
   #begin(line: string): void {
     const [, type, size] = /^[0-9a-f]+ (blob|tree|commit|tag) ([0-9]+)$/.exec(line) ?? [];
     if (type === undefined) {

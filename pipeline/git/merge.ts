@@ -132,6 +132,7 @@ async function withoutHistory(
   return { base: ours, head: theirs };
 }
 
+/** Writes a commit with a commit's tree and these parents. @returns its id */
 async function commitTree(
   repository: Repository,
   commit: string,

@@ -119,6 +119,7 @@ const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
 /** Transports that run no program which a name could choose. */
 const TRANSPORTS = ['https', 'http', 'file'];
 
+/** The whole environment of a git process: no configuration, prompt or network but what the run asks for. */
 function environmentOf(run: GitRun): Record<string, string> {
   const { settings, directory, bare, remote, reach } = run;
   const asked = remote ? settings.remote : undefined;

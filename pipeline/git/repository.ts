@@ -98,6 +98,7 @@ interface Place {
   readonly format: string;
 }
 
+/** Where a clone has its objects. @throws PipelineError `not-found` outside of a clone */
 async function locate(directory: string, settings: GitSettings): Promise<Place> {
   if (!existsSync(directory)) throw new PipelineError('not-found', `${directory}: no such file or directory`);
   const plain = plainPlace(directory);

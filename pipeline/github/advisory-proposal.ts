@@ -82,6 +82,11 @@ interface Made {
   readonly templates: readonly TemplatePlan[];
 }
 
+/**
+ * An advisory and what it changes on top of a commit.
+ *
+ * @throws PipelineError `usage` if the advisory or the policy cannot be read
+ */
 async function madeAt(
   { github, name, repository }: AdvisoryPorts,
   { id, file, today }: AdvisoryProposalRequest,

@@ -41,6 +41,9 @@ const TRIES = 3;
 /** How long one answer may take, in ms. */
 const TIMEOUT = 30_000;
 
+/**
+ * A client of GitHub's API. It waits where GitHub asks for patience, and repeats requests that failed on GitHub's side.
+ */
 export function openGitHub({
   url,
   identity,
@@ -195,6 +198,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   429: 'rate-limited',
 };
 
+/** A failure of a request as a PipelineError; any other error as it is. */
 function errorOf(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('status' in thrown) || !('request' in thrown)) return thrown;
   const { status, request } = thrown as Error & { status: number; request: Asked };

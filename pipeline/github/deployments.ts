@@ -135,6 +135,7 @@ interface Note {
   readonly link: string | undefined;
 }
 
+/** Records something on GitHub as a successful deployment. */
 async function note(
   github: GitHub,
   repository: RepositoryName,

@@ -75,6 +75,7 @@ export async function proposePins(ports: DriftPinsPorts, request: DriftPinsReque
   return { proposed, drift };
 }
 
+/** The change that updates a catalog's pins; undefined if all are up to date. */
 async function proposalAt(
   { repository, registryFor }: DriftPinsPorts,
   tip: string,

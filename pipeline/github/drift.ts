@@ -66,6 +66,7 @@ function expiredWaivers({ policy, today }: DriftRequest): Drift[] {
 /** Identities that are asked for together. */
 const TOGETHER = 100;
 
+/** Accounts and teams that the policy or files of owners name, and that no longer exist or do not count. */
 async function lostOwners(
   { github, repository }: DriftPorts,
   { commit, policy }: DriftRequest,
@@ -110,6 +111,7 @@ async function catalogDrift(ports: DriftPorts, request: DriftRequest): Promise<D
   return (await Promise.all(names.map((name) => driftOfCatalog(ports, request, name)))).flat();
 }
 
+/** How a catalog's published image differs from the branch, or from what its tag names. */
 async function driftOfCatalog(
   { github, name: place, repository, registry }: DriftPorts,
   { commit, policy }: DriftRequest,
@@ -135,6 +137,7 @@ async function driftOfCatalog(
   return [...found, ...tag];
 }
 
+/** That somebody else moved a catalog's tag, or removed it; nothing if the tag is as published. */
 async function movedTag(
   registry: Registry,
   { policy, name, last }: { readonly policy: Policy; readonly name: string; readonly last: Deployed },

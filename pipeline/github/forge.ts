@@ -36,6 +36,7 @@ interface GitHubPlace extends Partial<Pick<PostRequest, 'link' | 'server' | 'ann
   readonly repository: RepositoryName;
 }
 
+/** GitHub as the gate sees it. */
 export function gitHubForge(place: GitHubPlace): GateForge {
   const { github, repository, link, server, unposted, annotations = ANNOTATIONS } = place;
   const posting: PostRequest = { github, repository, link, server, annotations, unposted, said: undefined };

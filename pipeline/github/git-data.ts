@@ -80,6 +80,7 @@ export async function writeCommit(
   return (await answer(github.rest.git.createCommit(commit))).sha;
 }
 
+/** The change of one path in the form of GitHub's API. A large or binary file is written first. */
 async function treeEntry(
   github: GitHub,
   repository: RepositoryName,

@@ -63,6 +63,7 @@ async function hasQueue(github: GitHub, repository: RepositoryName, branch: stri
   return rules.some(({ type }) => type === 'merge_queue');
 }
 
+/** Merges a pull request if its base is the one that was checked. */
 async function mergeNow(
   github: GitHub,
   repository: RepositoryName,

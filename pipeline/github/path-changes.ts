@@ -41,6 +41,7 @@ export interface PathHistory {
   part(): Part | undefined;
 }
 
+/** Reads the changes of paths in batches: many paths by one query, and alone if that fails. */
 export function pathHistory(github: GitHub, repository: RepositoryName): PathHistory {
   const batches: Batch[] = [];
   const batchFor = ({ commit, path, most }: Place): Batch => {
@@ -81,6 +82,7 @@ function handedOut(batch: Batch, repository: RepositoryName): Part {
   return { ...part, give: (histories) => give(histories) };
 }
 
+/** The part of a GraphQL query that asks for the changes of a batch, and how to read its answer. */
 function partOf({ commit, most, paths }: Batch, { owner, repo }: RepositoryName): AnsweredPart {
   const named = [...paths].map((path, i) => [`p${i}`, path] as const);
   const histories = named.map(
@@ -140,6 +142,7 @@ export function declared(variables: Readonly<Record<string, string>>): string {
     .join(', ');
 }
 
+/** The changes of one path by the REST API; undefined for a path that may not be seen. */
 async function readOne(
   github: GitHub,
   repository: RepositoryName,

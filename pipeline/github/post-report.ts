@@ -150,6 +150,7 @@ function createCheck(github: GitHub, created: NewCheck): Promise<number> {
 
 const LEVELS = { error: 'failure', warning: 'warning', info: 'notice' } as const;
 
+/** Findings as annotations of a check run. */
 function annotationsOf(findings: readonly Finding[]) {
   return findings
     .filter(({ location }) => location.file !== '')
@@ -203,6 +204,7 @@ interface Written {
   readonly said?: Said | undefined;
 }
 
+/** Writes a comment, or updates the one of its kind that this account wrote before. */
 async function writeComment(
   { github, repository }: Pick<PostRequest, 'github' | 'repository'>,
   { number, mark, text, said }: Written,
@@ -229,6 +231,7 @@ async function writeComment(
   );
 }
 
+/** All comments of a pull request. */
 async function commentsOn(
   { github, repository }: Pick<PostRequest, 'github' | 'repository'>,
   number: number,

@@ -246,6 +246,7 @@ async function unlessMoved(asked: Promise<{ readonly data: unknown }>): Promise<
   }
 }
 
+/** Opens a pull request; undefined if another run has just opened it. */
 async function openPull(ports: ProposalPorts, wanted: Offer): Promise<Proposed | undefined> {
   const { github, name } = ports;
   const { request, branch, proposal } = wanted;
@@ -280,6 +281,9 @@ async function describe(ports: ProposalPorts, open: Pull, { title, body }: Propo
 
 const NOTHING_LEFT = 'Nothing left to change: the branch already has this change, or it is no longer needed.';
 
+/**
+ * Closes a pull request whose change is no longer needed, and removes its branch. A branch with commits by others stays.
+ */
 async function withdraw(
   ports: ProposalPorts,
   branch: string,

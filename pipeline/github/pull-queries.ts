@@ -109,6 +109,7 @@ export async function askOpen(github: GitHub, repository: RepositoryName): Promi
   return morePulls(github, repository, { nodes: [], pageInfo: { hasNextPage: true } });
 }
 
+/** All open pull requests, from the first page on; undefined if a page cannot be read. */
 async function morePulls(
   github: GitHub,
   repository: RepositoryName,
@@ -174,6 +175,7 @@ export async function askReviewed(
   return found?.repository?.pullRequest ? reviewedOf(found.repository.pullRequest) : undefined;
 }
 
+/** A pull request with its reviews; undefined if a part of it is missing. */
 function reviewedOf(node: ReviewedNode): Reviewed | undefined {
   const open = openOf(node);
   const reviews = givenReviews(node);

@@ -116,6 +116,7 @@ interface One {
   readonly foreseen: boolean;
 }
 
+/** Releases one bundle: pushes its image, and brings it into catalogs if its configuration says so. */
 async function releaseOne(
   ports: ReleasePorts,
   request: ReleaseBundlesRequest,
@@ -134,6 +135,7 @@ async function releaseOne(
   }
 }
 
+/** Commits a bundle to the catalogs if the check saw all of that content, or else opens a pull request. */
 async function intoCatalogs(
   ports: ReleasePorts,
   { branch }: ReleaseBundlesRequest,

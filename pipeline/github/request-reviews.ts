@@ -90,6 +90,7 @@ function isToAsk(login: string, { requests, reviews, head }: Past): boolean {
   return requests.filter((one) => one === name).length <= given.length;
 }
 
+/** The logins whose review was ever requested. */
 async function readRequests(github: GitHub, repository: RepositoryName, number: number): Promise<string[]> {
   const events = await pages(
     github.paginate(github.rest.issues.listEvents, {

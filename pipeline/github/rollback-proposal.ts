@@ -61,6 +61,7 @@ export async function proposeRollback(
   return { restored, proposed };
 }
 
+/** The rollback on top of a commit, and the id of the commit to go back to. */
 async function restoredAt(
   { github, name, repository }: RollbackPorts,
   request: Omit<RollbackRequest, 'directory'>,

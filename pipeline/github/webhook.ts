@@ -68,6 +68,7 @@ function pushEvent(value: Json): ForgeEvent | undefined {
   return { kind: 'push', id, at: at * 1000, ...pushed };
 }
 
+/** The event of a merge group; `other` for actions without a check, undefined for an invalid one. */
 function groupEvent(value: Json): ForgeEvent | 'other' | undefined {
   if (value['action'] !== 'checks_requested') return 'other';
   const [id, group] = [repositoryId(value), value['merge_group']];

@@ -121,6 +121,7 @@ export async function* readParts(
 
 const READ_SIZE = 256 * 1024;
 
+/** The bytes of a file from `start` to `end`. @throws PipelineError `corrupt` if it is shorter */
 async function* readRange(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   let handle: FileHandle | undefined;
   try {

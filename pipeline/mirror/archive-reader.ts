@@ -96,6 +96,7 @@ interface Content {
   readonly has: (digest: string) => boolean;
 }
 
+/** An archive as a registry that can only be read. */
 function archiveRegistry(
   names: ReadonlyMap<string, ArchivedName>,
   { bytesOf, manifestOf, has }: Content,
@@ -142,6 +143,7 @@ function keyOf(reference: Reference): string {
     : formatReference({ kind: 'digest', registry, repository, digest: reference.digest });
 }
 
+/** A manifest of the archive. @throws PipelineError `corrupt` if its digest is another one */
 async function readManifest(
   digest: string,
   name: ArchivedName | undefined,

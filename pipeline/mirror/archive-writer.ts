@@ -131,6 +131,7 @@ function named(reference: Reference): Reference {
     : reference;
 }
 
+/** The line that an archive keeps about a manifest. */
 function nameOf(to: Reference, manifest: Manifest): ArchivedName {
   const descriptor = describe(manifest);
   const parsed = isManifestType(manifest.mediaType) ? parseManifest(manifest) : undefined;

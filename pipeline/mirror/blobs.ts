@@ -47,6 +47,7 @@ interface Watcher {
   bytesSent(bytes: number): void;
 }
 
+/** Moves blobs to a registry. Each is sent to a registry once, and mounted from there into other repositories. */
 export function createBlobMover(
   registry: Pick<Registry, 'putBlob'>,
   memory: CopyMemory,

@@ -50,6 +50,7 @@ interface Search extends CompanionSource {
   readonly listed: ReadonlySet<string> | undefined;
 }
 
+/** The tags by which cosign attaches signatures, attestations and SBOMs to a digest, if they exist. */
 async function signatureTags(
   image: Reference,
   digest: string,

@@ -237,6 +237,11 @@ interface Along {
   readonly room: { readonly most: number; left: number };
 }
 
+/**
+ * Copies everything attached to digests, and what is attached to that.
+ *
+ * @throws the first error that another try cannot mend, else the first
+ */
 async function copyAll(digests: readonly string[], along: Along): Promise<void> {
   const { image, run, depth, room } = along;
   const failures: PipelineError[] = [];

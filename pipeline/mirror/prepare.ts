@@ -127,6 +127,7 @@ export async function prepareImageSet(request: ImageSetPlanRequest): Promise<Mir
 
 const NO_CHARTS: ReadCharts = { groups: [], findings: [] };
 
+/** Reads the part of a catalog that an ImageSetConfiguration selects. */
 async function readSelection(
   selection: CatalogSelection,
   opened: SelectedCatalog | undefined,
@@ -180,6 +181,7 @@ function absent({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[
   }));
 }
 
+/** The plan with its documents, report and findings. */
 function outcomeOf(
   request: PlanRequest,
   options: DocumentOptions,
@@ -210,6 +212,7 @@ interface ReadCatalog {
   readonly selection: Blobs | undefined;
 }
 
+/** Reads a catalog, or the packages of it that were chosen. */
 async function readCatalog({ source, choices = [], deployed }: MirroredCatalog): Promise<ReadCatalog> {
   if (choices.length === 0) {
     const images = await catalogImages(source, deployed);

@@ -44,6 +44,7 @@ export async function lookOnline(
   return jobs.flatMap((job) => found.get(job) ?? []);
 }
 
+/** Whether an image is in the mirror as the plan wants it. @param sources whether the source is asked, too */
 async function presenceOf(job: CopyJob, registry: Registry, sources: boolean): Promise<Presence> {
   const { source, destination, from, to, platforms } = job;
   const [there, here] = await Promise.all([
@@ -70,6 +71,7 @@ interface Found {
   readonly isUnanswered?: boolean;
 }
 
+/** The digest of an image, and `why` it does not count as there. */
 async function look(reference: Reference, registry: Registry, platforms: Platforms): Promise<Found> {
   try {
     const manifest = await registry.getManifest(reference);
@@ -131,6 +133,7 @@ export async function checkSources(
   return jobs.flatMap((job) => found.get(job) ?? []);
 }
 
+/** Why a source image cannot be mirrored; undefined if it can. */
 async function checkSource(from: Reference, registry: Registry): Promise<Omit<BadSource, 'job'> | undefined> {
   try {
     const named = await registry.resolve(from);

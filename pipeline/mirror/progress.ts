@@ -30,6 +30,7 @@ export interface Progress {
   counts(): ProgressCounts;
 }
 
+/** Counts what a copy has done. @param tell called with each change */
 export function createProgress(images: number, tell: (state: ProgressState) => void): Progress {
   const blobs = { present: 0, mounted: 0, uploaded: 0 };
   const expected = new Map<string, number>();

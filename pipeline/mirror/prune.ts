@@ -135,6 +135,7 @@ async function belongingsOf(
   return found;
 }
 
+/** Everything attached to a digest, the innermost first. What a list names, but is about another digest, is not. */
 async function companionsBelow(
   image: Reference,
   digest: string,

@@ -56,6 +56,7 @@ export interface ArchivedFile {
 
 export const RECEIPT = 'receipt.json';
 
+/** A receipt as JSON, with one name or blob a line. */
 export function receiptText(receipt: ArchiveReceipt): string {
   const list = (items: readonly unknown[]): string =>
     items.length === 0 ? '[]' : `[\n    ${items.map((item) => JSON.stringify(item)).join(',\n    ')}\n  ]`;

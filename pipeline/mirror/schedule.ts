@@ -64,6 +64,7 @@ interface CronJobParts {
 const [CONFIG, STATE, SECRET, WORK] = ['/config', '/state', '/secret', '/tmp'];
 const FILE = 'imageset-config.yaml';
 
+/** The manifests of a CronJob that runs `portolan mirror sync`. */
 export function cronJobText(schedule: MirrorSchedule, { image, content }: CronJobParts): string {
   const { name, hour, minute, signKey, authfile } = schedule;
   const metadata = {

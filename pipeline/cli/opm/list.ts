@@ -4,6 +4,7 @@ import { PipelineError } from '../../error.ts';
 import { readAll, validCatalog } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 
+/** The command that lists one kind of things in a catalog. @param most operands that it takes */
 function listCommand(
   what: string,
   most: 1 | 2,

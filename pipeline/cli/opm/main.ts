@@ -32,6 +32,7 @@ function hintOf({ remedy, hint }: PipelineError): string | undefined {
 
 const HELP = /^(?:-h|--help)(?:=(?:1|t|T|TRUE|true|True))?$/;
 
+/** Finds the command of opm that the words name, and runs it or prints its help. */
 async function dispatch(words: readonly string[], world: World): Promise<OpmExit> {
   const [first] = words;
   const typed = first === 'help' ? words.slice(1) : words;
@@ -61,6 +62,7 @@ function findEntry(words: readonly string[]): { entry: OpmEntry; rest: string[] 
 /** Groups that print nothing to standard output when none of their commands is named; others print their help there. */
 const SILENT: ReadonlySet<string> = new Set(['', 'alpha']);
 
+/** Answers words that name only a group of commands, as opm does: with help, or an error. */
 async function family(words: readonly string[], wantsHelp: boolean, world: World): Promise<OpmExit> {
   const operands = operandIndexes(words).map((index) => words[index] ?? '');
   const group = longestGroup(operands);

@@ -75,6 +75,7 @@ function typeOf(template: TemplateText): TemplateKind {
   });
 }
 
+/** Expands a template and prints the catalog, or its graph. */
 async function expanded(
   { template, type }: { readonly template: TemplateText; readonly type: TemplateKind },
   how: {

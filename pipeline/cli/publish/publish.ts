@@ -143,6 +143,7 @@ function refuseUnused(invocation: Invocation): void {
     throw usageError(command, `--${unused} has no effect with --local, which publishes what the policy says`);
 }
 
+/** What the options choose in place of the policy. */
 function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
   const { text, needed, list, flag } = invocation;
   const memory = text('memory');
@@ -165,6 +166,7 @@ function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
   };
 }
 
+/** What is attested with the image; undefined for nothing. @throws PipelineError `usage` */
 function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOptions | undefined {
   const file = text('sign-key');
   if (file !== undefined && flag('keyless'))
@@ -208,6 +210,7 @@ interface Printing {
   readonly out: string;
 }
 
+/** Prints how a publish ended. @returns the exit code */
 async function printText(published: Published, { terminal, client, out }: Printing): Promise<ExitCode> {
   for (const finding of published.findings) terminal.err(findingText(finding));
   if (published.kind === 'refused') {

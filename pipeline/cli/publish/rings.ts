@@ -45,6 +45,7 @@ export const command: Command = {
   },
 };
 
+/** The rings in a directory of records, or in a status on standard input. */
 async function read(
   directory: string | undefined,
   from: string | undefined,

@@ -74,6 +74,7 @@ function printed(status: DeliveryStatus): ExitCode {
   return isSettled(status) ? 0 : 1;
 }
 
+/** The status of publishes whose claims are git refs, or whose records are in a local directory. */
 async function beside(invocation: Invocation, terminal: Terminal): Promise<DeliveryStatus> {
   const client = registryClientFor(invocation, terminal, { named: [] });
   const { directory, now, err } = terminal;

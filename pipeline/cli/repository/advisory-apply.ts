@@ -67,6 +67,7 @@ export const command: Command = {
   },
 };
 
+/** Applies an advisory on GitHub: opens or updates its pull request. */
 async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const id = invocation.operands[0] ?? '';
   checkId(id);
@@ -98,6 +99,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
   }
 }
 
+/** Applies an advisory in a clone: prints the plan, and writes the edits to the work tree. */
 async function apply(invocation: Invocation, terminal: Terminal, clone: AdvisedClone): Promise<ExitCode> {
   const id = invocation.operands[0] ?? '';
   const { advisory } = await advisoryNamed(id, clone, terminal);

@@ -28,6 +28,7 @@ export const command: Command = {
     ),
 };
 
+/** Lists advisories with their state in each catalog. @returns 1 if one is still to be applied */
 async function list(invocation: Invocation, terminal: Terminal, clone: AdvisedClone): Promise<ExitCode> {
   const { states, findings } = await advisoryStates(clone.repository, { ...clone, today: dayOf(terminal) });
   for (const finding of findings) terminal.err(findingText(finding));

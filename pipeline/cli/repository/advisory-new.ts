@@ -59,6 +59,7 @@ export const command: Command = {
     ),
 };
 
+/** Writes a new advisory, with the versions that it would leave without an upgrade path, and prints its plan. */
 async function create(invocation: Invocation, terminal: Terminal, clone: AdvisedClone): Promise<ExitCode> {
   const id = invocation.operands[0] ?? '';
   checkId(id);
@@ -100,6 +101,7 @@ function sameClone({ text }: Invocation): string[] {
   });
 }
 
+/** The advisory that the options describe. @throws PipelineError `usage` */
 function writtenFrom({ text, word, list, needed, flag }: Invocation): Record<string, Json> {
   const versions = list('version');
   const [version, channel] = [text('to-version'), text('to-channel')];

@@ -92,6 +92,7 @@ function unknownVersion(all: readonly FleetInstallation[], catalog: string | und
   );
 }
 
+/** The installations that the options name: one package, a fleet, or a must-gather. */
 async function installationsOf(
   invocation: Invocation,
   terminal: Terminal,
@@ -107,6 +108,7 @@ async function installationsOf(
   return [...new Set(rows.map(({ installation }) => installation))];
 }
 
+/** The installation that the options describe, under each OLM that is asked about. */
 function askedInstallations(name: string, invocation: Invocation): FleetInstallation[] {
   const { text, word, list } = invocation;
   const [version, bundle] = [text('version'), text('name')];

@@ -72,6 +72,7 @@ export const command: Command = {
   },
 };
 
+/** Prints what an index would lose of another one. @returns 1 if it loses a release */
 async function pruning(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const { text, list, word, flag, operands } = invocation;
   const format = word('format', ['text', 'json']) ?? 'text';
@@ -115,6 +116,7 @@ function orRevisions(error: PipelineError): PipelineError {
   return new PipelineError(error.code, error.message, { hint, cause: error });
 }
 
+/** The differences between two directories or images, or between two revisions of a repository. */
 async function comparedBy(
   invocation: Invocation,
   terminal: Terminal,

@@ -55,6 +55,7 @@ function requestOf(invocation: Invocation, { now }: Terminal) {
   };
 }
 
+/** Rolls back in a clone: makes a local branch. */
 async function here(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const directory = resolve(terminal.directory, place);
   const repository = await openRepository(directory, searchPath(terminal));
@@ -69,6 +70,7 @@ async function here(invocation: Invocation, terminal: Terminal, place: string): 
   }
 }
 
+/** Rolls back on GitHub: opens a pull request. */
 async function onGitHub(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const opened = openOnGitHub(place, terminal);
   try {

@@ -67,6 +67,7 @@ export async function runCheck(invocation: Invocation, terminal: Terminal): Prom
   }
 }
 
+/** The check that the options ask for. */
 function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
   const policy = invocation.text('policy');
   const people = peopleOf(invocation);

@@ -31,6 +31,7 @@ export function forgejoClient(url: string, token: () => Promise<string>): ForgeC
   return openForgeClient({ name: FORGEJO, url, headers, pageSize: 'limit' });
 }
 
+/** Forgejo or Gitea as the gate sees it. */
 export function forgejoForge(client: ForgeClient, repository: RepositoryName): GateForge {
   const at = repositoryAt(repository);
   return {
@@ -148,6 +149,7 @@ async function readPull(client: ForgeClient, at: string, number: number): Promis
   return pullOf(await client.get(`${at}/pulls/${number}`, pullRequest));
 }
 
+/** A pull request from the API's. */
 function pullOf(data: Read<typeof pullRequest>): PullRequest {
   const { base, head } = data;
   return {

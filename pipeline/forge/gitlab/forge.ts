@@ -31,6 +31,7 @@ export function projectName(path: string): RepositoryName {
   return { owner: path.slice(0, slash), repo: path.slice(slash + 1) };
 }
 
+/** GitLab as the gate sees it. Its merge requests are the gate's pull requests. */
 export function gitLabForge(client: ForgeClient, repository: RepositoryName): GateForge {
   const at = projectAt(repository);
   const merge = (number: number): string => `${at}/merge_requests/${number}`;
@@ -121,6 +122,7 @@ function saidOf({ context, state, description }: Pick<CommitStatus, 'context' | 
 
 const STATES: Readonly<Record<string, string>> = { success: 'success', pending: 'pending' };
 
+/** Sets a commit's status. A second "pending", which GitLab refuses, changes nothing. */
 async function postStatus(
   client: ForgeClient,
   at: string,
@@ -216,6 +218,7 @@ function readData(client: ForgeClient, at: string): Promise<MergeRequest> {
   return client.get(at, mergeRequest);
 }
 
+/** A merge request from the API's. @param own the repository that it is for */
 async function readPull(client: ForgeClient, at: string, own: RepositoryName): Promise<PullRequest> {
   const data = await readData(client, at);
   return {
@@ -243,6 +246,7 @@ async function sourceOf(
 
 const note = object({ id: whole, body: text, author: nullable(account) });
 
+/** Writes the report to the gate's note. @returns false if the merge request has a newer commit */
 async function postNote(client: ForgeClient, at: string, { report }: Reported): Promise<boolean> {
   if ((await readData(client, at)).sha !== report.head) return false;
   const body = withoutCommands(`${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES })}`);

@@ -61,6 +61,7 @@ const LIMITS: ClientLimits = {
 /** Bytes of what a server says of itself, or of a reference. */
 const SMALL = MEGABYTE;
 
+/** A client of a git server over HTTP, by protocol version 2. It needs no git and keeps nothing. */
 export function openGitClient({ url, authorization, transport, limits }: GitClientOptions): GitClient {
   const most = { ...LIMITS, ...limits };
   const at = new URL(url);

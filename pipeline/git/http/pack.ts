@@ -115,6 +115,7 @@ class EntryReader {
     return { type: (first >> 4) & 7, size };
   }
 
+  /** The base of a delta: its id, or where it starts in the pack. */
   #base(type: number, start: number): number | string {
     if (type === NAMED_DELTA) {
       const end = this.at + ID_BYTES[this.#format];
@@ -138,6 +139,7 @@ class EntryReader {
     return byte;
   }
 
+  /** Decompresses an object. @throws PipelineError if it does not have exactly this size */
   #inflate(size: number): Buffer {
     // One byte more than is needed: the result then comes in one piece, and one that is too long shows.
     const options: ZlibOptions = { info: true, maxOutputLength: size + 1, chunkSize: Math.max(64, size + 1) };
@@ -172,6 +174,7 @@ class Assembly {
     this.#room = room;
   }
 
+  /** Makes all objects, each delta once its base is made. @throws PipelineError if a base is missing */
   assemble(entries: readonly { readonly start: number; readonly entry: Entry }[]): Map<string, GitObject> {
     this.#left = entries.length;
     for (const { start, entry } of entries) {

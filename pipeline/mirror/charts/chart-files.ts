@@ -58,6 +58,7 @@ function yamlIn(text: string, path: string): unknown {
   }
 }
 
+/** The files of a chart in a directory that are read for images; packed charts in it are only named. */
 async function filesIn(path: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   let bytes = 0;
@@ -74,6 +75,7 @@ async function filesIn(path: string): Promise<Map<string, string>> {
   return files;
 }
 
+/** The files of a packed chart that are read for images; packed charts in it are only named. */
 async function filesOf(path: string, scratch: string): Promise<Map<string, string>> {
   const inner = (name: string): string => name.slice(name.indexOf('/') + 1);
   const tree = await readTree([archive(path)], {

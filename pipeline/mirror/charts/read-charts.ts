@@ -123,6 +123,7 @@ interface WantedChart {
   readonly remote?: RemoteChart;
 }
 
+/** The charts that selections name, and a group for each selection whose repository cannot be read. */
 async function wantedCharts(
   selections: readonly ChartSelection[],
   ports: ChartPorts,
@@ -178,6 +179,7 @@ async function put(remote: RemoteChart, folder: string, fetched: FetchedChart[])
   return path;
 }
 
+/** The images of one chart. Without helm they are found in the templates, and may be incomplete. */
 async function groupOf(
   path: string,
   selection: ChartSelection,

@@ -58,6 +58,11 @@ const UNCHECKED = '--skip-schema-validation';
 /** A proxy that is not there, for schemas that an older helm reads. */
 const NOWHERE = 'http://127.0.0.1:9';
 
+/**
+ * Renders a chart with helm, which gets no network, no cluster and none of this process's environment.
+ *
+ * @returns the manifests; undefined without helm
+ */
 async function renderWith(
   more: readonly string[],
   path: string,
@@ -137,6 +142,7 @@ const EVERY = 50;
 /** Characters of helm's output that are kept. */
 const MESSAGE = 4_096;
 
+/** The error for a chart that helm cannot render. */
 function refusal(message: string): PipelineError {
   const [said = ''] = /(?<=Error: ).*/.exec(message) ?? [message.trim()];
   const missing = /missing in charts\/ directory: (.*)/.exec(said)?.[1];

@@ -87,6 +87,7 @@ interface Entry {
   readonly digest: string;
 }
 
+/** The versions of each chart in a repository's index. */
 function entriesIn(text: string, base: URL): Map<string, Entry[]> {
   let index: unknown;
   try {
@@ -116,6 +117,7 @@ function entryOf(name: string, value: unknown): Entry[] {
   return [{ name, version, type: typeof type === 'string' ? type : '', url, digest: hex }];
 }
 
+/** A chart that a repository's index names. It is fetched later, and its digest checked. */
 function remoteChart({ name, version, url, digest }: Entry, base: URL, ports: RepositoryPorts): RemoteChart {
   return {
     name,
@@ -165,6 +167,7 @@ function parsed<T>(parse: () => T): T | undefined {
   }
 }
 
+/** A chart in an OCI registry: the version that was asked for, or the newest. */
 async function artifactOf(
   { url }: ChartRepository,
   { name, version }: Pick<ChartSelection, 'name' | 'version'>,
@@ -199,6 +202,7 @@ function artifactReference(text: string): Reference {
 
 const CHART_LAYER = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
 
+/** The packed chart in an OCI artifact. */
 async function artifactBytes(at: Reference, registry: Registry): Promise<Uint8Array> {
   const manifest = await registry.getManifest(at);
   const name = `${at.registry}/${at.repository}`;

@@ -149,6 +149,7 @@ export function graphImage(
   });
 }
 
+/** The layer that has the files of graph data where the update service looks for them. */
 function layerOf(files: GraphDataFiles): Layer {
   const sorted = [...files].sort(([a], [b]) => compareText(a, b));
   const folders = new Set(['var', 'var/lib', DATA, ...sorted.flatMap(([path]) => folderOf(path))]);

@@ -80,6 +80,7 @@ export function signedText(message: Uint8Array, keys: Keyring, now: number): str
   }
 }
 
+/** The text of a signed message. @throws OpenPgpError unless one of its signatures is by one of the keys */
 function checkedText(message: Uint8Array, keys: Keyring, now: number): string {
   const packets = packetsOf(Buffer.from(message)).flatMap((packet) =>
     packet.tag === TAGS.compressed ? packetsOf(decompressed(packet.body)) : [packet],

@@ -92,6 +92,7 @@ async function openPayload(reference: Reference, { registry }: PayloadPorts): Pr
   return { digest: manifest.digest, parts };
 }
 
+/** The manifests of images; other artifacts are left out. */
 async function imagesOf(
   manifests: readonly { readonly digest: string }[],
   { reference, registry }: { readonly reference: Reference; readonly registry: Registry },

@@ -149,6 +149,7 @@ function graphsFor(
   };
 }
 
+/** Reads the images and signatures of a release; a finding if that fails. */
 async function readRelease(
   wanted: WantedRelease,
   selection: PlatformSelection,
@@ -219,6 +220,7 @@ interface Named {
   readonly platforms?: readonly string[];
 }
 
+/** The images of a release with their places in the mirror, as oc-mirror names them. */
 function groupOf(
   { reference, version, images }: Payload,
   { reference: written, architecture }: WantedRelease,

@@ -60,6 +60,7 @@ export async function releaseSignatures(digest: string, store: SignatureStore): 
   });
 }
 
+/** A signature from a directory or a server; undefined if there is none. */
 async function signatureAt(
   path: string,
   { place, download }: SignatureStore,

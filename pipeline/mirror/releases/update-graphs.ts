@@ -75,6 +75,7 @@ export function isGraphDataPlace(place: string): boolean {
   return isDirectory(place) ? existsSync(join(place, 'channels')) : /\.(?:tar|tar\.gz|tgz)$/.test(place);
 }
 
+/** The graph of a channel from an update service. */
 async function served(
   channel: string,
   architecture: Architecture,
@@ -204,6 +205,7 @@ export interface ReleaseSource extends Pick<ReleasePlaces, 'registry' | 'release
   readonly channelsWith: (channel: string, architecture: Architecture) => Promise<readonly string[]>;
 }
 
+/** What lists releases: update graphs, and the registry that has the payloads. */
 export function openReleaseSource(places: ReleasePlaces): ReleaseSource {
   const { graphs: place = UPDATE_SERVICES.ocp, registry, releases, download } = places;
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-releases-'));
