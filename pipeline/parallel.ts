@@ -21,6 +21,7 @@ interface Allowance {
   resize(most: number): void;
 }
 
+/** Limits how many bytes are worked on at a time. Work waits in its order. */
 export function createAllowance(start: number): Allowance {
   let most = start;
   let taken = 0;

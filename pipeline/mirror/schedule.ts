@@ -155,6 +155,7 @@ ExecStart=${words.map(word).join(' ')}
 `;
 }
 
+/** The systemd timer of a mirror's daily synchronization. */
 export function timerText({ name, hour, minute }: MirrorSchedule): string {
   const time = [hour, minute].map((number) => String(number).padStart(2, '0')).join(':');
   return `[Unit]

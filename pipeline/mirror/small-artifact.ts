@@ -39,6 +39,7 @@ export async function putSmallArtifact(
   await pushImage(registry, tag, { image: artifactOf(bytes, type) });
 }
 
+/** An artifact of one small file, with an empty configuration. */
 function artifactOf(bytes: Uint8Array, type: string): ImageContent {
   const config = bytesBlob(new TextEncoder().encode('{}'));
   const layer = bytesBlob(bytes);

@@ -59,6 +59,7 @@ function isRefusal({ code, retryable }: PipelineError): boolean {
   return !retryable && (code === 'bad-answer' || code === 'not-found');
 }
 
+/** A manifest list that names an image which exists nowhere, for each platform. */
 function listOfNothing(platforms: readonly Platform[]): Manifest {
   const { digest, size } = describeNothing();
   const all: readonly (Platform | undefined)[] = platforms.length === 0 ? [undefined] : platforms;

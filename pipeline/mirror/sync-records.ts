@@ -113,6 +113,11 @@ async function putRecord(at: Repository, record: SyncRecord, registry: Registry)
   }
 }
 
+/**
+ * The records of all configurations that share a mirror.
+ *
+ * @throws PipelineError if one cannot be read: what it needs might be deleted
+ */
 async function readRecords(at: Repository, registry: Registry): Promise<readonly SyncRecord[]> {
   const records: SyncRecord[] = [];
   try {

@@ -24,6 +24,7 @@ export function createTagLists(registry: Pick<Registry, 'listTags'>): TagLists {
   };
 }
 
+/** The tags of a repository; undefined if there are too many, or if they may not be listed. */
 async function readTags(
   registry: Pick<Registry, 'listTags'>,
   repository: Repository,

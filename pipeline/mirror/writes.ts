@@ -36,6 +36,7 @@ interface Tally {
   first: PipelineError | undefined;
 }
 
+/** Counts writes that registries take and refuse. A registry that refuses everything is not tried any more. */
 export function countWrites(): Writes {
   const tallies = new Map<string, Tally>();
   const tallyOf = (registry: string, kind: WriteKind): Tally => {

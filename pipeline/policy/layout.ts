@@ -170,6 +170,9 @@ function leadsTo(segments: readonly PatternSegment[], names: readonly string[]):
   return isCertain;
 }
 
+/**
+ * The segments of a pattern, each as a regular expression. `{name}`, `{name:glob}` and `{a,b}` stand for parts of a name.
+ */
 function segmentsOf(pattern: string): PatternSegment[] {
   return pattern.split('/').map((segment) => {
     const names: string[] = [];

@@ -237,6 +237,7 @@ const REQUIRED: Readonly<Record<AllowableClass, string>> = {
   gate: 'admins:2',
 };
 
+/** The section `approval` with its defaults. */
 function approvalOf({
   pin,
   ownerSelfApproval,
@@ -278,6 +279,7 @@ function ruleOf(written: WrittenRule): RuleSetting {
 /** Of any file. The full reader of YAML takes 6 s and 500 MB for them. */
 const MOST_NODES = 1_000_000;
 
+/** The section `limits` with its defaults. */
 function limitsOf(written: Part<'limits'>): Limits {
   const { fileBytes, files, docs, entries, depth, aliases, contextBytes } = written;
   return {
@@ -292,6 +294,7 @@ function limitsOf(written: Part<'limits'>): Limits {
   };
 }
 
+/** The section `graph` with its defaults. */
 function graphOf({
   olm,
   catalogOrder,
@@ -314,6 +317,7 @@ function graphOf({
   };
 }
 
+/** The section `registries` with its defaults. */
 function registriesOf({
   allow,
   credentials,
@@ -366,6 +370,7 @@ function ringOf({ tag, after, unless, checks, approvals }: WrittenRing): Ring {
   };
 }
 
+/** The section `publish` with its defaults. */
 function publishOf({ catalogs = {}, retired, role }: Part<'publish'>): PublishPolicy {
   return {
     catalogs: Object.entries(catalogs).map(([pattern, { image, slim, base, mirrorTo, ...written }]) => ({

@@ -94,6 +94,7 @@ function finding(rule: string, message: string, location: Location, hint?: strin
   return { rule, severity: 'error', message, location, ...(hint === undefined ? {} : { hint }) };
 }
 
+/** The finding about one defect that the schema's validator reports. */
 function schemaFinding(defect: ErrorObject, read: Read): Finding {
   const { value, settings, kind } = read;
   const path = pathOf(defect.instancePath, value);
@@ -135,6 +136,7 @@ function unknownKey(defect: ErrorObject, path: Path, { settings, kind }: Read): 
   return finding(`${kind}/unknown-key`, `unknown key ${JSON.stringify(key)}${where}`, location, hint);
 }
 
+/** What the schema expected, in words. */
 function expectation({ keyword, params, parentSchema }: ErrorObject): string {
   switch (keyword) {
     case 'type':
@@ -319,6 +321,7 @@ const RING_KEYS = ['after', 'unless', 'checks', 'approvals'] as const;
 
 const EXAMPLE_IMAGE = 'registry.redhat.io/redhat/redhat-operator-index:v{minor}';
 
+/** Findings about rule ids that do not exist. */
 function ruleFindings(
   written: PolicyFile,
   settings: Settings,

@@ -84,6 +84,7 @@ function isRunnable({ mediaType, platform }: Descriptor): boolean {
   );
 }
 
+/** The base image for one platform. @throws PipelineError `usage` if it has a catalog already */
 async function platformOf(
   manifest: Json,
   listed: Platform | undefined,
@@ -128,6 +129,7 @@ function parse(bytes: Uint8Array, digest: string): Json {
   return json;
 }
 
+/** A descriptor of the base image. @throws PipelineError `bad-answer` without a valid digest and size */
 function descriptorOf(value: unknown): Descriptor {
   const { mediaType, digest, size, urls, platform } = (isObject(value) ? value : {}) as Json;
   const sound = typeof digest === 'string' && /^sha(?:256|384|512):[0-9a-f]{64,128}$/.test(digest);

@@ -140,6 +140,7 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
+/** A table of what earlier builds found out. `used` holds only what this build asked for or added, which is kept. */
 function factTable<T>(pairs: unknown): FactTable<T> {
   const known = new Map<string, T>();
   for (const pair of Array.isArray(pairs) ? pairs : []) {

@@ -132,6 +132,7 @@ function planFor(packages: readonly PackageLayer[], base: BaseImage | undefined)
   return planLayers({ configs: loads('configs'), cache: loads('cache') }, { baseLayers, fixedLayers: 2 });
 }
 
+/** Makes the layers by the plan, and the image with and without the base. */
 async function assemble(
   packages: readonly PackageLayer[],
   base: BaseImage | undefined,

@@ -49,6 +49,7 @@ function namelessHost(sink: (bytes: Uint8Array) => void): (bytes: Uint8Array) =>
   };
 }
 
+/** Compresses with Node's zlib, on another thread. */
 function nativeGzip(sink: (bytes: Uint8Array) => void): Compressor {
   const gzip = createGzip({ level: GZIP_LEVEL, chunkSize: 1 << 17 });
   let failure: unknown;
@@ -98,6 +99,7 @@ function portableGzip(sink: (bytes: Uint8Array) => void): Compressor {
 /** Bytes that become one frame. Frames follow each other, as the format allows, so that memory is bounded. */
 export const FRAME: number = 8 << 20;
 
+/** Compresses in frames of a fixed size: the same bytes always give the same result. */
 async function zstd(sink: (bytes: Uint8Array) => void): Promise<Compressor> {
   // The package's own streams share one state; whole frames do not.
   const library = await loadZstd();

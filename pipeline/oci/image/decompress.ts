@@ -50,6 +50,7 @@ async function* counted(
   }
 }
 
+/** The first bytes of a stream, and the whole stream again. */
 async function peek(
   bytes: AsyncIterable<Uint8Array>,
   count: number,

@@ -130,6 +130,7 @@ function inFamily(family: Family): (layer: Descriptor) => Descriptor {
       : layer;
 }
 
+/** The manifest of an image, in the format of the base. */
 function manifestOf(parts: {
   readonly config: Uint8Array;
   readonly layers: readonly Descriptor[];

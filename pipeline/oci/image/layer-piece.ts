@@ -70,6 +70,7 @@ export async function endPiece(scratch: string, codec: Codec): Promise<PieceFact
   return finish();
 }
 
+/** Writes a compressed file whose name is its digest once it is finished. */
 async function openFile(
   scratch: string,
   name: string,

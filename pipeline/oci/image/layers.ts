@@ -173,6 +173,7 @@ function placed({ name, size }: Load): Placed {
   return { name, size, place: createHash('sha256').update(name).digest().readUInt32BE(0) };
 }
 
+/** The names of the packages in each layer. A large package has a layer of its own. */
 function sharedLayers(loads: readonly Placed[], room: number): string[][] {
   const isLarge = ({ size }: Load): boolean => size > room / 2;
   const layers = [

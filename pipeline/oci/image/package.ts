@@ -139,6 +139,7 @@ function rootParts(content: PackageContent): TreePart[] {
   return pieces.length === 0 ? [] : [{ path: 'catalog.json', kind: 'file', pieces }];
 }
 
+/** The folder of a package and its catalog file. @throws PipelineError `usage` for a name that must not become a path */
 function packageParts(name: string, content: PackageContent): TreePart[] {
   // opm validates names; what it has no rule for must not become a path either.
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {

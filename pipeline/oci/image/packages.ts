@@ -131,6 +131,7 @@ function packageOf(blob: Blob): string {
   return blob.schema === 'olm.package' ? blob.name : blob.package;
 }
 
+/** The packages of a catalog, each read when it is asked for, with all others in the same files. */
 function contentsOf(
   files: ReadonlyMap<string, readonly IdentifiedFile[]>,
   alone: readonly IdentifiedFile[],
@@ -204,6 +205,7 @@ function absorb(group: Group, other: Group, { ofFile, ofPackage }: GroupTables):
   }
 }
 
+/** The content and findings of each package in a group of files. */
 async function loadGroup(group: Group, cached: boolean): Promise<Map<string, PackageContent>> {
   const { blobs, findings: unread } = await load({
     files: async () => [...group.files.values()].map(({ file }) => file),

@@ -41,6 +41,7 @@ export function directoryStore(root: string): Store {
 /** Bytes that are kept; what was not asked for the longest goes first. */
 const MOST_BYTES = 32 * 2 ** 20;
 
+/** A store in memory. Beyond its size it forgets what was used longest ago. */
 export function memoryStore(mostBytes: number = MOST_BYTES): Store {
   const kept = new Map<string, Uint8Array>();
   let size = 0;

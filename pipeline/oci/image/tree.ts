@@ -351,6 +351,7 @@ function readAt({ file, path }: Unpacking, { offset, size }: ImageEntry): Uint8A
   return bytes;
 }
 
+/** The bytes of an entry in the unpacked file, in pieces. */
 function piecesAt({ file, path }: Unpacking, { offset, size }: ImageEntry): FilePieces {
   let at = 0;
   const read = (buffer: Buffer): number => {

@@ -35,6 +35,7 @@ export async function* unzstd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
+/** The content of one frame, block by block: no block can stand for more than its limit. */
 async function* frame(reader: Reader, stream: ZstdStream): AsyncGenerator<Uint8Array> {
   const { header, hasChecksum } = await headerOf(reader);
   stream.decompress(header, LARGEST_BLOCK);
@@ -54,6 +55,7 @@ async function* frame(reader: Reader, stream: ZstdStream): AsyncGenerator<Uint8A
   if (!stream.isAtStart()) throw damaged('cannot be decompressed');
 }
 
+/** The header of a frame. @throws PipelineError for one that needs a dictionary, or a large window of memory */
 async function headerOf(reader: Reader): Promise<{ header: Buffer; hasChecksum: boolean }> {
   const [descriptor = 0] = await reader.take(1);
   const isSingle = (descriptor & 0x20) !== 0;

@@ -51,6 +51,9 @@ type Scheme =
   | { readonly kind: 'basic' }
   | ({ readonly kind: 'bearer' } & TokenService);
 
+/**
+ * Finds the proof for each request to one registry: it learns from refusals which scheme and scopes the registry wants.
+ */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { registry, credentials, transport, clock } = options;
   let scheme: Scheme | undefined;
@@ -124,6 +127,7 @@ interface Scopes {
   demand(access: Access, scope: string | undefined): void;
 }
 
+/** The scopes to ask tokens for. What a registry demanded once is asked for first from then on. */
 function createScopes(): Scopes {
   const demanded = new Map<string, string>();
   return {
@@ -156,6 +160,7 @@ function serviceOf(scheme: Scheme | undefined): TokenService {
   return scheme;
 }
 
+/** Asks a registry how it wants to be asked. One that redirects elsewhere wants nothing itself. */
 async function askScheme(
   { base, registry, transport }: AuthenticationOptions,
   budget: Budget,

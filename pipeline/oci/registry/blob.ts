@@ -72,6 +72,7 @@ export function getBlob(
 const BREAKS = 4;
 const MOST_BREAKS = 50;
 
+/** The bytes of a blob. A broken download continues where it ended, a limited number of times. */
 async function* resumed(endpoint: Endpoint, of: Repository, blob: Blob): AsyncGenerator<Uint8Array> {
   let offset = 0;
   for (let breaks = 0, all = 1; ; all++) {

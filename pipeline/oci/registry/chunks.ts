@@ -72,6 +72,7 @@ interface Progress {
   readonly offset: number;
 }
 
+/** Sends one chunk. @returns how far the registry has got */
 async function sendChunk(
   upload: Upload,
   location: URL,

@@ -136,6 +136,7 @@ export function openTransport(options: TransportChoices): Transport {
   });
 }
 
+/** What all requests of a client share: the transport, and an endpoint for each registry. */
 function wire(options: ClientOptions): {
   transport: Transport;
   endpointOf: (repository: Repository) => Endpoint;

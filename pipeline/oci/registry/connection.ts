@@ -44,6 +44,7 @@ interface Agents {
   close(): void;
 }
 
+/** Agents that keep connections open: one for HTTP, one for HTTPS, and one for each proxy. */
 function createAgents({ authorities, connectTimeout }: ConnectionOptions): Agents {
   // Made once and shared: reading a hundred authorities for each connection, and spelling them
   // out in the name under which the agent keeps it, costs more than all the rest of a request.
@@ -70,6 +71,7 @@ function createAgents({ authorities, connectTimeout }: ConnectionOptions): Agent
   };
 }
 
+/** Finds the way to each host: direct, or through a proxy. Addresses that are not allowed are refused. */
 export function createConnections(options: ConnectionOptions): Connections {
   const agents = createAgents(options);
   /** The parts that all direct requests to one host share. */
@@ -172,6 +174,7 @@ function tunnelAgent(proxy: URL, secureContext: SecureContext, timeout: number):
   return agent;
 }
 
+/** Opens a tunnel through a proxy. @throws an error if the proxy refuses or does not respond */
 function openTunnel(proxy: URL, authority: string, timeout: number): Promise<Duplex> {
   const connect = proxy.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {

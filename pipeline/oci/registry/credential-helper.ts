@@ -42,6 +42,11 @@ export async function askHelper(
   return credentialOf(output, program);
 }
 
+/**
+ * The credential in a helper's output; undefined if it has none.
+ *
+ * @throws PipelineError `denied` for output that is not valid
+ */
 function credentialOf(output: string, program: string): Credential | undefined {
   let json: { Username?: unknown; Secret?: unknown };
   try {
@@ -59,6 +64,7 @@ function credentialOf(output: string, program: string): Credential | undefined {
   return { kind: 'basic', username, password: secret };
 }
 
+/** Runs a helper. @returns its exit code and output */
 function run(
   program: string,
   input: string,

@@ -70,6 +70,7 @@ export function credentialsOnlyFor(
   };
 }
 
+/** The authfile that is named, or those in the usual places. @throws PipelineError if the named one does not exist */
 async function readFiles(named: string | undefined, environment: Environment): Promise<readonly Authfile[]> {
   const sure = named ?? (environment['REGISTRY_AUTH_FILE'] || undefined);
   if (sure !== undefined) return [await readAuthfile(sure)];
@@ -102,6 +103,7 @@ function usualPaths(environment: Environment): string[] {
   return paths;
 }
 
+/** Reads an authfile. Errors quote nothing from it. */
 async function readAuthfile(path: string): Promise<Authfile> {
   let text: string;
   try {

@@ -58,6 +58,7 @@ function baseOf(address: string): URL {
   }
 }
 
+/** One registry: its address, its quirks, what was learned of it, and requests with the right proof. */
 export function createEndpoint(registry: string, options: EndpointOptions): Endpoint {
   const { transport, plainHosts } = options;
   const quirks = quirksOf(registry);
@@ -79,6 +80,7 @@ export function createEndpoint(registry: string, options: EndpointOptions): Endp
   };
 }
 
+/** Sends a request with its proof. A refusal is answered with a better proof, a limited number of times. */
 async function askWithProof(
   request: EndpointRequest & { readonly url: URL },
   { base, auth, options }: { base: URL; auth: Authentication; options: EndpointOptions },

@@ -134,6 +134,7 @@ function answerOf(
   });
 }
 
+/** Sends a body. It stops once the host has answered. @throws an error if the body does not have its size */
 async function send(request: ClientRequest, body: RequestBody | undefined, meter: Meter): Promise<void> {
   if (body === undefined) return void request.end();
   let sent = 0;
@@ -166,6 +167,7 @@ function drained(request: ClientRequest): Promise<void> {
   });
 }
 
+/** The bytes of a response. @throws PipelineError if the host stops sending, or sends too slowly */
 async function* readBody(
   message: IncomingMessage,
   outgoing: Outgoing,
@@ -231,6 +233,7 @@ function tooSlow(url: URL, what: string): PipelineError {
 /** Failures that another try cannot mend. */
 const FINAL = new Set(['ENOTFOUND', 'EPROTO', 'ERR_INVALID_URL', 'ERR_INVALID_CHAR', 'EACCES', 'EPERM']);
 
+/** An error of a connection as a PipelineError, with whether another try may help. */
 function connectionError({ url, method, signal }: Outgoing, error: Error): PipelineError {
   if (error instanceof PipelineError) return error;
   if (signal?.aborted) return stopped(signal);

@@ -189,6 +189,7 @@ export function deleteManifest(
   });
 }
 
+/** The error of a refused deletion, with a hint at what the registry does not support. */
 async function refusedDelete(answer: Answer, reference: Reference, what: string): Promise<PipelineError> {
   const error = await failure(answer, `deleting ${what}`);
   // Registries that take every name for a digest find none in a tag.

@@ -123,6 +123,7 @@ async function firstOf<T>(
   return undefined;
 }
 
+/** The bytes of a blob from the first place that has it. Once bytes have left, an error there ends the download. */
 async function* firstBlob(
   places: readonly Place[],
   blob: Pick<Descriptor, 'digest' | 'size'>,

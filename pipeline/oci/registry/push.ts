@@ -145,6 +145,7 @@ interface SentBlobs {
   readonly bytes: number;
 }
 
+/** Sends the blobs that the registry lacks. */
 async function sendBlobs(
   registry: Registry,
   to: Repository,
@@ -169,6 +170,7 @@ async function sendBlobs(
   return { outcomes, fresh, bytes };
 }
 
+/** Sends the manifests that the registry lacks, lists last. */
 async function sendManifests(
   registry: Registry,
   to: Reference,

@@ -88,6 +88,7 @@ interface Page {
   readonly next: URL | undefined;
 }
 
+/** One page of referrers; undefined if the registry has no such API. */
 function readPage(
   endpoint: Endpoint,
   of: Repository,

@@ -89,6 +89,7 @@ export function retryAfter(header: string | undefined, now: number): number {
 /** The clock of the machine. */
 export const systemClock: Clock = { now: Date.now, sleep };
 
+/** Waits. @throws PipelineError once the signal ends the work */
 function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(stopped(signal));

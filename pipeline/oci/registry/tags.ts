@@ -43,6 +43,7 @@ interface Page {
   readonly next: URL | undefined;
 }
 
+/** One page of tags; an empty one for a repository that does not exist. */
 function readPage(endpoint: Endpoint, of: Repository, url: URL): Promise<Page> {
   const what = `the tags of ${repositoryName(of)}`;
   return endpoint.attempt(async (budget) => {

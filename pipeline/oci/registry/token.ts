@@ -51,6 +51,9 @@ const TOKEN_BODY = 256 * 1024;
 const DEFAULT_LIFE = 60;
 const READ_ONLY = /^repository:[^:]+:pull$/;
 
+/**
+ * Tokens of one registry and credential, kept until shortly before they expire. Requests for the same scopes share one.
+ */
 export function createTokens(options: TokenOptions): Tokens {
   const { clock } = options;
   const known = new Map<string, Token>();
@@ -173,6 +176,7 @@ function tokenRequest(
   return { method: 'GET', url, authorization: basic(credential), what: 'the token request' };
 }
 
+/** The request for a token by an identity token. */
 function refreshRequest(
   { realm, service }: TokenService,
   scopes: readonly string[],
@@ -213,6 +217,7 @@ export function bearer({ token }: Extract<Credential, { kind: 'bearer' }>): stri
   return `Bearer ${token}`;
 }
 
+/** The token in a token service's answer. @throws PipelineError `bad-answer` */
 function readToken(body: Buffer, host: string, asked: number): Token {
   const bad = (): PipelineError => new PipelineError('bad-answer', `${host} did not return a valid token`);
   let read: { token?: unknown; access_token?: unknown; expires_in?: unknown };

@@ -87,6 +87,7 @@ interface Timed {
   readonly took: number;
 }
 
+/** Sends requests to hosts: at the pace that each bears, with redirects followed and failures tried again. */
 export function createTransport(options: TransportOptions): Transport {
   const hosts = new Map<string, HostState>();
   const { retrying } = options;
@@ -145,6 +146,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
+/** What is known of a host before its first request. */
 function newHost(host: string, { concurrency, farthest, retrying }: TransportOptions): HostState {
   const traffic = { requests: 0, sent: 0, received: 0 };
   return {
@@ -169,6 +171,7 @@ function newHost(host: string, { concurrency, farthest, retrying }: TransportOpt
   };
 }
 
+/** Sends one request and counts it. */
 async function ask(request: TransportRequest, host: HostState, options: TransportOptions): Promise<Answer> {
   host.traffic.requests++;
   const { authorization, body } = request;

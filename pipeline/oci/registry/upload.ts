@@ -134,6 +134,7 @@ async function cancel(upload: Upload, location: URL): Promise<false> {
   return false;
 }
 
+/** Opens an upload, or has the blob mounted from another repository. */
 async function open(upload: Upload, mount: string | undefined): Promise<Session | 'mounted'> {
   const { endpoint, to, blob, budget } = upload;
   const path = `${to.repository}/blobs/uploads/`;
@@ -183,6 +184,7 @@ function sessionOf(endpoint: Endpoint, answer: Answer): Session {
   };
 }
 
+/** Sends a blob: in one request if it is small enough, or in chunks. */
 async function send(
   upload: Upload,
   session: Session,

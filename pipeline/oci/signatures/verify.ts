@@ -134,6 +134,7 @@ function byKeys(keys: readonly KeyObject[]): Check {
   };
 }
 
+/** The check that a signature was made by an identity, as the issuer vouches. It gives the signer's name. */
 async function byIdentity({ identity, issuer, root }: Extract<Trust, { kind: 'identity' }>): Promise<Check> {
   const { entityOf, verifierBy } = await import('./sigstore.ts');
   const verifier = await verifierBy(root);

@@ -39,6 +39,7 @@ interface OwnersReader {
 /** Largest file of owners, in bytes. */
 const FILE_BYTES = 1024 * 1024;
 
+/** Reads the owners of packages in a tree, each file once. */
 export function ownersReader(
   objects: ObjectReader,
   tree: string,
@@ -76,6 +77,10 @@ export function comparedOwnersReader(
   };
 }
 
+/**
+ * The owners that the first source names which names any; those of the policy if none does. A source that cannot be read
+ * ends the search.
+ */
 async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promise<PackageOwners> {
   const findings: Finding[] = [];
   for (const source of policy.owners.sources) {
@@ -102,6 +107,7 @@ interface Asked {
   readonly paths: readonly string[];
 }
 
+/** The owners of a package by one source. */
 async function fromSource(files: OwnersFiles, source: OwnersSource, asked: Asked): Promise<PackageOwners> {
   if (source.format === 'codeowners') return byCodeOwners(files, source.path, asked.paths);
   if (!source.path.startsWith('{dir}/')) {
@@ -326,6 +332,7 @@ interface SettingsFiles {
   read(path: string): Promise<{ settings: Settings | undefined; findings: readonly Finding[] }>;
 }
 
+/** Reads files of settings in a tree, each once. */
 function settingsFiles(objects: ObjectReader, tree: string): SettingsFiles {
   const kept = new Map<string, ReturnType<SettingsFiles['read']>>();
   const read: SettingsFiles['read'] = async (path) => {

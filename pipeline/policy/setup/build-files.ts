@@ -30,6 +30,7 @@ const SCRIPT =
 const MOST_FILES = 300;
 const MOST_BYTES = 256 * 1024;
 
+/** What Dockerfiles, Makefiles and CI files say of paths: which they copy or build from, and all words in them. */
 export async function readBuildFiles(
   objects: ObjectReader,
   files: readonly ListedFile[],

@@ -170,6 +170,7 @@ function spread<T>(list: readonly T[], most: number): T[] {
   );
 }
 
+/** Reads files, up to a limit of bytes, and tells catalogs from templates and other files. */
 async function lookAtAll(
   objects: ObjectReader,
   files: readonly ListedFile[],

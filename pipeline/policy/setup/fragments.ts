@@ -51,6 +51,7 @@ export function foldersAbove(path: string): string[] {
   return names.map((_, i) => names.slice(0, names.length - i).join('/')).concat('');
 }
 
+/** Why a file is only a part of a catalog whose rest is not beside it; undefined if it may be a catalog. */
 function fragmentReason(
   file: CatalogFacts,
   folders: ReadonlyMap<string, readonly CatalogFacts[]>,

@@ -16,6 +16,7 @@ interface Repository {
   readonly byFolder: ReadonlyMap<string, readonly string[]>;
 }
 
+/** For each folder, the paths below it. */
 export function filesByFolder(paths: readonly string[]): Map<string, string[]> {
   const folders = new Map<string, string[]>();
   for (const path of paths) {

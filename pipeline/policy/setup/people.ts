@@ -22,6 +22,7 @@ interface PipelineConfig {
 /** Largest file that is read, in bytes. */
 const FILE_BYTES = 1024 * 1024;
 
+/** The maintainers and registries that operator-pipelines' config.yaml names. */
 export async function pipelineConfig(objects: ObjectReader, tree: string): Promise<PipelineConfig> {
   const value = await settingsAt(objects, tree, 'config.yaml');
   const textsOf = (key: string): string[] => {

@@ -40,6 +40,7 @@ export async function preferred(
   return layouts[least] ?? layouts[0];
 }
 
+/** The files that a merge changed which may be catalogs; none if the clone lacks its trees. */
 async function changedFiles(
   { objects }: Repository,
   trees: { readonly before: string; readonly after: string },

@@ -148,6 +148,7 @@ function topOf({ root }: Place): string {
   return root.split('/')[0] ?? '';
 }
 
+/** What a user must decide about two folders of catalogs, in words. */
 function questionOf(
   one: Place,
   other: Place,

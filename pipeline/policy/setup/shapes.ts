@@ -36,6 +36,7 @@ export interface Shape {
 export const ENDING: RegExp = /\.[^./]+$/;
 export const FORMAT: RegExp = /\.(?:ya?ml|json)$/;
 
+/** Groups files whose paths have the same shape: folders for the same things, at the same places. */
 export function shapesOf(files: readonly CatalogFile[]): Shape[] {
   const shapes = new Map<string, Shape>();
   const isVersionHere = versionTest(files);
@@ -50,6 +51,7 @@ export function shapesOf(files: readonly CatalogFile[]): Shape[] {
   return [...shapes.values()];
 }
 
+/** What each folder on the way to a file stands for: a package, a version, or only its name. */
 function partsOf(
   { path, packages, defines }: CatalogFile,
   isVersionHere: (name: string) => boolean,
@@ -93,6 +95,7 @@ function versionPart(name: string, isFirst: boolean): Part {
   return { kind: 'catalog', before, glob, ...(after === '' ? {} : { after }), version: minor };
 }
 
+/** A shape whose pattern names less: packages that are always the same by name, and only versions of this form. */
 export function styled(shape: Shape, { literalPackages, versionsOnly }: LayoutStyle): Shape {
   const narrow = (part: Part): Part =>
     versionsOnly && part.kind === 'catalog' && part.version !== undefined

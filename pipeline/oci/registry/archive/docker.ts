@@ -75,6 +75,7 @@ interface SavedImage {
   readonly tags: readonly Reference[];
 }
 
+/** The images that a `docker save` archive lists. @throws PipelineError `corrupt` */
 async function readImages(archive: ArchiveFile): Promise<SavedImage[]> {
   const bad = (): PipelineError =>
     new PipelineError('corrupt', `${archive.path} is not a docker save archive`);
@@ -165,6 +166,7 @@ async function readMember(archive: ArchiveFile, entry: TarEntry): Promise<Member
   return { digest, size: entry.size, isGzipped: head?.[0] === 0x1f && head[1] === 0x8b };
 }
 
+/** Reads blobs by digest from members of the archive. */
 function memberBlobs(archive: ArchiveFile, files: ReadonlyMap<string, TarEntry | Buffer>): BlobReader {
   return {
     size: async (digest) => {
@@ -209,6 +211,7 @@ export async function createDockerArchive(
   };
 }
 
+/** The members of a `docker save` archive for one image. */
 async function imageSources(
   layout: Layout,
   root: Manifest,

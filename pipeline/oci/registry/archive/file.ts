@@ -52,6 +52,7 @@ export async function openArchive(path: string): Promise<ArchiveFile> {
   }
 }
 
+/** Opens a compressed archive: it is decompressed to a file that `close` removes. @throws PipelineError for a bomb */
 async function openGzipped(path: string): Promise<ArchiveFile> {
   const folder = await mkdtemp(join(tmpdir(), 'portolan-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
@@ -77,6 +78,7 @@ async function openGzipped(path: string): Promise<ArchiveFile> {
   }
 }
 
+/** An archive by its index of members. `close` also calls `ended`. */
 async function archiveOver(
   handle: FileHandle,
   path: string,

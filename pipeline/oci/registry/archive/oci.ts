@@ -92,6 +92,7 @@ export async function replaceByTar(path: string, sources: Iterable<TarSource>): 
   }
 }
 
+/** The members of an archive that holds the whole layout. */
 async function layoutSources(layout: Layout): Promise<TarSource[]> {
   const small = async (name: string): Promise<TarSource> => {
     const bytes = readRegular(join(layout.directory, name));

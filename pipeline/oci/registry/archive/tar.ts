@@ -79,6 +79,7 @@ function overrides(type: string, bytes: Buffer): Overrides {
   return found;
 }
 
+/** A member from its header, and from extra headers before it. Directories and devices are `other`. */
 function entryOf(
   header: Buffer,
   type: string,

@@ -71,6 +71,10 @@ function basicGate(options: AccessOptions): Gate {
   };
 }
 
+/**
+ * Admits requests by tokens, which it gives to accounts by their rights, and to everybody else by those of anonymous
+ * users.
+ */
 function tokenGate(options: AccessOptions, origin: () => string): Gate {
   const secret = randomBytes(32);
   const { now = Date.now } = options;

@@ -45,6 +45,11 @@ export function htpasswdAccounts(text: string, path: string): PasswordCheck {
   };
 }
 
+/**
+ * The bcrypt hashes of an htpasswd file, by account.
+ *
+ * @throws PipelineError `usage` for other hashes, or costs that would block the registry
+ */
 function hashesIn(text: string, path: string): Map<string, string> {
   const hashes = new Map<string, string>();
   for (const [i, line] of text.split(/\r?\n/).entries()) {

@@ -47,6 +47,10 @@ interface Members {
   holder(digest: string): Promise<string | undefined>;
 }
 
+/**
+ * Knows which blobs belong to which repository: those that its manifests name, and those that were pushed to it since the
+ * start.
+ */
 export function createMembers(layout: Layout): Members {
   const pushed = new Map<string, Set<string>>();
   const began = Date.now();

@@ -10,6 +10,7 @@ import type { Route } from './route.ts';
 
 type At<K extends Route['kind']> = Extract<Route, { kind: K }>;
 
+/** Answers a request for a blob, or a range of its bytes. */
 export async function pullBlob(
   { members, layout, toLayout }: Registry,
   { name, digest }: At<'blob'>,
@@ -37,6 +38,7 @@ export async function pullBlob(
   };
 }
 
+/** Answers a request for a manifest, by tag or digest. */
 export async function pullManifest({ layout, toLayout }: Registry, route: At<'manifest'>): Promise<Reply> {
   const { tags, manifests } = await layout.contents(toLayout(route.name));
   const digest = route.digest ?? tags.get(route.tag ?? '')?.digest;
@@ -100,6 +102,7 @@ function pageOf(
 /** Bytes of a page of referrers at most, unless it has only one: their annotations are somebody else's. */
 const LARGEST_PAGE = 4 * 1024 * 1024;
 
+/** Answers a request for referrers, in pages. */
 export async function listReferrers(
   { layout, toLayout }: Registry,
   { name, digest }: At<'referrers'>,

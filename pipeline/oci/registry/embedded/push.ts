@@ -71,6 +71,7 @@ function progress(status: number, name: string, upload: Upload): Reply {
   };
 }
 
+/** Answers a request about an upload: its progress, more bytes, its end, or that it is given up. */
 export async function continueUpload(
   registry: Registry,
   route: At<'upload'>,
@@ -167,6 +168,7 @@ async function bodyOf(call: RegistryRequest, limit: number): Promise<Buffer> {
   return Buffer.concat(chunks, size);
 }
 
+/** The first digest that a manifest names and the repository lacks; undefined if it has all. */
 async function firstMissing(
   { layout, members, takesSparse }: Registry,
   repository: string,
@@ -182,6 +184,7 @@ async function firstMissing(
   return undefined;
 }
 
+/** Removes a blob from a repository, unless a manifest names it. */
 export async function removeBlob(
   { members, toLayout }: Registry,
   { name, digest }: At<'blob'>,

@@ -33,6 +33,7 @@ export function routeOf(path: string): { readonly route: Route } | { readonly re
   return routeIn(name, rest ?? '', last);
 }
 
+/** The route of a path, from the repository's name and what follows; a reply if there is none. */
 function routeIn(
   name: string,
   rest: string,

@@ -152,6 +152,7 @@ function listen(server: Server, { port = 0, host = '127.0.0.1' }: RegistryOption
   });
 }
 
+/** Answers one request. A sender that is too slow is cut off. */
 async function serve(
   registry: Registry,
   options: RegistryOptions,
@@ -187,6 +188,7 @@ function discard(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(end)).resume();
 }
 
+/** The reply to a request. No error leaves it: each becomes a reply. */
 async function answer(
   registry: Registry,
   options: RegistryOptions,
@@ -206,6 +208,7 @@ async function answer(
   }
 }
 
+/** Checks that a request is allowed, then runs its handler. */
 async function dispatch(
   registry: Registry,
   options: RegistryOptions,

@@ -59,6 +59,7 @@ const MOST = { announced: 2000, withBytes: 512 };
 /** Milliseconds without a request after which an upload makes room for another. */
 const YIELDING = 60_000;
 
+/** Uploads that have begun. If there are too many, those that were idle longest make room. */
 export function createUploads(blobs: Blobs): Uploads {
   /** The one that was used last comes last. */
   const known = new Map<string, Known>();
@@ -155,6 +156,7 @@ async function append(state: State, bytes: AsyncIterable<Uint8Array>, blobs: Blo
   }
 }
 
+/** Ends an upload: its bytes become a blob. @throws PipelineError if they do not have the digest */
 async function commit(state: State, { blobs, digest }: { blobs: Blobs; digest: string }): Promise<void> {
   state.file ??= await blobs.temporary();
   const { handle, path } = state.file;

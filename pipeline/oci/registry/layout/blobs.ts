@@ -43,6 +43,7 @@ const TEMPORARY = '.portolan-uploads';
 const ABANDONED = 24 * 3600 * 1000;
 const READ_SIZE = 256 * 1024;
 
+/** The blobs of an image layout. A blob is written to a temporary file first, and moved once its digest is right. */
 export function openBlobs(directory: string): Blobs {
   const pathOf = (digest: string): string =>
     join(directory, 'blobs', algorithmOf(digest), digest.slice(digest.indexOf(':') + 1));

@@ -158,6 +158,7 @@ interface ReferrersAsked {
   readonly after?: string | undefined;
 }
 
+/** The tags, manifests and blobs of one repository in a layout. */
 async function contentsOf(
   entries: readonly Entry[],
   repository: string,

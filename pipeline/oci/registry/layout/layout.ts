@@ -126,6 +126,7 @@ export async function isLayout(directory: string): Promise<boolean> {
   }
 }
 
+/** Makes an empty layout in a directory. @throws PipelineError `usage` if the directory has other files */
 async function begin(directory: string): Promise<void> {
   try {
     await makeDirectory(directory);

@@ -25,6 +25,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   }
 }
 
+/** Waits for a lock file and takes it. One that a dead process left is removed. @throws PipelineError `conflict` */
 async function takeLock(path: string): Promise<void> {
   const until = Date.now() + LOCK_PATIENCE;
   for (let wait = 2; ; wait = Math.min(wait * 2, 100)) {
