@@ -47,6 +47,7 @@ export function readStrictSettings(file: string, bytes: Uint8Array): SettingsRea
   return { settings: findings.length > 0 ? undefined : settings, findings };
 }
 
+/** The value of a YAML file with places. @param severity of what is odd: as an error, also unusual YAML is refused */
 function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): SettingsRead {
   const text = new TextDecoder('utf-8').decode(bytes).replaceAll('\r\n', '\n');
   const findings: Finding[] = [];

@@ -90,8 +90,8 @@ export interface Meter {
 }
 
 /**
- * Counts the steps of CEL rules. It ends a rule that costs too much, and refuses all rules once they cost too much
- * together.
+ * Counts the steps of CEL rules, and ends a rule that takes too many. Once all together took too many, no rule is run any
+ * more.
  */
 export function newMeter(): Meter {
   let [call, all] = [0, 0];

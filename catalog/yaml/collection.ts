@@ -96,6 +96,7 @@ function* flowPair(scanner: Scanner, pairs: YamlPair[]): Filling {
   pairs.push({ key, value });
 }
 
+/** Reads the pairs of a flow mapping into `pairs`. Yields for each key and value that must be read, and gets its node. */
 export function* flowPairs(scanner: Scanner, pairs: YamlPair[]): Filling {
   const open = scanner.peek();
   scanner.take();

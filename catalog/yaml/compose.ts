@@ -96,6 +96,7 @@ class Decoder {
     return value;
   }
 
+  /** The value of a node. */
   #decode(node: YamlNode): unknown {
     this.#count(node);
     switch (node.kind) {
@@ -161,6 +162,7 @@ class Decoder {
     return this.#exactIntegers && isRounded(value, node) ? BigInt(integerText(node.text)) : value;
   }
 
+  /** Sets the pairs of a mapping in `target`. Merge keys take their place among them, as in go-yaml. */
   #mapping(node: YamlMapping, target: JsonObject): void {
     this.#descend(node);
     const seen = new Map<string, number>();
@@ -203,6 +205,7 @@ class Decoder {
     } else this.#mergeOne(value, target);
   }
 
+  /** Sets the pairs of one mapping that a merge key names. */
   #mergeOne(value: YamlNode, target: JsonObject): void {
     const mapping = value.kind === 'alias' ? value.target : value;
     if (mapping.kind !== 'mapping') {
@@ -239,6 +242,7 @@ function refuseBadKeys(root: unknown, badKeys: ReadonlyMap<JsonObject, BadKey>):
   }
 }
 
+/** Refuses a key that JSON cannot have, in go-yaml's words. */
 function refuseBadKey(scalar: YamlScalar, { key, value }: BadKey): never {
   const isNull = scalarValue(scalar) === null;
   const message = isNull

@@ -155,6 +155,7 @@ function isWrittenRaw(c: number): boolean {
   return c > 0xdfff && c < 0xfffe && c !== 0xfeff;
 }
 
+/** A text in double quotes, folded behind column 80 as go-yaml does. */
 function doubleQuoted(text: string, room: Room): string {
   // go-yaml takes every character for a byte-order mark if the text begins with one.
   const escapeAll = text.charCodeAt(0) === 0xfeff;

@@ -91,6 +91,7 @@ class Emitter {
     this.#depth--;
   }
 
+  /** Writes a key and its value. */
   #entry(key: string, value: Json, indent: number): void {
     const written = simpleKey(key);
     if (written === undefined) {

@@ -198,6 +198,7 @@ export function doubleText(raw: string): string {
   return value;
 }
 
+/** Reads a text in single quotes. @param at its opening quote */
 function readSingle(at: number): string {
   let value = '';
   let from = at + 1;
@@ -213,6 +214,7 @@ function readSingle(at: number): string {
   }
 }
 
+/** Reads a text in double quotes. @param at its opening quote */
 function readDouble(at: number): string {
   let value = '';
   let from = at + 1;

@@ -149,6 +149,7 @@ function readSequence(column: number): unknown[] {
   return items;
 }
 
+/** Reads an item of a block list at the dash. @param column that of the dash */
 function readItem(column: number): unknown {
   const slot = mark(start);
   const at = pastSpaces(start + 1);
@@ -191,6 +192,12 @@ function readMapping(column: number, firstColon: number): Record<string, unknown
   return mapping;
 }
 
+/**
+ * Reads the value of a key.
+ *
+ * @param after behind the colon
+ * @param column that of the key
+ */
 function readValue(after: number, column: number): unknown {
   const slot = mark(start);
   const at = pastSpaces(after);
@@ -230,6 +237,7 @@ const KEY_SLOTS = 1 << 12;
 const knownKeys: string[] = new Array<string>(KEY_SLOTS).fill('\n');
 const LONGEST_KNOWN_KEY = 64;
 
+/** The text of a key. Documents repeat a few keys, which are found again without being cut out. */
 function readKey(at: number, colon: number): string {
   const length = colon - at;
   // Length and three characters tell most keys apart.

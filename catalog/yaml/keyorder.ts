@@ -15,6 +15,7 @@ export function sortKeys(keys: string[]): string[] {
   return keys;
 }
 
+/** Compares keys as go-yaml sorts them: letters behind other characters, numbers by their value. */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   let at = 0;

@@ -107,6 +107,7 @@ class Parser {
     this.#plain = plain;
   }
 
+  /** The next document; undefined at the end of the stream. */
   document(): YamlNode | undefined {
     const first = this.#peek().kind;
     if (first === 'stream-end') return undefined;
@@ -132,6 +133,7 @@ class Parser {
     return this.#scanner.peek();
   }
 
+  /** Reads directives, as go-yaml does: only YAML 1.1. */
   #directives(): void {
     let versions = 0;
     for (let token = this.#peek(); token.kind === 'directive'; token = this.#peek()) {
@@ -152,6 +154,7 @@ class Parser {
     if (!this.#prefixes.has('!!')) this.#prefixes.set('!!', 'tag:yaml.org,2002:');
   }
 
+  /** Reads a node with everything in it. Open collections are on a list of its own: depth costs no stack. */
   #node(place: Place): YamlNode {
     const open: Required<Begun>[] = [];
     let begun = this.#begin(place);
@@ -217,6 +220,7 @@ class Parser {
     return { node: this.#scalar({ start: first.start, text: '', plain: true }, properties) };
   }
 
+  /** The alias of an anchor before it. */
   #alias(name: string, start: number): YamlNode {
     const target = this.#anchors.get(name);
     if (!target) {

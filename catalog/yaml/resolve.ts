@@ -54,6 +54,7 @@ export function isMerge(key: YamlNode): boolean {
   return key.kind === 'scalar' && key.text === '<<' && (key.plain || key.tag === `${CORE}merge`);
 }
 
+/** The value of a scalar with a tag. */
 function resolveTagged(node: YamlScalar): ResolvedScalar {
   const { text, tag } = node;
   const name = tag.startsWith(CORE) ? tag.slice(CORE.length) : '';
@@ -71,6 +72,7 @@ function resolveTagged(node: YamlScalar): ResolvedScalar {
   }
 }
 
+/** The value of a scalar as the kind that its tag names. @throws YamlError if its text is not of that kind */
 function resolveAs(node: YamlScalar, wanted: ScalarKind): ResolvedScalar {
   const { text } = node;
   const found: ResolvedScalar = { kind: kindOfPlain(text), value: resolvePlain(text) };
@@ -117,6 +119,7 @@ function decodeSequence(bytes: string): string {
 //
 // @see https://pkg.go.dev/fmt
 
+/** A node as Go prints its value with `%#v`. */
 export function goSyntax(node: YamlNode): string {
   switch (node.kind) {
     case 'alias':

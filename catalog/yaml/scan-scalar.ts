@@ -180,6 +180,7 @@ function passEscape(cursor: Cursor): string {
   return meaning;
 }
 
+/** The character of a hexadecimal escape; passes it. */
 function passHexEscape(cursor: Cursor, digits: number): string {
   cursor.at += 2;
   const hex = cursor.text.slice(cursor.at, cursor.at + digits);

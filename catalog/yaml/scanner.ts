@@ -209,6 +209,7 @@ export class Scanner {
     return true;
   }
 
+  /** Adds the token of a list's dash, and begins the list if this is its first item. */
   #fetchBlockEntry(): true {
     if (this.#flowDepth === 0) {
       if (!this.#keyAllowed) {
@@ -238,6 +239,7 @@ export class Scanner {
     return true;
   }
 
+  /** Adds the token of a colon, with those of the key and mapping that it begins. */
   #fetchValue(): true {
     const key = this.#keys.claim();
     if (key) {

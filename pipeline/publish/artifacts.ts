@@ -68,6 +68,7 @@ function several(mirrors: readonly string[]): PipelineError {
   });
 }
 
+/** The files of an attached plan: those of its layers whose titles are known names. */
 async function filesOf(
   { layers }: ImageManifest,
   { registry, image, known }: { registry: Registry; image: Reference; known: readonly string[] },

@@ -71,6 +71,7 @@ async function refuseUnsigned(registry: Registry, image: DigestReference, trust:
   );
 }
 
+/** The bytes of a manifest or configuration of the base image. */
 async function contentAt({ registry, reference }: Source, descriptor: Descriptor): Promise<Uint8Array> {
   if (isManifestType(descriptor.mediaType)) {
     const manifest = await registry.getManifest(withDigest(reference, descriptor.digest));

@@ -149,6 +149,7 @@ function fenceOf({ run, readRef, updateRef }: Refs): Fence & KeptTexts {
   };
 }
 
+/** A fence in the refs of a clone. */
 function localFence({ repository, settings }: FencePlace): GitFence {
   const run: GitRun = { settings, directory: repository };
   const readRef = async (ref: string): Promise<string | undefined> => {
@@ -175,6 +176,7 @@ function localFence({ repository, settings }: FencePlace): GitFence {
   return { ...fenceOf({ run, readRef, updateRef }), names, branches, close: async () => undefined };
 }
 
+/** A fence in the refs of a git server, by pushes that fail if somebody else was first. */
 function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
   const scratch = mkdtempSync(join(tmpdir(), 'portolan-fence-'));
   const run: GitRun = { settings, directory: scratch, bare: true };

@@ -84,6 +84,7 @@ interface Held extends Required<Pick<Leasing, 'fence' | 'name'>> {
   readonly over: number;
 }
 
+/** A lease that is held: how long it lasts, and how to end it. */
 function heldLease({ fence, name, clock, lease, over }: Held): HeldLease {
   let isSure = true;
   return {

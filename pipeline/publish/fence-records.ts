@@ -31,6 +31,7 @@ async function standingAt<T>(
   return record && { ...parse(new TextDecoder().decode(record.bytes), key), version: record.version };
 }
 
+/** Leases in a record store. */
 function leasesIn(store: RecordStore): Pick<Fence, 'readLease' | 'replaceLease'> {
   const keyOf = (name: string): string => `lease/${name}`;
   const readLease = (name: string): Promise<StandingLease | undefined> =>

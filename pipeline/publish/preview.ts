@@ -94,6 +94,7 @@ async function changedCatalogs(objects: ObjectReader, trees: Trees, policy: Poli
   return names.filter((_, i) => differ[i]);
 }
 
+/** Builds the image of one catalog into a layout, and asks it as a cluster would. */
 async function previewOne(
   { repository, registry }: PreviewPorts,
   { out, onto, now }: PreviewRequest,

@@ -147,6 +147,7 @@ function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
   return [`changing from ${words(from)} to ${words(to)}: rebuilding ${made} of ${amount(layers, 'layer')}`];
 }
 
+/** What is attested of a staged publish. */
 function attestedOf(staged: StagedPublish): Attested {
   const { ports, request, commit, policy, target, built, guard, receipt } = staged;
   const { cache, codec, labels } = target.settings;

@@ -91,6 +91,7 @@ interface Sent {
   readonly report: PushReport;
 }
 
+/** Sends an image to one place, without its tag if it is pushed by digest. */
 function send(to: Destination, job: PushJob, before: readonly Sent[]): Promise<PushReport> {
   const { manifestList, manifests, blobs, baseLayers } = job.image;
   const { base } = job;

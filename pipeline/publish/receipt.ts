@@ -34,6 +34,7 @@ export interface PublishReceipt {
   readonly cacheDigest?: string;
 }
 
+/** The receipt of a built image. */
 export function receiptOf(
   { image, slim, packages, layers, cacheDigest }: BuiltCatalog,
   about: {

@@ -103,6 +103,7 @@ function onTheirWay(
   return shown === undefined || last < 0 ? newestFirst : newestFirst.slice(0, last);
 }
 
+/** The manifests that tags name. @throws the first failure, once all requests have ended */
 async function namedBy(
   registry: Registry,
   of: TagReference,

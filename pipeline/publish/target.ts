@@ -143,6 +143,11 @@ interface ChosenPlaces {
   readonly as: string | undefined;
 }
 
+/**
+ * Where a catalog is published to: the options count before the policy.
+ *
+ * @throws PipelineError `usage` if neither names an image
+ */
 function chosenPlaces(
   written: WrittenTarget | undefined,
   catalog: string,

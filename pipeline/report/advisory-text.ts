@@ -54,6 +54,11 @@ function shortRows(plan: CatalogPlan): ProofRow[] {
   });
 }
 
+/**
+ * The rows of a proof: installations with the same texts are one row.
+ *
+ * @param textsOf the texts before and after; equal ones are left out
+ */
 function rowsOf(
   { plan: { proof } }: CatalogPlan,
   textsOf: (one: Proved) => readonly [string, string],

@@ -20,6 +20,7 @@ export function answerText(report: CheckReport, question: Question): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Who must still act, as lines of Markdown. */
 function whoLines(report: CheckReport): string[] {
   const { authority, findings, holds, waitsFor, verdict } = report;
   const { decision, missing = [], author = '', reasons } = authority;
@@ -47,6 +48,7 @@ function needLine({ who, count, from, subjects, why }: Need, author: string): st
   return `${amount(count, 'approval')} by ${role}${what}; can be given by ${people}: it ${escaped(why)}`;
 }
 
+/** What a rule is about, and what it found here, as lines of Markdown. */
 function explainLines({ findings }: CheckReport, id: string): string[] {
   const rule = ruleOf(id);
   const page = rulePage(id);

@@ -20,6 +20,7 @@ interface AuditTextOptions {
   readonly all: boolean;
 }
 
+/** An audit as text: first what to do, then each catalog. */
 export function auditText(report: AuditReport, { all }: AuditTextOptions): string {
   const order = report.catalogs.map(({ name }) => name);
   const shown = report.findings.filter(({ severity }) => all || severity !== 'info');

@@ -19,6 +19,7 @@ export function blameText(
   return linesText(lines);
 }
 
+/** A stuck installation as lines of text. */
 function stuckLines(one: Blamed): string[] {
   const { cause, why = '', fix } = one;
   const place = fix?.location ? ` (${fileLineText(fix.location)})` : '';

@@ -12,6 +12,7 @@ import { plain } from '../text.ts';
 
 const SEVERITIES: Readonly<Record<Severity, string>> = { error: 'critical', warning: 'minor', info: 'info' };
 
+/** The findings in the format of GitLab's Code Quality reports. */
 export function codeQualityReport({ findings }: Pick<CheckReport, 'findings'>): string {
   const printOf = findingPrints();
   const issues = findings.map((finding) => {

@@ -88,6 +88,7 @@ function wordsOf(outcome: OutcomeName, clusters: number): string {
   return WORDS[outcome][clusters === 1 ? 0 : 1];
 }
 
+/** How many clusters have an outcome, in words. */
 function outcomeText(
   { outcome, clusters, platforms }: OutcomeCount,
   { of, flows }: { readonly of: number | undefined; readonly flows: readonly Flow[] },
@@ -113,6 +114,7 @@ function platformsText(platforms: OutcomeCount['platforms'], clusters: number): 
   return `, of them ${named.join(', ')}${known.length > NAMED ? ', …' : ''}`;
 }
 
+/** To which versions clusters move, in words. */
 function movesText(
   { outcome, clusters, number }: { outcome: OutcomeName; clusters: number; number: string },
   flows: readonly Flow[],

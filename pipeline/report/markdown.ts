@@ -82,6 +82,7 @@ function nextStep({ verdict, authority, findings, enforce }: CheckReport): strin
   return `**Next:** the author fixes ${amount(errors, 'error')}.${then}`;
 }
 
+/** The permissions and what the pull request waits for. */
 function authorityText(report: CheckReport): string {
   const { authority, policy, holds, waitsFor, byHand = [] } = report;
   const lines = [
@@ -191,6 +192,7 @@ function impactCells(states: BeforeAfter | undefined): [string, string] {
   return [before, after];
 }
 
+/** The table of findings. */
 function findingsText(report: CheckReport, server: string | undefined): string {
   const { findings } = report;
   if (findings.length === 0) return '';

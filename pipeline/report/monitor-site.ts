@@ -73,6 +73,7 @@ function patchPath({ name, entries }: MonitoredRepository, patch: string, positi
   return `patches/${fileName(name)}/${i + 1}.patch`;
 }
 
+/** The page of all repositories. */
 function indexPage({ built, repositories, failed }: Monitored): string {
   const all = repositories
     .flatMap((repository) => repository.entries.map((entry) => ({ repository, entry })))
@@ -102,6 +103,7 @@ const CERTAINTY = [
   '<p>Is an entry wrong or intended? One line in the list of the monitor removes it. Only git was used, and nothing was posted anywhere.</p>',
 ].join('');
 
+/** The numbers at the top of a page. */
 function tiles(stuck: number, repaired: number, merges: number): string {
   const tile = (count: number, style: string, text: string): string =>
     `<div class="tile ${style}"><b>${count}</b>${text}</div>`;
@@ -116,6 +118,7 @@ function tiles(stuck: number, repaired: number, merges: number): string {
   ].join('')}</div>`;
 }
 
+/** A table of merges that left somebody stuck. */
 function entryTable(all: readonly Placed[]): string {
   const rows = all.map(({ repository, entry }) => {
     const { merge, lost } = entry;
@@ -131,6 +134,7 @@ function entryTable(all: readonly Placed[]): string {
   return table(['Since', 'Package', 'Versions', 'Repository', 'Days'], rows);
 }
 
+/** A table of repositories. */
 function repositoryTable(repositories: readonly MonitoredRepository[]): string {
   const rows = repositories.map((one) => {
     const stuck = one.entries.filter(({ state }) => state === 'stuck').length;
@@ -160,6 +164,7 @@ function median(days: readonly number[]): number {
   return [...days].sort((a, b) => a - b)[Math.floor((days.length - 1) / 2)] ?? 0;
 }
 
+/** The page of one repository. */
 function repositoryPage(repository: MonitoredRepository): string {
   const { name, entries, from, to, merges, unconfirmed, removed, unchecked, tip } = repository;
   const stuck = entries.filter(({ state }) => state === 'stuck').length;
@@ -186,6 +191,7 @@ function repositoryPage(repository: MonitoredRepository): string {
   });
 }
 
+/** What one merge took from whom, and since when it is repaired. */
 function entryPart(repository: MonitoredRepository, entry: MonitorEntry, i: number): string {
   const { merge, state, days, rules, messages, lost } = entry;
   const { commit, date, subject, pullRequest } = merge;
@@ -201,6 +207,7 @@ function entryPart(repository: MonitoredRepository, entry: MonitorEntry, i: numb
   return `<article class="entry ${state}" id="e${i + 1}"><h3>${escapeXml(entry.package)} <small>${escapeXml(date)}</small></h3><p><span class="state">${status}</span> · ${commitLink(repository.name, commit)}${request}<br>${escapeXml(subject)}</p>${list(lost.map((one) => lostText(repository, date, one)))}<details><summary>What the rules report</summary>${list(said)}</details></article>`;
 }
 
+/** What became of installations that lost their upgrade path, as HTML. */
 function lostText(
   repository: MonitoredRepository,
   since: string,
@@ -216,6 +223,7 @@ function lostText(
   return `${escapeXml(who)}: stuck<details><summary>smallest fix: ${escapeXml(fix.text)}</summary><pre>${patch}</pre><a href="${patchPath(repository, fix.patch)}">as a patch</a></details>`;
 }
 
+/** The Atom feed of the newest entries. */
 function feed({ built, repositories }: Monitored, url: string): string {
   const all = repositories
     .flatMap((repository) => repository.entries.map((entry) => ({ repository, entry })))

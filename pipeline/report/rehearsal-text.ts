@@ -17,6 +17,7 @@ export function rehearsalHeadline({ merges, from, to }: Rehearsal): string {
   return `of ${amount(merges.length, 'merge')} (${from} to ${to}), ${countsText(merges)}`;
 }
 
+/** How many merges pass, wait and fail, in words. */
 function countsText(merges: readonly RehearsedMerge[]): string {
   const { atOnce, afterApproval, fail, orphans, unfinished } = countsOf(merges);
   const verb = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
@@ -93,6 +94,7 @@ function mergeText({ commit, date, subject, headline }: RehearsedMerge): string 
   return `${date} ${commit.slice(0, 12)} ${subject}: ${headline}`;
 }
 
+/** A rehearsal as text. */
 export function rehearsalText(rehearsal: Rehearsal): string {
   const { rules, people, stranded, intended, unchecked } = rehearsal;
   const stopped = stoppedOf(rehearsal.merges);

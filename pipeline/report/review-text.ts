@@ -32,6 +32,7 @@ export function reviewText(review: UpgradeReview): string {
   return linesText([reviewSubject(review), reviewHeadline(review), ...review.sections.flatMap(sectionLines)]);
 }
 
+/** A section of a review as lines of text; none if it is empty. */
 function sectionLines({ title, items, unknown }: ReviewSection): string[] {
   if (items.length === 0 && unknown === undefined) return [];
   return [

@@ -20,6 +20,7 @@ const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'w
 type SarifFindings = Pick<CheckReport, 'findings' | 'suggestions'> &
   Partial<Pick<CheckReport, 'known' | 'waived'>>;
 
+/** The findings as SARIF, which GitHub shows as alerts. */
 export function sarifReport(report: SarifFindings): string {
   const results = resultsOf(report);
   const ids = [...new Set(results.map(({ finding }) => finding.rule))].sort();

@@ -69,6 +69,7 @@ interface PlacedLane {
   readonly stops: readonly PlacedStop[];
 }
 
+/** A channel with the places of its versions. */
 function placedLane(lane: HopLane, top: number): PlacedLane {
   let x = 12;
   const stops = lane.stops.map((stop) => {
@@ -105,6 +106,7 @@ function laneText(placed: PlacedLane, interactive: boolean): string {
   ].join('\n');
 }
 
+/** The line of an upgrade as SVG. */
 function edgeText({ lane, stops, y }: PlacedLane, at: number, hop: Hop): string {
   const [from, to] = [stops[at], stops.find(({ stop }) => stop.bundle === hop.to)];
   if (!from || !to) return '';
@@ -129,6 +131,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
+/** The box of a version as SVG. */
 function nodeText(
   { stop, x, width }: PlacedStop,
   { y, interactive, channel }: { y: number; interactive: boolean; channel: string },

@@ -15,6 +15,7 @@ import { amount, countText, findingText, linesText, plain, shortList } from '../
 import { fleetLines } from './fleet-text.ts';
 import { reviewLines, reviewTitle } from './review-text.ts';
 
+/** The report of a check as text. */
 export function textReport(report: CheckReport): string {
   const lines = [
     plain(verdictLine(report)),

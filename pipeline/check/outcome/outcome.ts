@@ -242,7 +242,7 @@ function packageReport({ name, catalogs, classes, details }: PackageChange): Pac
   return { name, catalogs, classes: [...classes], details };
 }
 
-/** A decision about approvals in the form of the report; `not judged` if nobody asked for one. */
+/** A decision about approvals in the form of the report; without a decision, permissions were not checked. */
 function authorityReport(authority: AuthorityDecision | undefined, author = ''): AuthorityReport {
   if (!authority) return { decision: 'not judged', reasons: [], needs: [], warnings: [] };
   return {

@@ -143,6 +143,7 @@ interface Maker {
   readonly make: () => Promise<Attachment>;
 }
 
+/** What is to be attached to the image, each with the type by which an earlier one is found. */
 function makersOf(attested: Attested, options: AttestOptions): Maker[] {
   const { signer } = options;
   const predicate = PROVENANCE_PREDICATE;
@@ -163,6 +164,7 @@ function makersOf(attested: Attested, options: AttestOptions): Maker[] {
 /** The same image may be published again after another one: what follows from the previous image is then news. */
 const BASIS = 'dev.portolan.previous-commit';
 
+/** Makers of the extra statements that were asked for. `basis` is the image that they compare with. */
 function statementMakers(
   { receipt, publication }: Attested,
   { statements = [] }: AttestOptions,

@@ -40,6 +40,7 @@ async function bundleBy(statement: Uint8Array, signer: Signer): Promise<unknown>
   return keyBundle(statement, { publicKey: createPublicKey(key), signature });
 }
 
+/** A Sigstore bundle of a statement that was signed with a key. */
 function keyBundle(
   statement: Uint8Array,
   { publicKey, signature }: { readonly publicKey: KeyObject; readonly signature: Uint8Array },

@@ -89,6 +89,7 @@ function notChecked(error: unknown): Checked {
   return { result: 'UNKNOWN', simulated: [], findings: [], waived: [], unchecked };
 }
 
+/** What a check of the change since the last publish says about this catalog. */
 async function checkChange(
   { repository, catalog, commit, policy, today }: Publication,
   previous: string,
@@ -122,6 +123,7 @@ async function checkChange(
   };
 }
 
+/** What the rules say about a catalog that was never published: there is nothing to compare with. */
 async function checkState({ repository, catalog, commit, policy, today }: Publication): Promise<Checked> {
   const catalogs = await commitCatalogs(repository.objects, commit, { policy, names: new Set([catalog]) });
   const worlds = await worldsOf({ catalogs, olm: policy.graph.olm, today });

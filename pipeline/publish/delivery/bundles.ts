@@ -188,6 +188,7 @@ function notedIn(stored: StoredRecord | undefined): ReleasedUpTo | undefined {
   return stored && (parsedJson(stored.bytes) as ReleasedUpTo | undefined);
 }
 
+/** Reports the bundles of a commit: released, or why not. */
 async function reportArrived(
   { released, refused, why }: Arrived,
   of: { readonly repository: string; readonly commit: string },

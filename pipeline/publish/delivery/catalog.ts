@@ -61,6 +61,11 @@ export async function handleCatalog(
   return published;
 }
 
+/**
+ * Handles the message of one catalog.
+ *
+ * @returns undefined if nothing was published: it is done, overtaken by a newer commit, or not on the branch
+ */
 async function publishMessage(
   message: CatalogMessage,
   ports: DeliveryPorts,
@@ -212,6 +217,7 @@ async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promis
   }
 }
 
+/** Publishes a catalog as a commit has it; refused if a bundle that it names is not released. */
 async function publishCommit(
   { repository: name, branch: of, catalog, commit, epoch }: CatalogMessage,
   { branch, ports, options, published: done }: Publishing,
@@ -263,6 +269,7 @@ async function missingBundle(
     : { rule: 'release/image', severity: 'error', message: why, location: { file: '', line: 1, column: 1 } };
 }
 
+/** How a publish ended, in the form of records and reports. */
 function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
   if (published.kind === 'superseded') {
     const { by, image } = published;

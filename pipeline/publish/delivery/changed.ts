@@ -82,6 +82,9 @@ interface ContentAt {
   readonly branch: At;
 }
 
+/**
+ * Whether a catalog must be published: its content is not what the claim's commit has, or its last publish did not end.
+ */
 async function hasChanged(
   repository: Repository,
   { catalog, content, at, branch: { name, tip, policy } }: ContentAt,

@@ -121,6 +121,7 @@ async function tagStatus(
   return { image, commit, epoch, digest, ...registry };
 }
 
+/** The tags of all rings but the first. */
 async function ringTags(
   catalog: string,
   { target }: FencedTarget,

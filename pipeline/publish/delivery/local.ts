@@ -94,6 +94,7 @@ export async function localStatus(request: LocalRequest, client: Registry): Prom
   return statusBeside([{ repository: REPOSITORY, branch: BRANCH }], ports);
 }
 
+/** The ports of a delivery that needs no cloud: records, queues and registry are in one directory. */
 async function openLocal(request: LocalRequest, client: Registry) {
   const { directory, log, now } = request;
   const records = directoryRecords(recordsIn(directory));
@@ -135,6 +136,7 @@ async function localRings(ports: DeliveryPorts): Promise<readonly RingsMessage[]
   }
 }
 
+/** The commit and what its policy publishes. @throws PipelineError `usage` if that is nothing */
 async function readTip({ repository: at, settings, revision }: LocalRequest) {
   const repository = await openRepository(at, settings);
   try {
@@ -215,6 +217,9 @@ interface MemoryQueueOptions {
   readonly parallel?: number;
 }
 
+/**
+ * A queue in memory. Messages of a group are handled one after the other; one that fails again and again is put aside.
+ */
 export function memoryQueue({ attempts = 5, parallel = 2 }: MemoryQueueOptions = {}): MemoryQueue {
   const groups = new Map<string, Message[]>();
   const queued = new Set<string>();

@@ -281,6 +281,7 @@ export function readRing(body: string): RingMessage {
   return ringOf(value, repository);
 }
 
+/** A message for the gate. @throws PipelineError for a field that is not valid */
 function readGate(value: Fields, repository: string): GateMessage {
   const { number, left, commit, set, branch, base, event } = value;
   if (number !== undefined && (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1)) {
@@ -298,6 +299,7 @@ function readGate(value: Fields, repository: string): GateMessage {
   };
 }
 
+/** A message about a ring. @throws PipelineError for a field that is not valid */
 function ringOf(value: Fields, repository: string): RingMessage {
   const { act, by, why, commit, bundle, tag, asked } = value;
   if (act !== 'hold' && act !== 'release' && act !== 'promote')
@@ -333,6 +335,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 type MoveKind = Exclude<Work['kind'], 'gate' | 'ring' | 'rings'>;
 
+/** A message about a commit of a branch. @throws PipelineError for a field that is not valid */
 function readMove(
   value: Fields,
   { kind, repository }: { readonly kind: MoveKind; readonly repository: string },

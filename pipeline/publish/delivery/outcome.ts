@@ -292,6 +292,7 @@ export function lastOutcomes(
   return outcomesIn(records, LAST, unread);
 }
 
+/** The outcomes recorded below a prefix. @param unread called with each record that cannot be read */
 async function outcomesIn(
   records: RecordStore,
   prefix: string,

@@ -101,6 +101,11 @@ async function healRings(
 
 type HealedTarget = FencedTarget & { readonly from: ReconcileRequest };
 
+/**
+ * Moves the tag and the record of a catalog to what its fence claims.
+ *
+ * @returns `lost` if the claimed image no longer exists
+ */
 async function heal(
   catalog: string,
   {

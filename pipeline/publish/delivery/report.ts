@@ -39,6 +39,7 @@ const NAMES: Readonly<Record<ReportMessage['what'], string>> = {
   retirement: 'event',
 };
 
+/** Reports what a message is about on the forge. */
 async function report(message: ReportMessage, ports: ReportPorts): Promise<void> {
   switch (message.what) {
     case 'commit':
@@ -69,6 +70,7 @@ async function statusOf(
   return outcome && !outcome.untold ? statusFor(outcome, linkTo) : undefined;
 }
 
+/** Sets a commit's status once, even if an earlier try was cut off. */
 async function reportStatus(status: CommitStatus, { records, forge }: ReportPorts): Promise<void> {
   const { repository, commit, context } = status;
   const key = `${REPORTED}${repository}/${commit}/${encodeURIComponent(context)}`;

@@ -133,6 +133,7 @@ function toldOnce(tell: Found['tell']): Follower {
   };
 }
 
+/** Retires a catalog at each place that it was published to. */
 async function retire(
   { current, taken, repository, at: { name, branch, tip, policy }, tell }: Found,
   ports: DeliveryPorts,

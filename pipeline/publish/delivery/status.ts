@@ -57,6 +57,7 @@ export async function statusBeside(
   return { ...known, catalogs, at: now().toISOString(), ...(unreached.length === 0 ? {} : { unreached }) };
 }
 
+/** What the records say of all catalogs. */
 export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
   const keys: string[] = [];
   const note = (key: string): void => void keys.push(key);
@@ -115,6 +116,7 @@ export function statusText(status: DeliveryStatus): string {
   return lines.length === 0 ? 'nothing has been published yet\n' : `${lines.join('\n')}\n`;
 }
 
+/** The lines of one catalog whose branch and registry were looked at. */
 function comparedLines(
   one: CatalogStatus,
   { at, lastFailures: failures = [], last }: DeliveryStatus,

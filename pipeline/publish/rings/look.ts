@@ -212,6 +212,7 @@ export function ringsListText(states: readonly RingState[]): string {
   return linesText(shown.flatMap((state) => [plain(state.catalog), ...ringLines(state)]));
 }
 
+/** The rings of a catalog as lines of text. */
 function ringLines({ rings, waits, holds }: RingState): string[] {
   const lines = rings.flatMap(({ ring, tag, image }) => [
     `  ${plain(tag)}  ${image ? `${image.commit.slice(0, 12)} ${image.digest}` : 'nothing yet'}`,

@@ -131,6 +131,7 @@ async function reaches(
   return claimed.epoch === image.epoch && isAncestor(image.commit, claimed.commit);
 }
 
+/** Moves the tag and record of a ring to what its fence claims. */
 async function bringRing(
   of: RingCatalog,
   ring: RingPlace,
@@ -161,6 +162,7 @@ async function isThere(
   return (await at.resolve(withDigest(reference, digest))) !== undefined;
 }
 
+/** Why a ring cannot take an image now; undefined if it can. */
 async function whyNotAfter(
   of: RingCatalog,
   ring: RingPlace,

@@ -23,6 +23,7 @@ function view(title: string, heads: readonly [string, string], streams: readonly
   return [el('h3', {}, [title]), picture, table(heads, streams)];
 }
 
+/** The streams as a table, for readers who cannot see the drawing. */
 function table(heads: readonly [string, string], streams: readonly Stream[]): HTMLElement {
   const joined = new Map<string, Stream>();
   for (const stream of streams) {

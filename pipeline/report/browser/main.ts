@@ -21,6 +21,7 @@ const catalogs = elementOf('catalog', HTMLSelectElement);
 const list = elementOf('packages', HTMLElement);
 const main = elementOf('main', HTMLElement);
 
+/** Fills the controls and listens to them. */
 function begin(): void {
   catalogs.append(...order.map((name) => option(name)));
   search.addEventListener('input', showList);
@@ -49,6 +50,7 @@ function go(catalog: string, packageName: string | undefined): void {
   location.hash = target ? `${encodeURIComponent(catalog)}/${encodeURIComponent(target.package)}` : '';
 }
 
+/** Shows the package that the address names, or the findings. */
 function show(): void {
   const at = here();
   if (at) catalogs.value = at.catalog.name;
@@ -71,6 +73,7 @@ function clustersOf(packageName: string): Node[] {
   return found ? packageFleetView(found) : [];
 }
 
+/** Shows the packages that match the search. */
 function showList(): void {
   const wanted = search.value.trim().toLowerCase();
   const catalog = data.graph.catalogs.find(({ name }) => name === catalogs.value);
@@ -115,6 +118,7 @@ function stuckCount({ lanes }: PackageGraph): number {
   return lanes.reduce((sum, { stops }) => sum + stops.filter(({ stuck }) => stuck.length > 0).length, 0);
 }
 
+/** The page of all findings. */
 function findingsView(findings: readonly Finding[]): Node[] {
   const all = el('div', {}, []);
   const show = (withInfos: boolean): void => {
@@ -138,6 +142,7 @@ function findingsView(findings: readonly Finding[]): Node[] {
   ];
 }
 
+/** A finding with a link to its package. */
 function findingItem(finding: Finding): HTMLElement {
   const { location: place, catalogs: names = [], package: of } = finding;
   const [first] = names;

@@ -48,6 +48,7 @@ function choose(target: EventTarget | null, take: (bundle: string, channel: stri
   if (bundle && channel !== null && channel !== undefined) take(bundle, channel);
 }
 
+/** The box that shows the upgrade path of a chosen version. `choose` selects one from elsewhere on the page. */
 function pathBox(graph: PackageGraph): {
   node: HTMLElement;
   choose: (bundle: string, channel: string) => void;
@@ -94,6 +95,7 @@ function pathBox(graph: PackageGraph): {
   };
 }
 
+/** The upgrade paths of a version under both OLMs. */
 function paths(graph: PackageGraph, channel: string, bundle: string): HTMLElement[] {
   const notes = new Map(graph.bundles.map((note) => [note.name, note]));
   const own = notes.get(bundle)?.deprecated;
@@ -110,6 +112,7 @@ function paths(graph: PackageGraph, channel: string, bundle: string): HTMLElemen
   ];
 }
 
+/** One upgrade path. */
 function pathView(
   id: string,
   title: string,

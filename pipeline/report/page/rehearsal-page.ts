@@ -55,6 +55,7 @@ export function rehearsalPage({ rehearsal, name, policy }: RehearsalPage): strin
   });
 }
 
+/** The numbers at the top of the page. */
 function tiles(rehearsal: Rehearsal): string {
   const { atOnce, afterApproval, fail, orphans, unfinished } = countsOf(rehearsal.merges);
   const tile = (count: number, style: string, text: string): string =>
@@ -106,6 +107,7 @@ function errorList(errors: RehearsedMerge['errors']): string {
   return `<details><summary>${amount(errors.length, 'error')}</summary><ul>${items.join('')}</ul></details>`;
 }
 
+/** The stranded installations, by month. */
 function strandedPart({ stranded }: Rehearsal): string {
   const heading = 'Clusters that would have been stranded';
   if (stranded.length === 0) return part(heading, '<p>None.</p>');
@@ -120,6 +122,7 @@ function strandedPart({ stranded }: Rehearsal): string {
   );
 }
 
+/** Who would have been asked for how many approvals. */
 function peoplePart({ people, merges }: Rehearsal): string {
   const heading = 'Who would have been asked for an approval';
   const unknown = merges.filter(({ author }) => author === undefined).length;

@@ -66,6 +66,7 @@ export function ringsPage(all: readonly RingsOnPage[]): string {
   });
 }
 
+/** The rings of one catalog: what they have, what waits, and what happened. */
 function catalogPart(of: RingsOnPage): string {
   const rings = of.rings
     .map(
