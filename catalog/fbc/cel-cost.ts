@@ -5,19 +5,10 @@
  * @see https://kubernetes.io/docs/reference/using-api/cel/#resource-constraints
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
-
-/** Thrown by a rule that costs more than it may. */
-export class CelCostError extends Error {
-  constructor() {
-    super('the rule is too expensive to evaluate here');
-    this.name = 'CelCostError';
-  }
-}
+import { MOST_STEPS, type Steps, StepsError } from '../go/steps.ts';
 
 /** Most that one evaluation may cost: a step, an element of a list that is made, or a hundred characters of text. */
 const MOST_PER_CALL = 1_000_000;
-/** Most that all evaluations of a catalog's rules may cost. */
-const MOST_IN_ALL = 50_000_000;
 /** Characters that cost as much as one step. */
 const CHARACTERS = 100;
 
@@ -83,27 +74,33 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
 
 /** Counts what evaluations cost. */
 export interface Meter {
-  /** Begins an evaluation. @throws CelCostError when all evaluations before it have cost too much */
+  /** What is left for all evaluations of a catalog's rules: matches charge it, too. */
+  readonly steps: Steps;
+  /** Begins an evaluation. @throws StepsError when all evaluations before it have cost too much */
   begin(): void;
-  /** @throws CelCostError */
+  /** @throws StepsError */
   spend(cost: number): void;
 }
+
+const TOO_EXPENSIVE = 'the rule is too expensive to evaluate here';
 
 /**
  * Counts the steps of CEL rules, and ends a rule that takes too many. Once all together took too many, no rule is run any
  * more.
  */
 export function newMeter(): Meter {
-  let [call, all] = [0, 0];
+  const steps = { left: MOST_STEPS };
+  let call = 0;
   return {
+    steps,
     begin: () => {
-      if (all > MOST_IN_ALL) throw new CelCostError();
+      if (steps.left < 0) throw new StepsError(TOO_EXPENSIVE);
       call = 0;
     },
     spend: (cost) => {
       call += cost;
-      all += cost;
-      if (call > MOST_PER_CALL || all > MOST_IN_ALL) throw new CelCostError();
+      steps.left -= cost;
+      if (call > MOST_PER_CALL || steps.left < 0) throw new StepsError(TOO_EXPENSIVE);
     },
   };
 }
@@ -113,10 +110,10 @@ const PARSES: ReadonlySet<string> = new Set(['duration', 'timestamp', 'int', 'ui
 /** Longest text that is parsed, in characters. */
 const LONGEST_PARSED = 64;
 
-/** @throws CelCostError */
+/** @throws StepsError */
 function costOfParsing(value: unknown): number {
   if (typeof value !== 'string') return 0;
-  if (value.length > LONGEST_PARSED) throw new CelCostError();
+  if (value.length > LONGEST_PARSED) throw new StepsError(TOO_EXPENSIVE);
   return value.length ** 2;
 }
 

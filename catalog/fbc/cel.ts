@@ -6,8 +6,9 @@
  */
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import type { GoRegexp } from '../go/regexp.ts';
+import { type Steps, StepsError } from '../go/steps.ts';
 import { compareVersions, parseTolerant } from '../version/version.ts';
-import { CelCostError, childrenOf, estimate, type Meter, meterRule, newMeter } from './cel-cost.ts';
+import { childrenOf, estimate, type Meter, meterRule, newMeter } from './cel-cost.ts';
 import type { Property } from './model.ts';
 
 /** Compiles rules; null is a rule that is not evaluated: it costs too much, the library lacks a part of CEL, or it is too large for it. */
@@ -19,7 +20,7 @@ export interface Cel {
 /**
  * Whether a bundle with these properties satisfies a rule; what cannot be evaluated does not.
  *
- * @throws CelCostError when the rule costs more than a catalog may cause
+ * @throws StepsError when the rule costs more than a catalog may cause
  */
 type CelRule = (properties: readonly Property[]) => boolean;
 
@@ -48,8 +49,9 @@ const LONGEST_TEXT = 10_000;
 export async function loadCel(): Promise<Cel> {
   const { Environment } = await import('@marcbachmann/cel-js');
   const { compileGoRegexp } = await import('../go/regexp.ts');
-  const compilePattern = compiledOnce(compileGoRegexp);
-  const matchesAsGo = matcherOf(compilePattern);
+  const meter = newMeter();
+  const compilePattern = compiledOnce((source) => compileGoRegexp(source, meter.steps));
+  const matchesAsGo = matcherOf(compilePattern, meter.steps);
   const environment = new Environment({ limits: LIMITS })
     .registerVariable('properties', 'list<map<string, dyn>>')
     .registerFunction(`string.${MATCHES}(string): bool`, matchesAsGo)
@@ -58,7 +60,6 @@ export async function loadCel(): Promise<Cel> {
       return BigInt(compareVersions(parseTolerant(String(a)), parseTolerant(String(b))));
     });
   const compiled = new Map<string, CelRule | null>();
-  const meter = newMeter();
   return {
     compile(rule) {
       const known = compiled.get(rule);
@@ -83,12 +84,12 @@ function compiledOnce(compilePattern: CompilePattern): CompilePattern {
  * Matches texts with the patterns of rules. The function throws for a text that is too
  * long: like every part that cannot be evaluated, it does not satisfy its rule.
  */
-function matcherOf(compilePattern: CompilePattern): (text: string, source: string) => boolean {
+function matcherOf(compilePattern: CompilePattern, steps: Steps): (text: string, source: string) => boolean {
   return (text, source) => {
     if (text.length > LONGEST_TEXT) throw new Error('the text is too long to match');
     const pattern = compilePattern(source);
     if (!pattern) throw new Error('not a regular expression');
-    return pattern.test(text);
+    return pattern.test(text, steps);
   };
 }
 
@@ -121,7 +122,7 @@ function compile({ environment, compilePattern, meter }: Engine, rule: string): 
       try {
         return program({ properties: properties.map(({ type, value }) => ({ type, value })) }) === true;
       } catch (error) {
-        if (error instanceof CelCostError) throw error;
+        if (error instanceof StepsError) throw error;
         return false;
       }
     };
@@ -133,7 +134,7 @@ function compile({ environment, compilePattern, meter }: Engine, rule: string): 
 
 /** Whether a rule is too large or too deep for the library, which says nothing about OLM. */
 function isBeyondLimits(error: unknown): boolean {
-  return error instanceof RangeError || /^Exceeded max/.test(firstLine(error));
+  return error instanceof RangeError || error instanceof StepsError || /^Exceeded max/.test(firstLine(error));
 }
 
 function firstLine(error: unknown): string {

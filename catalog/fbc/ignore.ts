@@ -5,6 +5,7 @@
  *
  * @see https://github.com/go-git/go-git/tree/v5.16.0/plumbing/format/gitignore
  */
+import { MOST_STEPS } from '../go/steps.ts';
 import { goTrimmed } from '../go/text.ts';
 
 export const IGNORE_FILE = '.indexignore';
@@ -68,8 +69,8 @@ export function ignoreMatcher(files: Iterable<IgnoreFile>): (path: string) => bo
   };
 }
 
-/** Steps of matching at most: a few seconds. The largest catalogs that are known need a hundredth. */
-const MOST_STEPS = 1e9;
+/** A character of a pattern that meets one of a path takes a twentieth of a step. The largest known catalogs need a hundredth of all. */
+const MOST_MEETINGS = 20 * MOST_STEPS;
 
 /** Characters of all patterns at most: each stays in memory as a part of a pattern. Known catalogs have a few hundred. */
 const MOST_CHARACTERS = 1024 * 1024;
@@ -79,15 +80,15 @@ const MOST_CHARACTERS = 1024 * 1024;
  * character of a pattern may meet each of a path. Undefined if they are within the limits.
  */
 export function costlyFile(files: readonly IgnoreFile[], paths: readonly string[]): string | undefined {
-  let [characters, steps] = [0, 0];
+  let [characters, meetings] = [0, 0];
   for (const [file, text] of files) {
     const folder = file.slice(0, file.lastIndexOf('/') + 1);
     const length = linesIn(text).reduce((sum, line) => sum + line.length + 1, 1);
     characters += length;
     if (characters > MOST_CHARACTERS) return file;
     for (const path of paths) {
-      steps += path.startsWith(folder) ? path.length * length : 1;
-      if (steps > MOST_STEPS) return file;
+      meetings += path.startsWith(folder) ? path.length * length : 1;
+      if (meetings > MOST_MEETINGS) return file;
     }
   }
   return undefined;

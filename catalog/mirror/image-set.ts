@@ -7,7 +7,7 @@
  */
 import { OffsetDocument, type SourceDocument } from '../fbc/document.ts';
 import type { Finding } from '../finding.ts';
-import { compileGoRegexp, type GoRegexp } from '../go/regexp.ts';
+import { compileGoRegexp } from '../go/regexp.ts';
 import {
   any,
   bool,
@@ -20,13 +20,14 @@ import {
   struct,
   text,
 } from '../go/shape.ts';
+import { MOST_STEPS, type Steps, StepsError } from '../go/steps.ts';
 import { REPOSITORY } from '../reference.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { fieldOf } from '../yaml/resolve.ts';
 import { YamlError } from '../yaml/tree.ts';
 import { type ChartSelection, helmShape, readCharts } from './helm/chart-selection.ts';
-import type { AdditionalImage } from './plan-request.ts';
+import type { AdditionalImage, BlockedImages } from './plan-request.ts';
 import { isPlatform, platformsOf, withPlatforms } from './platforms.ts';
 import { type PlatformSelection, platformShape, readPlatform } from './release/release-selection.ts';
 import { parseBound } from './version-bound.ts';
@@ -44,7 +45,7 @@ export interface ImageSet {
   /** GiB of each file of an archive. */
   readonly archiveSize?: number;
   /** Images that stay out: patterns for a reference or a destination. */
-  readonly blocked: readonly GoRegexp[];
+  readonly blocked: readonly BlockedImages[];
 }
 
 export interface CatalogSelection {
@@ -206,7 +207,21 @@ export function readImageSet(content: string, file: string, skipUnsupported = fa
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Steps of `blockedImages`: a hundred times those of strangers, because this file meets each image of a mirror. */
+const BLOCKED_STEPS = 100 * MOST_STEPS;
+
+/** Undefined for an expression that asks for more work than is left. */
+function withinSteps<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StepsError) return undefined;
+    throw error;
+  }
+}
+
 class Reader {
+  readonly #steps: Steps = { left: BLOCKED_STEPS };
   readonly #document: SourceDocument;
   readonly #findings: Finding[];
   /** Severity of what is not mirrored. */
@@ -414,9 +429,12 @@ class Reader {
     };
   }
 
-  #blocked(image: Fields, path: Path): GoRegexp[] {
-    const pattern = compileGoRegexp(string(image['name']));
-    if (pattern) return [pattern];
+  #blocked(image: Fields, path: Path): BlockedImages[] {
+    const pattern = withinSteps(() => compileGoRegexp(string(image['name']), this.#steps));
+    if (pattern) {
+      const { source } = pattern;
+      return [{ source, test: (text) => pattern.test(text, this.#steps) }];
+    }
     this.report(`${JSON.stringify(image['name'])} is not a valid regular expression of Go`, [
       ...path,
       'name',

@@ -1,6 +1,5 @@
 /** What is asked of a mirror plan. */
 import type { Location } from '../finding.ts';
-import type { GoRegexp } from '../go/regexp.ts';
 import type { Target } from './destination-names.ts';
 import type { CatalogImages } from './images.ts';
 import type { Destination } from './placement.ts';
@@ -22,9 +21,15 @@ export interface PlanRequest {
   /** Images that no catalog names. */
   readonly additional?: readonly AdditionalImage[] | undefined;
   /** Images that are left out: patterns for a reference or a destination. */
-  readonly blocked?: readonly Pick<GoRegexp, 'source' | 'test'>[] | undefined;
+  readonly blocked?: readonly BlockedImages[] | undefined;
   /** What tags mean at this moment, by reference as written: pins the copies. */
   readonly lock?: ReadonlyMap<string, string> | undefined;
+}
+
+export interface BlockedImages {
+  readonly source: string;
+  /** @throws StepsError */
+  test(text: string): boolean;
 }
 
 export interface CatalogRequest {

@@ -3,6 +3,7 @@
  * request changes. Everything is read from git objects; what is not known is unsafe.
  */
 import type { Finding } from '../../catalog/finding.ts';
+import { MOST_STEPS } from '../../catalog/go/steps.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import type { ObjectReader } from '../git/objects.ts';
@@ -191,8 +192,9 @@ async function existence(
 /** Every package with its owners, and whether the change makes others its owners. */
 async function withOwners(scene: ClassificationInput): Promise<Map<string, PackageChange>> {
   const { objects, policy, trees, drafts, paths } = scene;
-  const base = comparedOwnersReader(objects, trees.base, policy);
-  const merged = ownersReader(objects, trees.merged, policy);
+  const steps = { left: MOST_STEPS };
+  const base = comparedOwnersReader(objects, trees.base, policy, steps);
+  const merged = ownersReader(objects, trees.merged, policy, steps);
   const config = new Set(
     paths.filter(({ area }) => area === 'owners' || area === 'packageConfig').map(({ path }) => path),
   );

@@ -2,6 +2,7 @@
  * The command line: finds the command, reads its options, runs it, and prints errors.
  */
 
+import { StepsError } from '../../catalog/go/steps.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import { Undecided } from '../../catalog/undecided.ts';
 import { PipelineError } from '../error.ts';
@@ -26,6 +27,10 @@ export async function main(
     return await dispatch(parameters, version, terminal);
   } catch (error) {
     if (error instanceof Undecided) {
+      terminal.err(linesText([`portolan: ${error.message}`]));
+      return 2;
+    }
+    if (error instanceof StepsError) {
       terminal.err(linesText([`portolan: ${error.message}`]));
       return 2;
     }

@@ -278,7 +278,10 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     reads: ['catalog/go/regexp.ts'],
     what: 'repeats of repeats',
     bytes: () => text('((a{1,30}){1,30})*b'),
-    read: (bytes) => compileGoRegexp(Buffer.from(bytes).toString())?.test('a'.repeat(10_000)),
+    read: (bytes) => {
+      const steps = { left: 1e9 };
+      return compileGoRegexp(Buffer.from(bytes).toString(), steps)?.test('a'.repeat(10_000), steps);
+    },
   },
   versions: {
     reads: [

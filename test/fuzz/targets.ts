@@ -422,7 +422,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
     readPolicy(bytes);
     readCodeOwners(text(bytes));
     const { settings } = readSettings('f', bytes);
-    readOwnersFile(settings);
+    readOwnersFile(settings, { left: 1e12 });
     readAliases(settings);
   },
   'git-objects': async (bytes) => {

@@ -213,8 +213,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 11,
     without: 'the owners of the base branch',
     file: CLASSIFY,
-    text: 'const base = comparedOwnersReader(objects, trees.base, policy);',
-    instead: 'const base = comparedOwnersReader(objects, trees.merged, policy);',
+    text: 'const base = comparedOwnersReader(objects, trees.base, policy, steps);',
+    instead: 'const base = comparedOwnersReader(objects, trees.merged, policy, steps);',
     test: GATE,
   },
   {

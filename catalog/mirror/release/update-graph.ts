@@ -7,6 +7,7 @@
 
 import { compileGoRegexp, type GoRegexp } from '../../go/regexp.ts';
 import { isObject } from '../../go/shape.ts';
+import { MOST_STEPS, type Steps } from '../../go/steps.ts';
 import { DEEPEST, parsedJson } from '../../json.ts';
 import { compareVersions, tryParseVersion, type Version } from '../../version/version.ts';
 import { compose } from '../../yaml/compose.ts';
@@ -208,6 +209,9 @@ interface UpdateRules {
   predecessorsOf(version: string, previous: readonly string[]): readonly string[];
 }
 
+/** The public graph data has some 2,000 expressions, a hundred times what owners' files may have. */
+const GRAPH_STEPS = 100 * MOST_STEPS;
+
 /**
  * Reads the updates that are added and blocked for an architecture. One that is blocked for some clusters only counts as
  * blocked, as it does in the list of edges that update services send.
@@ -216,10 +220,11 @@ interface UpdateRules {
  */
 export function updateRules(files: GraphDataFiles, architecture: string): UpdateRules {
   const blocked = new Map<string, GoRegexp[]>();
+  const steps: Steps = { left: GRAPH_STEPS };
   for (const [path, text] of files) {
     if (!path.startsWith('blocked-edges/')) continue;
     const { to, from } = fieldsIn(text, path);
-    const pattern = typeof from === 'string' ? compileGoRegexp(from) : undefined;
+    const pattern = typeof from === 'string' ? compileGoRegexp(from, steps) : undefined;
     if (typeof to !== 'string' || !pattern)
       throw new GraphDataError(`${path} has no version in "to", or no regular expression in "from"`);
     const version = forArchitecture(to, architecture);
@@ -238,7 +243,7 @@ export function updateRules(files: GraphDataFiles, architecture: string): Update
     predecessorsOf: (version, previous) => {
       const patterns = blocked.get(version) ?? [];
       return [...new Set([...previous, ...added(version)])].filter(
-        (from) => !patterns.some((pattern) => pattern.test(`${from}+${architecture}`)),
+        (from) => !patterns.some((pattern) => pattern.test(`${from}+${architecture}`, steps)),
       );
     },
   };

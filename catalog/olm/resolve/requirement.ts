@@ -7,10 +7,10 @@
  */
 
 import { type Cel, CelError } from '../../fbc/cel.ts';
-import { CelCostError } from '../../fbc/cel-cost.ts';
 import type { Property } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
 import { fitStruct, isObject, type StructShape, struct, text } from '../../go/shape.ts';
+import { StepsError } from '../../go/steps.ts';
 import { parseJson } from '../../json.ts';
 import { satisfies } from '../../version/satisfies.ts';
 import { parseRange, tryParseVersion, type Version, VersionError } from '../../version/version.ts';
@@ -297,7 +297,7 @@ function affordable(rule: string, holds: () => boolean): boolean {
   try {
     return holds();
   } catch (error) {
-    if (!(error instanceof CelCostError)) throw error;
+    if (!(error instanceof StepsError)) throw error;
     throw new RequirementError(`${error.message}: ${rule}`, 'undecided');
   }
 }

@@ -4,21 +4,14 @@
  * @see https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  * @see https://git-scm.com/docs/gitignore
  */
+import type { Steps } from '../../../catalog/go/steps.ts';
 
 interface CodeOwnersPattern {
   /** False for a form that GitHub does not document, or that implementations read in different ways. */
   readonly isSupported: boolean;
-  /** Whether the pattern matches a file's path. For a form that is not supported: whether it might. */
+  /** Whether the pattern matches a file's path. For a form that is not supported: whether it might. Means nothing with less than no steps left. */
   readonly matches: (path: string, steps?: Steps) => boolean;
 }
-
-/** How much work people may cause with files that name owners. With less than none left, answers mean nothing. */
-export interface Steps {
-  left: number;
-}
-
-/** Some seconds, also where both sides and `CODEOWNERS` take as many. The largest repositories that are known need 300,000. */
-export const MOST_STEPS = 5e7;
 
 /** Parses a pattern as the file writes it. */
 export function parsePattern(written: string): CodeOwnersPattern {

@@ -4,8 +4,9 @@
  *
  * @see https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  */
+import { type Steps, spend } from '../../../catalog/go/steps.ts';
 import { type Identity, parseIdentity } from '../identity.ts';
-import { parsePattern, type Steps } from './code-owners-pattern.ts';
+import { parsePattern } from './code-owners-pattern.ts';
 
 /** Where GitHub looks for it; the first that is there counts. */
 export const CODE_OWNERS_FILES: readonly string[] = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'];
@@ -57,12 +58,16 @@ function identityOf(text: string): Identity | undefined {
 /** What a line costs before its pattern is looked at, in steps. */
 const LINE = 20;
 
-/** The lines that GitHub goes by for paths: for each the last that matches. Undefined if it takes too many steps. */
+/**
+ * The lines that GitHub goes by for paths: for each the last that matches.
+ *
+ * @throws StepsError
+ */
 export function linesFor(
   lines: readonly CodeOwnersLine[],
   paths: readonly string[],
   steps: Steps,
-): (CodeOwnersLine | undefined)[] | undefined {
+): (CodeOwnersLine | undefined)[] {
   const found: (CodeOwnersLine | undefined)[] = [];
   for (const path of paths) {
     found.push(
@@ -71,7 +76,7 @@ export function linesFor(
         return matches(path, steps);
       }),
     );
-    if (steps.left < 0) return undefined;
+    spend(steps, 0);
   }
   return found;
 }

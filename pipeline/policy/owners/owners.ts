@@ -1,6 +1,7 @@
 /** Who owns a package, from the files and the map that the policy names, in one tree. */
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { MOST_STEPS, type Steps, StepsError, spend } from '../../../catalog/go/steps.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
@@ -15,7 +16,6 @@ import {
   namesOthers,
   readCodeOwners,
 } from './code-owners.ts';
-import { MOST_STEPS, type Steps } from './code-owners-pattern.ts';
 import { approversOf, type OwnersFile, readAliases, readOwnersFile } from './prow.ts';
 
 export interface PackageOwners {
@@ -44,16 +44,22 @@ export function ownersReader(
   objects: ObjectReader,
   tree: string,
   policy: Policy,
-  steps: number = MOST_STEPS,
+  steps: Steps = { left: MOST_STEPS },
 ): OwnersReader {
   const files = settingsFiles(objects, tree);
+  const ownersFiles = new Map<string, OwnersFile>();
   const kept = new Map<string, ReturnType<typeof codeOwnersAt>>();
   const codeOwners: CodeOwnersFiles = (path) => {
     const found = kept.get(path) ?? codeOwnersAt(objects, tree, path);
     kept.set(path, found);
     return found;
   };
-  const all = { ...files, codeOwners, steps: { left: steps } };
+  const ownersFile = (path: string, settings: Settings): OwnersFile => {
+    const found = ownersFiles.get(path) ?? readOwnersFile(settings, steps);
+    ownersFiles.set(path, found);
+    return found;
+  };
+  const all = { ...files, codeOwners, ownersFile, steps };
   return { of: (name, paths) => ownersOf(all, policy, { name, paths }) };
 }
 
@@ -62,16 +68,17 @@ export function comparedOwnersReader(
   objects: ObjectReader,
   tree: string,
   policy: Policy,
-  most: number = MOST_STEPS,
+  steps: Steps = { left: MOST_STEPS },
 ): OwnersReader {
-  const reader = ownersReader(objects, tree, policy, most);
+  const reader = ownersReader(objects, tree, policy, steps);
   let codeOwners: Promise<CodeOwners | undefined> | undefined;
-  const steps = { left: most };
+  // Who owns what must not depend on a comparison.
+  const ofComparison = { left: steps.left };
   return {
     of: async (name, paths) => {
       codeOwners ??= codeOwnersIn(objects, tree);
       const owners = await reader.of(name, paths);
-      const others = disagreements(await codeOwners, owners, { paths, steps });
+      const others = disagreements(await codeOwners, owners, { paths, steps: ofComparison });
       return { ...owners, findings: [...owners.findings, ...others] };
     },
   };
@@ -84,7 +91,7 @@ export function comparedOwnersReader(
 async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promise<PackageOwners> {
   const findings: Finding[] = [];
   for (const source of policy.owners.sources) {
-    const named = await fromSource(files, source, asked);
+    const named = await affordable(source.path, asked, () => fromSource(files, source, asked));
     findings.push(...named.findings);
     const unreadable = named.findings.some(({ severity }) => severity === 'error');
     // The next source may name other people, so a file that cannot be read stops the search.
@@ -93,6 +100,20 @@ async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promi
   }
   const identities = policy.owners.packages.get(asked.name) ?? [];
   return { identities, source: identities.length > 0 ? 'the policy' : undefined, findings };
+}
+
+/** Owners, or the finding that the files which name them ask for too much work. */
+async function affordable(
+  file: string,
+  { paths }: Asked,
+  find: () => Promise<PackageOwners>,
+): Promise<PackageOwners> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof StepsError)) throw error;
+    return { identities: [], source: undefined, findings: [tooCostly(file, paths)] };
+  }
 }
 
 /** Whether two packages, or one before and after, have the same owners in their lists, at least one. */
@@ -118,7 +139,7 @@ async function fromSource(files: OwnersFiles, source: OwnersSource, asked: Asked
         ? identitiesAt(settings, path, asked.name)
         : source.format === 'ci.yaml'
           ? identitiesAt(settings, path, 'reviewers')
-          : await prowApprovers(files, settings);
+          : await prowApprovers(files, path, settings);
     return { identities: entries.identities, source: path, findings: [...findings, ...entries.findings] };
   }
   return byFolder(files, source.path.slice('{dir}/'.length), asked.paths);
@@ -151,10 +172,16 @@ function identitiesAt(settings: Settings | undefined, path: string, key: string)
 }
 
 /** Approvers of one `OWNERS` file by itself, for everything below it. */
-async function prowApprovers(files: SettingsFiles, settings: Settings | undefined): Promise<Entries> {
+async function prowApprovers(
+  files: OwnersFiles,
+  path: string,
+  settings: Settings | undefined,
+): Promise<Entries> {
+  if (!settings) return { identities: [], findings: [] };
   const { settings: written, findings } = await files.read(ALIASES);
   const aliases = readAliases(written);
-  const logins = readOwnersFile(settings)
+  const logins = files
+    .ownersFile(path, settings)
     .approvers.filter(({ pattern }) => pattern === undefined)
     .flatMap(({ logins }) => logins.flatMap((login) => aliases.get(login) ?? [login]));
   return { identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []), findings };
@@ -170,7 +197,7 @@ async function byFolder(
   const fileIn = async (folder: string): Promise<OwnersFile | undefined> => {
     const path = joinPath(folder, fileName);
     const { settings, findings: ofFile } = await files.read(path);
-    const owners = settings && readOwnersFile(settings);
+    const owners = settings && files.ownersFile(path, settings);
     const unread = settings && owners ? unreadFilters(path, settings, owners) : [];
     findings.set(path, [...ofFile, ...unread]);
     return owners;
@@ -182,8 +209,7 @@ async function byFolder(
   const { steps } = files;
   for (const path of paths) {
     const approvers = await approversOf(path, fileIn, { aliases, steps });
-    steps.left -= common?.size ?? 0;
-    if (steps.left < 0) return { identities: [], source: undefined, findings: [tooCostly(path, paths)] };
+    spend(steps, common?.size ?? 0);
     common = new Set(common ? [...common].filter((login) => approvers.has(login)) : approvers);
   }
   const identities = [...(common ?? [])].flatMap((login) => parseIdentity(login) ?? []);
@@ -199,9 +225,7 @@ async function byCodeOwners(
 ): Promise<PackageOwners> {
   const { lines = [], unreadable } = await codeOwners(path);
   if (unreadable !== undefined) return { identities: [], source: undefined, findings: [unreadable] };
-  const all = linesFor(lines, paths, steps);
-  if (!all) return { identities: [], source: undefined, findings: [tooCostly(path, paths)] };
-  const found = [...new Set(all)];
+  const found = [...new Set(linesFor(lines, paths, steps))];
   const [first, ...rest] = found.map((line) => line?.owners ?? []);
   const keysOfOthers = rest.map((owners) => new Set(owners.map(identityKey)));
   const ownsAll = (owner: Identity): boolean => keysOfOthers.every((keys) => keys.has(identityKey(owner)));
@@ -284,6 +308,8 @@ type CodeOwnersFiles = (path: string) => Promise<{
 }>;
 
 interface OwnersFiles extends SettingsFiles {
+  /** What an `OWNERS` file says, read once. @throws StepsError */
+  readonly ownersFile: (path: string, settings: Settings) => OwnersFile;
   readonly codeOwners: CodeOwnersFiles;
   readonly steps: Steps;
 }
@@ -307,7 +333,7 @@ function disagreements(
 ): Finding[] {
   if (!codeOwners) return [];
   const { path: file, lines: all } = codeOwners;
-  const found = all && linesFor(all, paths, steps);
+  const found = all && linesWithin(all, paths, steps);
   if (!found) {
     const why = all ? 'has too many patterns for the changed files' : `is ${TOO_LARGE}`;
     const message = `${file} ${why}, so its entries are not compared with the owners`;
@@ -325,6 +351,15 @@ function disagreements(
       const hint = `${pattern} ${logins.join(' ')}`;
       return { rule: 'owners/code-owners', severity: 'warning', message, location, hint };
     });
+}
+
+function linesWithin(...asked: Parameters<typeof linesFor>): ReturnType<typeof linesFor> | undefined {
+  try {
+    return linesFor(...asked);
+  } catch (error) {
+    if (error instanceof StepsError) return undefined;
+    throw error;
+  }
 }
 
 interface SettingsFiles {

@@ -8,8 +8,8 @@
 
 import { compileGoRegexp, type GoRegexp } from '../../../catalog/go/regexp.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
+import { type Steps, spend } from '../../../catalog/go/steps.ts';
 import type { Settings } from '../../settings.ts';
-import type { Steps } from './code-owners-pattern.ts';
 
 /** What one `OWNERS` file says. */
 export interface OwnersFile {
@@ -44,8 +44,12 @@ export function readAliases(settings: Settings | undefined): Aliases {
   return aliases;
 }
 
-/** Reads an `OWNERS` file; `unread` has the filters whose pattern cannot be read, and those after `LARGEST` in total. */
-export function readOwnersFile(settings: Settings | undefined): OwnersFile {
+/**
+ * Reads an `OWNERS` file; `unread` has the filters whose pattern cannot be read, and those after `LARGEST` in total.
+ *
+ * @throws StepsError
+ */
+export function readOwnersFile(settings: Settings | undefined, steps: Steps): OwnersFile {
   const value = isObject(settings?.value) ? settings.value : {};
   const options = isObject(value['options']) ? value['options'] : {};
   const noParentOwners = options['no_parent_owners'] === true;
@@ -57,7 +61,7 @@ export function readOwnersFile(settings: Settings | undefined): OwnersFile {
   const unread: string[] = [];
   let size = 0;
   for (const [source, config] of filters) {
-    const pattern = source === '.*' ? undefined : compileGoRegexp(source);
+    const pattern = source === '.*' ? undefined : compileGoRegexp(source, steps);
     size += pattern?.size ?? 0;
     if (source !== '.*' && (!pattern || size > LARGEST)) unread.push(source);
     else approvers.push({ pattern, logins: approversIn(config) });
@@ -76,8 +80,9 @@ function approversIn(config: unknown): string[] {
 const LOGIN = 10;
 
 /**
- * Logins of those who may approve a path, lower case. They mean nothing where no steps are left.
+ * Logins of those who may approve a path, lower case.
  *
+ * @throws StepsError
  * @param fileIn the `OWNERS` file of a folder (the empty name is the root), if it has one
  */
 export async function approversOf(
@@ -92,13 +97,10 @@ export async function approversOf(
     if (!file) continue;
     const relative = names.slice(length).join('/');
     for (const { pattern, logins } of file.approvers) {
-      steps.left -= (pattern?.size ?? 0) * relative.length;
-      if (steps.left < 0) return found;
-      if (pattern !== undefined && !pattern.test(relative)) continue;
+      if (pattern !== undefined && !pattern.test(relative, steps)) continue;
       for (const login of logins) {
         const members = aliases.get(login) ?? [login];
-        steps.left -= LOGIN * members.length;
-        if (steps.left < 0) return found;
+        spend(steps, LOGIN * members.length);
         for (const member of members) found.add(member);
       }
     }

@@ -128,6 +128,17 @@ describe('attack 44: what a rule may cost', () => {
     expect(times).toBeGreaterThan(50);
   });
 
+  test('counts what patterns take for each character, and does not take an error for false', async () => {
+    const pattern = "p.value.matches('(a|aa|[a-z]{1,9}){1,12}x')";
+    const rule = (await loadCel()).compile(`properties.exists(p, ${pattern} || p.type == 'x')`);
+    const properties = [{ type: 'x', value: 'a'.repeat(9000) }];
+    let times = 0;
+    expect(() => {
+      for (; times < 1000; times++) rule?.(properties);
+    }).toThrow(/too expensive|too many steps/);
+    expect(times).toBeLessThan(40);
+  });
+
   test.each(["'a'.split('')", "['a'].join('b')", 'cel.bind(x, 1, x)'])(
     'functions that OLM does not know are errors: %s',
     async (part) => {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { compileGoRegexp } from '../../../catalog/go/regexp.ts';
+import { compileGoRegexp as compile, type GoRegexp } from '../../../catalog/go/regexp.ts';
+import { MOST_STEPS, StepsError } from '../../../catalog/go/steps.ts';
+
+const compileGoRegexp = (source: string): GoRegexp | undefined => compile(source, { left: MOST_STEPS });
 
 describe("answers are those of Go's regexp", () => {
   test.each([
@@ -22,7 +25,9 @@ describe("answers are those of Go's regexp", () => {
     ['[]a]', ']', true],
     ['\\s', '\u2028', false],
     ['^.$', '😀', true],
-  ])('%s on %j: %s', (source, text, matches) => expect(compileGoRegexp(source)?.test(text)).toBe(matches));
+  ])('%s on %j: %s', (source, text, matches) =>
+    expect(compileGoRegexp(source)?.test(text, { left: MOST_STEPS })).toBe(matches),
+  );
 
   test.each([
     '(',
@@ -48,5 +53,35 @@ test.each(['a'.repeat(501), '(\\pL{99}){20}', `${'('.repeat(240)}a{999}${')'.rep
 );
 
 test.each(['^(a+)+$', '^(a|a)*$', '(.*)*x(.*)*y$', '^(a?){100}a{100}b$'])('%s does not backtrack', (source) =>
-  expect(compileGoRegexp(source)?.test(`${'a'.repeat(3000)}!`)).toBe(false),
+  expect(compileGoRegexp(source)?.test(`${'a'.repeat(3000)}!`, { left: MOST_STEPS })).toBe(false),
 );
+
+describe('steps', () => {
+  test.each([
+    'a{1000}'.repeat(70),
+    '(|a|b){1000}'.repeat(30),
+    '\\pL'.repeat(100),
+    'a'.repeat(500),
+    `${'(a*)*'.repeat(60)}(a|aa|[a-z]{1,9}){1,30}`,
+  ])('that are left limit what is compiled: %#', (source) => {
+    const steps = { left: MOST_STEPS };
+    expect(() => {
+      for (let i = 0; i < 300; i++) compile(source, steps);
+    }).toThrow(StepsError);
+  });
+
+  test('of a match are the instructions for each character', () => {
+    const steps = { left: MOST_STEPS };
+    const pattern = compile('(a*)*b', steps);
+    const left = { left: 1e6 };
+    pattern?.test('a'.repeat(99), left);
+    expect(left.left).toBe(1e6 - 100 * (pattern?.size ?? 0));
+    expect(() => pattern?.test('a'.repeat(1e6), left)).toThrow(StepsError);
+  });
+
+  test('suffice for what projects write', () => {
+    const steps = { left: MOST_STEPS / 10 };
+    for (let i = 0; i < 100; i++) compile('^(?:catalogs|operators)/.*\\.ya?ml$', steps);
+    expect(steps.left).toBeGreaterThan(0);
+  });
+});

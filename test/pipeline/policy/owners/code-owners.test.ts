@@ -1,5 +1,6 @@
 /** CODEOWNERS as GitHub reads it, as far as its page tells. */
 import { describe, expect, test } from 'vitest';
+import { MOST_STEPS, StepsError } from '../../../../catalog/go/steps.ts';
 import { formatIdentity, parseIdentity } from '../../../../pipeline/policy/identity.ts';
 import {
   type CodeOwnersLine,
@@ -7,10 +8,9 @@ import {
   namesOthers,
   readCodeOwners,
 } from '../../../../pipeline/policy/owners/code-owners.ts';
-import { MOST_STEPS } from '../../../../pipeline/policy/owners/code-owners-pattern.ts';
 
 function lineFor(lines: readonly CodeOwnersLine[], path: string): CodeOwnersLine | undefined {
-  return linesFor(lines, [path], { left: MOST_STEPS })?.[0];
+  return linesFor(lines, [path], { left: MOST_STEPS })[0];
 }
 
 /** Number of the line that counts, with its owners. */
@@ -77,12 +77,12 @@ describe('others than the owners', () => {
   });
 });
 
-test('71: a pattern that takes more steps than are left matches nothing that counts', () => {
+test('71: a pattern that takes more steps than are left is an error', () => {
   const lines = readCodeOwners(`${'*a'.repeat(50)}b @bob\n`);
   const paths = ['a'.repeat(200)];
-  expect(linesFor(lines, paths, { left: 150 })).toBeUndefined();
+  expect(() => linesFor(lines, paths, { left: 150 })).toThrow(StepsError);
   expect(linesFor(lines, paths, { left: 1000 })).toEqual([undefined]);
   const many = readCodeOwners('/b @bob\n'.repeat(100));
-  expect(linesFor(many, ['a'], { left: 1000 })).toBeUndefined();
+  expect(() => linesFor(many, ['a'], { left: 1000 })).toThrow(StepsError);
   expect(linesFor(many, ['a'], { left: 5000 })).toEqual([undefined]);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MOST_STEPS } from '../../../../catalog/go/steps.ts';
 import { openRepository, type Repository } from '../../../../pipeline/git/repository.ts';
 import { formatIdentity } from '../../../../pipeline/policy/identity.ts';
-import { MOST_STEPS } from '../../../../pipeline/policy/owners/code-owners-pattern.ts';
 import {
   comparedOwnersReader,
   type PackageOwners,
@@ -27,12 +27,12 @@ async function read(
   files: Files,
   paths: readonly string[],
   written = '',
-  steps?: number,
+  steps = MOST_STEPS,
 ): Promise<PackageOwners> {
   const { policy, findings } = readPolicy(new TextEncoder().encode(HEAD + written));
   if (!policy) throw new Error(JSON.stringify(findings));
   const [commit = ''] = source.chain({ empty: '', ...files });
-  return comparedOwnersReader(repository.objects, commit, policy, steps).of('etcd', paths);
+  return comparedOwnersReader(repository.objects, commit, policy, { left: steps }).of('etcd', paths);
 }
 
 async function owners(
@@ -345,6 +345,23 @@ describe('71: files of owners whose patterns are too many for the changed files'
     expect(findings).toMatchObject([{ rule: 'owners/file', severity: 'error' }, ...findings.slice(1)]);
     expect(findings[0]?.message).toContain(`the owners of ${paths.length} changed files`);
     expect(await owners(files, paths.slice(0, 2), policy, steps)).toBe('bob');
+  });
+
+  test('compile once for all files, and not at all beyond what they may take', async () => {
+    const filters = (count: number): string =>
+      Array.from(
+        { length: count },
+        (_, i) => `  '${'(a*)*'.repeat(10)}(a|[a-z]{1,9}){1,9}${i}': {approvers: [x]}\n`,
+      ).join('');
+    const file = (count: number): Files => ({
+      OWNERS: `filters:\n${filters(count)}  '.*': {approvers: [bob]}\n`,
+    });
+    const paths = PATHS.map((path) => path.slice(-8));
+    expect(await owners(file(5), paths, '', MOST_STEPS / 10)).toBe('bob');
+    expect(await read(file(40), ['a'], '', MOST_STEPS / 10)).toMatchObject({
+      identities: [],
+      findings: [{ rule: 'owners/file', severity: 'error' }],
+    });
   });
 
   test('are not compared with the owners', async () => {
