@@ -24,6 +24,15 @@ export function parsedJson(content: string | Uint8Array): unknown {
   }
 }
 
+/** As {@link parseJson}, for what is signed: readers differ in which of two values of a key counts. @throws SyntaxError */
+export function parseUniqueJson(content: string | Uint8Array): unknown {
+  const text = typeof content === 'string' ? content : UTF8.decode(content);
+  const value = parseJson(text);
+  const key = repeatedKey(text);
+  if (key !== undefined) throw new SyntaxError(`the JSON has the key ${JSON.stringify(key)} twice`);
+  return value;
+}
+
 const [QUOTE, BACKSLASH, LIST, LIST_END, OBJECT, OBJECT_END] = [...'"\\[]{}'].map((one) => one.charCodeAt(0));
 
 /** Whether a text nests lists and objects deeper than the engine's parser may go, found without parsing. */
@@ -40,4 +49,24 @@ function isDeep(text: string): boolean {
     } else if (code === LIST_END || code === OBJECT_END) depth--;
   }
   return false;
+}
+
+/** A key that an object in a valid text has twice. */
+function repeatedKey(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === LIST || code === OBJECT) open.push(new Set());
+    else if (code === LIST_END || code === OBJECT_END) open.pop();
+    if (code !== QUOTE) continue;
+    const start = i++;
+    while (text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
+    let after = i + 1;
+    while (' \t\n\r'.includes(text[after] ?? ':')) after++;
+    if (text[after] !== ':') continue;
+    const key = JSON.parse(text.slice(start, i + 1));
+    if (open.at(-1)?.has(key)) return key;
+    open.at(-1)?.add(key);
+  }
+  return undefined;
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parsedJson, parseJson } from '../../catalog/json.ts';
+import { parsedJson, parseJson, parseUniqueJson } from '../../catalog/json.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { parseRings } from '../../pipeline/publish/rings/read.ts';
 
@@ -24,6 +24,23 @@ test.each([nested(1000), '["[[[[\\"", "\\\\", {"[": "]"}]', '1', 'null', `[${'[]
     expect(parseJson(text)).toEqual(JSON.parse(text));
   },
 );
+
+test.each(['{"a":1,"a":1}', '[1,{"b":{"a":1},"a":[{"a":1}],"\\u0061" :2}]', '{"\\\\":1,"x":"\\"","\\\\":2}'])(
+  '99: a repeated key is an error in what is signed: %s',
+  (text) => {
+    expect(parseJson(text)).toBeDefined();
+    expect(() => parseUniqueJson(text)).toThrow(/^the JSON has the key ".*" twice$/);
+  },
+);
+
+test.each([
+  '{"a":{"a":["a","a"]},"b":"a","c":"a\\":","A":1}',
+  '"a"',
+  '[{"a":1},{"a":2}]',
+  ' { "a" : "\\\\" , "b" : "a" } ',
+])('99: other JSON is read as it is: %s', (text) => {
+  expect(parseUniqueJson(text)).toEqual(JSON.parse(text));
+});
 
 test('43: a record that is nested too deeply is an error, not an exception of the engine', () => {
   expect(() => parseRings(nested(500_000), 'f')).toThrow(PipelineError);

@@ -209,6 +209,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: CEL_TEST,
   },
   {
+    attack: 99,
+    without: 'the type of a signed payload',
+    file: 'pipeline/oci/signatures/simple-signing.ts',
+    text: 'if (found !== type) throw',
+    instead: 'if (found === undefined) throw',
+    test: 'test/pipeline/publish/attest/attest.test.ts',
+  },
+  {
+    attack: 99,
+    without: 'an error for repeated keys in what is signed',
+    file: 'catalog/json.ts',
+    text: 'if (open.at(-1)?.has(key)) return key;',
+    instead: '',
+    test: 'test/pipeline/publish/attest/attest.test.ts',
+  },
+  {
     attack: 71,
     without: 'counting the lines of CODEOWNERS',
     file: 'pipeline/policy/owners/code-owners.ts',

@@ -6,11 +6,10 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject } from '../../../catalog/go/shape.ts';
-import { parseJson } from '../../../catalog/json.ts';
 import type { ReleaseSignature } from '../../../catalog/mirror/release/signatures.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { simpleClaims } from '../../oci/signatures/simple-signing.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';
 import { type Keyring, OpenPgpError, signedText } from './openpgp.ts';
 
@@ -80,17 +79,18 @@ async function signatureAt(
 
 /** The name that a good signature gives to the payload, or why it is not good. */
 function nameIn(bytes: Uint8Array, digest: string, { keys, now }: SignatureStore): string | { why: string } {
+  let text: string;
   try {
-    const claims: unknown = parseJson(signedText(bytes, keys, now));
-    const critical = isObject(claims) ? claims['critical'] : undefined;
-    const { image, identity } = isObject(critical) ? critical : {};
-    const signed = isObject(image) ? image['docker-manifest-digest'] : undefined;
-    if (signed !== digest) return { why: `is about another image: ${JSON.stringify(signed)}` };
-    const name = isObject(identity) ? identity['docker-reference'] : undefined;
-    return typeof name === 'string' ? name : { why: 'gives no name to the image' };
+    text = signedText(bytes, keys, now);
   } catch (error) {
     if (error instanceof OpenPgpError) return { why: error.message };
-    if (error instanceof SyntaxError) return { why: 'is not about an image' };
     throw error;
+  }
+  try {
+    const claims = simpleClaims(text, 'atomic container signature');
+    if (claims.digest !== digest) return { why: `is about another image: ${JSON.stringify(claims.digest)}` };
+    return typeof claims.name === 'string' ? claims.name : { why: 'gives no name to the image' };
+  } catch (error) {
+    return { why: `is not about an image: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

@@ -1,12 +1,13 @@
 /** Whether an image is signed by whom it must be signed by. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
-import { parseJson } from '../../../catalog/json.ts';
+import { parseUniqueJson } from '../../../catalog/json.ts';
 import type { DigestReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
 import { matchesGlob } from '../../text.ts';
 import { type FoundSignature, signaturesOf, type Trust } from './signatures.ts';
+import { simpleClaims } from './simple-signing.ts';
 
 /** Media type of an in-toto statement. */
 export const STATEMENT_TYPE = 'application/vnd.in-toto+json';
@@ -160,10 +161,8 @@ function claimOf({ bundle, payload }: FoundSignature, digest: string): Claim {
 }
 
 function plainClaim(payload: Buffer, digest: string): Claim {
-  const json = objectIn(payload);
-  const critical = isObject(json['critical']) ? json['critical'] : {};
-  const image = isObject(critical['image']) ? critical['image'] : {};
-  if (image['docker-manifest-digest'] !== digest) throw new Error('it belongs to another image');
+  const claims = simpleClaims(payload, 'cosign container image signature');
+  if (claims.digest !== digest) throw new Error('it belongs to another image');
   return { says: 'signature', isSignature: true };
 }
 
@@ -187,7 +186,7 @@ function statementClaim(envelope: unknown, digest: string): Claim {
 }
 
 function objectIn(bytes: Buffer): Readonly<Record<string, unknown>> {
-  const json: unknown = parseJson(bytes);
+  const json: unknown = parseUniqueJson(bytes);
   if (!isObject(json)) throw new Error('the signed statement is not a JSON object');
   return json;
 }

@@ -61,7 +61,11 @@ async function scene() {
     digests.set(version, digest);
     const place = join(directory, 'signatures', digest.replace(':', '='));
     mkdirSync(place, { recursive: true });
-    const critical = { image: { 'docker-manifest-digest': digest }, identity: { 'docker-reference': name } };
+    const critical = {
+      type: 'atomic container signature',
+      image: { 'docker-manifest-digest': digest },
+      identity: { 'docker-reference': name },
+    };
     writeFileSync(join(place, 'signature-1'), key.sign(JSON.stringify({ critical })));
   }
   const versions = Object.keys(PREVIOUS);

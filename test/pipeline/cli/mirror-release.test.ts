@@ -31,7 +31,11 @@ async function scene({ architectures = ['amd64'], references = '' } = {}) {
   await pushImage(client, parseReference(name), { image: release });
   const { digest } = release.root;
   const claims = (about = digest) => ({
-    critical: { image: { 'docker-manifest-digest': about }, identity: { 'docker-reference': name } },
+    critical: {
+      type: 'atomic container signature',
+      image: { 'docker-manifest-digest': about },
+      identity: { 'docker-reference': name },
+    },
   });
   const signs = (bytes: Uint8Array, number = 1) => {
     const place = join(directory, 'signatures', digest.replace(':', '='));
@@ -141,6 +145,9 @@ test('a signature of something else, of somebody else or of nothing is an error,
   );
   signs(key.sign(JSON.stringify(claims(`sha256:${'0'.repeat(64)}`))));
   expect(await run('plan', name)).toMatchObject(refused('is about another image: "sha256:000'));
+  const { critical } = claims();
+  signs(key.sign(JSON.stringify({ critical: { ...critical, type: 'cosign container image signature' } })));
+  expect(await run('plan', name)).toMatchObject(refused('its type is "cosign container image signature"'));
   signs(key.sign('hello'));
   expect(await run('plan', name)).toMatchObject(refused('is not about an image'));
   expect(await run('plan', name)).toMatchObject({ out: 'Ready for disconnected clusters: 0 of 1 release\n' });

@@ -183,6 +183,31 @@ describe('with a key', () => {
     expect((await verifySignatures(at.client, at.at, trust)).verified).toEqual([]);
   });
 
+  test.each([
+    ['another type', (text: string) => text.replace('cosign container image signature', 'release note')],
+    [
+      'two digests',
+      (text: string) =>
+        text.replace('{"docker-manifest', `{"docker-manifest-digest":"${DIGEST}","docker-manifest`),
+    ],
+    [
+      'another case',
+      (text: string) => text.replace(/}$/, `,"Critical":{"image":{"docker-manifest-digest":"${DIGEST}"}}}`),
+    ],
+  ])('99: a payload of cosign with %s does not count', async (_, change) => {
+    const at = await setUp();
+    const written = simpleSigning(at.image.root.digest).toString();
+    const payload = Buffer.from(change(written));
+    expect(payload.toString()).not.toBe(written);
+    const signature = sign('sha256', payload, at.privateKey).toString('base64');
+    await cosignTag(at, payload, { 'dev.cosignproject.cosign/signature': signature });
+    const { verified, rejected } = await verifySignatures(at.client, at.at, { kind: 'keys', keys: [at.pub] });
+    expect(verified).toEqual([]);
+    expect(rejected[0]?.why).toMatch(
+      /its type is "release note"|has the key "docker-manifest-digest" twice|unknown field "Critical"/,
+    );
+  });
+
   test('what cannot be read does not hide a signature that counts, and is told', async () => {
     const at = await setUp();
     const payload = simpleSigning(at.image.root.digest);
