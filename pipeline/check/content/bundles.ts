@@ -1,19 +1,38 @@
 /** The bundle directories that a pull request brings or changes. */
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
+import { formatVersion } from '../../../catalog/version/version.ts';
 import { type BundleFolder, checkFolder } from '../../catalogs/bundle/check-bundle.ts';
-import { treeSource } from '../../git/source.ts';
+import { catalogUnits } from '../../change/unit.ts';
+import type { ObjectReader } from '../../git/objects.ts';
+import { treeSource, whyUnreadable } from '../../git/source.ts';
 import { entryAt, isTree } from '../../git/tree.ts';
+import { packageIn } from '../../policy/setup/bundle-folders.ts';
+import { isUnshipped } from '../../policy/setup/unshipped.ts';
 import type { CheckScene } from '../world/scene.ts';
+import { bundleAt, checkUpgrade } from './bundle-upgrades.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 /** Checks every bundle directory that changes; what it had before the change is known. */
 export async function checkBundles(scene: CheckScene): Promise<CatalogResult[]> {
+  const { objects, policy, trees } = scene;
   const results: CatalogResult[] = [];
+  const others = await unnamedFolders(scene);
+  const hasCatalogs = (await catalogUnits(objects, trees.merged, policy.layout)).size > 0;
   // One at a time: what is in memory is one bundle.
-  for (const folder of foldersOf(scene)) {
-    const now = await findingsIn(scene, scene.trees.merged, folder);
-    results.push(newsOf(now, await findingsIn(scene, scene.trees.base, folder)));
+  for (const folder of [...foldersOf(scene), ...others]) {
+    const now = await findingsIn(scene, trees.merged, folder);
+    const earlier = await findingsIn(scene, trees.base, folder);
+    const before = await bundleAt(scene, trees.base, folder.path);
+    const after = await bundleAt(scene, trees.merged, folder.path);
+    const [was, is] = [before, after].map((one) => one && formatVersion(one.version));
+    // A defect stays the same one when the version that it names changes.
+    const renamed = (finding: Finding): Finding =>
+      was && is ? { ...finding, message: finding.message.replaceAll(was, is) } : finding;
+    results.push(newsOf(now, earlier.map(renamed)));
+    // What a catalog has is checked there.
+    if (!hasCatalogs || others.includes(folder))
+      results.push(...(await checkUpgrade(scene, folder, { before, after })));
   }
   return results;
 }
@@ -29,6 +48,29 @@ function foldersOf({ change, policy }: Pick<CheckScene, 'change' | 'policy'>): B
     folders.set(folder, { path: folder, package: match.package });
   }
   return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
+}
+
+/** Bundle directories that no pattern names, such as `bundle/` in the source of an operator: their files say what they are. */
+async function unnamedFolders({ objects, change, trees }: CheckScene): Promise<BundleFolder[]> {
+  const paths = new Set(
+    change.paths
+      .filter(({ area, path }) => (area === 'unknown' || area === 'root') && !isUnshipped(path))
+      .flatMap(({ path }) => /^(.+)\/(?:manifests|metadata)\/[^/]+$/.exec(path)?.[1] ?? []),
+  );
+  const folders: BundleFolder[] = [];
+  for (const path of [...paths].sort(compareText)) {
+    const name =
+      (await packageNamed(objects, trees.merged, path)) ?? (await packageNamed(objects, trees.base, path));
+    if (name !== undefined) folders.push({ path, package: name });
+  }
+  return folders;
+}
+
+/** The package that the annotations in a folder name. */
+async function packageNamed(objects: ObjectReader, tree: string, path: string): Promise<string | undefined> {
+  const entry = await entryAt(objects, tree, `${path}/metadata/annotations.yaml`);
+  if (!entry || whyUnreadable(entry.mode) !== undefined) return undefined;
+  return packageIn(objects, { ...entry, path: `${path}/metadata/annotations.yaml` });
 }
 
 async function findingsIn(

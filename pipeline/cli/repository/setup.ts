@@ -311,7 +311,7 @@ function ownersLines(made: Setup): string[] {
     ...(otherBundles.length === 0
       ? []
       : [
-          `bundles: not checked, because their folders are not called PACKAGE/VERSION: ${shortList(otherBundles, 'folders')}; portolan bundle validate checks one`,
+          `bundles: ${shortList(otherBundles, 'folders')}: Portolan checks the bundle that a pull request changes, and its upgrade from the version before`,
         ]),
     ...(made.packageManifests.length === 0
       ? []

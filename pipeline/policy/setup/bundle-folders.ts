@@ -15,7 +15,7 @@ export interface BundleFolders {
   readonly patterns: readonly string[];
   /** Packages, each with a path in its folder. */
   readonly places: ReadonlyMap<string, string>;
-  /** Bundle directories that no pattern can name, because they are not called PACKAGE/VERSION. */
+  /** Bundle directories that are not called PACKAGE/VERSION: no pattern names them, and checks find them by their files. */
   readonly others: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export async function bundleFolders(
 }
 
 /** The package that the annotations of a bundle name. */
-async function packageIn(objects: ObjectReader, { id, path }: ListedFile): Promise<string | undefined> {
+export async function packageIn(objects: ObjectReader, { id, path }: ListedFile): Promise<string | undefined> {
   if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return undefined;
   const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);
   const annotations = isObject(settings?.value) ? settings.value['annotations'] : undefined;

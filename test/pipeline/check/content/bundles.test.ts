@@ -76,6 +76,70 @@ test('what harms all clusters counts without a policy that names it', async () =
   ]);
 });
 
+/** The sample bundle of a version in a folder, with other lines. */
+function bundleIn(folder: string, version: string, ...edits: readonly (readonly [string, string])[]): Files {
+  const text = (of: string): string =>
+    edits.reduce((all, [line, other]) => all.replace(line, other), of.replaceAll('1.0.0', version));
+  return Object.fromEntries(
+    Object.entries(SAMPLE).map(([path, of]) => [path.replace(FOLDER, folder), text(String(of))]),
+  );
+}
+
+const rulesOf = ({ findings }: { findings: readonly Found[] }): string[] => [
+  ...new Set(findings.map(({ rule }) => rule).filter((rule) => rule !== 'image/unpinned')),
+];
+
+const TEXT = ['type: integer', 'type: string'] as const;
+
+test('a bundle that changes in place is an upgrade from the version before, whatever its folder is called', async () => {
+  const before = bundleIn('bundle', '1.0.0');
+  const upgrade = async (...edits: readonly (readonly [string, string])[]): Promise<string[]> =>
+    rulesOf(await checked(before, bundleIn('bundle', '1.1.0', ...edits)));
+  expect(await upgrade()).toEqual([]);
+  expect(await upgrade(TEXT, ['"size": 3', '"size": "3"'])).toEqual(['graph/crd-unsafe-edge']);
+  const replaces = (version: string) =>
+    ['  version: 1.1.0\n  min', `  version: 1.1.0\n  replaces: etcd.v${version}\n  min`] as const;
+  expect(await upgrade(replaces('1.0.0'))).toEqual([]);
+  expect(await upgrade(replaces('0.9.0'))).toContain('graph/strands-installed-v0');
+  const ranged = ['    categories', "    olm.skipRange: '<1.1.0'\n    categories"] as const;
+  expect(await upgrade(replaces('0.9.0'), ranged)).toEqual([]);
+});
+
+test('versions that nobody has, and folders of tests, are compared with nothing', async () => {
+  const unsafe = (folder: string, version: string): Files =>
+    bundleIn(folder, version, TEXT, ['"size": 3', '"size": "3"']);
+  const found = async (folder: string, from: string, to: string): Promise<string[]> =>
+    rulesOf(await checked(bundleIn(folder, from), unsafe(folder, to)));
+  expect(await found('bundle', '1.0.0', '1.0.0')).toEqual([]);
+  expect(await found('bundle', '1.0.0-dev', '1.0.0')).toEqual([]);
+  expect(await found('test/bundle', '1.0.0', '1.1.0')).toEqual([]);
+  expect(await found('deploy/olm/bundle', '1.0.0', '1.1.0')).toEqual(['graph/crd-unsafe-edge']);
+});
+
+test('a bundle is an upgrade from those beside it, where no catalog has them', async () => {
+  const before = bundleIn('bundles/1.0.0', '1.0.0');
+  const unsafe = bundleIn('bundles/1.1.0', '1.1.0', TEXT, ['"size": 3', '"size": "3"']);
+  const report = await checked(before, unsafe);
+  expect(report.findings.filter(({ rule }) => rule === 'graph/crd-unsafe-edge')).toMatchObject([
+    { package: 'etcd', location: { file: 'bundles/1.1.0/manifests/csv.yaml' } },
+  ]);
+  expect(rulesOf(await checked(before, bundleIn('bundles/1.1.0', '1.1.0')))).toEqual([]);
+});
+
+test('a defect that a bundle had before its version changed is known', async () => {
+  const broken = /^ {2}minKube.*\n/m;
+  const [before, after] = ['1.0.0', '1.1.0'].map((version) => {
+    const files = bundleIn('bundle', version);
+    const csv = 'bundle/manifests/csv.yaml';
+    return { ...files, [csv]: String(files[csv]).replace(broken, '') };
+  });
+  const { findings, known } = await checked(before ?? {}, after ?? {});
+  expect([rulesOf({ findings }), rulesOf({ findings: known })]).toEqual([
+    [],
+    ['csv/min-kube-version-missing'],
+  ]);
+});
+
 function catalog(fields: Readonly<Record<string, readonly string[]>>): string {
   const names = Object.keys(fields).map((version) => `etcd.v${version}`);
   return documents(

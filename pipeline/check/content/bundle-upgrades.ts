@@ -1,0 +1,136 @@
+/**
+ * What bundles do to installed versions where no catalog of the repository has them: the directory of a bundle is in the
+ * source of its operator, and changes in place, or has those of earlier versions beside it.
+ */
+import { type RegistryBundle, readBundle } from '../../../catalog/bundle/registry-bundle.ts';
+import { renderBundle } from '../../../catalog/bundle/render.ts';
+import { compareReleases } from '../../../catalog/edit/by-replaces.ts';
+import { EditError } from '../../../catalog/edit/package.ts';
+import { type PlacedBundle, placedBundle } from '../../../catalog/edit/package-graph.ts';
+import { packageOf } from '../../../catalog/edit/update.ts';
+import { inFile } from '../../../catalog/fbc/document.ts';
+import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import type { Finding } from '../../../catalog/finding.ts';
+import { changeOf } from '../../../catalog/olm/foresight/world.ts';
+import { plainBundle } from '../../../catalog/opm/template/template.ts';
+import { satisfies } from '../../../catalog/version/satisfies.ts';
+import { compareVersions, tryParseRange, tryParseVersion } from '../../../catalog/version/version.ts';
+import type { BundleFolder } from '../../catalogs/bundle/check-bundle.ts';
+import { isWithin } from '../../change/catalogs.ts';
+import { treeSource } from '../../git/source.ts';
+import { entryAt, isTree, joinPath } from '../../git/tree.ts';
+import { inChannel, severitiesOf } from '../../policy/severity.ts';
+import type { CheckScene } from '../world/scene.ts';
+import type { Sided } from '../world/touched-catalog.ts';
+import { type CatalogResult, foreseenIn } from './catalog-rules.ts';
+
+/** Compares a bundle with what was there before: the version that it takes the place of, or the nearest one beside it. */
+export async function checkUpgrade(
+  scene: CheckScene,
+  folder: BundleFolder,
+  { before: inPlace, after }: Sided<PlacedBundle | undefined>,
+): Promise<CatalogResult[]> {
+  if (!after) return [];
+  const below = isBelow(inPlace, after)
+    ? inPlace
+    : inPlace
+      ? undefined
+      : await besideIt(scene, folder, after);
+  if (!below) return [];
+  const published = { ...below, replaces: '', skips: [] };
+  const was = catalogWith([published]);
+  const is = catalogWith([published, placedAbove(below, after)]);
+  if (!was || !is) return [];
+  const { policy } = scene;
+  const options = { name: folder.path, isWhole: false, olm: policy.graph.olm };
+  const change = await changeOf({ ...options, catalog: was }, { ...options, catalog: is });
+  const severityOf = severitiesOf(policy);
+  const result = foreseenIn(change, { severityOf, before: true, after: true });
+  const place = after.blob.document.locate([]);
+  const placed = (finding: Finding): Finding => ({
+    ...inChannel(policy, finding),
+    ...(isWithin(finding.location.file, folder.path) ? {} : { location: place }),
+  });
+  return [{ ...result, findings: result.findings.map(placed), known: result.known.map(placed), diffs: [] }];
+}
+
+/** The bundle in a folder; undefined where there is none that opm could read. */
+export async function bundleAt(
+  { objects }: Pick<CheckScene, 'objects'>,
+  tree: string,
+  path: string,
+): Promise<PlacedBundle | undefined> {
+  const entry = await entryAt(objects, tree, path);
+  if (!entry || !isTree(entry.mode) || !(await isBundle(objects, entry.id))) return undefined;
+  const { bundle } = await readBundle(treeSource(objects, entry.id));
+  return bundle && placedAt(bundle, path);
+}
+
+function placedAt(bundle: RegistryBundle, path: string): PlacedBundle | undefined {
+  const { blob } = renderBundle(bundle);
+  if (!blob?.version) return undefined;
+  return placedBundle(bundle, {
+    ...blob,
+    document: inFile(blob.document, joinPath(path, blob.document.file)),
+  });
+}
+
+async function isBundle(objects: CheckScene['objects'], tree: string): Promise<boolean> {
+  const names = new Set(
+    (await objects.tree(tree)).filter(({ mode }) => isTree(mode)).map(({ name }) => name),
+  );
+  return names.has('manifests') && names.has('metadata');
+}
+
+/** Whether a bundle is one that clusters upgrade from. Nobody has a version that a branch only says between two releases. */
+function isBelow(one: PlacedBundle | undefined, { blob, version }: PlacedBundle): one is PlacedBundle {
+  return (
+    one?.blob.package === blob.package &&
+    one.version.prerelease.length === 0 &&
+    compareVersions(one.version, version) < 0
+  );
+}
+
+/** The next lower version in a folder beside that of a bundle; those whose names are versions are looked into first. */
+async function besideIt(
+  scene: CheckScene,
+  { path }: BundleFolder,
+  bundle: PlacedBundle,
+): Promise<PlacedBundle | undefined> {
+  const { objects, trees } = scene;
+  const parent = path.split('/').slice(0, -1).join('/');
+  const entry = parent === '' ? { id: trees.base } : await entryAt(objects, trees.base, parent);
+  const folders = entry ? (await objects.tree(entry.id)).filter(({ mode }) => isTree(mode)) : [];
+  const placed = folders.map(({ name }) => ({ name, version: tryParseVersion(name.replace(/^v/, '')) }));
+  placed.sort((a, b) => compareReleases(b.version, a.version));
+  let found: PlacedBundle | undefined;
+  for (const { name, version } of placed) {
+    if (version && compareVersions(version, bundle.version) >= 0) continue;
+    const one = await bundleAt(scene, trees.base, joinPath(parent, name));
+    if (isBelow(one, bundle) && (!found || compareVersions(one.version, found.version) > 0)) found = one;
+    if (found && version) return found;
+  }
+  return found;
+}
+
+/** A bundle that is an upgrade of the one below it, if it names that one, or no version at all. */
+function placedAbove(below: PlacedBundle, bundle: PlacedBundle): PlacedBundle {
+  const { replaces, skips, skipRange } = bundle;
+  const { name } = below.blob;
+  const range = tryParseRange(skipRange);
+  const reaches =
+    replaces === name || skips.includes(name) || (range !== undefined && satisfies(below.version, range));
+  const isSilent = replaces === '' && skips.length === 0 && skipRange === '';
+  return { ...bundle, replaces: reaches || isSilent ? name : '' };
+}
+
+/** Undefined for what opm makes no catalog of, such as two bundles with one version. */
+function catalogWith(bundles: readonly PlacedBundle[]): Catalog | undefined {
+  try {
+    const { blobs } = packageOf(bundles, 'replaces');
+    return catalogOf({ ...blobs, bundles: blobs.bundles.map(plainBundle) });
+  } catch (error) {
+    if (error instanceof EditError) return undefined;
+    throw error;
+  }
+}
