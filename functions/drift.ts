@@ -92,7 +92,7 @@ export async function driftAll(
   return proposed;
 }
 
-/** The source without git; with git where its server serves whole repositories only. */
+/** The repository, read without git if its server can serve parts of it, else cloned with git. */
 async function opened({ source: { url }, token, git, registries }: DriftRequest): Promise<Repository> {
   const transport = openTransport({ ...registries, internal: [new URL(url).host] });
   const client = openGitClient({ url, transport, authorization: async () => authorizationValue(token) });

@@ -133,7 +133,7 @@ async function selectedHeads(
   return headsOf(open, { kind: 'commit', commit: head.commit });
 }
 
-/** One that fails keeps the others from nothing. */
+/** Checks heads one after the other. A head that fails does not stop the others. */
 async function checkHeads(
   ports: ForgePorts,
   heads: readonly Head[],
@@ -230,7 +230,7 @@ async function post(forge: GateForge, report: CheckReport, log: (line: string) =
   if (isCurrent) await forge.involve?.(about, { attempt, info: log, warning: log });
 }
 
-/** An App without the right to write all of it still gates by the status. */
+/** Does something, and only logs a refusal: an App without that right still gates by the status. */
 async function unlessRefused(
   log: (line: string) => void,
   what: string,

@@ -88,7 +88,11 @@ export async function ask(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
 
 const STATUS: Readonly<Record<string, 400 | 403>> = { usage: 400, denied: 403 };
 
-/** @throws PipelineError `denied` for whoever may not ask, `usage` for what cannot be asked */
+/**
+ * What a job may ask to publish.
+ *
+ * @throws PipelineError `denied` for a job that may not ask, `usage` for a request that is not valid
+ */
 async function allowed(
   { headers, body, audience }: Asking,
   { sources, issuer, readToken, clock }: AskPorts,

@@ -140,7 +140,7 @@ function subjectOf(event: Exclude<ForgeEvent, PushEvent>): GateSubject {
   }
 }
 
-/** A push is published where its branch is, and concerns the open pull requests to it. */
+/** The work that a push asks for: to publish its branch, and to check the pull requests for it. */
 function pushWork(
   { ref, deleted, after: commit, before }: PushEvent,
   sources: readonly Source[],

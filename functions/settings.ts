@@ -48,7 +48,7 @@ export function neededVariable(environment: Environment, hint: string): (name: s
   };
 }
 
-/** @throws PipelineError `usage` that names the variable */
+/** The settings that all hosts have in common. @throws PipelineError `usage` that names the variable */
 export function hostSettings(environment: Environment, hint: string): HostSettings {
   return {
     sources: sourcesFrom(neededVariable(environment, hint)('PORTOLAN_SOURCES')),

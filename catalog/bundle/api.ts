@@ -103,7 +103,7 @@ function crdApi(csv: BundleObject, { name, version, kind }: ApiDescription): Api
   return { group: name.slice(dot + 1), version, kind, plural: name.slice(0, dot) };
 }
 
-/** @throws BundleRefusal when an owned CRD is not in the bundle */
+/** Checks that a bundle has the CRDs that its ClusterServiceVersion owns. @throws BundleRefusal for one that it lacks */
 export function checkOwned(bundle: Pick<RegistryBundle, 'csv' | 'objects'>): void {
   const { csv } = bundle;
   const provided = new Set(providedApis(bundle).map(apiText));

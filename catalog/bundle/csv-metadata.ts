@@ -14,7 +14,11 @@ import { type BundleObject, fitObject } from './registry-bundle.ts';
 
 const WRITE = csvWriters(jsonString);
 
-/** @returns JSON text @throws BundleRefusal when the ClusterServiceVersion does not fit its type */
+/**
+ * The value of `olm.csv.metadata` that opm makes from a ClusterServiceVersion, as JSON.
+ *
+ * @throws BundleRefusal if it does not fit its type
+ */
 export function csvMetadataJson(csv: BundleObject): string {
   const fields = fitObject(csv, CSV);
   const spec = isObject(fields['spec']) ? fields['spec'] : {};

@@ -118,7 +118,10 @@ export function administratorDocuments(
 /** Permissions for everything: who has them decides what the policy says. OLM itself does, too. */
 const NO_ADMINISTRATOR = "!authorizer.group('*').resource('*').check('*').allowed()";
 
-/** One policy for all packages: each of several must allow a request. */
+/**
+ * The admission policy that restricts which packages a ClusterExtension may name. One for all packages, because each of
+ * several policies would have to allow a request.
+ */
 function policyDocuments(packages: readonly string[], group: string | undefined): Json[] {
   const allowed = [...new Set(packages)].sort(compareText);
   const name = group === undefined ? 'clusterextension-packages' : `clusterextension-packages-${slug(group)}`;
@@ -326,7 +329,7 @@ function clusterRules({ objects, grants }: Installed, name: string): PolicyRule[
   ];
 }
 
-/** What must be allowed to make objects, to see them, and to keep them as they should be. */
+/** The permissions that an installer needs to create objects, watch them, and keep them as the bundle has them. */
 function objectRules(objects: readonly InstalledObject[]): PolicyRule[] {
   const names = new Map<string, InstalledObject[]>();
   for (const object of objects) {
@@ -361,7 +364,7 @@ function writtenRule(rule: Fields): PolicyRule {
   );
 }
 
-/** Roles of others that the bundle's bindings give to somebody: who binds them must be allowed to. */
+/** The permissions to bind roles that others own: whoever creates a binding must be allowed to bind its role. */
 function bindRules({ allObjects }: Inspected): PolicyRule[] {
   const isBinding = (kind: string): boolean => kind === 'RoleBinding' || kind === 'ClusterRoleBinding';
   const own = new Set(allObjects.map(({ kind, name }) => `${kind}/${name}`));
@@ -463,7 +466,10 @@ const SCOPED: readonly PolicyRule[] = [
   { apiGroups: ['apps'], resources: ['deployments'], verbs: ['list', 'watch', ...WRITE, 'delete'] },
 ];
 
-/** Nobody can give an operator more permissions than their own, so the account has the operator's as well. */
+/**
+ * The account of an installer with only the permissions for this bundle. It has the operator's permissions too, because
+ * nobody can grant more than their own.
+ */
 function scopedAccount(bundle: Inspected, { spec }: TypedCsv, account: Required<Named>): Json[] {
   const rulesIn = (section: string): PolicyRule[] =>
     list(spec, 'install', 'spec', section).flatMap((each) => list(each, 'rules').map(writtenRule));

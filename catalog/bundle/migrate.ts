@@ -13,7 +13,10 @@ import { parseJson } from '../json.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
 import { BundleRefusal } from './registry-bundle.ts';
 
-/** Bundles without an image, or with metadata already, stay as they are. */
+/**
+ * Bundles with `olm.csv.metadata` in the place of their objects. Those without an image, or with metadata already, stay
+ * as they are.
+ */
 export function migrateBundles(bundles: readonly Bundle[]): {
   readonly bundles: readonly Bundle[];
   readonly findings: readonly Finding[];
@@ -60,7 +63,7 @@ function migrateBundle(bundle: Bundle): Bundle {
 /** Deepest nesting of a manifest. */
 const DEPTH = 10_000;
 
-/** @throws BundleRefusal for a text that is read as YAML elsewhere, and is not JSON */
+/** The ClusterServiceVersion in a bundle object. @throws BundleRefusal for a text that only YAML readers can read */
 function csvValue(text: string, bundle: Bundle): Readonly<Record<string, unknown>> {
   try {
     const reader = new JsonReader(text, DEPTH);

@@ -96,7 +96,11 @@ function effectiveDefault({ channels, defaultChannel }: PackageManifest): string
   return channels.find(({ name }) => name === defaultChannel)?.name;
 }
 
-/** What a channel holds; a text when its head does not exist, undefined when its chain is broken. */
+/**
+ * The versions in a channel, from its head down.
+ *
+ * @returns a text if the head does not exist, undefined if the chain is broken
+ */
 function channelMembers(
   head: string,
   byName: ReadonlyMap<string, PackageVersion>,
@@ -151,7 +155,7 @@ function versionsSound(versions: ReadonlySet<PackageVersion>, report: Report): b
   return unsound.length === 0;
 }
 
-/** Reports channels in which each version is replaced or skipped. */
+/** Whether each channel has a head: reports channels in which each version is replaced or skipped. */
 function headsSound(
   { channels }: PackageManifest,
   members: ReadonlyMap<string, ReadonlySet<PackageVersion>>,

@@ -203,7 +203,7 @@ function versionsIn(files: readonly ManifestFile[], report: Report): PackageVers
   return [...versions.values()];
 }
 
-/** Reports what operator-sdk refuses or passes over because of the folder that it is in. */
+/** Reports files that operator-sdk refuses or skips because of the folder that they are in. */
 function checkFolders(
   files: readonly ManifestFile[],
   versions: readonly PackageVersion[],

@@ -65,7 +65,7 @@ export function templateVersion(bundle: RegistryBundle): string {
   return first ? textOf(fieldsOf(first)['version']) : '';
 }
 
-/** Of `properties.yaml`, then of the annotations, each text once. */
+/** The properties that a bundle states: those of `properties.yaml`, then those of its annotations, each text once. */
 function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
   const location = bundle.csv.document.locate(['metadata', 'annotations', 'olm.properties']);
   const own: WrittenProperty[] =

@@ -156,7 +156,10 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>
   ['default', compareDefault],
 ]);
 
-/** Messages about a node; undefined for a change that remains when all that is known is set aside. */
+/**
+ * The messages of the old validators about one node of a schema. Undefined stands for a change in none of the keywords
+ * that they compare.
+ */
 function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string | undefined)[] {
   const messages: (string | undefined)[] = [];
   for (const [keyword, compare] of COMPARISONS) {
@@ -232,7 +235,9 @@ function bound(keyword: string): Comparison {
   };
 }
 
-/** The two releases print a value differently: 1.3 its JSON text, 0.17 the bytes of that. */
+/**
+ * What the old validator says about a changed `default`. Release 1.3 prints values as JSON, 0.17 as the bytes of that.
+ */
 function compareDefault(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
   if ((a === undefined && b === undefined) || sameJson(a, b)) return undefined;
   const [before, after] =

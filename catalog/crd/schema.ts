@@ -104,7 +104,7 @@ interface Child {
   readonly schema: unknown;
 }
 
-/** What lies below a schema; a keyword that is not there is no child. */
+/** The schemas directly below a schema, by keyword. A keyword that is not written has none. */
 function children(schema: Schema, dialect: Dialect, text: string): readonly Child[] {
   const found: Child[] = [];
   const add = (path: readonly string[], place: string, child: unknown): void => {
@@ -193,7 +193,7 @@ export function bareSchema(schema: unknown): unknown {
   return Object.fromEntries([...ownKeywords(schema, [])].map(([key, value]) => [key, bareValue(key, value)]));
 }
 
-/** The value of a keyword, its schemas without what means the same as nothing. */
+/** The value of a keyword, in which schemas lack what means the same as nothing. */
 export function bareValue(key: string, value: unknown): unknown {
   if (ONE_SCHEMA.has(key) && !Array.isArray(value)) return bareSchema(value);
   if (Array.isArray(value) && (LISTS_OF_SCHEMAS.includes(key) || key === 'items'))

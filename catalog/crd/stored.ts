@@ -82,7 +82,7 @@ function takesOver({ versions, storedVersions }: Crd, version: string, known: re
   );
 }
 
-/** Extends a path by an upgrade, and notes in `known` what the new bundle inherits. */
+/** Notes which stored versions a bundle inherits by an upgrade. @returns the path up to and including this upgrade */
 function keep(
   known: Map<Bundle, Map<string, Inherited[]>>,
   to: Bundle,

@@ -65,7 +65,11 @@ function headOf(names: readonly string[], nodes: ReadonlyMap<string, GraphNode>,
   throw new EditError(`the channel ${quoted(channel)} has two bundles with the highest version, ${both}`);
 }
 
-/** Entries from the head on, and what they skip, as far as it is there. @throws EditError */
+/**
+ * The entries of a channel from its head down, as `replaces` leads, with the skipped bundles that exist.
+ *
+ * @throws EditError
+ */
 function walked(head: GraphNode, nodes: ReadonlyMap<string, GraphNode>, before: readonly Edges[]): Edges[] {
   const own = new Map(before.map((entry) => [entry.name, entry]));
   const entries = new Map<string, Edges>();
@@ -98,7 +102,7 @@ function walked(head: GraphNode, nodes: ReadonlyMap<string, GraphNode>, before: 
   return [...entries.values()];
 }
 
-/** What the highest version says, once it says anything. @throws EditError */
+/** The default channel: what the highest listed version says, or the one before if it says nothing. @throws EditError */
 function defaultOf(
   { nodes, lanes: before, defaultChannel }: PackageGraph,
   bundles: readonly PlacedBundle[],

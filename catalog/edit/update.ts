@@ -193,7 +193,7 @@ function addedByVersion(graph: PackageGraph, bundle: PlacedBundle, skipsPatches:
   return { nodes, lanes, defaultChannel };
 }
 
-/** The bundle between the next lower and the next higher version of the channel. */
+/** The channel with a new bundle between the next lower and the next higher version. */
 function between(
   lane: readonly Edges[],
   { blob, version, skipRange }: PlacedBundle,

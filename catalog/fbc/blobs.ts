@@ -40,7 +40,7 @@ export function blobsOfPackages(blobs: Blobs, isWanted: (pkg: string) => boolean
   };
 }
 
-/** Something else for the blobs of each kind. */
+/** Applies a function to the blobs of each kind. */
 export function mapKinds<T, U>(
   blobs: ByKind<T>,
   of: (list: readonly T[], kind: keyof ByKind<T>) => readonly U[],

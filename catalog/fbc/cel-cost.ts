@@ -124,7 +124,7 @@ const MAKES: ReadonlySet<string> = new Set(['+', 'list', 'map', 'rcall', 'call']
 /** Operators that may look at all that their operands hold. */
 const LOOKS: ReadonlySet<string> = new Set(['==', '!=', 'in', '<', '<=', '>', '>=', 'rcall', 'call']);
 
-/** Makes each part of a parsed rule pay before it gives its value. */
+/** Changes a parsed rule so that each part of it is counted before it is evaluated. */
 export function meterRule(rule: ASTNode, meter: Meter): void {
   const sizeOf = sizeReader();
   const attach = (node: ASTNode, isLookedAt: boolean, isParsed: boolean): void => {
@@ -152,7 +152,7 @@ export function meterRule(rule: ASTNode, meter: Meter): void {
   attach(rule, false, false);
 }
 
-/** Counts what a value holds, each time that it stands there; what was counted before is not read again. */
+/** Gives a function that counts everything in a value. Shared parts count each time, and are read once. */
 function sizeReader(): (value: unknown) => number {
   const known = new WeakMap<object, number>();
   const sizeOf = (value: unknown): number => {

@@ -57,7 +57,9 @@ interface OpenStage extends Stage {
   folder: string | undefined;
 }
 
-/** Lines that end with a backslash go on in the next one that is not a comment. */
+/**
+ * The instructions of a Dockerfile. A line that ends with a backslash continues in the next one that is not a comment.
+ */
 function instructionsIn(text: string): Instruction[] {
   const found: Instruction[] = [];
   let open: { parts: string[]; line: number } | undefined;
@@ -121,7 +123,7 @@ function setArguments({ rest }: Instruction, values: Map<string, string | undefi
   }
 }
 
-/** A copy is written as words or, for paths with spaces, as a list in JSON. */
+/** Reads the operands of COPY or ADD: words or, for paths with spaces, a JSON list. */
 function copyOf(rest: string, { values, folder }: OpenStage): Copy {
   const words = rest.includes('[') ? (listOf(rest) ?? tokensOf(rest)) : tokensOf(rest);
   const flags = words.filter((word) => word.startsWith('--'));

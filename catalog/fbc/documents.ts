@@ -167,7 +167,7 @@ class FileReader {
     this.#findings.push({ rule, severity: 'warning', message, location, hint });
   }
 
-  /** Go's JSON reader puts U+FFFD where UTF-8 is broken; its YAML reader refuses the document. */
+  /** Reports bytes that are not UTF-8. Go's JSON reader replaces them by U+FFFD, its YAML reader refuses the document. */
   #notUtf8(bytes: Uint8Array, firstLine: number): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
@@ -241,7 +241,7 @@ class FileReader {
     return false;
   }
 
-  /** @returns the 1-based line behind the text */
+  /** Reads the documents of a YAML text. @returns the 1-based line behind the text */
   *#yamlStream(written: TextPiece, firstLine: number): Generator<ReadDocument, number> {
     const isUsual = isUsualText(written);
     const text = isUsual ? written.text : normalBreaks(written.text);

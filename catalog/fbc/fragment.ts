@@ -168,7 +168,10 @@ function moved(files: readonly CopiedFile[], from: string, to: string): CopiedFi
   );
 }
 
-/** A source is sought from the top of the repository, and from the Dockerfile's folder: the build chooses. */
+/**
+ * The files that a COPY of this source brings. The source is looked for at the top of the repository and in the
+ * Dockerfile's folder, because the build chooses between these.
+ */
 function copiesOf(
   written: string,
   to: string,

@@ -185,7 +185,10 @@ function compileGlob(pattern: string): Glob | undefined {
   return (name) => matchesElements(elements, name);
 }
 
-/** Only the last star passed is tried again with more: none before it could make up for what fails behind it. */
+/**
+ * Whether the elements of a glob match a name. If that fails behind a star, only the last star is tried with more
+ * characters: no earlier one could help.
+ */
 function matchesElements(elements: readonly ('*' | CharacterTest)[], name: Name): boolean {
   let e = 0;
   let star = -1;

@@ -83,7 +83,7 @@ function changed({ replaced, skipped }: Named, base: readonly Entry[], entries: 
   return named;
 }
 
-/** Takes a position from the names that are no longer there, and gives it to those that are new. */
+/** Updates an index of positions by name, for an entry whose names change. */
 function move(
   byName: ByName,
   position: number,

@@ -94,7 +94,7 @@ export function fitStruct(
   return { value: isObject(fitted) ? fitted : {}, misfits };
 }
 
-/** Whether a value fits with nothing to rename, to leave out or to complain of: the common case, at no cost. */
+/** Whether a value fits its type without any change. Most do, and this check makes no copy. */
 function fitsAsIs(value: unknown, shape: Shape): boolean {
   switch (shape.kind) {
     case 'any':
@@ -323,7 +323,7 @@ function fitMap(value: unknown, values: Shape, context: Context): unknown {
   return changed ?? value;
 }
 
-/** The object itself if all of it fits, as most do, so that no copy is made. */
+/** An object as Go decodes it into a struct. An object that fits is not copied. */
 function structValue(value: unknown, shape: StructShape, context: Context): unknown {
   if (!isObject(value)) return misfit(value, goName(shape), 'a mapping', context);
   let proper = true;

@@ -100,7 +100,7 @@ function objectsOf(documents: MirrorDocuments, kind: keyof MirrorDocuments): rea
   return [documents[kind]].flat();
 }
 
-/** What was mirrored as oc-mirror's ImageSetConfiguration (v2alpha1) in YAML, for those who go on with oc-mirror. */
+/** The ImageSetConfiguration (v2alpha1) of what was mirrored, for people who continue with oc-mirror. */
 function imageSetText({ catalogs, additional, blocked }: ImageSet): string {
   const images = additional.map(({ reference, repository, tag, platforms }) => ({
     name: reference,

@@ -60,7 +60,7 @@ export function groupImages(groups: readonly ImageGroup[]): AdditionalImage[] {
   );
 }
 
-/** The groups as a catalog of bundles, so that what nodes can pull of them is found in the same way. */
+/** Groups of images in the form of a catalog's bundles, so that the same code checks whether nodes can pull them. */
 export function groupsAsCatalog(groups: readonly ImageGroup[]): CatalogImages {
   const references = groups.flatMap((group) => group.references);
   return {

@@ -277,7 +277,7 @@ class Reader {
       this.report('storageConfig is not used: the mirror itself is the state', ['storageConfig'], 'info');
   }
 
-  /** A part of the configuration that is not mirrored. */
+  /** Reports a part of the configuration that Portolan does not mirror. */
   #refuseUnsupported(what: string, path: Path): void {
     const result =
       this.#unsupported === 'error'
@@ -454,7 +454,7 @@ class Reader {
     }
   }
 
-  /** oc-mirror refuses what it does not know: a misspelt field would select everything. */
+  /** Reports fields that oc-mirror refuses: a misspelt field would select everything. */
   #unknownFields(value: unknown, shape: StructShape, path: Path): void {
     if (!isObject(value)) return;
     for (const [key, member] of Object.entries(value)) {

@@ -182,7 +182,7 @@ export function typedText(reference: OcReference): string {
   return (reference.transport === 'registry' ? '' : `${reference.transport}://`) + exactText(reference);
 }
 
-/** Where an image goes: the path of the destination, then its own, without its registry. */
+/** Where `oc` puts an image: below the destination's path, under its own path without the registry. */
 function mount(image: OcReference, to: OcReference, maxComponents: number): Destination {
   const byDigest = image.tag === '' && image.digest !== '';
   const { namespace, name, tag } = withDefaults(byDigest ? { ...image, tag: hashTag(image) } : image);

@@ -56,7 +56,11 @@ export class Placer {
     );
   }
 
-  /** @throws InvalidOption when the index has no place: nothing can do without it */
+  /**
+   * Places the index image of a catalog.
+   *
+   * @throws InvalidOption if it has no place, because the catalog is of no use without it
+   */
   index(catalog: CatalogRequest, style: Style): PlannedCatalog {
     const { reference, digest, name, selected = false, platforms, serverless } = catalog;
     const written = indexText(reference);
@@ -175,7 +179,7 @@ export function indexText(reference: string): string {
   );
 }
 
-/** The index image as a node reads it; one in files as far as it can. */
+/** The reference by which nodes name the index image, as far as one in files has a name. */
 function indexReference(reference: string, style: Style): Reference {
   const text = style === 'oc' ? reference.replace(/^file:\/\/\/?/, '') : reference;
   const wanted = tryParseReference(text);

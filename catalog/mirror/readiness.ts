@@ -78,7 +78,7 @@ export interface Readiness {
   readonly pullable: number;
 }
 
-/** Follows every reference of the catalogs' bundles. */
+/** Checks for every image of the catalogs' bundles whether a node with this configuration can pull it. */
 export function readiness(
   catalogs: readonly CatalogImages[],
   config: NodeConfig,

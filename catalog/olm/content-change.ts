@@ -67,7 +67,7 @@ export function promotionClasses(
   return isAsElsewhere ? ['promote'] : ['promote', 'edit-graph'];
 }
 
-/** Whether a package has the channels, edges and metadata of another one, but for versions that were left out. */
+/** Whether a package only leaves out versions of another: channels, edges and metadata are the same otherwise. */
 function isPartOf(unit: Blobs, other: Blobs): boolean {
   const channels = byName(other.channels);
   const areEdgesKept = unit.channels.every((channel) => {
@@ -99,7 +99,10 @@ function byName<T extends Blob>(blobs: readonly T[]): ReadonlyMap<string, T> {
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
 }
 
-/** Entries of channels that were there, and bundles that no channel named: a new way to what was there is no addition. */
+/**
+ * What is really new: entries of known channels, and bundles that no channel named. Another way to a known bundle does
+ * not count.
+ */
 function addedEntries(before: Blobs, after: Blobs): string[] {
   const channels = byName(before.channels);
   const offered = new Set([

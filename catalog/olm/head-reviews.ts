@@ -44,7 +44,9 @@ export function headReviews(change: Change, name: string): HeadReview[] {
   });
 }
 
-/** The head from which clusters come to a new one: that of the channel or, where the channel is new, of another one. */
+/**
+ * The head that clusters have when a new head comes: the channel's old one or, in a new channel, that of another channel.
+ */
 function formerHead(
   { before, after }: Change,
   at: { readonly package: string; readonly channel: string },

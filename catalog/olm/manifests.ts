@@ -150,7 +150,7 @@ const MOST_KEPT = 16 * 1024 * 1024;
 const kept = new Map<string, ManifestPart>();
 let keptSize = 0;
 
-/** The manifest in a property; most catalogs repeat those of another, and each is read once. */
+/** The manifest in a property, read once: most catalogs repeat the manifests of others. */
 function partIn(data: string): ManifestPart {
   const found = kept.get(data);
   if (found) return found;

@@ -181,7 +181,7 @@ function thrown(
   }
 }
 
-/** opm looks at the last channel of each package only, and names the packages in any order. */
+/** What opm says of entries without a bundle. It looks only at the last channel of each package, in no fixed order. */
 function missingBundles({ channels }: Blobs, catalog: Catalog): string | undefined {
   const last = new Map<string, Channel>(channels.map((channel) => [channel.package, channel]));
   return first(

@@ -60,7 +60,10 @@ export function newSteps(sides: Sides, ways: readonly InstalledWay[]): NewStep[]
   return [...groups.values()].flatMap((group) => [...newStepsOf(sides, group)]);
 }
 
-/** @param ways what gets its upgrades in one way */
+/**
+ * The upgrades that a change makes new for installations that get theirs in one way. Each is given once, with an
+ * installation that makes it.
+ */
 function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): Generator<NewStep> {
   const [former, now] = [nextIn(before), nextIn(after)];
   // Only those of the last one are kept: all of them would be the square of a long chain.
@@ -93,7 +96,7 @@ function nameOf({ name }: Bundle): string {
   return name;
 }
 
-/** All that is installed and what it becomes, each bundle once. */
+/** All bundles that these installations are or become, each once. */
 function* reached(nextOne: Next, ways: readonly InstalledWay[]): Generator<InstalledWay> {
   const names = new Set<string>();
   for (const way of ways) {

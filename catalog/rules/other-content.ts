@@ -52,7 +52,10 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   );
 }
 
-/** Whether a catalog that has something else gets the same bundle at the same time: there the change is reported. */
+/**
+ * Whether another catalog gets the same bundle in the same change. Then the change itself is reported, not the
+ * difference.
+ */
 function becomes(other: Publication, bundle: Bundle, { publications, digests }: World): boolean {
   const isSame = (one: Publication): boolean =>
     compare(one, bundle, (a, b) => changeElsewhere(a, b, digests)) === 'same';

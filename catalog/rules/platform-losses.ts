@@ -68,7 +68,7 @@ function headsIn(world: World): Head[] {
   );
 }
 
-/** Clusters whose head holds the platform back never get to the other catalog with it. */
+/** What a head loses in the next catalog. Nothing is lost if it keeps clusters from that version of the platform. */
 function lossesOf(world: World, to: World, { channel, bundle }: Head): Loss[] {
   if (isHeldBack(bundle, to.platform)) return [];
   const installed = installedOf(bundle);
@@ -203,7 +203,11 @@ interface EarlyLoss {
   readonly olm: Olm;
 }
 
-/** @param name of a package, in the catalog that clusters leave */
+/**
+ * Installations that would lose their upgrade path if their cluster updated the platform before them.
+ *
+ * @param name of a package in the catalog that clusters leave
+ */
 export function earlyLosses({ before, after }: Change, name: string): EarlyLoss[] {
   const bundles = before.catalog.packages.get(name)?.bundles;
   return stepsOf(after).flatMap((to) => {

@@ -166,7 +166,7 @@ interface CauseOptions {
   readonly earlier?: readonly UsedPath[];
 }
 
-/** Why upgrades are unsafe, changes of the same upgrades together. */
+/** Why upgrades are unsafe: one cause for all changes that the same upgrades make. */
 export function causesOf(
   edges: readonly UsedEdge[],
   { crds }: Known,

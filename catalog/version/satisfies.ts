@@ -100,7 +100,7 @@ function sortedBounds(ranges: readonly (VersionRange | undefined)[]): readonly V
     .filter((version, i, all) => i === 0 || compareVersions(all[i - 1] as Version, version) !== 0);
 }
 
-/** The cell of a version: odd for the bound itself, even for the gap before a bound. */
+/** The cell of a version on the line of bounds: odd for a bound itself, even for the gap before a bound. */
 function cellOf(version: Version, bounds: readonly Version[]): number {
   let low = 0;
   let high = bounds.length;

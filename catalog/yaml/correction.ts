@@ -22,7 +22,7 @@ export function correctedLine(line: string, correction: Correction): string | un
   return `${line}\n${' '.repeat(before.length)}${correction.member}`;
 }
 
-/** The text of the scalar at a position, if it reads as `found`. */
+/** The scalar as it is written at a position; undefined unless its value is `found`. */
 function scalarAt(line: string, at: number, found: string): string | undefined {
   // How a scalar is quoted that reads so: an expression for any scalar runs out of stack on long ones.
   const quoted = quotedAs(line[at], found);

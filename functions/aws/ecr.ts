@@ -148,7 +148,11 @@ function lifecyclePolicy(repository: string, rules: readonly KeepRule[]): string
 // A registry that makes ECR's repositories when something is first sent to them, and gives them rules for
 // old images.
 
-/** @throws PipelineError `denied` from `putBlob` when the role may not make a repository that is not there */
+/**
+ * A registry client that makes missing repositories in ECR.
+ *
+ * @throws PipelineError `denied` from `putBlob` if the role may not
+ */
 export function makingRepositories(registry: Registry): Registry {
   const made = new Map<string, Promise<unknown>>();
   const ensure = async (repository: Repository): Promise<void> => {

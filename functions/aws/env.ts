@@ -27,7 +27,7 @@ export interface Settings extends HostSettings {
   readonly endpoint: string | undefined;
 }
 
-/** @throws PipelineError `usage` that names the variable */
+/** The settings in Lambda's environment. @throws PipelineError `usage` that names the variable */
 export function settingsFrom(environment: Environment): Settings {
   const hint = 'set it in functions/aws/template.yaml';
   const needed = neededVariable(environment, hint);

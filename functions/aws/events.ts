@@ -9,7 +9,7 @@ interface Announcer {
   readonly announceRetired: (retired: RetirementNotice) => Promise<void>;
 }
 
-/** @throws PipelineError, retryable, from its functions */
+/** Announces publishes on an event bus. @throws PipelineError, retryable, from its functions */
 export function announcerOn(bus: string): Announcer {
   const client = new EventBridgeClient(ASKING);
   const put =

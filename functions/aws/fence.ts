@@ -15,7 +15,11 @@ import {
 } from '../../pipeline/publish/fence-records.ts';
 import { ASKING, cloudError } from '../s3/failure.ts';
 
-/** @throws PipelineError from its functions: without the table nothing is claimed, and no tag moves */
+/**
+ * A fence in a DynamoDB table.
+ *
+ * @throws PipelineError from its functions: without the table nothing is claimed, and no tag moves
+ */
 export function tableFence(table: string): Fence {
   const client = new DynamoDBClient(ASKING);
   const get = (key: string, attribute: string) =>

@@ -36,7 +36,7 @@ export interface Settings extends HostSettings {
   readonly silence: number | undefined;
 }
 
-/** @throws PipelineError `usage` that names the variable */
+/** The settings in a container's environment. @throws PipelineError `usage` that names the variable */
 export function settingsFrom(environment: Environment): Settings {
   const hint = 'set it in the values of the chart (docs/kubernetes.md)';
   const number = (name: string, otherwise: number): number => {

@@ -77,7 +77,7 @@ export interface Queues {
   stop(patience: number): Promise<void>;
 }
 
-/** @throws PipelineError, retryable, while the database cannot be reached */
+/** Opens the queues in the database. @throws PipelineError, retryable, while the database cannot be reached */
 export async function openQueues({
   url,
   connections,

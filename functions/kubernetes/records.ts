@@ -44,7 +44,7 @@ export async function createRecords(database: Database): Promise<void> {
   end $$`);
 }
 
-/** @throws PipelineError from its functions */
+/** Records in a table of the database. @throws PipelineError from its functions */
 export function tableRecords(database: Database): RecordStore {
   return {
     get: async (key) => {
@@ -82,7 +82,7 @@ export function tableRecords(database: Database): RecordStore {
   };
 }
 
-/** The fences' records, for who writes an unreadable one anew. */
+/** The fences' records, for replacing one that cannot be read. */
 export function resetStore(database: Database): ResetStore {
   const { get, replace } = tableRecords(database);
   return {

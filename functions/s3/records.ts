@@ -18,7 +18,7 @@ interface BucketOptions {
   readonly inPath: boolean;
 }
 
-/** @throws PipelineError from its functions */
+/** Records in an S3 bucket. @throws PipelineError from its functions */
 export function bucketRecords({ bucket, prefix, inPath }: BucketOptions): RecordStore {
   const client = new S3Client({ ...ASKING, forcePathStyle: inPath });
   const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });

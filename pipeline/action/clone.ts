@@ -13,7 +13,11 @@ import type { PullRequestEvent } from './event.ts';
 import type { RunInputs } from './inputs.ts';
 import { registriesOf } from './registries.ts';
 
-/** @throws PipelineError `not-found` when the clone lacks a commit, `usage` when nothing says which two */
+/**
+ * Checks two commits of a local clone.
+ *
+ * @throws PipelineError `not-found` if the clone lacks a commit, `usage` if nothing says which two
+ */
 export async function checkClone(inputs: RunInputs): Promise<CheckReport> {
   const searchPath = inputs.environment['PATH'];
   const directory = resolve(inputs.directory, inputs.clone ?? '.');

@@ -18,7 +18,11 @@ import { defaultTip, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { registriesOf, registryOptions } from './registries.ts';
 
-/** @throws PipelineError as the client and the fetching do */
+/**
+ * Runs the mode `drift`: finds what has drifted, and proposes corrections.
+ *
+ * @throws PipelineError as the client and the fetching do
+ */
 export async function findDrift(inputs: RunInputs): Promise<void> {
   const forge = await openForge(inputs);
   const { branch, commit } = await defaultTip(forge);

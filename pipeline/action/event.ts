@@ -125,7 +125,7 @@ function groupEvent(payload: Json): Event {
   };
 }
 
-/** Comments decide nothing: whoever may write one may have the same question answered again. */
+/** The event of a comment. It only asks for a check: whoever may comment decides nothing. */
 function commentEvent(payload: Json): Event {
   const issue = objectAt(payload, 'issue');
   const { body } = objectAt(payload, 'comment');

@@ -17,7 +17,11 @@ export interface Forge {
   readonly git: GitSettings;
 }
 
-/** @throws PipelineError `usage` without a token, and as the client when an App is nowhere installed */
+/**
+ * Opens GitHub with the job's token or an App.
+ *
+ * @throws PipelineError `usage` without a token, and as the client if the App is not installed
+ */
 export async function openForge({ forge, environment }: RunInputs): Promise<Forge> {
   if (!forge) {
     throw new PipelineError('usage', 'no GitHub token', {

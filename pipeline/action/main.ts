@@ -114,7 +114,7 @@ async function setReports(reports: readonly CheckReport[], inputs: RunInputs): P
   if (reports.length > 0) await setReportOutputs(reports, inputs);
 }
 
-/** What an earlier job found, said on GitHub by one that may write there. */
+/** Posts the results of an earlier job that had no right to write. */
 async function reportOnly(inputs: RunInputs): Promise<void> {
   const { result, started, attempt } = inputs;
   if (result === undefined && started === undefined)
@@ -147,7 +147,7 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
   });
 }
 
-/** Where it fails, the statuses stay pending and say why. */
+/** Does something for heads. If it fails, their statuses stay pending and say why. */
 async function orReason(
   inputs: RunInputs,
   forge: Forge,
@@ -162,7 +162,7 @@ async function orReason(
   }
 }
 
-/** Says the reports on GitHub, head by head. */
+/** Posts the reports on GitHub, head by head. */
 async function sayReports(
   inputs: RunInputs,
   forge: Forge,

@@ -22,7 +22,7 @@ const CHANGES = 'portolan-changes.md';
 
 type OutputStep = Pick<RunInputs, 'temporary' | 'forge' | 'attempt'>;
 
-/** Says reports in every way that takes no right: the log, the summary, outputs, files. Most outputs are of the worst one. */
+/** Sets what needs no permission: the log, the summary, outputs and files. Most outputs are those of the worst report. */
 export async function setReportOutputs(
   reports: readonly CheckReport[],
   { temporary, forge, attempt }: OutputStep,

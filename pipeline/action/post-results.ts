@@ -125,7 +125,7 @@ async function postRest(
   if (isCurrent) await hub.involve?.({ number, report }, { attempt, info, warning });
 }
 
-/** Does without what may not be done; anything else than a refusal ends the step. */
+/** Does something, and only warns if GitHub does not allow it. @returns the error, if there was one */
 async function attempt(what: string, act: () => Promise<void>): Promise<PipelineError | undefined> {
   try {
     await act();
@@ -138,15 +138,19 @@ async function attempt(what: string, act: () => Promise<void>): Promise<Pipeline
 }
 
 /**
- * Where nothing is enforced, nothing is merged either: the state says nothing of the pull request. What nobody was asked
- * about is left to people.
+ * Whether Portolan may merge a pull request now. Not if nothing is enforced: its state then says nothing. Not if people
+ * must look at it.
  */
 function mergeable({ says }: RunInputs, report: CheckReport): boolean {
   const isLeft = report.enforce === 'off' || (report.byHand ?? []).length > 0;
   return !isLeft && says.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
 }
 
-/** @returns whether the base branch or the head has moved, so that it must be checked again */
+/**
+ * Merges a pull request, or adds it to the merge queue.
+ *
+ * @returns whether the base branch or the head has moved, so that it must be checked again
+ */
 async function merge(
   { forge: at }: RunInputs,
   forge: Forge,

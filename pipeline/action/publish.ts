@@ -42,7 +42,7 @@ interface Publishing {
   readonly policy: Policy;
 }
 
-/** @throws PipelineError as the client and the fetching do */
+/** Runs the mode `publish`: publishes what a push changed. @throws PipelineError as the client and the fetching do */
 export async function publishPush(inputs: RunInputs): Promise<void> {
   if (inputs.clone !== undefined) return publishClone(inputs, inputs.clone);
   const forge = await openForge(inputs);
@@ -133,7 +133,10 @@ async function publishOne(publishing: Publishing, catalog: string): Promise<Ende
   return ended;
 }
 
-/** Those that differ from what was published last; where nobody knows, they do. */
+/**
+ * The catalogs whose content differs from their last deployment. A catalog whose deployment is not known counts as
+ * changed.
+ */
 async function changedOf(publishing: Publishing, catalogs: readonly string[]): Promise<Set<string>> {
   const { forge, repository } = publishing;
   const lasts = await Promise.all(
@@ -182,7 +185,7 @@ async function retired(publishing: Publishing, catalogs: readonly string[]): Pro
   );
 }
 
-/** Opens rings whose time has come; where functions publish, they do it. */
+/** Opens rings that are due. If functions publish, they do that. */
 async function movedRings(
   publishing: Publishing,
   catalogs: readonly string[],
@@ -228,7 +231,7 @@ interface Places {
   readonly fence: GitFence;
 }
 
-/** Does something with what a publish writes to. */
+/** Calls a function with the registry and the fence that a publish writes to, and closes them afterwards. */
 async function withPlaces<T>(
   { inputs, forge, policy }: Publishing,
   use: (places: Places) => Promise<T>,

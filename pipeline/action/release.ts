@@ -81,7 +81,7 @@ export async function bundlesToRelease(releasing: Releasing): Promise<readonly B
 type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> &
   Pick<ReleasedNote, 'missing' | 'environment'>;
 
-/** The commit that bundles are new since, brought, and what was refused up to it; undefined where nobody knows. */
+/** The commit since which bundles count as new, with what was refused up to it; undefined if that is not known. */
 async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promise<Since | undefined> {
   const { event } = inputs;
   const pushed = event.kind === 'push' && !/^0+$/.test(event.before) ? event.before : undefined;

@@ -83,7 +83,9 @@ function placesIn(policy: Policy, catalogs: readonly string[]): Set<string> {
   return new Set(names);
 }
 
-/** Catalogs of a policy that came back after they were retired: what was deployed last is not what stands. */
+/**
+ * Catalogs that the policy publishes again after they were retired. Their last deployment is not what is published now.
+ */
 export async function returnedAmong(
   catalogs: readonly string[],
   { fence, policy }: Pick<Retirements, 'policy'> & { readonly fence: Pick<GitFence, 'names' | 'read'> },

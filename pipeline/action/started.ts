@@ -17,7 +17,11 @@ interface Meant {
   readonly why: string;
 }
 
-/** @throws PipelineError as the client and the fetching do */
+/**
+ * The heads that an event asks to check, or why there are none.
+ *
+ * @throws PipelineError as the client and the fetching do
+ */
 export async function headsMeant(forge: Forge, event: Event, now: Date): Promise<Meant> {
   const ports = { ...forge, forge: gitHubForge(forge) };
   const listed = async (selection: Parameters<typeof headsOf>[1]): Promise<Meant> =>

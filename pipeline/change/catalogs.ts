@@ -296,7 +296,7 @@ async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageD
   for (const name of unconfirmed) note(draft, `pins images of ${name} without confirmation`, unit.catalog);
 }
 
-/** What other catalogs of the base branch have of a package, before and after. */
+/** The content of a package in other catalogs of the base branch, before and after. */
 async function elsewhere(input: CatalogsInput, { unit, name }: Pieces): Promise<PackageContent[]> {
   const found: PackageContent[] = [];
   for (const [path, other] of input.base.units) {

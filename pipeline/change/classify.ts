@@ -96,7 +96,7 @@ const MOST_PATHS = 100_000;
 /** Files that nobody would take for a catalog. */
 const MAY_BE_CATALOG = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 
-/** The changed files. Of a change beyond the limit, all that can matter, and as many others as the limit allows. */
+/** The changed files. If there are more than the limit, all that can matter, and as many others as fit. */
 async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy): Promise<TreeDiff> {
   const sides = { before: trees.base, after: trees.merged };
   const { layout, limits } = policy;
@@ -118,7 +118,7 @@ async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy):
   return { changes: all.changes.filter((change) => kept.has(change)), complete: true };
 }
 
-/** The change of a pull request that is not read any further, because of its paths. */
+/** The change of a pull request whose unsafe paths keep it from being read. */
 function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {
   return {
     paths,
@@ -156,7 +156,7 @@ async function inputOf(
   };
 }
 
-/** A package that is new or gone is that, whatever else would be said of it. */
+/** Settles the classes of packages. One that is new or gone is only that. */
 async function settlePackages(scene: ClassificationInput): Promise<void> {
   const inCatalogs = (units: CatalogTree['units'], name: string): boolean =>
     [...units.values()].some((unit) => unit.package === name);
@@ -189,7 +189,7 @@ async function existence(
   return (name) => placed.has(name) || shared.has(name);
 }
 
-/** Every package with its owners, and whether the change makes others its owners. */
+/** Every changed package with its owners before and after the change. */
 async function withOwners(scene: ClassificationInput): Promise<Map<string, PackageChange>> {
   const { objects, policy, trees, drafts, paths } = scene;
   const steps = { left: MOST_STEPS };
@@ -225,7 +225,7 @@ async function pathsOf(
   return folders.filter((folder) => folder.package === name).map(({ path }) => `${path}/_`);
 }
 
-/** Foreign blobs with the owners of both sides, who may be the same people. */
+/** Blobs in places of other packages, with the owners of both: these may be the same people. */
 async function foreignBlobs(
   scene: ClassificationInput,
   places: readonly ForeignPlace[],
@@ -240,7 +240,7 @@ async function foreignBlobs(
   return blobs;
 }
 
-/** New packages whose names are none, or are kept for others. */
+/** Findings about new packages whose names are not valid, or are reserved for others. */
 function nameFindings(packages: ReadonlyMap<string, PackageChange>, { reservedNames }: Policy): Finding[] {
   return [...packages.values()]
     .filter(({ classes }) => classes.has('new-package'))

@@ -54,7 +54,7 @@ export interface KeptFiles {
 /** Most bytes of files, and most characters of documents, that stay parsed. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Room for the contents of files. */
+/** A cache for the contents of files, with a limit. */
 export function keptFiles(): KeptFiles {
   const documents = new LruCache<ReadDocument>(KEPT_BYTES);
   const keyOf = (text: string): string => createHash('sha256').update(text).digest('base64');
@@ -142,7 +142,7 @@ async function readKept(
   return loaded;
 }
 
-/** By the reader that renders it. */
+/** The blobs of a template by the reader that renders it; undefined for files that are not templates or too large. */
 async function readTemplate(
   objects: ObjectReader,
   { mode, id }: ListedFile,
@@ -268,7 +268,7 @@ export async function readContent(reader: FileReader, files: readonly LoadedFile
   return { packages, unread };
 }
 
-/** What every version of a package is compared with costs too much: its channels are then left out. */
+/** Findings about channels that are left out because comparing all versions of the package would cost too much. */
 function excessIn(name: string, { channels }: PackageContent, most: number): Finding[] {
   const [first] = channels;
   const entries = channels.flatMap((channel) => channel.entries);

@@ -102,7 +102,10 @@ interface NamingPlace {
   readonly sides: BeforeAfter;
 }
 
-/** Names other than the place's: somebody else's are foreign, one that is nobody's is a new package. */
+/**
+ * Names in a file that are not those of its place. A name that belongs to others is foreign, one that belongs to nobody
+ * is a new package.
+ */
 function foreignNames(
   scene: ClassificationInput,
   { place, at, sides }: NamingPlace,
@@ -146,7 +149,7 @@ function bundleFolder({ path, version = '' }: ChangedPath): string {
   return names.slice(0, names.indexOf(version) + 1).join('/');
 }
 
-/** A bundle directory is added, removed, or was published as it was. */
+/** Notes in the draft that a bundle's directory is added or removed, or that one which was there is changed. */
 async function compareBundle(
   scene: ClassificationInput,
   path: ChangedPath,

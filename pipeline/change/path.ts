@@ -18,7 +18,7 @@ export interface PlacedPath {
   readonly version: string | undefined;
 }
 
-/** Says what paths are, under a policy. */
+/** Gives a function that says what a path is under a policy. */
 export function pathPlacer(policy: Policy): (path: string) => PlacedPath {
   const { layout, owners } = policy;
   const sources = owners.sources.map(sourceMatcher);
@@ -49,7 +49,7 @@ function firstDefined<T, R>(list: readonly T[], of: (item: T) => R | undefined):
   return undefined;
 }
 
-/** Says of which package a path names the owners, or undefined when it names none. */
+/** Gives a function that says whose owners a path names; undefined for other paths. */
 function sourceMatcher({
   path: pattern,
 }: OwnersSource): (path: string, layout: Layout) => string | undefined {
@@ -83,7 +83,7 @@ function gateMatcher({ requiredChecks }: Policy): (path: string) => boolean {
   return (path) => GATE.test(path) || counted.has(path);
 }
 
-/** Says whether Portolan believes what a file says, although it is neither the gate's nor a package's. */
+/** Gives a function that says whether Portolan relies on a file that belongs to neither the gate nor a package. */
 function trustedMatcher({ owners, registries, graph, fleet }: Policy): (path: string) => boolean {
   const names = new Set(
     owners.sources.flatMap(({ path }) => (path.startsWith('{dir}/') ? path.slice('{dir}/'.length) : [])),
@@ -145,7 +145,7 @@ const isPlainFile = ({ mode }: TreeFile): boolean => whyUnreadable(mode) === und
 /** Most files of a folder that are looked into. */
 const MOST_LINKED = 200;
 
-/** Whether a file may run Portolan, or lead to one that may: so may what cannot be looked into. */
+/** Whether a file may run Portolan, or lead to a file that does. One that cannot be read may. */
 async function mayRunPortolan(
   file: TreeFile | undefined,
   { objects, tree, path }: { readonly objects: ObjectReader; readonly tree: string; readonly path: string },

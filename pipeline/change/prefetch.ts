@@ -116,7 +116,7 @@ export async function bringLikely(
   await objects.prefetch(files.flatMap((file) => (file && /^100/.test(file.mode) ? [file.id] : [])));
 }
 
-/** Files of all packages in the catalogs that most likely change: every check knows whole catalogs. */
+/** The files of all other packages in the catalogs that most likely change, because checks need whole catalogs. */
 async function otherPackages(
   objects: ObjectReader,
   base: string,

@@ -71,7 +71,7 @@ function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
   ];
 }
 
-/** Two ways to write a place are one place; what names none is said when it is published. */
+/** A text that is equal for two spellings of one place. One that cannot be read stays: the publish reports it. */
 function placeName(text: string): string {
   try {
     const place = parseLocation(text);

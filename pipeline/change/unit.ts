@@ -85,7 +85,10 @@ async function findUnits(
   return units;
 }
 
-/** Packages of catalogs that are made, but for those that people write. Their paths are those of no file. */
+/**
+ * Adds the packages that are made from bundle directories, unless the catalog has them as files. Their paths are not
+ * those of a file.
+ */
 async function addMade(
   units: Map<string, CatalogUnit>,
   objects: ObjectReader,

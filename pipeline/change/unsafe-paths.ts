@@ -78,7 +78,7 @@ function placedDefect(placed: PlacedPath | undefined): string | undefined {
 
 const encoder = new TextEncoder();
 
-/** Why some program would read a path as another one; undefined for a good path. */
+/** Why some program would read a path as another one; undefined if none would. */
 function pathDefect(path: string): string | undefined {
   if (hasUnseen(path) || /[\p{Cf}\ufffd]/u.test(path))
     return 'it contains control or invisible characters, or is not UTF-8';
@@ -115,7 +115,7 @@ function matters(path: string, layout: Layout): boolean {
   return layout.governs(path) || OBEYED.test(path);
 }
 
-/** Added paths that are one with others, of catalogs or of the gate, where upper and lower case are not told apart. */
+/** Findings about added paths that collide with others on file systems that do not tell upper from lower case. */
 async function collisionFindings(
   objects: ObjectReader,
   {

@@ -46,7 +46,7 @@ export async function wholeCatalog(
   };
 }
 
-/** A package that is made, as the file that it would be. */
+/** The file that a package made from bundle directories would be. */
 function madeFile(
   objects: ObjectReader,
   { tree, made }: { readonly tree: string; readonly made: ComposedPackage },

@@ -77,7 +77,7 @@ async function resolveRevisions(
   return { base, head, ...(ancestor === undefined ? {} : { ancestor }) };
 }
 
-/** The policy to apply: that of the base branch, or the one given instead. */
+/** The revisions and the policy of a check: that of the base branch, or the one given instead. */
 export async function startOf(
   repository: Repository,
   { base, head }: Revisions,

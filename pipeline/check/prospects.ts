@@ -86,7 +86,12 @@ interface Stages {
   readonly next: readonly World[];
 }
 
-/** Catalogs that are called after versions of the platform are of these; the others are there with all of them. */
+/**
+ * The catalogs that a cluster has today, and those after the next update of the platform. A catalog that is not named
+ * after a version is there in both.
+ *
+ * @throws PipelineError `usage` for a version that no catalog is for
+ */
 function stagesOf(worlds: readonly World[], platform: string | undefined): Stages {
   const always = worlds.filter((world) => world.platform === undefined);
   const minors = worlds

@@ -190,7 +190,7 @@ function wrongWord(
 /** `text|json`, `v0|v1`, `-`: what is to be typed as it stands; what stands for something else has capitals. */
 const WORDS = /^[a-z0-9.-]+(\|[a-z0-9.-]+)*$/;
 
-/** For a command that parses its own words: all are operands. */
+/** The invocation of a command that parses its words itself: all of them are operands. */
 function untouched(command: Command, operands: readonly string[]): Invocation {
   return {
     operands,

@@ -83,7 +83,7 @@ function wordsOf(commands: readonly Completable[]): { first: string[]; second: M
   return { first: [...second.keys()], second };
 }
 
-/** For zsh the same, with zsh's own support for completions of bash. */
+/** The completion script for bash, and for zsh, which supports those of bash. */
 function bashScript(commands: readonly Completable[], shell: 'bash' | 'zsh'): string {
   const { first, second } = wordsOf(commands);
   const members = [...second].filter(([, all]) => all.length > 0);

@@ -120,7 +120,7 @@ async function effectAlone(catalogs: readonly EditedCatalog[], digests?: TagDige
   };
 }
 
-/** @returns why it is not known, where the files are not in a repository that knows them */
+/** What edits of the work tree would do to clusters. @returns a text with the reason if that is not known */
 async function effectInWorkTree(
   { root, files, digests }: PlannedEdit,
   terminal: Terminal,

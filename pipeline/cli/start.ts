@@ -43,7 +43,10 @@ else if (own && hasNo && isSmall && (only === undefined || isOnly(more, only)))
   createRequire(import.meta.url)(own.file);
 else await import(PROGRAM_FILE);
 
-/** A pull request is foreign: what hangs, crashes or fills the memory ends with a report, too. */
+/**
+ * Runs a check in a process of its own: a foreign pull request that hangs, crashes or fills the memory still gets a
+ * report.
+ */
 async function check(file: string): Promise<void> {
   // Its help is in a small file of the whole program.
   if ([second, ...more].some((word) => ['--help', '-h'].includes(word))) return import(PROGRAM_FILE);

@@ -104,7 +104,10 @@ const BLANK = 0x20;
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
 
-/** The line, the first in order, that leads from one lowest byte over `zeros` zero bytes to another. */
+/**
+ * A line of blanks and tabs that takes the sum from one lowest byte to another, with `zeros` zero bytes in between. Of
+ * all such lines, the first in order.
+ */
 function blankLine(from: number, to: number, zeros: number): Uint8Array {
   let goal = to;
   for (let i = 0; i < zeros; i++) goal = before(goal, 0);

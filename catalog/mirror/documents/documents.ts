@@ -177,7 +177,9 @@ function catalogSourceOf(
   return catalogSource({ ...metadata, ...own }, image, { ...defaults, ...given });
 }
 
-/** The fields of both; in objects that both have, such as `grpcPodConfig`, those of the template stay, too. */
+/**
+ * A `spec` with the template's fields, and the made ones over them. Objects in both, such as `grpcPodConfig`, are merged.
+ */
 function withTemplate(
   template: Readonly<Record<string, Json>>,
   made: Readonly<Record<string, Json>>,

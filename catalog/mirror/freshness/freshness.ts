@@ -195,7 +195,7 @@ function finding(rule: string, file: string, { message, hint }: { message: strin
   return { rule, severity: 'error', message, location: { file, line: 1, column: 1 }, hint };
 }
 
-/** A statement that is genuine, and was put in the place of another. */
+/** A finding if a genuine statement is about other images: somebody put it in the place of another. */
 function notAbout(
   { statement }: SignedStatement,
   { names, beside = [], file }: FreshnessCheck,
@@ -228,7 +228,10 @@ function rollback(
   return undefined;
 }
 
-/** Two statements that each say that they are the only one to follow: somebody lost one, or has the key. */
+/**
+ * A finding if the statement does not follow the one that was accepted here before: it was signed in another place, or by
+ * somebody else who has the key.
+ */
 function fork(
   { version, digest, statement }: SignedStatement,
   { accepted, file }: FreshnessCheck,
@@ -275,7 +278,7 @@ function stale({ version, statement }: SignedStatement, { now, file }: Freshness
   });
 }
 
-/** Images that are not those of the statement. */
+/** A finding if the mirror has other images than the statement says. */
 function mixed({ statement }: SignedStatement, { names, found, file }: FreshnessCheck): Finding | undefined {
   const { images, missing } = statement;
   const differing = [...images].flatMap(([name, digest]) => {
@@ -306,7 +309,7 @@ export function isAcceptable(findings: readonly Finding[]): boolean {
   return findings.every(({ rule }) => rule === 'mirror/stale' || rule === 'mirror/mixed');
 }
 
-/** What is accepted from now on; a newer statement, which another command has accepted meanwhile, stays. */
+/** The accepted statements, with this one added. A newer one that another command has accepted meanwhile stays. */
 export function acceptedWith(
   { version, digest, statement }: SignedStatement,
   { indexes, seenAt }: AcceptedStatements,

@@ -52,7 +52,10 @@ export function unionOf(...all: readonly Needs[]): Needs {
   };
 }
 
-/** Who needs an image, by its tag or by its manifest: to delete a manifest deletes all of its tags in the repository. */
+/**
+ * The record of a configuration that needs an image, by tag or manifest: deleting a manifest deletes all of its tags in
+ * the repository.
+ */
 export function whoNeeds(records: readonly SyncRecord[], mapping: Mapping): SyncRecord | undefined {
   const image = needOf(mapping);
   return records.find(({ needs }) =>

@@ -83,7 +83,11 @@ class Collector {
     this.#imagePaths = imagePaths;
   }
 
-  /** @returns what keeps an image path from being followed in the object */
+  /**
+   * Collects the images in an object, and those at the chart's image paths.
+   *
+   * @returns findings about image paths that cannot be followed in it
+   */
   add(object: ReadObject): Finding[] {
     const { value, document, path } = object;
     const here = (at: Path): Location => document.locate([...path, ...at]);
@@ -125,7 +129,7 @@ class Collector {
     if (!this.references.has(written)) this.references.set(written, location);
   }
 
-  /** Texts that look like images which nothing selects: a cluster may need them, or not. */
+  /** Findings about texts that look like images and that nothing selects: a cluster may need them. */
   unselected(): Finding[] {
     return [...this.#alike].flatMap(([text, location]): Finding[] =>
       this.references.has(text)

@@ -100,7 +100,7 @@ export function nodeConfig(
 /** Longest mirror of which that is said: with it, most names stay below their limit. */
 const MAX_SOUND = 120;
 
-/** The mirrors below which every repository is a valid reference, so that the names need no check one by one. */
+/** The mirrors below which every repository name is a valid reference, so that single names need no check. */
 function soundMirrors(registries: ReadonlyMap<string, NodeRegistry>): Set<string> {
   const mirrors = [...registries.values()].flatMap(({ digestMirrors, tagMirrors }) => [
     ...digestMirrors,
@@ -202,7 +202,7 @@ export function pull(config: NodeConfig, written: string, read?: Reference): Pul
   }
 }
 
-/** The longest prefix of a name, at the end of a host, of a port or of a part of the path. */
+/** The longest prefix of a name that the configuration has, ending with a host, a port or a part of the path. */
 function longestPrefix(config: NodeConfig, name: string): string | undefined {
   let end = name.length;
   for (; end > 0; end = Math.max(name.lastIndexOf('/', end - 1), name.lastIndexOf(':', end - 1))) {

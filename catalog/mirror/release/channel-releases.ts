@@ -121,7 +121,10 @@ interface Channels {
   readonly target: string;
 }
 
-/** From channel to channel: to the last release of each, until the channel of the target is reached. */
+/**
+ * The releases on the way from one channel to another: in each channel, up to its last release, until the target is
+ * reached.
+ */
 async function upgrades(
   { source, target }: Channels,
   { from, to }: Way,

@@ -18,7 +18,7 @@ export function chainFrom(channel: Channel, head: Entry): Link[] {
   return [...chain.values()];
 }
 
-/** Whether entries wait for each other, by `replaces` or `skips`. */
+/** Whether entries follow each other in a circle, by `replaces` or `skips`. */
 export function hasCycle({ entries }: Channel): boolean {
   const waiting = new Map<string, Set<string>>();
   const below = new Map(

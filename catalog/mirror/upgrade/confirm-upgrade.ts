@@ -11,7 +11,11 @@ import { simulate } from './simulate.ts';
 
 type Confirming = Pick<UpgradeRequest, 'catalogs' | 'graphs' | 'cel'>;
 
-/** @returns what the configuration lacks for the plan, each a sentence; none where every step is confirmed */
+/**
+ * Checks a plan against the ImageSetConfiguration made from it, by simulating each stage with only what that mirrors.
+ *
+ * @returns what is missing, in sentences
+ */
 export async function confirmUpgrade(
   plan: UpgradePlan,
   imageSet: string,
@@ -131,7 +135,7 @@ function afterStage(
   return [...now, ...added];
 }
 
-/** What keeps a cluster with some operators from a release. */
+/** Why a cluster with these operators cannot go to a release, in sentences. */
 function keptFrom(
   version: ReturnType<typeof tryParseVersion>,
   operators: readonly ClusterOperator[],

@@ -101,7 +101,7 @@ class Planner {
     this.#context = { cel: request.cel, today: request.today, lifecycles };
   }
 
-  /** The fewest versions of the platform at which operators need a catalog. */
+  /** The stages of a plan with as few catalogs as possible: versions of the platform at which operators are upgraded. */
   stages(): PlannedStage[] {
     const { operators } = this.#request.cluster;
     if (operators.length === 0) return [];
@@ -119,7 +119,7 @@ class Planner {
     throw refusal ?? new UpgradeRefusal('there is no version of the platform to plan for');
   }
 
-  /** Each package is in one catalog of a version, and those of the target have all of them. */
+  /** Refuses catalogs of one version that share a package, and target catalogs that lack one. @throws UpgradeRefusal */
   #checkNamed(): void {
     const last = this.#minors.at(-1);
     const wrong: string[] = [];
@@ -141,7 +141,12 @@ class Planner {
     return this.#request.catalogs.filter(({ platform }) => compareMinors(platform, minor) === 0);
   }
 
-  /** @param active versions of the platform at which operators may change; the last one is the target */
+  /**
+   * Plans all stages.
+   *
+   * @param active versions of the platform at which operators may be upgraded, the target last
+   * @throws UpgradeRefusal
+   */
   #planned(active: readonly Minor[]): PlannedStage[] {
     const stages = active.map((platform, i) => this.#stage(platform, active[i + 1]));
     let operators = this.#request.cluster.operators;
@@ -178,7 +183,11 @@ class Planner {
     };
   }
 
-  /** What the cluster has must be able to go to the first version at which something is upgraded. */
+  /**
+   * Refuses a cluster whose operators keep it from the first version at which something is upgraded.
+   *
+   * @throws UpgradeRefusal
+   */
   #checkStart({ next, mayPass }: Stage, operators: readonly ClusterOperator[]): void {
     for (const { package: of, installed } of operators) {
       const bundle = this.#bundle(of, installed.name);
@@ -268,7 +277,7 @@ class Planner {
     };
   }
 
-  /** What an operator may become at the first of some stages, if it gets through the others from there. */
+  /** What an operator may become at the first of these stages, if it gets through the others from there. */
   *#ways(stages: readonly Stage[], operator: ClusterOperator): Generator<StageChoice> {
     const [stage, ...others] = stages;
     if (!stage) return;
@@ -282,7 +291,7 @@ class Planner {
     }
   }
 
-  /** Simulates a stage with the choices of all operators, and selects what they require besides. */
+  /** Simulates a stage with a choice for each operator, and adds what these require. */
   #trial(stage: Stage, ways: readonly Way[]): Trial {
     const all = [...ways];
     const { cel } = this.#context;
@@ -347,7 +356,7 @@ function placedOf({ operator, choice }: Way): PlacedOperator {
   return { operator, channel: choice.channel, version: version ? formatVersion(version) : '' };
 }
 
-/** An operator that OLM v0 installs because another one requires it. */
+/** The choice for an operator that OLM v0 installs because another one requires it. */
 function requiredWay({
   name,
   namespace,

@@ -108,7 +108,10 @@ async function beforeIn(
   return own ? graph.predecessors(own, releaseAt(graph, least.parsed) ?? least) : [];
 }
 
-/** The channel of each update; the one of the update behind it where that has both. */
+/**
+ * The channel of each update on a path. A channel that has the following update as well is preferred, so that it changes
+ * less often.
+ */
 async function withChannels(
   path: readonly GraphRelease[],
   named: ReadonlyMap<string, UpdateGraph>,

@@ -164,7 +164,10 @@ export function wholeName(name: string): string {
   return `${name} as released`;
 }
 
-/** The least of a package with which OLM upgrades what is installed to a candidate and no further. */
+/**
+ * The smallest part of a package with which OLM upgrades an operator to a candidate and no further; undefined if there is
+ * none.
+ */
 function leastSelection(
   candidate: Candidate,
   at: At,
@@ -207,7 +210,10 @@ function isDefault({ home, operator }: At, channel: string): boolean {
   return home.catalog.packages.get(operator.package)?.defaultChannel === channel;
 }
 
-/** The versions by which OLM gets to a candidate from a selection; undefined where it does not, or goes elsewhere. */
+/**
+ * The versions through which OLM gets to the candidate if only this selection is mirrored; undefined if it ends
+ * elsewhere.
+ */
 function pathWith(
   selection: PackageSelection,
   { candidate, at, whole }: { candidate: Candidate; at: At; whole: readonly ScopeCatalog[] },
@@ -241,7 +247,10 @@ function pathWith(
   return steps.flatMap(({ to }) => to.version ?? []);
 }
 
-/** What OLM says of an operator with the whole catalog of a stage; undefined where it does not complain. */
+/**
+ * Why an operator cannot be upgraded although the whole catalog is there, in OLM's words; undefined if OLM reports
+ * nothing.
+ */
 export function complaintAt(
   stage: Stage,
   operator: ClusterOperator,
@@ -261,7 +270,7 @@ export function complaintAt(
   return last.kind === 'fails' ? last.reason.text : undefined;
 }
 
-/** What a ClusterExtension asks for during the upgrade: its channels and its range must let the planned version in. */
+/** What a ClusterExtension must ask for during the upgrade, so that its channels and range allow the planned version. */
 export function specOf(
   { package: name, channels, range }: Pick<ClusterOperator, 'package' | 'channels' | 'range'>,
   channel: string,

@@ -100,7 +100,7 @@ function withNewGraphs(scene: Scene, small: Tried | undefined): Tried | undefine
   return best && (!small || compareTried(scene, best, small) < 0) ? best : small;
 }
 
-/** Names of the channels that may need other edges: none where single entries do all that can be done. */
+/** The channels whose edges must be computed anew: those in which changing single entries leaves somebody behind. */
 function brokenChannels(scene: Scene, small: Tried | undefined): Set<string> {
   const { ofPackage, affected } = scene;
   const channels = [...ofPackage.channels.values()];
@@ -197,7 +197,11 @@ function deprecationsOf({ advisory, affected, ofPackage }: Scene): ReadonlyMap<s
   return new Map(missing.map((name) => [name, advisory.message]));
 }
 
-/** Rewrites each channel without the affected versions, in the way that is best for its subscribers. @param kept whether the bundles stay */
+/**
+ * Edits that rewrite each channel without the affected versions, as is best for its subscribers.
+ *
+ * @param kept whether the bundles stay
+ */
 function rewritten(scene: Scene, { kept }: { readonly kept: boolean }): PackageEdit[] {
   const { ofPackage, affected } = scene;
   const channels = new Map<string, readonly Entry[]>();
@@ -257,7 +261,7 @@ function newestChannel(ofPackage: Package): string | undefined {
   return channels.find((channel) => headOf(channel) === top)?.name;
 }
 
-/** Edges to the version, or to the head of the channel, that an advisory names. */
+/** Edits that lead affected versions to the version or channel that an advisory names. */
 function redirections({ advisory, ofPackage, who }: Scene, base: PackageEdit): PackageEdit[] {
   const { to = {}, allowDowngrade } = advisory;
   const targets = [...ofPackage.channels.values()].flatMap((channel) => {
@@ -306,7 +310,7 @@ function withRepairs(scene: Scene, edits: readonly PackageEdit[], who = scene.wh
   });
 }
 
-/** Lets the head of each channel follow those in it that are stuck, or everybody where OLM v1 sees all channels. */
+/** The edit by which the head of each channel follows the versions that are stuck in it; undefined if none is needed. */
 function repaired(scene: Scene, { edit, proof }: Tried, write: typeof skipping): PackageEdit | undefined {
   const { ofPackage, advisory } = scene;
   const after = packageAfter(ofPackage, edit);

@@ -41,7 +41,7 @@ export interface Followed extends Following {
   readonly installed: readonly Installed[];
 }
 
-/** Everybody who may have something installed from a package: by channel, and OLM v1 without a channel. */
+/** Every installation that clusters may have of a package: by channel, and under OLM v1 also without one. */
 export function everybody(world: World, { name, channels }: Package): Followed[] {
   const installations = installationsOf(world, name);
   const names = new Set([...channels.keys(), ...installations.map(({ channel }) => channel)]);
@@ -193,7 +193,10 @@ function isRedirected({ installed, before, after }: State, { to = {}, allowDowng
   return isSame && !isLower(next.to, target) && !isLower(target, installed);
 }
 
-/** The previous state of other installations: their upgrade path, and no error. */
+/**
+ * What an edit takes from an installation that is not affected: its upgrade path, or that it resolves without an error.
+ * Undefined if nothing.
+ */
 function missingOfOthers({ before, after, installed }: State, advisory: Advisory): string | undefined {
   const { next } = after;
   if (next.kind === 'upgrade') {

@@ -100,7 +100,7 @@ function decided(helps: Trial['helps']): Trial['helps'] {
 /** Edits whose foresight is remembered: all that was proposed, and the fixes one by one, are tried for each group of the stuck. */
 const REMEMBERED = 4;
 
-/** Foresight with edits, which those that were asked for last keep; undefined where an edit breaks a chain. */
+/** Keeps the results of the last few edits, because each group of stuck installations tries the same ones. */
 function remembered(foresee: (edited: Edited) => Foresight | undefined): typeof foresee {
   const last: { readonly edited: Edited; readonly foresight: Foresight | undefined }[] = [];
   return (edited) => {
@@ -145,7 +145,7 @@ function nextOf(foresight: Foresight, of: Following, installed: Installed): Inst
   return next.kind === 'upgrade' ? next.to : undefined;
 }
 
-/** The first version on an upgrade path that is wanted. */
+/** The first version on an upgrade path for which `isWanted` holds. */
 function firstOf(
   foresight: Foresight,
   of: Following,
@@ -168,7 +168,7 @@ export function withEntries(channel: Channel, entries: readonly Entry[]): Channe
   return { ...channel, entries: numbered };
 }
 
-/** Installations that get to a head, in the form of those that do not. */
+/** The installations of a package that reach a head, in the form in which stuck ones are listed. */
 function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
   const installations = installationsOf(world, name);
   const of = (place: Omit<Stuck, 'package' | 'installed'>, all: readonly Installed[]): Stuck => {

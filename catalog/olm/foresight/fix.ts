@@ -92,7 +92,7 @@ export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefine
   );
 }
 
-/** What was proposed for a channel and helps them: one fix, or all of them as one. */
+/** A fix that was proposed for this channel before and helps these too: a single one, or all together as one. */
 function proposedFor({ fixes, trial }: Plan, channel: Channel, stuck: readonly Stuck[]): Fix | undefined {
   const proposed = fixes.get(channel.name) ?? [];
   const one = proposed.find(({ alone }) => trial?.helps(new Map([[channel.name, alone]]), stuck));
@@ -105,7 +105,7 @@ function proposedFor({ fixes, trial }: Plan, channel: Channel, stuck: readonly S
   return { entry: fix.entry, index: fix.index, text };
 }
 
-/** A channel's entries with some of the changes that all fixes together make. */
+/** The entries of a channel with only those of the proposed changes that are at these places. */
 function withOnly(channel: Channel, places: readonly Place[], edited: readonly Entry[]): Entry[] {
   const keys = new Set(places.map(({ entry, member }) => JSON.stringify([entry, member])));
   const written = channel.entries.map((entry): Entry => {
@@ -123,7 +123,7 @@ function withOnly(channel: Channel, places: readonly Place[], edited: readonly E
   return [...written, ...edited.slice(channel.entries.length).filter(({ name }) => whole.has(name))];
 }
 
-/** Who else is lost in a channel: since a past state, or at all where none is given. */
+/** Other installations of the channel that have no upgrade path: since a past state, or at all without one. */
 function lostBeside(world: World, { package: name, channel }: Stuck, past: World | undefined): Stuck[] {
   const here = installationsOf(past ?? world, name)
     .filter((one) => one.channel === channel)
@@ -147,7 +147,7 @@ function lostBeside(world: World, { package: name, channel }: Stuck, past: World
     .filter(({ installed }) => installed.length > 0);
 }
 
-/** Looks for one edit of a channel that helps all of them, and notes it. */
+/** Looks for one edit of a channel that helps all these installations, and notes it for later proposals. */
 function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | undefined {
   const [{ package: name, channel: wanted }] = stuck as [Stuck];
   const ofPackage = world.catalog.packages.get(name);
@@ -301,7 +301,7 @@ function untrapText(entry: Entry): string {
   return unskipText(entry, entry.replaces);
 }
 
-/** One missing link of the chain, from what is older than its entry. */
+/** The edit that closes a gap in the chain: an entry gets a `replaces` to what is older. */
 function newReplaces(
   channel: Channel,
   head: Entry,
@@ -321,7 +321,7 @@ function newReplaces(
 /** Longest list of names from which those that are not needed are left out, each by a trial. */
 const SHORTENED = 12;
 
-/** The edit that skips all names, without those that a trial shows to be unneeded, one after the other; none if it does not help. */
+/** The edit that skips these names, without those that are not needed, as trials show; none if it does not help. */
 function shortestSkips(
   channel: Channel,
   { head, names, helps }: { head: Entry; names: readonly string[]; helps: Helps },
@@ -339,7 +339,7 @@ function shortestSkips(
   return [skipping(needed)];
 }
 
-/** A range reaches installations without keeping from others what is skipped by name. */
+/** The edit that gives the head a skipRange. Unlike `skips`, it does not hide the versions from others. */
 function ranging(channel: Channel, head: Entry, installed: readonly Installed[]): Edit[] {
   const versions = installed.map(({ version }) => version).filter((version) => version !== undefined);
   const sorted = [...versions].sort(compareVersions).map(plain);

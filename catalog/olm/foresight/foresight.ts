@@ -35,7 +35,10 @@ export interface Foresight {
   readonly v1: (selection: Selection, installed: Installed) => UpgradePath;
 }
 
-/** Prepares to foresee what one catalog of a scope does; what it offers is sought in all of them. */
+/**
+ * What OLM will do with installations from one catalog. What operators require is looked for in all catalogs of the
+ * scope.
+ */
 export function foresightOf(scope: Scope, source: ScopeCatalog): Foresight {
   const all = new Map<string, OlmWalks>();
   const inScope = walksIn(scope, source);
@@ -102,7 +105,7 @@ function walkV0(scope: Scope, source: ScopeCatalog, place: Place): Walk {
   });
 }
 
-/** The upgrades of subscriptions that name no channel: any head is an end. */
+/** The upgrades of subscriptions that name no channel. They arrive at the head of any channel. */
 function walkWithoutChannel(
   source: ScopeCatalog,
   name: string,

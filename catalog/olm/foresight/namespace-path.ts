@@ -106,7 +106,7 @@ function stepTo({ source, place, installed }: Member, isNew: boolean): Namespace
   };
 }
 
-/** What OLM installs because others require it: it gets a subscription. */
+/** Operators that an upgrade brings because others require them. OLM creates a Subscription for each. */
 function addedBy(
   { catalogs }: Scope,
   step: Pick<InstallStep, 'bundle' | 'catalog' | 'package' | 'channel' | 'subscriptions'>,
@@ -130,7 +130,7 @@ function afterSteps(
   return bundle && bundle.name !== installed.name ? { source, place, installed: installedOf(bundle) } : one;
 }
 
-/** What is known to be installed; of what it requires only that counts which the others meet. */
+/** What the resolver must know of an installed operator. Only those requirements count which the other operators meet. */
 function installedAmong(
   scope: Scope,
   { source, place, installed }: Member,
@@ -207,7 +207,7 @@ function placeOf(
   return { package: name, channel: channels[0] ?? catalog.packages.get(name)?.defaultChannel ?? '' };
 }
 
-/** The path that it has alone, unless the others keep it from an upgrade. */
+/** The upgrade path of an operator: the one that it has alone, unless the others in its namespace block it. */
 function pathBeside(
   world: World,
   { place, installed, alone }: { place: Place; installed: Installed; alone: PathSummary },
@@ -229,7 +229,7 @@ function pathBeside(
   };
 }
 
-/** The path within a range: it arrives wherever the range lets it go no further, for there the cluster wants to be. */
+/** The upgrade path of an extension with a range. It arrives where the range ends it, because the user wants that. */
 function rangedPath(scope: Scope, spec: ExtensionSpec, installed: Installed): PathSummary {
   const { steps, last } = detailedPathV1(scope, spec, installed);
   const [first, end] = [steps[0]?.to, steps.at(-1)?.to];

@@ -37,7 +37,7 @@ export function hindrancesOf(foresight: Foresight, place: Place, installed: Inst
   return passed.flatMap((at) => nextHindrances(foresight, place, at));
 }
 
-/** What hinders the next upgrade of a subscription. */
+/** What would keep a subscription from its next upgrade: operators in the same namespace that may conflict. */
 export function nextHindrances(
   foresight: Foresight,
   place: Place,
@@ -183,7 +183,7 @@ interface Upgrading {
 
 const hindered = new WeakMap<Scope, Map<string, readonly Hindrance[]>>();
 
-/** What hinders an upgrade, which many upgrade paths may lead through. */
+/** What would block an upgrade, found once: many upgrade paths share it. */
 function hinderedOnce(scope: Scope, upgrading: Upgrading): readonly Hindrance[] {
   const known = hindered.get(scope) ?? new Map<string, readonly Hindrance[]>();
   hindered.set(scope, known);
@@ -206,7 +206,7 @@ function foresightIn(scope: Scope, source: ScopeCatalog): Foresight {
   return found;
 }
 
-/** In which channels and versions a neighbor hinders an upgrade. */
+/** The channels and versions of another operator that block an upgrade in the same namespace. */
 function hindering(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): Hindrance[] {
   const { member, to } = upgrading;
   const next = offerOfMember({ ...member, installed: to });
@@ -246,7 +246,10 @@ function isHeldBack(
   return !isAhead(end.name);
 }
 
-/** What would not be met any more, if a bundle of the neighbor may be installed beside an operator at all. */
+/**
+ * The requirement that would fail with a bundle of the neighbor beside an operator; undefined if none would, or if the
+ * neighbor cannot be installed there anyway.
+ */
 function conflictOf(
   scope: Scope,
   { member, next, node, neighbor }: { member: Member; next: Offer; node: Node; neighbor: Neighbor },

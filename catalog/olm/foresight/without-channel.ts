@@ -34,7 +34,7 @@ export function nextWithoutChannel(
   };
 }
 
-/** The lanes of which a bundle may be upgraded or that may fail, in their order: with any other one it stays. */
+/** Finds the channels that can upgrade a bundle or fail for it. In all others it stays, so they are not asked. */
 function lanesThatMatter(lanes: readonly Lane[]): (installed: Installed) => readonly Lane[] {
   const always = new Set(lanes.filter(isAlwaysAsked));
   const naming = new Map<string, Lane[]>();

@@ -162,7 +162,7 @@ export interface WorldOptions {
 /** What resolving the dependencies of one catalog may cost: real ones need less than a hundredth of it. */
 export const MOST_EFFORT = 1_000_000;
 
-/** Prepares a catalog for foresight. */
+/** Makes the world of one catalog: everything that rules and simulations read. */
 export async function worldOf(options: WorldOptions): Promise<World> {
   const { name, catalog, companions = new Map<string, Catalog>(), olm = ['v0', 'v1'] } = options;
   const { published = new Map<string, PublishedBundle[]>() } = options;
@@ -349,7 +349,7 @@ type IsPublished = (of: Publishable) => boolean;
 /** What a catalog has counts as published. */
 export const ALL_PUBLISHED: IsPublished = () => true;
 
-/** Only what a list has counts as published, in whatever channel of its package a bundle is. */
+/** Tells which bundles were published, by a list of them, whatever channel of the package they are in. */
 function onlyPublished(published: ReadonlyMap<string, readonly PublishedBundle[]>): IsPublished {
   const names = new Map(
     [...published].map(([name, bundles]) => [

@@ -38,7 +38,10 @@ interface ReadStop {
 
 const NOWHERE: ReadStop = { next: undefined, arrives: false, why: 'it is not in this channel' };
 
-/** Without a channel, OLM v1 chooses among all of them: that path is noted with the bundle, not in a lane. */
+/**
+ * Reads the next step of a bundle from the document. Under OLM v1 without a channel, that is noted with the bundle, not
+ * in a lane.
+ */
 function stopReader(graph: PackageGraph, olm: Olm, channel: string): (bundle: string) => ReadStop {
   if (olm === 'v1' && channel === '') {
     const notes = new Map(graph.bundles.map(({ name, open }) => [name, open]));

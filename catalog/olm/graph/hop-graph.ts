@@ -66,7 +66,10 @@ export function hopChange({ before, after }: Change, name: string): HopGraph {
   return graphOf(name, of(before), of(after), ({ isChanged }) => isChanged);
 }
 
-/** A change's graph in which removed versions are stuck, too, if clusters that have them no longer reach a head. */
+/**
+ * The graph of a change in which removed versions are marked as stuck if clusters that have them cannot reach a head any
+ * more.
+ */
 export function withStranded({ before, after }: Change, graph: HopGraph): HopGraph {
   const bundles = before.catalog.packages.get(graph.package)?.bundles;
   const arrives = (olm: Olm, channel: string, installed: Installed): boolean =>

@@ -291,7 +291,7 @@ function firstAbsent(
   return (from) => entries[first(from)];
 }
 
-/** That only the range keeps an extension from what follows its bundle; undefined where there is another reason. */
+/** The reason that only the range keeps an extension from a later bundle; undefined if there is another reason. */
 function outsideRange(
   ofPackage: Package | undefined,
   { version, channels }: Extension,
@@ -342,7 +342,7 @@ export function stayReason(
     : { code: 'successor-lower', text: `all successors have a lower version: ${shown}` };
 }
 
-/** OLM's words where there is nothing to choose from, or where several catalogs offer something. */
+/** OLM's message if no catalog has a bundle for the extension, or if several have one. */
 export function noChoiceText(
   {
     installed,

@@ -38,7 +38,10 @@ function isObvious(scope: Scope, bundle: Bundle): boolean {
   return known.has(bundle);
 }
 
-/** The first bundles that go together with a bundle, and meet all of their requirements; none if there is no such set. */
+/**
+ * The set that OLM would most likely install with a bundle: for each requirement, the first bundle that meets it. Empty
+ * if these do not go together.
+ */
 function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
   const set = new Map([[first.package, first]]);
   const byName = new Map<string, Bundle[]>();

@@ -121,7 +121,7 @@ function upgrade({ name, version, channel, entry }: Node, installed: Installed):
   return { kind: 'upgrade', to: { name, version, channel }, edge };
 }
 
-/** Asks the whole resolver, since what follows may need, or exclude, other bundles. */
+/** What the whole resolver does with the installation: what follows it may require, or exclude, other bundles. */
 function resolved(
   scope: Scope,
   source: ScopeCatalog,

@@ -217,7 +217,7 @@ function bestOf(index: Index, installed: Installed): Candidate | undefined {
 /** All followers, prepared when somebody asks for them. */
 const follower = new WeakMap<Index, ReturnType<typeof followersOf>>();
 
-/** Every bundle that could be taken, for saying why none of the others was. */
+/** Every bundle that the selection allows, to say why none of them was taken. */
 function allOf(index: Index, installed: Installed): Ranked[] {
   const { ranked, entries, lists, byVersion } = index;
   let all = follower.get(index);

@@ -114,7 +114,7 @@ const lanesIn = onceFor((ofPackage: Package): Lanes => {
 /** The lane that was made last of a list of entries, with the bundles that it is of. */
 const last = new WeakMap<readonly Entry[], { readonly of: Package['bundles']; readonly lane: Lane }>();
 
-/** The lane that was made last where nothing of it differs: a trial writes one of a hundred channels otherwise. */
+/** The lane of these entries, made once for a list: a trial changes one channel of a hundred. */
 function laneWith(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
   const { name, bundles, defaultChannel } = ofPackage;
   const known = last.get(entries);

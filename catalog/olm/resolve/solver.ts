@@ -81,7 +81,7 @@ class Search {
     }
   }
 
-  /** First in, first out: what a choice needs is chosen after what was waiting before it. */
+  /** Searches a solution as OLM's solver does. What a choice needs is decided after everything that waits already. */
   run(): Exclude<Solution, { kind: 'unsatisfiable' }> | 'unsatisfiable' {
     const waiting: Choice[] = this.#anchors.map((id) => ({ ids: [id], tried: 0 }));
     const guesses: Guess[] = [];
@@ -123,7 +123,7 @@ class Search {
     for (const id of once) this.#groups.set(id, [...(this.#groups.get(id) ?? []), group]);
   }
 
-  /** Chooses the next way to meet a choice; undefined when none is left. */
+  /** Takes the next possibility for a choice; undefined if none is left. */
   #guess(choice: Choice, waiting: Choice[], at: number): Guess | undefined {
     if (choice.tried === 0 && this.#met(choice)) return { choice, id: undefined, added: 0 };
     while (choice.tried < choice.ids.length) {
@@ -198,7 +198,7 @@ interface Group {
   readonly twice: ReadonlySet<string>;
 }
 
-/** A smallest set of constraints that cannot hold together: leaves out one after the other. */
+/** A smallest set of constraints that contradict each other, found by leaving out one after the other. */
 function conflictOf(variables: readonly Variable[]): string[] {
   let kept = variables.map((variable) => ({ ...variable }));
   const total = kept.reduce((count, { constraints }) => count + constraints.length, 0);

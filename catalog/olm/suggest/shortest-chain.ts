@@ -91,7 +91,11 @@ class Search {
     return found;
   }
 
-  /** A chain of at most so many entries. */
+  /**
+   * Searches a chain of at most `limit` entries.
+   *
+   * @returns `gave-up` if the budget is spent, undefined if there is none
+   */
   within(limit: number): number[] | 'gave-up' | undefined {
     this.#budget.left -= this.#problem.size;
     if (this.#budget.left < 0) return 'gave-up';
@@ -125,7 +129,7 @@ class Search {
     return fewest ?? this.#gap();
   }
 
-  /** Candidates between the first two neighbors of which the upper one may not follow the lower one. */
+  /** The candidates between two neighbors of the chain where the upper one must not follow the lower one directly. */
   #gap(): readonly number[] | undefined {
     const { candidates, may } = this.#problem;
     const { chosen } = this;

@@ -78,7 +78,7 @@ interface Scene {
   readonly planner: ChannelPlanner;
 }
 
-/** The plans in which channels stay as today where installations would lose their upgrade path. */
+/** The plans, with today's channel for each in which somebody would lose an upgrade path. */
 function withoutWorse(
   { planner }: Scene,
   plans: readonly SuggestedChannel[],
@@ -100,7 +100,7 @@ interface Trial {
   readonly worse: readonly Installation[];
 }
 
-/** Tries channels with both resolvers. */
+/** Simulates the planned channels under both OLMs. */
 function tried(scene: Scene, plans: readonly SuggestedChannel[]): Trial {
   const { world, ofPackage, policy, planner } = scene;
   const suggested = packageOf(ofPackage, plans);
@@ -152,7 +152,7 @@ function defaultChannel({ defaultChannel: today }: Package, plans: readonly Sugg
   return plans.find(({ name }) => name === 'stable')?.name ?? plans.at(-1)?.name ?? '';
 }
 
-/** Everything that clusters may have, by each way to get upgrades: also from channels of today that go. */
+/** Every installation that clusters may have, with each way to get upgrades, also from channels that go. */
 function installations(
   { world: { olm }, ofPackage, policy, planner }: Scene,
   plans: readonly SuggestedChannel[],

@@ -106,7 +106,7 @@ function channelBlobs(
   });
 }
 
-/** A bundle of several packages is a bundle of each. */
+/** The bundles of a database. A bundle in several packages becomes one in each. */
 function bundleBlobs(
   rows: DatabaseRows,
   edges: readonly RowEdges[],
@@ -153,7 +153,7 @@ function versionOf({ name, version }: BundleRow): Bundle['version'] {
   }
 }
 
-/** What the manifests list with names, and what the database lists besides. */
+/** The related images that opm writes: those in the manifests with their names, and those only in the database. */
 function relatedImagesOf(
   { relatedImages }: BundleRow,
   csv: Readonly<Record<string, unknown>> | undefined,
@@ -204,7 +204,7 @@ function edgesOf(entries: readonly EntryRow[]): RowEdges[] {
   return [...found.values()];
 }
 
-/** Entries at the least depth of all, and what they replace, and what that replaces. */
+/** The rows of entries on the main chain: those at the lowest depth, what these replace, and so on. */
 function chained(entries: readonly EntryRow[], byId: ReadonlyMap<number, EntryRow>): Set<number> {
   const least = entries.reduce(
     (least, { depth = least }) => Math.min(least, depth),

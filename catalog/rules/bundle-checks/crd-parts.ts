@@ -18,7 +18,7 @@ interface Conversion {
   readonly reviewsPath: Path;
 }
 
-/** How a CRD converts: v1 has it one level deeper than v1beta1, which has a default more. */
+/** How a CRD converts its versions. v1 writes that one level deeper than v1beta1, which has one more default. */
 function conversionOf({ spec, isBeta }: DefaultedCrd): Conversion {
   const conversion = member(spec, 'conversion');
   const holder = isBeta ? conversion : member(conversion, 'webhook');
@@ -140,7 +140,7 @@ export const checkPrinterColumns: Check = eachCrd((crd) => {
   }
 });
 
-/** Makes the check of paths to what is scaled, each with the parts under which it may lie. */
+/** Makes the check of the paths in the scale subresource. Each must lie under certain parts of the object. */
 function scaleCheck(fields: Readonly<Record<string, readonly string[]>>): Check {
   return eachCrd((crd) => {
     for (const { value, path } of parts(crd, 'subresources')) {

@@ -148,7 +148,7 @@ function unskipped(channel: Channel): string | undefined {
   return found && unskipText(found.entry, found.skipped);
 }
 
-/** Of two heads the newer one follows the other, where it says nothing of what it follows. */
+/** The correction for a channel with two heads: the newer one replaces the other, if it replaces nothing yet. */
 function follow(
   channel: Channel,
   [one, other, ...more]: readonly Entry[],

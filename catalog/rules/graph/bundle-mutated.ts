@@ -48,7 +48,7 @@ function causeOf({ says, path, details }: Mutated): string {
   return JSON.stringify([says(false), path[0], details]);
 }
 
-/** Tells of bundles of a package that differ in the same way: one change of a pipeline changes many. */
+/** Reports bundles of a package that differ in the same way, together: one change of a pipeline changes many. */
 function tell(name: string, group: readonly Mutated[], report: Report): void {
   const [first] = group;
   if (!first) return;
@@ -118,7 +118,7 @@ function isOtherImage(a: string, b: string): boolean {
   return imageChange(a, b) !== 'same';
 }
 
-/** A bundle that comes back, or comes from another catalog, as something else. */
+/** Bundles that come back, or that another catalog has too, with different content. */
 function mutatedElsewhere(change: Change, bundle: Bundle): Mutated[] {
   const other = otherContent(change, bundle);
   if (!other) return [];

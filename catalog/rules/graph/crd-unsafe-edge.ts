@@ -121,7 +121,7 @@ function newsIn(change: Change, name: string): Counts {
     change.existed(edge.from) && change.existed(edge.to) ? [] : added(edge, ...rest);
 }
 
-/** The upgrades that are new compared with the package before. */
+/** Tells in which ways an upgrade is new, compared with the package before. */
 function addedTo(was: Package, before: World, change: Change): Counts {
   const { name } = was;
   const find = bundleOf(change, name);
@@ -187,7 +187,7 @@ class ChangesTold {
   }
 }
 
-/** Finds the names of the bundles, first to last, that those went through before who newly come to an upgrade from others. */
+/** Finds, for a new upgrade, the paths that clusters took before from the same version: lists of bundle names. */
 function formerPathsTo(
   before: World,
   change: Change,
@@ -209,7 +209,9 @@ function formerPathsTo(
     });
 }
 
-/** Tells which upgrades lie on the path of anything published that was installed, and not in an error, before a change. */
+/**
+ * Tells which upgrades clusters already made before the change: those on the path of something published that resolved.
+ */
 function reachedFrom(
   { before, after }: Change,
   name: string,
@@ -228,7 +230,7 @@ function wayKey({ olm, channel }: Way): string {
   return `${olm} ${channel}`;
 }
 
-/** Names of the bundles on these paths, by the way that they are upgraded. */
+/** The bundles on those paths, by the way of installation. */
 function reachedByWay(
   { before, after }: Pick<Change, 'before' | 'after'>,
   name: string,

@@ -50,7 +50,7 @@ interface Takeover {
   readonly isNew?: boolean;
 }
 
-/** Packages that provide the same kinds are reported together. */
+/** Reports packages that provide the same kinds, in one finding. */
 function reportRivals({ world, ofPackage, rivals, report, isNew = false }: Takeover): void {
   const location = placeOfPackage(world, ofPackage.name);
   if (!location) return;

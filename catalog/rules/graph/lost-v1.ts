@@ -84,7 +84,11 @@ function failsFor({ next }: UpgradePath, code: string): boolean {
   return next.kind === 'fails' && next.reason.code === code;
 }
 
-/** @param group moves out of one package, with one channel selected, that end in the same way */
+/**
+ * Reports installations that OLM v1 no longer upgrades.
+ *
+ * @param group those of one package and channel that end in the same way
+ */
 function reportGroup(change: Change, group: readonly InstallationChange[], report: Report): void {
   const [first] = group;
   if (!first) return;

@@ -253,7 +253,7 @@ function wayOf(
   );
 }
 
-/** The entry whose range leads there: in the subscribed channel, or else in the first that has one. */
+/** The entry whose range makes the upgrade: in the subscribed channel, or else in the first that has one. */
 function spotOf(
   { catalog }: World,
   { package: name, channel }: InstallationChange,

@@ -54,7 +54,10 @@ export const rule: Rule = {
   },
 };
 
-/** Nobody knows which clusters go on before their upgrades. */
+/**
+ * Warns of clusters that update the platform before their operators and then have no upgrade path. Nobody knows which
+ * clusters do that.
+ */
 function tellEarly(change: Change, name: string, report: Report): void {
   const { after } = change;
   const location = placeOfPackage(after, name);
@@ -128,7 +131,7 @@ interface PlatformReport {
   readonly severity: 'warning' | 'error';
 }
 
-/** Tells what is lost, equal losses of a package's channels together. */
+/** Reports losses, equal ones of several channels of a package together. */
 function tell(losses: readonly Loss[], { world, report, severity }: PlatformReport): void {
   const key = ({ channel, to, what, why, selects }: Loss): string =>
     JSON.stringify([channel.package, to.name, what, why, selects]);

@@ -73,7 +73,7 @@ function stuckNames(world: World, name: string): ReadonlySet<string> {
   return new Set(stuck.map((installed) => installed.name));
 }
 
-/** Extensions that select one channel, reached its head before and no longer do, where others still reach a head. */
+/** Extensions that select one channel and no longer reach its head, while others still reach a head. */
 function byChannel(change: Change): ReadonlyMap<Channel, readonly StuckInChannel[]> {
   const lost = changesUnder(change, 'v1').filter(
     ({ before, after }) =>

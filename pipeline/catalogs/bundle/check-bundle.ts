@@ -96,7 +96,10 @@ export async function checkFolder(
 /** The last version of OpenShift in the table of operator-pipelines. */
 const LAST_KNOWN: Minor = { major: 4, minor: 17 };
 
-/** The Kubernetes that a preset's gate checks a bundle for: that of the newest OpenShift that it is for. */
+/**
+ * The version of Kubernetes for which a preset's gate checks a bundle: that of the newest OpenShift that the bundle is
+ * for.
+ */
 function platformOf(
   { annotations }: Inspected,
   { presets }: Policy,

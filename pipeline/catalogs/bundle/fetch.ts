@@ -53,7 +53,7 @@ export async function fetchBundles(
   return { fetched, kept, failed };
 }
 
-/** @returns whether anything was fetched: an image that is named by digest is the one that is there */
+/** Fetches a bundle's image into a directory, unless it is there already. @returns whether it was fetched */
 async function fetchBundle(
   bundle: Bundle,
   root: string,

@@ -71,7 +71,10 @@ async function labelsOf(source: CatalogSource): Promise<Readonly<Record<string, 
   );
 }
 
-/** `manifests/`, `metadata/` and `tests/` with all that is in them, in byte order, without times and owners. */
+/**
+ * A tar archive of `manifests/`, `metadata/` and `tests/`, in byte order and without times and owners: the same files
+ * give the same bytes.
+ */
 async function archived(source: CatalogSource): Promise<Uint8Array> {
   const files = (await source.files()).filter(({ path }) => /^(?:manifests|metadata|tests)\//.test(path));
   const folders = new Set(

@@ -63,7 +63,7 @@ export function isDatabase(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') === MAGIC;
 }
 
-/** It is a megabyte and in no bundle: whoever has databases takes the package with its dependencies. */
+/** Loads SQLite. The package has a megabyte and is not bundled, so only those who read databases have it. */
 async function sqlite(name: string): Promise<SqlJs> {
   try {
     const module: { default: () => Promise<SqlJs> } = await import('sql.js/dist/sql-wasm-inline.js');
@@ -76,7 +76,7 @@ async function sqlite(name: string): Promise<SqlJs> {
   }
 }
 
-/** The columns of a plain table. A view or a computed column would run what a stranger wrote into the file. */
+/** The columns of a plain table; undefined for views and computed columns, which could run SQL that a stranger wrote. */
 function columnsOf(database: Opened, table: string, name: string): ReadonlySet<string> | undefined {
   const [definition] = [
     ...rowsOf(database, `SELECT type, sql FROM sqlite_master WHERE name = '${table}'`, name),
@@ -175,7 +175,7 @@ function pageSize(file: Buffer): number {
   return size === 1 ? 0x10000 : size;
 }
 
-/** The pages below a page of a table's tree, and how many bytes the rows have that begin on it. */
+/** The pages below a page of a table's tree, and the number of bytes of the rows that begin on it. */
 function cellsOf(page: Buffer, at: number): { readonly children: readonly number[]; readonly bytes: number } {
   const kind = page[at];
   const children: number[] = [];

@@ -8,7 +8,10 @@ import type { Traffic } from '../../oci/registry/transport.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
 
-/** It asks only what the policy allows, where it says that images are, with credentials only where that names them. */
+/**
+ * A client that keeps to the policy: it contacts only the registries that it allows, with credentials only where it says
+ * so, through its mirrors.
+ */
 export function clientUnder({ registries }: Policy, options: ClientOptions): RegistryClient {
   const { credentials, internal = [] } = options;
   const own = credentials && credentialsOnlyFor(credentials, repositoryMatcher(registries.credentials));

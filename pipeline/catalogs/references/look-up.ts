@@ -169,7 +169,7 @@ type CheckResult =
   | { readonly kind: 'passed'; readonly by: string }
   | { readonly kind: 'missing'; readonly why: string };
 
-/** What the statements of a type say: any that failed counts more than those that passed. */
+/** The result that an image's statements of one type give. One that failed counts more than those that passed. */
 function checkIn(report: SignatureReport, predicateType: string, required: RequiredResult): CheckResult {
   const { verified, rejected } = report;
   const own = verified.filter(({ says }) => says === predicateType);
@@ -215,7 +215,7 @@ function unknownBecause({ message, hint }: PipelineError): Unknown {
   return { kind: 'unknown', why: message, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** A list says it in itself, an image in its configuration. */
+/** Looks up an image with its platforms: those of a list, or the one in the image's configuration. */
 async function withPlatforms(reference: Reference, { registry }: LookUpOptions): Promise<Lookup> {
   const manifest = await registry.getManifest(reference);
   if (!manifest) return { kind: 'absent' };

@@ -98,7 +98,7 @@ export async function resolveSites(
   };
 }
 
-/** Every tag, the tags that digests were pinned from, and digests where these are asked for. */
+/** The references to look up: every tag, tags from which digests were pinned, and digests if these are asked for. */
 function* wantedReferences(
   sites: readonly ReferenceSite[],
   { lock, digests = false, signed, attested }: ResolveRequest,

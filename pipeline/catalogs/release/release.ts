@@ -120,7 +120,7 @@ function inRegistry(image: string, path: string): string {
   throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is not an image in a registry`);
 }
 
-/** The bundle as another catalog has it, where that can be brought into this one's form. */
+/** The bundle as another catalog has it, if it can be brought into this catalog's form; undefined if not. */
 function elsewhere(
   known: ReadonlyMap<string, KnownBundles>,
   wanted: KnownBundles,

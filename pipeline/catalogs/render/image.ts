@@ -114,7 +114,7 @@ interface IndexReading {
   readonly parses: Rendering['parses'];
 }
 
-/** The files of a source with some content, and those that say what is ignored. */
+/** A source with only the files whose content `parses` accepts, and with ignore files. */
 function partOf(source: CatalogSource, parses: (content: Uint8Array) => boolean): CatalogSource {
   return {
     files: async () => {

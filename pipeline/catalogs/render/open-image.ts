@@ -226,7 +226,7 @@ const AHEAD = 8;
 /** Bytes of a stream that is fetched ahead, at most: it stays in memory until its turn. */
 const SMALL = 4 * 1024 * 1024;
 
-/** The streams in their order; while one is read, the next small ones are on their way. */
+/** The streams in their order. While one is read, the next small ones are fetched. */
 function readAhead(fetches: readonly Fetch[]): readonly AsyncIterable<Uint8Array>[] {
   const started = new Map<number, Promise<readonly Uint8Array[]>>();
   const start = (i: number): void => {

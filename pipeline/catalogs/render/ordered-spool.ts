@@ -157,7 +157,7 @@ function fileBytes(file: number): Reading {
   };
 }
 
-/** Texts that lie one behind the other are read as one. */
+/** Joins slots that follow each other in the file, so that they are read at once. */
 function* joined(slots: Iterable<Slot>): Generator<Slot> {
   let run: Slot = { at: 0, size: 0 };
   for (const { at, size } of slots) {
@@ -184,7 +184,7 @@ function writeAll(file: number, bytes: Buffer, from?: number): void {
   }
 }
 
-/** A file that is gone when it is closed, however the program ends; undefined where none can be made. */
+/** A file without a name, which the system removes however the program ends; undefined if none can be made. */
 function namelessFile(): number | undefined {
   try {
     const folder = mkdtempSync(join(tmpdir(), 'portolan-render-'));
@@ -249,7 +249,7 @@ const NONE: readonly never[] = [];
 const NOTHING = {};
 const EMPTY_BUNDLE = { image: '', properties: NONE, relatedImages: NONE, version: undefined, release: '' };
 
-/** What the order goes by; no part of the text that a blob was read from. */
+/** What remains of a blob: the names that its order goes by, in texts of their own. */
 function husk(blob: Blob): Blob {
   const { file, line } = blob.document;
   const document = {

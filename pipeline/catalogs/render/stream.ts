@@ -81,7 +81,7 @@ async function streamInOneThread(request: StreamRequest): Promise<boolean> {
   }
 }
 
-/** Where blobs lie, up to the first that could not be rendered. */
+/** The slots of blobs, in order, up to the first that could not be rendered. Its error goes to `failed`. */
 function slotsUntil(
   blobs: readonly Blob[],
   slotOf: (blob: Blob) => Slot | PipelineError,

@@ -106,7 +106,7 @@ export async function renderShare(
   return { findings, blobs: mapKinds<Blob, Printed>(blobs, (list) => list.map(printed)) };
 }
 
-/** What two threads rendered, in opm's order; undefined when one thread may find something else. */
+/** The work of two threads joined in opm's order; undefined if one thread alone could find something else. */
 export function joinedShares(
   a: RenderShare,
   b: RenderShare,

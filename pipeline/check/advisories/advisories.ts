@@ -86,7 +86,10 @@ export async function plansOf(repository: Repository, request: AdvisoryRequest):
 
 type Planned = CatalogPlan & { readonly hasTarget: boolean };
 
-/** Refuses a redirection that nobody can follow; where only some catalogs lack its target, their installations are listed. */
+/**
+ * Refuses a redirection in all catalogs if no catalog has its target, or if nobody can follow it. If only some lack it,
+ * the plans list their installations.
+ */
 function withTarget(catalogs: readonly Planned[], { to, allowDowngrade }: StoredAdvisory): CatalogPlan[] {
   const isFound = catalogs.some(({ hasTarget }) => hasTarget);
   if (!to || (isFound && !reachesNobody(catalogs))) return [...catalogs];
@@ -290,7 +293,10 @@ async function stateOf(
   return { world, unread, errors: opmFindings(blobs).filter(({ severity }) => severity === 'error') };
 }
 
-/** Whether the edited text is what was proved: it can be read, opm takes it, and nothing is left to change. */
+/**
+ * Why an edit is refused, although the resolvers proved it: the text cannot be read, opm refuses it, or the advisory is
+ * not done with it. Undefined if it is good.
+ */
 async function whyRefused(
   scene: Scene,
   { before, texts }: { readonly before: State; readonly texts: ReadonlyMap<string, string> },

@@ -95,7 +95,7 @@ export function decideAuthority(input: AuthorityInput): AuthorityDecision {
   };
 }
 
-/** Both of two decisions on one pull request: whatever either of them takes. */
+/** Two decisions on one pull request as one: a refusal if either is one, else with what either of them needs. */
 export function bothOf(one: AuthorityDecision, other: AuthorityDecision): AuthorityDecision {
   const denied = [one, other].find(({ authority }) => authority === 'deny');
   if (denied) return denied;
@@ -138,7 +138,7 @@ function refusal(reason: string, warnings: readonly string[] = []): AuthorityDec
   };
 }
 
-/** Why no approval helps; undefined if one does. */
+/** Why the change is refused whatever anybody approves; undefined if approvals can help. */
 function refusedFor(given: AuthorityFacts): string | undefined {
   const { change, policy, author } = given;
   const [defect] = [...change.unsafe, ...change.ownerDefects];
@@ -319,7 +319,7 @@ function ownersMissing(given: AuthorityFacts, change: PackageChange): Need | und
   return { who: 'author', count: 1, from: [author.login], subjects: [subjectOf(change)], why };
 }
 
-/** What is missing for the pull request as a whole. */
+/** What is still needed for the pull request as a whole. */
 function wholeNeeds(given: AuthorityFacts): Need[] {
   const { change, policy, author, authorship } = given;
   const demands = [...authorship.demands];

@@ -75,7 +75,11 @@ export interface Known {
 
 type KnownReviews = Pick<AuthorityInput, 'content' | 'headContent' | 'reviews'>;
 
-/** @throws PipelineError as the looking up */
+/**
+ * What the decision about a change needs to know of people: the directory, and what each review has seen.
+ *
+ * @throws PipelineError as the looking up
+ */
 export async function knownOf(repository: Repository, changed: Changed, people: People): Promise<Known> {
   const { head, change, committed, policy } = changed;
   const identities = identitiesIn(policy, committed ? [change, committed] : [change]);
@@ -166,7 +170,7 @@ function identitiesIn({ owners }: Policy, changes: readonly Change[]): Identity[
   return [...owners.admins, ...owners.blocked, ...ofPackages];
 }
 
-/** Each commit but the head that somebody approved whose word counts, with what it changes. */
+/** For each commit that somebody with a say approved, and that is not the head, what it changes. */
 async function changesSeen(
   repository: Repository,
   changed: Changed,

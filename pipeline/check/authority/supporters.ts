@@ -99,7 +99,9 @@ export function mayAlone(given: AuthorityFacts, change: PackageChange): boolean 
   );
 }
 
-/** Whole catalogs are for programs that may change every package. */
+/**
+ * Whether the policy lets the author change an area alone. Whole catalogs are for programs that may change every package.
+ */
 export function mayAloneInArea(given: AuthorityFacts, { area }: AreaChange): boolean {
   const { automation } = given;
   const whole = area === 'new-catalog' || area === 'delete-catalog';

@@ -190,7 +190,11 @@ function send(child: ChildProcess, message: ToReader): void {
 /** Answers by what is asked. Their words come from a process that may do anything: each is validated where it is used. */
 type Answers = Readonly<Record<string, (...words: never[]) => unknown>>;
 
-/** @param policyOf reads the base branch's policy, which lists the allowed registries; undefined if it cannot be read */
+/**
+ * The questions that the process may ask, each with a function that answers it.
+ *
+ * @param policyOf reads the base branch's policy, which lists the allowed registries; undefined if it cannot be read
+ */
 function answersOf(
   repository: Repository,
   { historyOf, registryFor, cache, people }: CheckRequest,
@@ -224,7 +228,7 @@ function answersOf(
   };
 }
 
-/** Streams that are read a part at a time, so that a slow reader holds little. */
+/** Questions about data that is large: it is read a part at a time, so that a slow reader holds little. */
 function streamsOf(registry: () => Promise<Registry>): Answers {
   const open = new Map<number, AsyncIterator<unknown>>();
   let count = 0;

@@ -41,7 +41,7 @@ export function serveReader(): void {
   });
 }
 
-/** Any other exception is a defect: it ends this process, and the check. */
+/** Runs the check. An error that is not a PipelineError is a bug: it ends this process, and the check. */
 async function run(task: Task, ask: Ask): Promise<FromReader> {
   const repository = repositoryOf(task, ask);
   try {
@@ -98,7 +98,7 @@ function requestOf({ request, people, has }: Task, ask: Ask): CheckRequest {
   };
 }
 
-/** Registries as a check may use them: it reads. */
+/** The registries as the confined process has them: each read is a question to the parent. */
 function registryOf(ask: Ask): Registry {
   const refuse = (): Promise<never> =>
     Promise.reject(new PipelineError('not-allowed', 'a check writes to no registry'));

@@ -23,7 +23,7 @@ interface DanglingBundles {
   readonly unchecked: CheckReport['unchecked'];
 }
 
-/** Finds those that a change brings, or takes out of the last catalog. */
+/** Findings about bundle directories that no catalog lists; those that the base branch has already are `known`. */
 export async function danglingBundles(scene: CheckScene, kept?: KeptOutlines): Promise<DanglingBundles> {
   const severity = severitiesOf(scene.policy)(rule);
   const packages = new Set([
@@ -65,7 +65,7 @@ interface Side {
   readonly kept: KeptOutlines | undefined;
 }
 
-/** Folders of packages that catalogs have, without those of the bundles in them. */
+/** The folders of bundles that no catalog lists, in one tree. */
 async function danglingIn(
   scene: CheckScene,
   side: Side,
@@ -119,7 +119,9 @@ export async function listedBundles(
   return { bundles, unread: new Set([...reader.left, ...reader.unreadable]) };
 }
 
-/** Folders that are neither called after the version of a bundle, nor have its ClusterServiceVersion. */
+/**
+ * Folders that stand for none of these bundles, neither by the version in their name nor by their ClusterServiceVersion.
+ */
 async function withoutBundle(
   scene: CheckScene,
   folders: readonly BundleFolder[],

@@ -80,7 +80,11 @@ interface RepositoryConfig {
 /** Largest `config.yaml` that is read, in bytes. */
 const CONFIG_BYTES = 1024 * 1024;
 
-/** @param tree id of a tree or commit: of the base branch, so that a pull request cannot allow itself anything */
+/**
+ * What operator-pipelines' configuration says of the repository.
+ *
+ * @param tree id of a tree or commit of the base branch, so that a pull request cannot allow itself anything
+ */
 async function repositoryConfig(objects: ObjectReader, tree: string): Promise<RepositoryConfig> {
   const file = await entryAt(objects, tree, 'config.yaml');
   if (!file || whyUnreadable(file.mode) !== undefined)

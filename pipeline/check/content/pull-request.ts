@@ -162,7 +162,7 @@ function named(bundles: readonly ChangedBundle[]): string {
   );
 }
 
-/** @returns what could not be checked */
+/** Reports bundles that a pull request deletes although catalogs list them. @returns what could not be checked */
 async function reportDeleted(
   scene: CheckScene,
   { bundles }: Parts,

@@ -51,7 +51,11 @@ interface ForeseenBundle {
   readonly made: BuiltBundle;
 }
 
-/** @param trees ids of the base's tree or commit, and of the merge's tree */
+/**
+ * The bundles that a merge will release, with the images that they will have.
+ *
+ * @param trees ids of the base's tree or commit, and of the merge's tree
+ */
 export async function foreseeRelease(
   repository: Repository,
   trees: { readonly base: string; readonly merged: string },
@@ -160,7 +164,7 @@ function note(error: PipelineError, { package: name, version, folder }: AddedBun
   drafts.findings.push(refusalFinding(error, { package: name, folder }));
 }
 
-/** Bundles whose tag is another image already, which the merge would refuse, as far as a registry may be asked and answers. */
+/** Findings about bundles whose tag already names another image: the merge could not release them. */
 export async function takenTags(
   bundles: readonly ForeseenBundle[],
   { registries }: Policy,
@@ -182,7 +186,7 @@ function unlessUnanswered(error: unknown): undefined {
   if (!(error instanceof PipelineError)) throw error;
 }
 
-/** Catalogs that name another image than the one that the pull request's own bundle will have. */
+/** Findings about catalogs that name another image than the one that the bundle of this pull request will have. */
 export function otherImages(
   touched: readonly TouchedCatalog[],
   bundles: readonly ForeseenBundle[],

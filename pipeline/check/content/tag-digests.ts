@@ -32,7 +32,10 @@ interface ConfirmRequest {
 /** Largest lock that is read, in bytes. */
 const LOCK_BYTES = 16 * 1024 * 1024;
 
-/** Asks for tags that became digests, each once; nothing is asked where there are none. */
+/**
+ * The digests that tags name, of those tags that a change pins: by locks of the base branch and by registries that the
+ * policy allows.
+ */
 export async function tagDigests(
   objects: ObjectReader,
   pins: readonly PinnedTag[],
@@ -61,7 +64,7 @@ export async function tagDigests(
   return { digests, unanswered: [...unanswered] };
 }
 
-/** The tags of a lock; none where there is no lock that can be read: then it confirms nothing. */
+/** The digests of tags in a lock file; none if there is no valid one, because then it confirms nothing. */
 async function lockAt(
   objects: ObjectReader,
   commit: string,

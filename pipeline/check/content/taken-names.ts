@@ -34,7 +34,7 @@ interface NameSources extends Asked<'otherCatalogs'> {
   readonly store: Store | undefined;
 }
 
-/** Looks new packages up in the catalogs of `graph.otherCatalogs` and of the request; without new ones nothing is read. */
+/** Findings about new packages whose names other catalogs have. Without new packages, nothing is read. */
 export async function takenNames(pull: Pull, sources: NameSources): Promise<TakenNames> {
   const { policy } = pull.scene;
   const severity = severitiesOf(policy)(rule);

@@ -61,7 +61,7 @@ function unlisted(path: string, severity: Severity): Finding {
   return { rule: rule.id, severity, message, location: { file: path, line: 1, column: 1 }, hint };
 }
 
-/** An error where the policy publishes the catalog: the publish would be refused. */
+/** The finding about a file that a publish could not read; an error if the policy publishes its catalog. */
 function unread({ path, home, why }: StrangeFile, { publish }: Policy, severity: Severity): Finding {
   const isPublished = publish.catalogs.some(({ pattern }) => matchesGlob(pattern, home.catalog));
   const message = `${path} is in the folder of catalog ${home.catalog}, whose files opm reads all, and is not one of blobs: ${why ?? 'an ignore file no longer leaves it out'}`;
@@ -88,7 +88,10 @@ interface StrangeFile {
   readonly comesToLight: boolean;
 }
 
-/** Files that a publish reads and that are in no part of a catalog: those that change, and those that an ignore file left out. */
+/**
+ * Files that a publish would read although no part of a catalog has them: changed ones, and those that an ignore file no
+ * longer leaves out.
+ */
 async function strangeFiles(scene: CheckScene): Promise<StrangeFile[]> {
   const { objects, policy, trees, change } = scene;
   const served = change.paths.filter(({ path }) => policy.layout.serves(path));
@@ -144,7 +147,7 @@ async function readingOf(
   return { file, home, why, hasBlobs: Object.values(blobs).some((some) => some.length > 0) };
 }
 
-/** Paths of the templates that a change writes without the catalogs that they are rendered to: no catalog is checked. */
+/** Templates that a change writes without the catalogs rendered from them, so that no catalog is checked. */
 export async function templatesAlone(
   objects: ObjectReader,
   { paths, packages }: Change,

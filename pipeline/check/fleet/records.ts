@@ -108,7 +108,7 @@ function subscriptionsOf(records: readonly FleetRecord[]): Map<string, FleetReco
   return found;
 }
 
-/** A record with what others say of the same cluster. */
+/** A record with what other records say of the same cluster. */
 function completed(
   record: FleetRecord,
   subscriptions: ReadonlyMap<string, FleetRecord>,

@@ -252,7 +252,7 @@ interface Unrepaired {
   readonly before: PackageState;
 }
 
-/** Those who are stuck with one fix for all of them, else one for each. */
+/** The stuck installations with a fix: one for all of them if there is one, else one for each. */
 async function withFixes(
   search: Search,
   place: Omit<Lost, 'versions'>,

@@ -20,7 +20,7 @@ export interface Checked {
   readonly template: string | undefined;
 }
 
-/** What is missing, or that nothing is. What a merge would do to clusters fits in a commit status of GitHub. */
+/** What a pull request lacks, and what the merge would do to clusters, short enough for a commit status of GitHub. */
 export function headlineFor(checked: Checked): string {
   const { verdict, findings, authority, unchecked, incomplete } = checked;
   if (authority?.authority === 'deny') return authority.headline;

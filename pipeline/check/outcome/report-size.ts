@@ -158,7 +158,7 @@ function smallerDiffs(diffs: readonly PlacedDiff[], omitted: Set<string>): reado
   });
 }
 
-/** A review with its first items, those that must be accepted before the others. */
+/** A review with its first items; those that need action come first. */
 function shortReview(review: HeadReview, omitted: Set<string>): HeadReview {
   const cut = <T>(list: readonly T[], most: number): readonly T[] => {
     if (list.length > most) omitted.add(`what an upgrade requires beyond ${most} items of a list`);

@@ -133,7 +133,7 @@ interface BranchPast {
   readonly paths: readonly string[];
 }
 
-/** What files had before a merge, from the log of the whole branch; the check asks git where that log lacks a place. */
+/** The history that a check of an old merge may see: what files had before it, from the log of the whole branch. */
 function pastBefore(
   repository: Repository,
   { ended, id, before, paths }: BranchPast,

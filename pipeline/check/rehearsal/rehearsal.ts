@@ -95,7 +95,11 @@ interface StrandedMonth {
   }[];
 }
 
-/** @throws PipelineError `usage` for a policy that cannot be read, `not-found` */
+/**
+ * Checks the last merges as if Portolan had been there.
+ *
+ * @throws PipelineError `usage` for a policy that cannot be read, `not-found`
+ */
 export async function rehearse(repository: Repository, request: RehearsalRequest): Promise<Rehearsal> {
   const { head, count, policy, progress } = request;
   const { policy: read, findings } = readPolicy(policy.bytes, RULE_IDS);
@@ -273,7 +277,7 @@ const NOREPLY = /^(?:(\d{1,15})\+)?([A-Za-z0-9-]+(?:\[bot\])?)@users\.noreply\.g
 const LOGIN = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?$/;
 const MERGED = /^Merge pull request #\d+ from ([A-Za-z0-9-]+)\//;
 
-/** The account that wrote what was merged: of the merged fork, of the address, or the name if it can be a login. */
+/** The account that wrote what was merged: by the merged fork, the mail address, or the name if it can be a login. */
 export function accountOf({
   subject,
   author: { name, email },

@@ -123,7 +123,10 @@ function named(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, Cat
   return new Map([...units].filter(([, { catalog }]) => isCatalogName(catalog)));
 }
 
-/** The files of the merge; a part that it leaves unreadable stays as it is, so that the rest is checked. */
+/**
+ * Gives the files of the merge. A part that the merge leaves unreadable keeps its old files, so that the rest can be
+ * checked.
+ */
 function readable({ before, after }: Sided<FilesOf>, { unread }: Change): FilesOf {
   if (unread.length === 0) return after;
   return async (catalog) => {
@@ -136,7 +139,10 @@ function readable({ before, after }: Sided<FilesOf>, { unread }: Change): FilesO
   };
 }
 
-/** Clusters that upgrade their platform come to a new catalog with all that they had from the ones before it. */
+/**
+ * The catalogs from which clusters come to a new catalog when they update the platform; none for a catalog that is not
+ * new.
+ */
 async function predecessorsOf(
   { before, after, order, context }: Ground,
   name: string,

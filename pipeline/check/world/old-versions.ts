@@ -92,7 +92,9 @@ function placed(catalog: string | undefined): Pick<OldVersion, 'catalog'> {
   return catalog === undefined ? {} : { catalog };
 }
 
-/** Files of the same catalogs that were gone with the commits that added files below some places. */
+/**
+ * Files of the same catalogs that commits removed while they added files at these places: their history goes on there.
+ */
 async function movedFrom(
   { settings, scratch }: Repository,
   added: readonly EndedVersions[],

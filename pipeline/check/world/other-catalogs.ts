@@ -48,7 +48,7 @@ export async function readOthers(
   return { neighbors, ...(await readEverywhere(place, packages, read)) };
 }
 
-/** The touched packages where clusters of touched catalogs come from, and where they go. */
+/** The touched packages in the catalogs that clusters come from and go to with the platform. */
 async function neighborDrafts(
   place: Wide,
   touched: ReadonlyMap<string, ReadonlySet<string>>,

@@ -80,7 +80,7 @@ export async function listed(
   };
 }
 
-/** Reads these files, since only their content says whether they hold the packages. */
+/** Reads files that may hold the packages, because only their content tells. */
 export async function selectFiles(place: Ground, listed: ListedCatalog): Promise<MemberDraft> {
   const { context, reader } = place;
   const { name, packages, own, far } = listed;

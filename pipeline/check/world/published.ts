@@ -84,7 +84,7 @@ interface PastReading {
   readonly kept?: KeptVersions | undefined;
 }
 
-/** What catalogs had in old versions of their files, the latest first. */
+/** What catalogs ever had, from old versions of their files, the latest first. */
 export async function publishedIn(
   objects: ObjectReader,
   { versions, added = [], incomplete }: OldVersions,
@@ -240,7 +240,10 @@ async function filePast(
 const [NEWLINE, RETURN, SPACE, TAB] = [10, 13, 32, 9];
 const DASHES = Buffer.from('---');
 
-/** A line of three dashes at its beginning ends a document, wherever it stands. Most are known: none is made a text. */
+/**
+ * The documents of a YAML file as bytes, cut at lines that begin with three dashes. Most are known already and are never
+ * made texts.
+ */
 function documentsIn(content: Buffer): Buffer[] {
   const documents: Buffer[] = [];
   let start = 0;
@@ -281,7 +284,10 @@ async function blobsIn(text: string, limits: Limits, each: EachBlob): Promise<Bl
   return (await load({ files: () => Promise.resolve([file]) }, limits, each)).blobs;
 }
 
-/** Notes what a file had. Files come from the newest to the oldest: what is known already had a later last day. */
+/**
+ * Adds what an old version of a file had. Versions come from the newest to the oldest, so what is known already keeps its
+ * later day.
+ */
 function note(
   { channels, bundles }: FilePast,
   { id, date: last }: Pick<OldVersion, 'id' | 'date'>,

@@ -117,7 +117,7 @@ interface InstallSets extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
   readonly sets: Sided<readonly PublishedSet[]>;
 }
 
-/** Reads them. A set that the merged tree does not have is no longer published. */
+/** Reads the published install sets before and after the merge. A set that the merge removes is no longer published. */
 async function readInstallSets({
   objects,
   policy,

@@ -59,7 +59,11 @@ export const command: Command = {
   },
 };
 
-/** What kind of manifests these are, in opm's words. @throws PipelineError `not-found`, `usage` for an empty folder */
+/**
+ * The media type that opm gives to a folder of manifests.
+ *
+ * @throws PipelineError `not-found`, `usage` for an empty folder
+ */
 async function mediaTypeOf(path: string): Promise<BundleLabels['mediaType']> {
   const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);
   if (files.length === 0) throw new PipelineError('usage', `no manifests in ${path}`);

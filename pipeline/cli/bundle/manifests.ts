@@ -133,7 +133,7 @@ export const command: Command = {
   },
 };
 
-/** @throws PipelineError `usage` for a value that OLM or Kubernetes would refuse */
+/** Checks the values of options. @throws PipelineError `usage` for one that OLM or Kubernetes would refuse */
 function checkForms(invocation: Invocation, olm: 'v1' | 'v0'): void {
   releaseOf(invocation.text('release'));
   const forms: readonly (readonly [option: string, form: Form])[] = [
@@ -171,7 +171,7 @@ async function print(documents: readonly Json[] | undefined, terminal: Terminal)
   return 0;
 }
 
-/** @throws PipelineError `usage` for a bundle without what names it, or that cannot watch what it is to watch */
+/** What the options choose for the installation. @throws PipelineError `usage` if the bundle does not allow it */
 function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Terminal): InstallationOptions {
   const { csv, package: of } = bundle;
   if (!csv || of === '') {
@@ -201,7 +201,7 @@ function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Termi
   };
 }
 
-/** @throws PipelineError `usage` for a file that is not one YAML mapping */
+/** The settings for the operator's deployments in a file. @throws PipelineError `usage` if it is not one YAML mapping */
 function deploymentIn(path: string): Json {
   const { documents } = readManifestFile(path, readFileBytes(path));
   const [first, ...more] = documents;
@@ -230,7 +230,7 @@ const REFUSED: readonly RegExp[] = [
 /** How OLM v1 of a release installs: as cluster administrator, or by a service account. */
 type Installer = 'administrator' | 'account' | 'preview';
 
-/** @throws PipelineError `usage` for a release without OLM v1 */
+/** Who installs the bundle, by release of OLM v1. @throws PipelineError `usage` for a release without OLM v1 */
 function installerOf(invocation: Invocation): Installer {
   const release = releaseOf(invocation.text('release'));
   if (!accepts('extensionsV1alpha1', release)) {

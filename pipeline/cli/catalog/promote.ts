@@ -72,7 +72,10 @@ function onlyPackage(file: FileText, pkg: string): FileText[] {
   return pieces.some(({ blob }) => blob) ? [{ ...file, pieces }] : [];
 }
 
-/** The old package goes, the new files come; one that has a name of another package's file is put behind its text. */
+/**
+ * The edit that replaces a package's files by new ones. If another package uses the name of a new file, the new text is
+ * added to that file.
+ */
 function replacing(pkg: string, wanted: readonly FileText[]): Edit {
   return (files) => {
     const rest = new Map(

@@ -136,7 +136,7 @@ function exitOf({ findings, unanswered }: Resolution): ExitCode {
   return findings.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 
-/** Writes all or nothing: half a lock, or half of the pins, would pass for the whole. */
+/** Writes the lock and the pinned files, or nothing: half of them would pass for the whole. */
 function writeOutcome(resolution: Resolution, { root, lockPath, pinned }: Target): Outcome {
   const exit = exitOf(resolution);
   if (exit !== 0) return { resolution, findings: resolution.findings, exit, written: [] };

@@ -67,7 +67,7 @@ function channelsOf({ channels, defaultChannel }: Package, { channel, installed 
   return [...having.filter((name) => name === own), ...having.filter((name) => name !== own)];
 }
 
-/** Where a pin leads to another bundle or to an error: what OLM v1 does. */
+/** What OLM v1 would do if a pin does not lead to the installed bundle; undefined if it does. */
 function missed(
   { source, channel, version }: Pin,
   { catalogs, wanted }: { readonly catalogs: readonly ScopeCatalog[]; readonly wanted: Wanted },

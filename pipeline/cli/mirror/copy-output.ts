@@ -26,7 +26,7 @@ export function requestsOf(client: Pick<RegistryClient, 'traffic'>): number {
   return [...client.traffic().values()].reduce((sum, one) => sum + one.requests, 0);
 }
 
-/** A line for each image that could not be copied; one for all images of a registry that took nothing. */
+/** A line for each image that could not be copied; one for all images of a registry that accepted nothing. */
 export function failureLines({ failed, refused }: Pick<CopyReport, 'failed' | 'refused'>): string[] {
   const isOf = ({ destination }: FailedCopy, { registry }: Refusal): boolean =>
     destination.startsWith(`${registry}/`);

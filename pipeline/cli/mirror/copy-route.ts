@@ -42,7 +42,11 @@ interface WayOptions {
   readonly part?: number | undefined;
 }
 
-/** @throws PipelineError `usage`, `io`, `not-found`, `corrupt` */
+/**
+ * Opens source and destination of a copy: registries, or archives.
+ *
+ * @throws PipelineError `usage`, `io`, `not-found`, `corrupt`
+ */
 export async function openWay(
   invocation: Invocation,
   { directory }: Terminal,

@@ -181,7 +181,9 @@ function mappingBeside({ archive, files }: LoadedPlan, path: string): string {
   throw new PipelineError('corrupt', `${path} is missing, or the receipt of the archive has no digest of it`);
 }
 
-/** What signs, and the destinations of the index images of the plan. */
+/**
+ * The key that signs the copied state, and the index images that the statement is about; undefined if nothing is signed.
+ */
 function signingFor(
   { path }: Mapping,
   invocation: Invocation,

@@ -44,7 +44,7 @@ interface Plan {
   readonly catalogs: readonly string[];
 }
 
-/** The mappings of a plan's folder, of its report, or of a mapping.txt. */
+/** The mapping of a plan, given by its folder, its report or its mapping.txt. */
 function planAt(path: string): Plan {
   const file = isFolder(path) ? join(path, 'report.json') : path;
   checkPlanIn(dirname(file));

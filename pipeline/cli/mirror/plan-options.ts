@@ -111,7 +111,7 @@ export const NAMING_OPTIONS: Readonly<Record<string, Option>> = {
 
 const SCOPES: readonly Scope[] = ['repository', 'namespace', 'registry'];
 
-/** @throws PipelineError `usage` */
+/** How the options want images to be named in the mirror. @throws PipelineError `usage` */
 export function namingOptions(
   command: Command,
   invocation: Invocation,

@@ -32,7 +32,7 @@ const IMAGE_SET = 'imageset-config.yaml';
 const PATCHES = 'patches.sh';
 const LIST = 'upgrade.txt';
 
-/** @throws PipelineError `usage` */
+/** Plans the upgrade of a cluster and writes it. @throws PipelineError `usage` */
 export async function planClusterUpgrade(
   from: string,
   invocation: Invocation,
@@ -110,7 +110,7 @@ type Item =
       readonly drawbacks: readonly string[];
     };
 
-/** Operators are upgraded at the last release of their stage's version; those of the target's at the end. */
+/** The steps of an upgrade in order. Operators are upgraded after the last release of their stage's version. */
 function itemsOf({ releases, stages, cluster }: UpgradePlan): Item[] {
   const items: Item[] = [];
   const waiting = [...releases];

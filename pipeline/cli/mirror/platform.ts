@@ -85,7 +85,7 @@ export async function readPlatform(
 
 type GraphOutcome = Pick<Required<ReadCharts>, 'findings' | 'images'> & { readonly digest?: string };
 
-/** What is wrong with the graph does not stop the releases. */
+/** Builds the update graph's image. A problem with it is a finding, and does not stop the releases. */
 async function graphOf(
   platform: PlatformSelection,
   deletes: boolean,

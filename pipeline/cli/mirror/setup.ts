@@ -62,7 +62,7 @@ export const command: Command = {
 
 const NAME = 'portolan-mirror';
 
-/** @throws PipelineError `usage` */
+/** The schedule that the options describe. @throws PipelineError `usage` */
 function scheduleOf(
   { text, list, flag, needed }: Invocation,
   directory: string,

@@ -12,7 +12,11 @@ import type { Invocation } from '../command.ts';
 import { type InventoryRow, inventoryOf } from '../inventory/inventory.ts';
 import { readCluster } from '../inventory/open-clusters.ts';
 
-/** @throws PipelineError `usage` for what is not one cluster with a version, and as `inventory` */
+/**
+ * The cluster to upgrade, from an inventory or from its API.
+ *
+ * @throws PipelineError `usage` unless it is one cluster with a version, and as `inventory`
+ */
 export async function upgradingCluster(
   from: string,
   invocation: Invocation,

@@ -28,7 +28,7 @@ async function people(ask: Ask, question: string): Promise<string[]> {
   return (await list(ask, question, isPerson, PEOPLE)) ?? [];
 }
 
-/** @returns undefined after an empty answer, or too many that cannot be read */
+/** Asks for a list until every item is good. @returns undefined after an empty answer, or after too many bad ones */
 async function list(
   ask: Ask,
   question: string,
