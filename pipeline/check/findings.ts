@@ -25,7 +25,7 @@ import { otherImages, takenTags } from './content/release.ts';
 import type { Confirmed } from './content/tag-digests.ts';
 import { takenNames } from './content/taken-names.ts';
 import { checkTemplates } from './content/templates.ts';
-import { findUnlistedCatalogs, templatesAlone } from './content/unlisted-catalogs.ts';
+import { findUnlistedCatalogs, templatesAlone, withoutMoved } from './content/unlisted-catalogs.ts';
 import { checkExtras, NO_EXTRAS } from './extra-steps.ts';
 import { checkFleet, type FleetResult } from './fleet/check-fleet.ts';
 import { type FleetNumbers, fleetChange } from './fleet/fleet-audit.ts';
@@ -91,7 +91,7 @@ export async function findDefects(
   const { numbers, why } = ofCatalogs;
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
   const results = [
-    ...ofCatalogs.results
+    ...withoutMoved(ofCatalogs.results, ofFiles.unlisted)
       .map(ofExtras.soften)
       .map((result) => (numbers ? withNumbers(result, numbers) : result)),
     ...ofFiles.results,
@@ -146,7 +146,10 @@ function withUnanswered(references: ReferenceResult, whys: readonly string[]): R
   return { ...references, unchecked: [...references.unchecked, ...unchecked], unanswered: true };
 }
 
-interface FileResults extends Pick<Defects, 'results' | 'unchecked' | 'templatesAlone'> {}
+interface FileResults extends Pick<Defects, 'results' | 'unchecked' | 'templatesAlone'> {
+  /** Those of the results that are about catalogs in no place of the layout. */
+  readonly unlisted: readonly CatalogResult[];
+}
 
 /**
  * Checks the files next to catalogs: bundle directories, folders of operators, templates and the policy.
@@ -160,7 +163,7 @@ async function checkFiles(
 ): Promise<FileResults> {
   const { objects, change, policy } = scene;
   const unlisted = await findUnlistedCatalogs(scene);
-  if (!change.isRead) return { results: unlisted, unchecked: [], templatesAlone: [] };
+  if (!change.isRead) return { results: unlisted, unlisted, unchecked: [], templatesAlone: [] };
   const pull = await checkPullRequest(scene, outlines);
   const results = [
     ...pull.results,
@@ -171,10 +174,11 @@ async function checkFiles(
     ...unlisted,
   ];
   // A missing file is a consequence of the unreadable one.
-  if (change.unread.length > 0) return { results, unchecked: pull.unchecked, templatesAlone: [] };
+  if (change.unread.length > 0) return { results, unlisted, unchecked: pull.unchecked, templatesAlone: [] };
   const dangling = await danglingBundles(after, outlines);
   return {
     results: [...results, ...dangling.results, ...(await checkTemplates(after))],
+    unlisted,
     unchecked: [...pull.unchecked, ...dangling.unchecked],
     templatesAlone: await templatesAlone(objects, change, policy),
   };

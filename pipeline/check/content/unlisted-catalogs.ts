@@ -1,9 +1,11 @@
 /** Catalogs where the layout knows of none: nothing would check them, and so they never pass. */
 
+import { dirname } from 'node:path/posix';
 import { IGNORE_FILE, isIgnoreFile } from '../../../catalog/fbc/ignore.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Finding, Severity } from '../../../catalog/finding.ts';
+import { rule as packageRemoved } from '../../../catalog/rules/graph/package-removed.ts';
 import { rule } from '../../../catalog/rules/layout/unmatched.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import type { Change } from '../../change/change.ts';
@@ -43,22 +45,54 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const findings: Finding[] = [];
   for (const one of strange) {
     const file = fileOf(one);
-    if (!file || !(await isCatalog(objects, { id: file.id, path: one.path }, policy))) continue;
-    findings.push(unlisted(one.path, severity));
+    const held = file && (await catalogAt(objects, { id: file.id, path: one.path }, policy));
+    if (held) findings.push(unlisted(one.path, severity, one.after ? held : []));
   }
   const found = new Set(findings.map(({ location }) => location.file));
   for (const one of await strangeFiles(scene)) {
     if (found.has(one.path)) continue;
-    const bringsBlobs = one.comesToLight && (await isCatalog(objects, one.file, policy));
-    findings.push(bringsBlobs ? unlisted(one.path, severity) : unread(one, policy, severity));
+    const held = one.comesToLight ? await catalogAt(objects, one.file, policy) : undefined;
+    findings.push(held ? unlisted(one.path, severity, held) : unread(one, policy, severity));
   }
   return [{ findings, known: [], diffs: [] }];
 }
 
-function unlisted(path: string, severity: Severity): Finding {
+/** @param packages those that the file defines */
+function unlisted(path: string, severity: Severity, packages: readonly string[]): Finding {
   const message = `${path} contains catalog blobs, but no layout pattern matches it, so Portolan did not check it`;
   const hint = `add a pattern to layout.catalog in the policy, for example ${patternFor(path)}`;
-  return { rule: rule.id, severity, message, location: { file: path, line: 1, column: 1 }, hint };
+  const [only, ...others] = packages;
+  return {
+    rule: rule.id,
+    severity,
+    message,
+    location: { file: path, line: 1, column: 1 },
+    hint,
+    ...(only === undefined || others.length > 0 ? {} : { package: only }),
+  };
+}
+
+/** Results without packages as removed that a file defines in the folder where they were: that file is the error. */
+export function withoutMoved(
+  results: readonly CatalogResult[],
+  unlisted: readonly CatalogResult[],
+): CatalogResult[] {
+  const folders = new Map<string, Set<string>>();
+  for (const { severity, package: of, location } of unlisted.flatMap(({ findings }) => findings)) {
+    if (severity !== 'error' || of === undefined) continue;
+    folders.set(of, (folders.get(of) ?? new Set()).add(dirname(location.file)));
+  }
+  const isMoved = ({ rule: id, package: of = '', location, catalogs = [] }: Finding): boolean => {
+    const own = folders.get(of);
+    return (
+      id === packageRemoved.id &&
+      own !== undefined &&
+      own.has(dirname(location.file)) &&
+      own.size >= catalogs.length
+    );
+  };
+  if (folders.size === 0) return [...results];
+  return results.map((result) => ({ ...result, findings: result.findings.filter((one) => !isMoved(one)) }));
 }
 
 /** The finding about a file that a publish could not read; an error if the policy publishes its catalog. */
@@ -170,28 +204,32 @@ function fileOf({ before, after }: PathChange): PathChange['after'] {
 }
 
 /** Whether a file is a catalog or a part of one, by its blobs. One that is too large to read counts as such. */
-async function isCatalog(
+/** The packages that a file of a catalog defines; undefined for what is none. */
+async function catalogAt(
   objects: ObjectReader,
   { id, path }: { readonly id: string; readonly path: string },
   { limits, layout }: Policy,
-): Promise<boolean> {
+): Promise<readonly string[] | undefined> {
   const bytes = await bytesOf(objects, id, limits.fileBytes);
   // A file that is too large to read may be a catalog.
-  if (!bytes) return true;
+  if (!bytes) return [];
   const file = { path: 'file', read: () => bytes };
   const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
   const { packages, channels, bundles, deprecations, others } = blobs;
+  const defined = packages.map(({ name }) => name);
   if (layout.serves(path))
     return [...packages, ...channels, ...bundles, ...deprecations, ...others].some(
       ({ schema, package: of }) => of !== '' || !TEMPLATE.test(schema),
-    );
+    )
+      ? defined
+      : undefined;
   // Rendered bundles have names: a list of bundles without names is a template.
-  if (bundles.length > 0 && bundles.every(({ name }) => name === '')) return false;
+  if (bundles.length > 0 && bundles.every(({ name }) => name === '')) return undefined;
   // A package without channels and bundles is not a catalog, but it may be a part of one beside it.
-  return (
+  const isCatalog =
     channels.length + bundles.length + deprecations.length > 0 ||
-    (packages.length > 0 && layout.governs(path))
-  );
+    (packages.length > 0 && layout.governs(path));
+  return isCatalog ? defined : undefined;
 }
 
 async function bytesOf(objects: ObjectReader, id: string, most: number): Promise<Buffer | undefined> {

@@ -179,6 +179,36 @@ async function added(
   return JSON.parse((await portolan(repository.directory, ...words)).out);
 }
 
+test('a package in a file that no pattern matches, in the folder where it was, is not removed', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const text = catalog(TRAP[0] as Written);
+  const policy = `${POLICY}layout: {catalog: 'catalogs/{catalog}/{package}/catalog.yaml'}\n`;
+  const [a, b] = ['catalogs/v4.20/etcd', 'catalogs/v4.21/etcd'];
+  const base = repository.commit({
+    '.github/portolan.yaml': policy,
+    [`${a}/catalog.yaml`]: text,
+    [`${b}/catalog.yaml`]: text,
+  });
+  const found = async (files: Files): Promise<string[]> => {
+    const head = repository.commit(files, { parents: [base] });
+    const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+    const { findings } = JSON.parse((await portolan(repository.directory, ...words)).out);
+    return [...new Set<string>(findings.map(({ rule }: { rule: string }) => rule))].sort();
+  };
+  const gone = { [`${a}/catalog.yaml`]: null, [`${b}/catalog.yaml`]: null };
+  const moved = { [`${a}/index.yaml`]: text };
+  expect(await found({ ...gone, ...moved, [`${b}/index.yaml`]: text })).toEqual(['layout/unmatched']);
+  // Of one of two catalogs it is gone.
+  expect(await found({ ...gone, ...moved })).toContain('graph/package-removed');
+  const elsewhere = {
+    ...gone,
+    'catalogs/v4.20/other/index.yaml': text,
+    'catalogs/v4.21/other/index.yaml': text,
+  };
+  expect(await found(elsewhere)).toContain('graph/package-removed');
+});
+
 test.each([
   ['notes.txt', CHANNEL],
   ['.x', CHANNEL],
