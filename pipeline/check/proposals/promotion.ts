@@ -260,7 +260,7 @@ async function newsOf(objects: ObjectReader, { request, units, promoted }: News)
       { name: from, files: source },
       { name: to, files: next },
     ].map(({ name, files }) => ({ name, prefix: '', source: { files: async () => files.map(asSource) } }));
-    const catalogs = await readCatalogs(places);
+    const catalogs = await readCatalogs(places, request.policy.limits.entries);
     const worlds = await worldsOf({ catalogs, olm: ['v0', 'v1'], today, packages });
     return worlds.flatMap((world) => runForesight(world, RULES, ownSeverity));
   };

@@ -74,6 +74,12 @@ export async function diffRevisions(
     });
   const trees = { base: baseId, merged: await objects.treeOf(headId) };
   const change = await classifyChange(objects, trees, policy);
+  // A package that is beyond the limits must not look like one without changes.
+  const excess = change.unsafe.find(({ rule }) => rule === 'path/limits' || rule === 'fbc/limits');
+  if (excess) {
+    const { message, hint = '' } = excess;
+    throw new PipelineError('too-large', message, { hint });
+  }
   const reader = fileReader(objects, policy.limits);
   const { touched } = await touchedCatalogs({ objects, policy, trees, change }, reader);
   const changes = await Promise.all(

@@ -407,3 +407,32 @@ test('91: a change of files with millions of values is not read any further', as
   const { change } = await gate.judge({ head: files(3) });
   expect(change).toMatchObject({ isRead: true, unsafe: [] });
 });
+
+test('the entries of all changed packages count together, in each catalog', async () => {
+  const base = { [POLICY_PATH]: `${POLICY}limits: {entries: 4}\n` };
+  const versions = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'];
+  const head = (...names: readonly string[]): Files =>
+    Object.fromEntries(
+      names.flatMap((name) =>
+        ['v4.19', 'v4.20'].map((catalog) => [
+          `catalogs/${catalog}/${name}/catalog.yaml`,
+          catalogOf(name, versions.slice(0, 3)),
+        ]),
+      ),
+    );
+  const within = await gate.judge({ base, head: head('a', 'b') });
+  expect(within.change).toMatchObject({ isRead: true, unsafe: [] });
+  const one = { 'catalogs/v4.20/c/catalog.yaml': catalogOf('c', ['1.0.0']) };
+  const beyond = await gate.judge({ base, head: { ...head('a', 'b'), ...one } });
+  expect(beyond.change).toMatchObject({
+    isRead: false,
+    unsafe: [
+      {
+        rule: 'path/limits',
+        severity: 'error',
+        message:
+          'the changed packages have 13 entries in their channels, with the alternatives of their ranges; the limit is 12',
+      },
+    ],
+  });
+});

@@ -35,7 +35,7 @@ describe('without a policy', () => {
         depth: 100,
         aliases: 50,
         contextBytes: 268_435_456,
-        entries: 100_000,
+        entries: 10_000,
         nodes: 1_000_000,
       },
       merge: { mode: 'off' },

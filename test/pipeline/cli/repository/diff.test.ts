@@ -70,6 +70,52 @@ describe('portolan diff', () => {
     });
   });
 
+  test('a package beyond the limit of entries is not one without changes', async () => {
+    const skipRange = Array(10_000).fill('<1.0.0').join(' || ');
+    const large = (more: string): WrittenPackage => ({
+      versions: ['1.0.0'],
+      channels: { stable: [{ name: 'p.v1.0.0', skipRange: `${skipRange}${more}` }] },
+    });
+    const directory = folder();
+    for (const [name, more] of [
+      ['within', ''],
+      ['beyond', ' || <1.0.0'],
+    ] as const) {
+      mkdirSync(join(directory, name), { recursive: true });
+      writeFileSync(join(directory, name, 'catalog.json'), written({ p: large(more) }));
+    }
+    const within = await runCommand(['diff', 'within', 'within'], { directory });
+    expect(within).toMatchObject({ exit: 0, out: 'no changes\n' });
+    const said =
+      'the channels of package "p" have 10001 entries, with the alternatives of their ranges; the limit is 10000';
+    for (const command of [
+      ['diff', 'within', 'beyond'],
+      ['audit', 'beyond'],
+      ['graph', 'beyond'],
+      ['next', 'beyond', '--package', 'p'],
+    ]) {
+      const { exit, out, err } = await runCommand(command, { directory });
+      expect({ command, exit, out, err }).toMatchObject({
+        exit: 2,
+        out: '',
+        err: `portolan: beyond: ${said}\n  remove channels or entries\n`,
+      });
+    }
+    const source = makeRepository();
+    try {
+      source.commit({ [path]: written({ p: large('') }) });
+      source.commit({ [path]: written({ p: large(' || <1.0.0') }) }, { parents: ['main'] });
+      const words = ['diff', 'main~1', 'main', '--repo', source.directory];
+      expect(await runCommand(words, { directory })).toMatchObject({
+        exit: 2,
+        out: '',
+        err: expect.stringContaining(said),
+      });
+    } finally {
+      source.remove();
+    }
+  });
+
   test('directories without a package are no catalogs without changes', async () => {
     const directory = folder();
     for (const name of ['a', 'b']) {
