@@ -5,7 +5,7 @@ import { amount, fileLineText, linesText, shortList } from '../text.ts';
 
 /** @param all whether installations with an upgrade path have a line each, too */
 export function blameText(
-  { blamed, neverPublished }: BlameReport,
+  { blamed, neverPublished, notSearched }: BlameReport,
   { all }: { readonly all: boolean },
 ): string {
   const stuck = blamed.filter(({ state }) => state === 'stuck');
@@ -15,6 +15,7 @@ export function blameText(
     ...(all ? fine.flatMap(fineLines) : []),
     ...(!all && fine.length > 0 ? [`not stuck: ${amount(fine.length, 'installation')}`] : []),
     ...neverPublished.map((name) => `${name}: no catalog of this branch has or had this version`),
+    ...notSearched.map((name) => `${name}: not searched, because the time limit was reached (--timeout)`),
   ];
   return linesText(lines);
 }

@@ -225,6 +225,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/publish/attest/attest.test.ts',
   },
   {
+    attack: 100,
+    without: 'an end of rehearsals',
+    file: 'pipeline/check/rehearsal/history.ts',
+    text: 'if (limit?.isOver()) {',
+    instead: 'if (limit === null) {',
+    test: 'test/pipeline/cli/repository/rehearse.test.ts',
+  },
+  {
+    attack: 100,
+    without: 'an end of searches through the history',
+    file: 'pipeline/check/blame/package-states.ts',
+    text: 'if (limit?.isOver()) throw new OutOfTime();',
+    instead: '',
+    test: 'test/pipeline/cli/repository/blame.test.ts',
+  },
+  {
     attack: 71,
     without: 'counting the lines of CODEOWNERS',
     file: 'pipeline/policy/owners/code-owners.ts',

@@ -17,6 +17,7 @@ import type { MergedCommit } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pastLayouts } from '../rehearsal/past-layouts.ts';
+import { OutOfTime, type TimeLimit } from '../rehearsal/time-limit.ts';
 import { type History, type PackageState, packageHistory } from './package-states.ts';
 
 interface BlameRequest {
@@ -26,6 +27,7 @@ interface BlameRequest {
   readonly installations: readonly FleetInstallation[];
   /** Name of the only catalog to look at; without it, those of the installation's platform version, else all. */
   readonly catalog?: string | undefined;
+  readonly limit: TimeLimit;
 }
 
 /** One installation in one or more catalogs that have the same history of it. As JSON part of a public interface. */
@@ -73,32 +75,42 @@ export interface BlameReport {
   readonly blamed: readonly Blamed[];
   /** Installations that no catalog has or had: package and version. */
   readonly neverPublished: readonly string[];
+  /** Installations for which the time did not suffice: package and version. */
+  readonly notSearched: readonly string[];
 }
 
 /** Finds since when installations are stuck in the catalogs of a branch. */
 export async function blame(
   repository: Repository,
-  { tip, policy, installations, catalog }: BlameRequest,
+  { tip, policy, installations, catalog, limit }: BlameRequest,
 ): Promise<BlameReport> {
-  const history = await packageHistory(repository, tip, policy);
+  const history = await packageHistory(repository, tip, { policy, limit });
   const search = { repository, history, policy };
   const blamed: Blamed[] = [];
   const neverPublished: string[] = [];
+  const notSearched: string[] = [];
   for (const installation of distinct(installations)) {
-    const found: Blamed[] = [];
-    for (const name of catalogsOf(history, installation, catalog)) {
-      const one = await blameIn(search, installation, name);
-      if (one) found.push(one);
+    const name = `${installation.package} ${installation.version || installation.name}`;
+    try {
+      const found: Blamed[] = [];
+      for (const one of catalogsOf(history, installation, catalog)) {
+        const cause = await blameIn(search, installation, one);
+        if (cause) found.push(cause);
+      }
+      blamed.push(...joined(found));
+      if (found.length === 0) neverPublished.push(name);
+    } catch (error) {
+      if (!(error instanceof OutOfTime)) throw error;
+      limit.left++;
+      notSearched.push(name);
     }
-    blamed.push(...joined(found));
-    if (found.length === 0)
-      neverPublished.push(`${installation.package} ${installation.version || installation.name}`);
   }
   return {
     apiVersion: 'portolan/v1alpha1',
     kind: 'BlameReport',
     blamed,
     neverPublished: [...new Set(neverPublished)],
+    notSearched: [...new Set(notSearched)],
   };
 }
 

@@ -7,6 +7,7 @@ import { catalogUnits } from '../../change/unit.ts';
 import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { OutOfTime, type TimeLimit } from '../rehearsal/time-limit.ts';
 import { endedVersions } from '../world/old-versions.ts';
 
 /** The state of a package from one merge until the next one that changed it. */
@@ -15,7 +16,7 @@ export interface PackageState {
   readonly merge: MergedCommit | undefined;
   /** Id of a commit with this state. */
   readonly commit: string;
-  /** The catalog, with the packages that were asked for. */
+  /** The catalog, with the packages that were asked for. @throws OutOfTime */
   readonly world: () => Promise<World>;
 }
 
@@ -43,7 +44,11 @@ interface Touching {
 }
 
 /** Reads which merges of a branch changed what. */
-export async function packageHistory(repository: Repository, tip: string, policy: Policy): Promise<History> {
+export async function packageHistory(
+  repository: Repository,
+  tip: string,
+  { policy, limit }: { readonly policy: Policy; readonly limit?: TimeLimit },
+): Promise<History> {
   const merges = new Map((await mergedCommits(repository, tip, [])).map((merge) => [merge.id, merge]));
   const touching: Touching[] = [];
   for (const { commit, versions, added, gone } of await endedVersions(repository, tip, [])) {
@@ -53,7 +58,7 @@ export async function packageHistory(repository: Repository, tip: string, policy
   }
   const units = await catalogUnits(repository.objects, tip, policy.layout);
   const here = [...units.values()].map(({ catalog }) => catalog);
-  const ground = { tip, touching, policy };
+  const ground = { tip, touching, policy, limit };
   // Of one package at a time: a fleet may have hundreds, each with many states.
   let current = '';
   const known = new Map<string, readonly PackageState[]>();
@@ -89,6 +94,7 @@ interface Ground {
   readonly tip: string;
   readonly touching: readonly Touching[];
   readonly policy: Policy;
+  readonly limit?: TimeLimit | undefined;
   readonly reader: BlobReader;
 }
 
@@ -98,7 +104,7 @@ interface Ground {
  */
 function statesOf(
   { objects }: Repository,
-  { tip, touching, policy, reader }: Ground,
+  { tip, touching, policy, limit, reader }: Ground,
   { catalog, package: name }: StateQuestion,
 ): PackageState[] {
   const merges = touching.filter(({ packages }) =>
@@ -115,6 +121,7 @@ function statesOf(
       merge,
       commit,
       world: () => {
+        if (limit?.isOver()) throw new OutOfTime();
         world ??= worldAt(commit);
         return world;
       },

@@ -119,7 +119,7 @@ export async function monitor(
   const entries: MonitorEntry[] = [];
   let unconfirmed = 0;
   if (policy && kept.length > 0) {
-    const history = await packageHistory(repository, tip, policy);
+    const history = await packageHistory(repository, tip, { policy });
     // By package: the states of a package are read once.
     for (const one of [...kept].sort((a, b) => (a.of < b.of ? -1 : a.of > b.of ? 1 : 0))) {
       const search = { repository, tip, history, today };

@@ -12,6 +12,7 @@ import type { CheckReport } from '../report.ts';
 import { type CheckRequest, keptReadings } from '../request.ts';
 import { type EndedVersions, endedVersions, type OldVersion, oldVersions } from '../world/old-versions.ts';
 import type { HistoryOf } from '../world/publication-history.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 /** As JSON part of a public interface. */
 export interface HistoryAudit {
@@ -93,6 +94,8 @@ interface MergesAsked {
   readonly merges: readonly MergedCommit[];
   /** Further settings for the check of a merge. */
   readonly more: (merge: MergedCommit) => Omit<CheckRequest, 'base' | 'head' | 'today'>;
+  /** Ends the checks, and learns how many merges are left. */
+  readonly limit?: TimeLimit | undefined;
 }
 
 export interface CheckedMerge {
@@ -106,12 +109,16 @@ const ROUNDS = 20;
 /** Checks merges as if each were a pull request onto the commit before it. @param tell called before each of them */
 export async function* checkedMerges(
   repository: Repository,
-  { tip, paths, merges, more }: MergesAsked,
+  { tip, paths, merges, more, limit }: MergesAsked,
   tell: (done: number) => void,
 ): AsyncGenerator<CheckedMerge> {
   const ended = await endedVersions(repository, tip, paths);
   const kept = keptReadings();
   for (const [i, merge] of merges.entries()) {
+    if (limit?.isOver()) {
+      limit.left += merges.length - i;
+      return;
+    }
     tell(i);
     const { id, before, date } = merge;
     const past = pastBefore(repository, { ended, id, before, paths });

@@ -16,11 +16,13 @@ import type { Person } from '../../policy/identity.ts';
 import type { Layout } from '../../policy/layout.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { amount } from '../../text.ts';
 import { type CheckReport, enforcedState, type ReportState } from '../report.ts';
 import type { CheckRequest } from '../request.ts';
 import { type CheckedMerge, checkedMerges, HARM, shallowness } from './history.ts';
 import { isSuspect, type LeftOutFiles, type PastLayout, pastLayouts, withLayout } from './past-layouts.ts';
 import { type Intended, silencing } from './silencing.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 export interface RehearsalRequest {
   /** Revision of the branch's tip. */
@@ -30,6 +32,7 @@ export interface RehearsalRequest {
   readonly policy: NonNullable<CheckRequest['policy']>;
   /** The day from which proposed waivers last, `YYYY-MM-DD`; that of the latest merge if that is later, or without it. */
   readonly today?: string;
+  readonly limit?: TimeLimit;
   /** Told before each merge is checked. */
   readonly progress?: (state: {
     readonly done: number;
@@ -101,7 +104,7 @@ interface StrandedMonth {
  * @throws PipelineError `usage` for a policy that cannot be read, `not-found`
  */
 export async function rehearse(repository: Repository, request: RehearsalRequest): Promise<Rehearsal> {
-  const { head, count, policy, progress } = request;
+  const { head, count, policy, limit, progress } = request;
   const { policy: read, findings } = readPolicy(policy.bytes, RULE_IDS);
   if (!read)
     throw new PipelineError('usage', `the policy cannot be read: ${findings[0]?.message ?? policy.path}`);
@@ -115,6 +118,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     tip,
     paths: catalogFolders(read.layout),
     merges,
+    limit,
     // Leave presets out: the repository's own gate checked these merges at their time.
     more: (merge: MergedCommit) => ({ policy, presets: [], ...peopleOf(merge) }),
   };
@@ -154,9 +158,10 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     const other = { path: policy.path, bytes: Buffer.from(text) };
     const paths = catalogFolders(readPolicy(other.bytes, RULE_IDS).policy?.layout ?? read.layout);
     const more = (merge: MergedCommit) => ({ policy: other, presets: [], ...peopleOf(merge) });
-    for await (const checked of checkedMerges(repository, { tip, paths, merges: own, more }, () => undefined))
-      take(checked);
+    const again = { tip, paths, merges: own, more, limit };
+    for await (const checked of checkedMerges(repository, again, () => undefined)) take(checked);
   }
+  if (limit && limit.left > 0) unchecked.unshift({ what: amount(limit.left, 'merge'), why: limit.why });
   const place = new Map(merges.map(({ id }, i) => [id, i]));
   rehearsed.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
   return {

@@ -4,6 +4,7 @@ import type { Olm } from '../../../catalog/olm/foresight/world.ts';
 import { tryParseVersion } from '../../../catalog/version/version.ts';
 import { blame } from '../../check/blame/blame.ts';
 import { mustGatherInstallations } from '../../check/blame/must-gather.ts';
+import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository } from '../../git/repository.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
@@ -11,10 +12,13 @@ import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { blameText } from '../../report/blame-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount } from '../../text.ts';
-import { type Command, type Invocation, usageError } from '../command.ts';
+import { type Command, countOption, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, RANGE } from '../formed-option.ts';
 import { printErrors } from '../rendering.ts';
+
+/** How long histories are searched if nobody says it, in s. */
+const SECONDS = 120;
 
 export const command: Command = {
   words: 'blame',
@@ -42,13 +46,14 @@ export const command: Command = {
         'instead of PACKAGE: file that lists what your clusters have installed (portolan inventory), to search for all that are stuck; repeat it to combine files',
     },
     'must-gather': { value: 'DIR', description: 'instead of PACKAGE: must-gather of a cluster' },
+    timeout: { value: 'SECONDS', description: `time after which the search ends (default: ${SECONDS})` },
     format: { value: 'text|json', description: 'output format (default: text)' },
   },
   details: [
     'Names the merge since which an installed version has no upgrade path to a channel head, and the smallest fix in the',
     'catalog as it is now. Portolan resolves each state of the package with the resolver of the cluster, from the latest back',
     'to the last one in which the version could upgrade. Nothing outside the clone is contacted. The exit code is 1 if an',
-    'installation is stuck, and 2 if it is not known since when.',
+    'installation is stuck, and 2 if it is not known since when, or if the time did not suffice.',
   ].join('\n'),
   examples: [
     'portolan blame etcd --version 0.9.2 --channel alpha',
@@ -57,6 +62,7 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     const installations = await installationsOf(invocation, terminal);
+    const limit = timeLimit(countOption(command, invocation, 'timeout') ?? SECONDS, () => +terminal.now());
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
     try {
@@ -65,12 +71,13 @@ export const command: Command = {
       if (printErrors(findings, terminal) || !policy)
         throw new PipelineError('usage', 'the policy is not valid');
       const catalog = invocation.text('catalog');
-      const report = await blame(repository, { tip, policy, installations, catalog });
+      const report = await blame(repository, { tip, policy, installations, catalog, limit });
       const isAsked = invocation.operands.length > 0;
       const isJson = invocation.word('format', ['text', 'json']) === 'json';
       await terminal.out(
         isJson ? `${JSON.stringify(report, null, 2)}\n` : blameText(report, { all: isAsked }),
       );
+      if (limit.left > 0) return 2;
       if (report.blamed.length === 0) throw unknownVersion(installations, catalog);
       const causes = report.blamed.flatMap(({ cause }) => cause ?? []);
       if (causes.some(({ kind }) => kind === 'unknown')) return 2;

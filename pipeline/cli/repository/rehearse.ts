@@ -1,5 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { rehearse } from '../../check/rehearsal/rehearsal.ts';
+import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
@@ -15,6 +16,8 @@ import { rehearsalPolicy } from './rehearsal-policy.ts';
 
 /** How many merges are checked if nobody says it. */
 const MERGES = 200;
+/** How long merges are checked if nobody says it, in s: 200 merges of the largest known repositories take a minute. */
+const SECONDS = 120;
 const PAGE = 'portolan-rehearsal.html';
 
 export const command: Command = {
@@ -24,6 +27,10 @@ export const command: Command = {
     repo: { value: 'DIR', description: 'path of a clone (default: current directory)' },
     head: { value: 'REF', description: 'branch whose merges are checked (default: HEAD)' },
     last: { value: 'N', description: `number of merges, the latest (default: ${MERGES})` },
+    timeout: {
+      value: 'SECONDS',
+      description: `time after which no other merge is checked (default: ${SECONDS})`,
+    },
     policy: {
       value: 'FILE',
       description:
@@ -39,11 +46,13 @@ export const command: Command = {
   details: [
     'Checks past merges as the gate would have checked them, and needs no configuration: what fails and why, who',
     'would have been asked for an approval, and which clusters would have been stranded. Past reviews are not known, so a',
-    'merge that needs an approval counts as passing after it. Nothing outside the clone is contacted.',
+    'merge that needs an approval counts as passing after it. Nothing outside the clone is contacted. The exit code',
+    'is 2 if the time did not suffice for all merges.',
   ].join('\n'),
   examples: ['portolan rehearse', 'portolan rehearse --repo ../catalogs --last 50 --admin alice'],
   run: async (invocation, terminal) => {
     const count = countOption(command, invocation, 'last') ?? MERGES;
+    const limit = timeLimit(countOption(command, invocation, 'timeout') ?? SECONDS, () => +terminal.now());
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
     const { tell, clear } = progressLine(terminal);
@@ -58,6 +67,7 @@ export const command: Command = {
         head,
         count,
         policy,
+        limit,
         today: terminal.now().toISOString().slice(0, 10),
         progress: ({ done, merges, stopped }) =>
           tell(() => `${done} of ${merges} merges checked, ${stopped} fail`),
@@ -71,7 +81,7 @@ export const command: Command = {
       const isJson = invocation.word('format', ['text', 'json']) === 'json';
       await terminal.out(isJson ? `${JSON.stringify(rehearsal, null, 2)}\n` : rehearsalText(rehearsal));
       terminal.err(`policy: ${policy.path}\npage: ${page}\n`);
-      return 0;
+      return limit.left > 0 ? 2 : 0;
     } finally {
       clear();
       await repository.close();

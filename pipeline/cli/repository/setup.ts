@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { failedPresets } from '../../check/rehearsal/preset-trial.ts';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
+import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { fileError, linkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
@@ -40,6 +41,8 @@ const MERGES = 20;
 /** With many catalogs a merge takes long: how many catalogs are checked in all, and the fewest merges. */
 const MOST = 240;
 const FEWEST = 3;
+/** How long they are checked, in s. */
+const SECONDS = 60;
 
 export const command: Command = {
   words: 'setup',
@@ -124,12 +127,14 @@ export const command: Command = {
       ];
       await terminal.out(linesText(lines));
       const last = asked ?? Math.max(FEWEST, Math.min(MERGES, Math.floor(MOST / found.catalogs.length)));
+      const limit = timeLimit(SECONDS, () => +terminal.now());
       if (policy && last > 0) {
-        const proof = await pastMerges(repository, { head: request.commit, count: last, policy }, terminal);
+        const past = { head: request.commit, count: last, policy, limit };
+        const proof = await pastMerges(repository, past, terminal);
         await terminal.out(linesText(proof));
       }
       if (fresh.length > 0 && !invocation.flag('dry-run')) await terminal.out(NEXT);
-      return 0;
+      return limit.left > 0 ? 2 : 0;
     } finally {
       await repository.close();
     }

@@ -232,3 +232,19 @@ test.each([
 ])('the pull request of %j is %s', (subject, number) => {
   expect(pullRequestOf(subject)).toBe(number);
 });
+
+test('100: an installation for which the time did not suffice is not said to be fine', async () => {
+  const { git } = past(chain([A, B]), trap([A, B, C]), trap([A, B, C, D]));
+  let seconds = 0;
+  const now = (): Date => {
+    seconds += 100;
+    return new Date(1000 * seconds);
+  };
+  const words = ['blame', 'p', '--version', A];
+  const late = await runCommand([...words, '--timeout', '150'], { directory: git.directory, now });
+  expect(late).toMatchObject({
+    exit: 2,
+    out: `p ${A}: not searched, because the time limit was reached (--timeout)\n`,
+  });
+  expect((await runCommand(words, { directory: git.directory })).exit).toBe(1);
+});

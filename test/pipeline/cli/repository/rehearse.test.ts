@@ -50,7 +50,30 @@ test('takes the policy of the branch, or the one that is given', async () => {
   expect([given.exit, given.err]).toEqual([2, expect.stringContaining('none.yaml')]);
 });
 
+test('100: merges for which the time did not suffice are not passed over in silence', async () => {
+  const { directory: repo, chain, remove } = makeRepository();
+  onTestFinished(remove);
+  const at = (...versions: string[]) => ({ 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', versions) });
+  const past = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'];
+  const head = chain(...past.map((_, i) => at(...past.slice(0, i + 1)))).at(-1) ?? '';
+  const words = ['rehearse', '--repo', repo, '--head', head, '--admin', 'grace'];
+  // Each look at the clock takes 100 s: the first merge is checked, and no other.
+  let seconds = 0;
+  const now = (): Date => {
+    seconds += 100;
+    return new Date(Date.UTC(2026, 0, 1) + 1000 * seconds);
+  };
+  const { exit, out } = await runCommand([...words, '--timeout', '350'], { directory: folder(), now });
+  expect([exit, out]).toEqual([2, expect.stringContaining('of 1 merge ')]);
+  expect(out).toContain('Not checked:\n  2 merges: the time limit of 350 s was reached\n');
+  expect(await runCommand(words, { directory: folder() })).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining('of 3 merges '),
+  });
+});
+
 test.each([
+  [['--timeout', '0'], '--timeout must be 1 or more'],
   [['--last', '0'], '--last must be 1 or more'],
   [['--admin', 'a b'], '--admin must be LOGIN'],
 ])('%j is refused', async (more, message) => {
