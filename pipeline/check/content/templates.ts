@@ -4,6 +4,7 @@
  * a basic template says its channels and the images of its bundles itself.
  */
 
+import { dirname } from 'node:path/posix';
 import type { Blobs, Channel } from '../../../catalog/fbc/model.ts';
 import { locate } from '../../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
@@ -14,6 +15,7 @@ import { BASIC_SCHEMA, writtenInBasic } from '../../../catalog/opm/template/basi
 import { TemplateError } from '../../../catalog/opm/template/template.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { quoted } from '../../../catalog/rules/rule.ts';
+import { isWithin } from '../../change/catalogs.ts';
 import { emptyContent, type FileReader, loadedFiles, readContent } from '../../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
 import { whyUnreadable } from '../../git/source.ts';
@@ -33,8 +35,9 @@ interface Scene extends CheckScene {
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */
 export async function checkTemplates(scene: Scene): Promise<CatalogResult[]> {
   const { base, merged } = scene.trees;
+  const beside = { findings: await besideFindings(scene), known: [], diffs: [] };
   const names = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
-  if (names.length === 0) return [];
+  if (names.length === 0) return [beside];
   const before = await driftIn(
     scene,
     base,
@@ -47,6 +50,7 @@ export async function checkTemplates(scene: Scene): Promise<CatalogResult[]> {
   );
   const old = new Set(before.map(({ message }) => message));
   return [
+    beside,
     {
       findings: after.filter(({ message }) => !old.has(message)),
       known: after.filter(({ message }) => old.has(message)),
@@ -73,7 +77,11 @@ async function driftIn(scene: Scene, tree: string, names: readonly string[]): Pr
     const own = units.filter((unit) => unit.package === name);
     found.push(...mappingFindings(mapped, own), ...(await templateFindings(scene, { ...mapped, tree }, own)));
   }
-  const severityOf = severitiesOf(scene.policy);
+  return underPolicy(scene, found);
+}
+
+function underPolicy({ policy }: Pick<CheckScene, 'policy'>, found: readonly Finding[]): Finding[] {
+  const severityOf = severitiesOf(policy);
   return found.flatMap((finding) => {
     const rule = RULES.find(({ id }) => id === finding.rule);
     const severity = rule ? severityOf(rule) : finding.severity;
@@ -179,7 +187,7 @@ async function templateFindings(
   units: readonly CatalogUnit[],
 ): Promise<Finding[]> {
   const found = new Map<string, Finding>();
-  for (const { template, type, catalogs } of placed.mappings.filter((one) => one.type === BASIC_SCHEMA)) {
+  for (const { template, catalogs } of placed.mappings.filter((one) => one.type === BASIC_SCHEMA)) {
     const path = templatePath(placed, template);
     const wanted = await templateAt(scene, placed.tree, path);
     if (!wanted) continue;
@@ -187,21 +195,97 @@ async function templateFindings(
       const is = await contentOf(scene, placed, unit);
       const difference = differenceOf(wanted, is);
       if (!difference) continue;
-      const message = `${path} and its rendered catalog differ: ${difference.text}`;
-      const known = found.get(message);
-      found.set(message, {
-        rule: 'drift/template',
-        severity: 'warning',
-        message,
-        location: difference.location ?? { file: path, line: 1, column: 1 },
-        hint: `portolan opm alpha render-template ${type.replace('olm.template.', '')} ${shellWord(path)} > ${shellWord(`${unit.path}/catalog.yaml`)}`,
-        package: placed.name,
-        catalogs: [...(known?.catalogs ?? []), unit.catalog].sort(compareText),
-      });
+      const finding = driftFinding(difference, { path, unit, name: placed.name });
+      const known = found.get(finding.message);
+      const all = [...(known?.catalogs ?? []), unit.catalog].sort(compareText);
+      found.set(finding.message, { ...finding, catalogs: all });
     }
   }
   return [...found.values()];
 }
+
+interface Pair {
+  /** Path of the template. */
+  readonly path: string;
+  readonly unit: CatalogUnit;
+  /** Name of the package. */
+  readonly name: string;
+}
+
+function driftFinding({ text, location }: Difference, { path, unit, name }: Pair): Finding {
+  const file = /\.(?:ya?ml|json)$/.test(unit.path) ? unit.path : `${unit.path}/catalog.yaml`;
+  return {
+    rule: 'drift/template',
+    severity: 'warning',
+    message: `${path} and its rendered catalog differ: ${text}`,
+    location: location ?? { file: path, line: 1, column: 1 },
+    hint: `portolan opm alpha render-template basic ${shellWord(path)} > ${shellWord(file)}`,
+    package: name,
+    catalogs: [unit.catalog],
+  };
+}
+
+/**
+ * Findings about a template in the folder that its catalog is in, which no mapping names: that the catalog is rendered from
+ * it is certain where the two are the same on the base branch.
+ */
+async function besideFindings(scene: Scene): Promise<Finding[]> {
+  const { base, merged } = scene.trees;
+  const unitsOf = async (tree: string): Promise<CatalogUnit[]> =>
+    [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()].filter(({ made }) => !made);
+  const before = await unitsOf(base);
+  const after = await unitsOf(merged);
+  const found: Finding[] = [];
+  for (const path of await templatesBeside(scene, before)) {
+    const [was, is] = [await templateAt(scene, base, path), await templateAt(scene, merged, path)];
+    const name = was?.packages[0]?.name;
+    if (!was || !is || name === undefined) continue;
+    const inFolder = before.filter((unit) => isWithin(unit.root, dirname(path)));
+    const [own, ...others] = inFolder.filter((unit) => (unit.package ?? name) === name);
+    const now = after.find((unit) => unit.path === own?.path);
+    if (!own || !now || others.length > 0) continue;
+    if (differenceOf(was, await contentOf(scene, { tree: base, name }, own))) continue;
+    const difference = differenceOf(is, await contentOf(scene, { tree: merged, name }, now));
+    if (difference) found.push(driftFinding(difference, { path, unit: now, name }));
+  }
+  return underPolicy(scene, found);
+}
+
+/** Paths of files that may be templates of catalogs that change, or that change themselves, in folders above a single catalog. */
+async function templatesBeside(
+  { objects, change, trees }: Scene,
+  units: readonly CatalogUnit[],
+): Promise<Set<string>> {
+  const catalogsBelow = new Map<string, Set<string>>();
+  const above = ({ root }: CatalogUnit): string[] => {
+    const names = root.split('/').slice(0, -1);
+    return names.map((_, i) => names.slice(0, i + 1).join('/'));
+  };
+  for (const unit of units)
+    for (const folder of above(unit))
+      catalogsBelow.set(folder, (catalogsBelow.get(folder) ?? new Set()).add(unit.catalog));
+  const isOwn = (folder: string): boolean => catalogsBelow.get(folder)?.size === 1;
+  const changed = new Set(change.paths.flatMap(({ catalog }) => catalog ?? []));
+  const folders = new Set(
+    units
+      .filter(({ catalog }) => changed.has(catalog))
+      .flatMap(above)
+      .filter(isOwn),
+  );
+  const paths = new Set(
+    change.paths
+      .filter(({ area, path }) => area !== 'catalog' && TEMPLATE_FILE.test(path) && isOwn(dirname(path)))
+      .map(({ path }) => path),
+  );
+  for (const folder of folders) {
+    const entry = await entryAt(objects, trees.base, folder);
+    for (const { name } of entry ? await objects.tree(entry.id) : [])
+      if (TEMPLATE_FILE.test(name)) paths.add(`${folder}/${name}`);
+  }
+  return paths;
+}
+
+const TEMPLATE_FILE = /\.(?:ya?ml|json)$/;
 
 /** Path of a template in a mapping. */
 export function templatePath({ folder }: Mapped, template: string): string {
@@ -211,6 +295,7 @@ export function templatePath({ folder }: Mapped, template: string): string {
 async function templateAt({ objects }: CheckScene, tree: string, path: string): Promise<Blobs | undefined> {
   const file = await entryAt(objects, tree, path);
   if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
+  if (((await objects.info(file.id))?.size ?? 0) > FILE_BYTES) return undefined;
   try {
     return writtenInBasic({ file: path, bytes: (await objects.read(file.id, FILE_BYTES)).bytes }, []);
   } catch (error) {
@@ -222,7 +307,7 @@ async function templateAt({ objects }: CheckScene, tree: string, path: string): 
 
 async function contentOf(
   { objects, reader }: Scene,
-  { tree, name }: Placed,
+  { tree, name }: Pick<Placed, 'tree' | 'name'>,
   unit: CatalogUnit,
 ): Promise<Blobs> {
   const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));

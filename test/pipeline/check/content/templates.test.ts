@@ -161,3 +161,28 @@ test('a catalog is not read again to compare it with its template', async () => 
   // Each for what it holds and for the layout or the past, and not for the comparison.
   expect([timesRead(head, changed), timesRead(base, untouched)]).toEqual([2, 2]);
 });
+
+test('a template beside its catalog needs no mapping: it is its template where both are the same on the base branch', async () => {
+  const layout = "layout: {catalog: '{catalog:v*.*}/catalog/{package}/catalog.yaml'}";
+  const [old, both] = [['1.0.0'], ['1.0.0', '1.1.0']];
+  const files = (minor: string, ofTemplate: string[], ofCatalog: string[]): Files => ({
+    [`${minor}/catalog-template.yaml`]: template(...ofTemplate),
+    [`${minor}/catalog/etcd/catalog.yaml`]: catalogOf('etcd', ofCatalog),
+  });
+  const policy = `apiVersion: portolan/v1alpha1\nkind: Portolan\n${layout}\n`;
+  const tree: Files = {
+    '.github/portolan.yaml': policy,
+    ...files('v4.19', old, old),
+    ...files('v4.20', old, old),
+  };
+  const found = async (head: Files, base: Files = tree): Promise<string[]> =>
+    (await drift(base, head)).findings;
+  const only = (path: string, of: string): string =>
+    `warning ${path}: v4.20/catalog-template.yaml and its rendered catalog differ: the entry "etcd.v1.1.0" in channel "stable" is only in the ${of}`;
+  const path = 'v4.20/catalog-template.yaml';
+  expect(await found(files('v4.20', both, old))).toEqual([only(path, 'template')]);
+  expect(await found(files('v4.20', old, both))).toEqual([only(path, 'catalog')]);
+  expect(await found(files('v4.20', both, both))).toEqual([]);
+  // On the base branch, they are not the same: nobody knows whether the one is rendered from the other.
+  expect(await found(files('v4.20', both, old), { ...tree, ...files('v4.20', old, both) })).toEqual([]);
+});
