@@ -24,6 +24,8 @@ export interface CompanionSource {
   readonly tags: TagLists;
   /** Whether a registry keeps lists of referrers itself; undefined when that is not known. */
   readonly keepsReferrers: (registry: string) => boolean | undefined;
+  /** By registry: the first list of referrers. All others wait for it, since it tells whether there is an API. */
+  readonly firstLists: Map<string, Promise<unknown>>;
 }
 
 /**
@@ -70,12 +72,19 @@ async function signatureTags(
 async function referrers(
   image: Reference,
   digest: string,
-  { registry, listed, keepsReferrers }: Search,
+  { registry, listed, keepsReferrers, firstLists }: Search,
 ): Promise<Companion[]> {
+  const first = firstLists.get(image.registry);
+  if (first) await first;
   // Without an API the list is in a tag, and the tags are known.
   if (keepsReferrers(image.registry) === false && listed && !listed.has(digest.replace(':', '-'))) return [];
-  const listing = await registry.listReferrers(image, digest);
-  return listing.map((one) => ({ reference: withDigest(image, one.digest), subject: digest }));
+  const listing = registry.listReferrers(image, digest);
+  if (!first && !firstLists.has(image.registry))
+    firstLists.set(
+      image.registry,
+      listing.catch(() => undefined),
+    );
+  return (await listing).map((one) => ({ reference: withDigest(image, one.digest), subject: digest }));
 }
 
 /** The error of something that could not be copied along, naming the image that it belongs to. */

@@ -70,7 +70,12 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
     progress,
     writes,
     mover: createBlobMover({ putBlob }, ports.memory, progress),
-    sources: { registry: ports.from, tags: createTagLists(ports.from), keepsReferrers: ports.keepsReferrers },
+    sources: {
+      registry: ports.from,
+      tags: createTagLists(ports.from),
+      keepsReferrers: ports.keepsReferrers,
+      firstLists: new Map(),
+    },
     destinations: createTagLists(ports.to),
     checksLists: request.checksLists === true,
   };

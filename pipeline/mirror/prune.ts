@@ -141,7 +141,7 @@ async function companionsBelow(
   digest: string,
   { registry, tags, depth }: Places & { readonly depth: number },
 ): Promise<Reference[]> {
-  const source = { registry, tags, keepsReferrers: () => undefined };
+  const source = { registry, tags, keepsReferrers: () => undefined, firstLists: new Map() };
   const found: Reference[] = [];
   for (const { reference, subject } of await companionsOf(image, [digest], source)) {
     if (subject === undefined || reference.kind === 'tag') found.push(reference);

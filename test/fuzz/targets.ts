@@ -225,6 +225,7 @@ function endpointOf(bytes: Buffer): Endpoint {
       headers,
       url,
       body: answer(),
+      whole: () => Promise.resolve({ bytes: body }),
       discard: () => Promise.resolve(),
     });
   };

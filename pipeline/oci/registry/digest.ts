@@ -1,11 +1,16 @@
 /** Digests of content: `algorithm:hex`, as references name them. */
-import { createHash, type Hash } from 'node:crypto';
+import crypto, { createHash, type Hash } from 'node:crypto';
 import { checkDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 
+/** `crypto.hash` costs much less for a small input than a `Hash`; Node 20.11 does not have it. */
+const hexOf: (algorithm: string, bytes: Uint8Array) => string = crypto.hash
+  ? (algorithm, bytes) => crypto.hash(algorithm, bytes)
+  : (algorithm, bytes) => createHash(algorithm).update(bytes).digest('hex');
+
 /** The digest of bytes; SHA-256 unless another algorithm is named. */
 export function digestOf(bytes: Uint8Array, algorithm = 'sha256'): string {
-  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
+  return `${algorithm}:${hexOf(algorithm, bytes)}`;
 }
 
 /** Whether a text is a digest of an algorithm that is known here: sha256, sha384, sha512. */
@@ -29,11 +34,6 @@ export function contradicts(a: string, b: string): boolean {
   return algorithmOf(a) === algorithmOf(b) && a !== b;
 }
 
-/** A hash in the making for a digest; ask it for `hex` once. */
-function hasherFor(digest: string): Hash {
-  return createHash(algorithmOf(digest));
-}
-
 /**
  * Passes bytes on and checks them. The last of them are held back until all are known to be
  * right: nobody gets the whole of something wrong.
@@ -46,18 +46,23 @@ export async function* checked(
   { digest, size }: { readonly digest: string; readonly size: number },
   what: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const hasher = hasherFor(digest);
+  const algorithm = algorithmOf(digest);
+  let hasher: Hash | undefined;
   let count = 0;
   let held: Uint8Array | undefined;
   for await (const chunk of bytes) {
-    if (held !== undefined) yield held;
-    held = chunk;
     count += chunk.length;
     if (count > size) throw wrongSize(what, size, `more than ${size}`);
-    hasher.update(chunk);
+    if (held !== undefined) {
+      hasher ??= createHash(algorithm);
+      hasher.update(held);
+      yield held;
+    }
+    held = chunk;
   }
   if (count !== size) throw wrongSize(what, size, String(count));
-  const found = `${algorithmOf(digest)}:${hasher.digest('hex')}`;
+  const last = held ?? new Uint8Array();
+  const found = hasher ? `${algorithm}:${hasher.update(last).digest('hex')}` : digestOf(last, algorithm);
   if (found !== digest) throw corrupt(what, digest, found);
   if (held !== undefined) yield held;
 }

@@ -37,8 +37,18 @@ export interface Answer {
   readonly url: URL;
   /** The body, once; it must be read to its end or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
+  /**
+   * The body, at once, in place of `body`: what came of it, and what ended it too early. Of one with more bytes than
+   * `limit`, a few more than these come.
+   */
+  whole(limit: number): Promise<Whole>;
   /** Ends when the connection can serve again, or is closed. */
   discard(): Promise<void>;
+}
+
+interface Whole {
+  readonly bytes: Buffer;
+  readonly error?: PipelineError;
 }
 
 /** Milliseconds, and bytes per second. */
@@ -93,6 +103,7 @@ export async function exchange(outgoing: Outgoing, options: ExchangeOptions): Pr
     headers: message.headers,
     url: outgoing.url,
     body: readBody(message, outgoing, options),
+    whole: (limit) => readWhole(message, limit, { outgoing, ...options }),
     discard: () => discard(message, options.meter),
   };
 }
@@ -104,11 +115,7 @@ function answerOf(
   { timeouts, meter }: ExchangeOptions,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined;
-    const give = (reason: string, milliseconds: number): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => request.destroy(tooSlow(outgoing.url, reason)), milliseconds);
-    };
+    const { give, end } = createWatch((reason) => request.destroy(tooSlow(outgoing.url, reason)));
     give('does not accept the connection', timeouts.silence);
     request.once('socket', (socket) => {
       // Kept connections are ready; new ones say so.
@@ -118,12 +125,12 @@ function answerOf(
     request.on('drain', () => give('stopped reading', timeouts.silence));
     request.once('finish', () => give('does not respond', timeouts.answer));
     request.once('response', (message) => {
-      clearTimeout(timer);
+      end();
       resolve(message);
     });
     // Stays for good: a connection that breaks after the answer must not bring the process down.
     request.on('error', (error) => {
-      clearTimeout(timer);
+      end();
       reject(connectionError(outgoing, error));
     });
     send(request, outgoing.body, meter).catch((error: Error) => {
@@ -132,6 +139,34 @@ function answerOf(
       request.destroy();
     });
   });
+}
+
+interface Watch {
+  /** Gives so much time from now on for what comes next. */
+  give(reason: string, milliseconds: number): void;
+  end(): void;
+}
+
+/** @param late called with what took too long. A timer that need not go off earlier than before stays as it is. */
+function createWatch(late: (reason: string) => void): Watch {
+  let timer: NodeJS.Timeout | undefined;
+  let reason = '';
+  let until = 0;
+  let rings = Infinity;
+  const set = (): void => {
+    clearTimeout(timer);
+    rings = until;
+    timer = setTimeout(ring, until - performance.now());
+  };
+  const ring = (): void => (until > rings ? set() : late(reason));
+  return {
+    give: (next, milliseconds) => {
+      reason = next;
+      until = performance.now() + milliseconds;
+      if (timer === undefined || until < rings) set();
+    },
+    end: () => clearTimeout(timer),
+  };
 }
 
 /** Sends a body. It stops once the host has answered. @throws an error if the body does not have its size */
@@ -201,6 +236,47 @@ async function* readBody(
   }
 }
 
+function readWhole(
+  message: IncomingMessage,
+  limit: number,
+  { outgoing, timeouts, meter }: ExchangeOptions & { readonly outgoing: Outgoing },
+): Promise<Whole> {
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const began = performance.now();
+    const stalled = setTimeout(
+      () => message.destroy(tooSlow(outgoing.url, 'stopped sending')),
+      timeouts.pause,
+    );
+    const done = (error?: Error): void => {
+      clearTimeout(stalled);
+      const bytes = Buffer.concat(chunks, size);
+      resolve(error ? { bytes, error: connectionError(outgoing, error) } : { bytes });
+    };
+    message.on('data', (chunk: Uint8Array) => {
+      stalled.refresh();
+      size += chunk.length;
+      meter.received(chunk.length);
+      chunks.push(chunk);
+      const took = performance.now() - began;
+      if (size > limit) {
+        done();
+        message.destroy();
+      } else if (took > timeouts.pause && (size * 1000) / took < timeouts.slowest)
+        message.destroy(tooSlow(outgoing.url, 'sends too slowly'));
+    });
+    const broken = (): void => done(new Error('Premature close'));
+    message.once('end', () => {
+      message.off('close', broken);
+      done();
+    });
+    message.on('error', done);
+    message.once('close', broken);
+    if (message.closed) broken();
+  });
+}
+
 /** Bytes of a rest that are read so that the connection can serve again; a longer one is cheaper to cut. */
 const SMALL_REST = 64 * 1024;
 /** Milliseconds for such a rest to come. */
@@ -215,7 +291,10 @@ function discard(message: IncomingMessage, meter: Meter): Promise<void> {
     message.destroy();
     return Promise.resolve();
   }
+  // Such an answer is complete with its head.
+  const isEmpty = method === 'HEAD' || message.headers['content-length'] === '0';
   return new Promise((resolve) => {
+    if (isEmpty) return void message.once('close', resolve).resume();
     const cut = setTimeout(() => message.destroy(), REST_TIME);
     message.on('error', () => undefined);
     message.on('data', (chunk: Uint8Array) => meter.received(chunk.length));

@@ -49,14 +49,10 @@ export async function readAll(answer: Answer, limit: number, what: string): Prom
     await answer.discard();
     throw tooLarge(answer, limit, what);
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(answer, limit, what);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+  const { bytes, error } = await answer.whole(limit);
+  if (error) throw error;
+  if (bytes.length > limit) throw tooLarge(answer, limit, what);
+  return bytes;
 }
 
 function tooLarge(answer: Answer, limit: number, what: string): PipelineError {

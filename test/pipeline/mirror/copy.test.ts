@@ -106,6 +106,17 @@ test('lists stay whole, digests as they are, blobs go once, and a second run sen
   expect(client.traffic().get(hosts.to)?.sent).toBe(before);
 });
 
+test('a registry without lists of referrers is asked for one only', async () => {
+  const asked: string[] = [];
+  const { ports, ...hosts } = await scene(({ url }) => {
+    if (!url.includes('/referrers/')) return { kind: 'pass' };
+    asked.push(url);
+    return { kind: 'answer', status: 404, body: 'no page here' };
+  });
+  expect(await copy(mappingOf(hosts), ports)).toMatchObject({ copied: 2, failed: [] });
+  expect(asked).toHaveLength(1);
+});
+
 test('signatures and referrers come along, those of platforms and of signatures too', async () => {
   const { client, ports, ...hosts } = await scene();
   const [child] = list.manifests;

@@ -65,6 +65,26 @@ describe('downloads', () => {
     ]);
   });
 
+  test.each([
+    ['the line breaks', (response: ServerResponse) => setTimeout(() => response.destroy(), 50)],
+    ['nothing comes any more', () => undefined],
+  ])('that are small go on where they were when %s', async (_, stop) => {
+    const small = bytes.subarray(0, 30_000);
+    const begun = (from: number, to: number) => (__: Asked, response: ServerResponse) => {
+      response.writeHead(from === 0 ? 200 : 206, {
+        'content-length': small.length - from,
+        ...(from > 0 && { 'content-range': `bytes ${from}-${small.length - 1}/${small.length}` }),
+      });
+      response.write(small.subarray(from, to));
+      if (to < small.length) stop(response);
+      else response.end();
+    };
+    const { client, host, asked } = await scripted(begun(0, 10_000), begun(10_000, small.length));
+    const wanted = { digest: digestOf(small), size: small.length };
+    expect(digestOf(await bytesOf(client.getBlob(at(host), wanted)))).toBe(wanted.digest);
+    expect(asked.slice(1).map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=10000-']);
+  });
+
   test('go on although the registry knows no ranges', async () => {
     const { client, host } = await scripted(cutAfter(100_000), whole);
     expect(digestOf(await bytesOf(client.getBlob(at(host), blob)))).toBe(blob.digest);
