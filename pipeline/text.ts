@@ -82,6 +82,9 @@ export function hasUnseen(text: string): boolean {
   return text.search(UNSEEN) >= 0;
 }
 
+/** Commands of GitHub's and Azure's logs that may stand anywhere in a line: `##[group]`, `##vso[task.setvariable]`. */
+const COMMAND = /##(vso)?\[/gi;
+
 /**
  * Text of a catalog that can do nothing to a terminal or a log, and hides nothing: {@link UNSEEN} is escaped, and what the
  * log of a workflow takes for a command anywhere in a line.
@@ -89,11 +92,11 @@ export function hasUnseen(text: string): boolean {
  * @see https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
  */
 export function plain(text: string): string {
-  return text.replaceAll(UNSEEN, escaped).replaceAll('##[', '#\\u0023[');
+  return text.replaceAll(UNSEEN, escaped).replaceAll(COMMAND, '#\\u0023$1[');
 }
 
 /**
- * Makes texts that follow each other safe for the log of a workflow: no line begins with `::`, and none has `##[`, unless
+ * Makes texts that follow each other safe for the log of a workflow: no line begins with `::`, and none has `##[` or `##vso[`, unless
  * it has one half from each of two texts. Both escapes mean the same within JSON.
  */
 export function logSafe(): (text: string) => string {
@@ -106,7 +109,7 @@ export function logSafe(): (text: string) => string {
     };
     const safe = text
       .replaceAll('::', (colons, at: number) => (beginsLine(at) ? '\\u003a:' : colons))
-      .replaceAll('##[', '#\\u0023[');
+      .replaceAll(COMMAND, '#\\u0023$1[');
     isStart = beginsLine(text.length);
     return safe;
   };

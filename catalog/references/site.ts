@@ -122,6 +122,11 @@ function isTemplate({ schema }: Blob): boolean {
   return /^olm\.(?:template\.|semver|composite)/.test(schema);
 }
 
+/** What stands where a blob names images, references or not. */
+export function imagesOf(blob: Blob): InnerImage[] {
+  return imagesIn(blob.value, isTemplate(blob));
+}
+
 interface InnerImage {
   readonly path: Path;
   readonly kind: SiteKind;

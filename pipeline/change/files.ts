@@ -4,7 +4,13 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
 import { type ChangedPath, type ClassificationInput, claims } from './classification-input.ts';
-import { type ForeignPlace, type Named, packagesOfBundle, packagesOfTemplate } from './foreign-blobs.ts';
+import {
+  type ForeignPlace,
+  localImage,
+  type Named,
+  packagesOfBundle,
+  packagesOfTemplate,
+} from './foreign-blobs.ts';
 import { contentText, note, type PackageDraft } from './package-draft.ts';
 
 interface FilesFound {
@@ -189,15 +195,23 @@ function compositeChange(
   before: Uint8Array | undefined,
   after: Uint8Array | undefined,
 ): CompositeChange {
-  const { composite: now, findings = [] } = after ? readComposite(file, after) : {};
+  const { composite: now, findings: unread = [] } = after ? readComposite(file, after) : {};
+  const findings = [...unread];
   const old = before && readComposite(file, before).composite;
+  const known = new Set(old && imagesOf(old).values());
+  const brought = (now?.references ?? []).filter(({ image }) => !known.has(image));
+  findings.push(...brought.flatMap(({ image, location }) => localImage(image, location)));
   if (!old || !now || restOf(old) !== restOf(now)) return { packages: [], beyond: true, unread: findings };
-  const images = new Map(old.references.map(({ name, image }) => [name, image]));
+  const images = imagesOf(old);
   const packages = now.references.flatMap(({ name, image }) => {
     const was = images.get(name) ?? '';
     return was === image ? [] : [{ name, images: [was, image] as const }];
   });
   return { packages, beyond: false, unread: findings };
+}
+
+function imagesOf({ references }: Composite): Map<string, string> {
+  return new Map(references.map(({ name, image }) => [name, image]));
 }
 
 /** Everything but the images, as text. */

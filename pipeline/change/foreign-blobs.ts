@@ -9,9 +9,11 @@ import type { Loaded } from '../../catalog/fbc/load.ts';
 import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
+import { imagesOf } from '../../catalog/references/site.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, type ListedFile, type PathChange } from '../git/tree.ts';
+import { isOnThisMachine } from '../oci/registry/image-location.ts';
 import type { FileReader } from './content.ts';
 import type { PlacedPath } from './path.ts';
 
@@ -44,13 +46,20 @@ export async function packagesOfTemplate(
   const { blobs, findings } = await readWritten(reader, { path, ...after });
   const old = before ? (await readWritten(reader, { path, ...before })).blobs : [];
   const known = new Set(['', own, ...old.map(nameOf)]);
+  const images = new Set(old.flatMap(imagesOf).map(({ written }) => written));
+  const local = blobs.flatMap((blob) =>
+    imagesOf(blob)
+      .filter(({ written }) => !images.has(written))
+      .flatMap(({ written, path: at }) => localImage(written, { ...blob.document.locate(at), file: path })),
+  );
   const named = new Map<string, Named>();
   for (const blob of blobs) {
     const name = nameOf(blob);
     if (known.has(name) || named.has(name)) continue;
     named.set(name, { name, location: { ...locate(blob), file: path } });
   }
-  return { named: [...named.values()], unread: findings.filter(({ severity }) => severity === 'error') };
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  return { named: [...named.values()], unread: [...errors, ...local] };
 }
 
 /** The blobs of a template, and those of its documents where it is taken for a catalog. */
@@ -66,6 +75,14 @@ async function readWritten(
     blobs: [...blobsOf(template), ...blobsOf(catalog)],
     findings: [...(template?.findings ?? []), ...findings],
   };
+}
+
+/** An error for an image that whoever renders the file would read from their own machine. */
+export function localImage(image: string, location: Location): Finding[] {
+  if (!isOnThisMachine(image)) return [];
+  const message = `${JSON.stringify(image)} is not in a registry: it is read from the machine that renders this file`;
+  const hint = 'image: REGISTRY/REPOSITORY@sha256:DIGEST';
+  return [{ rule: 'composite/reference', severity: 'error', message, location, hint }];
 }
 
 const NAMED_TEMPLATE = /\.(?:ya?ml|json)$/i;

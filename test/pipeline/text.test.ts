@@ -5,7 +5,7 @@ import { readinessLines } from '../../catalog/mirror/report.ts';
 import { findingText, hasUnseen, linesText, plain, screenText } from '../../pipeline/text.ts';
 
 /** What the log of a workflow takes for a command. */
-const COMMAND = /^\s*::|##\[/m;
+const COMMAND = /^\s*::|##(?:vso)?\[/im;
 
 const hostile = [
   '::error::x',
@@ -15,6 +15,8 @@ const hostile = [
   'x\u2028::error::x',
   '##[group]x',
   'x ##[error]y',
+  'x ##vso[task.setvariable variable=x]y',
+  'x ##VSO[task.complete]y',
 ];
 
 test.each(hostile)('a value begins no line and is no command: %j', (value) => {

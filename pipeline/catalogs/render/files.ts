@@ -78,7 +78,9 @@ function packageFiles(blobs: Blobs, format: RenderFormat): (readonly [path: stri
   return rest.length === 0 ? files : [...files, [`catalog.${format}`, textOf(rest, format)]];
 }
 
+/** Not the folder of git either, which would be a configuration that git obeys. */
 function isLocal(path: string): boolean {
   const clean = normalize(path);
+  if (/(?:^|[/\\])\.git(?:[/\\]|$)/i.test(path)) return false;
   return !isAbsolute(path) && clean !== '..' && !clean.startsWith('../') && !path.includes('\0');
 }

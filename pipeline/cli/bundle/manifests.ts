@@ -172,6 +172,9 @@ async function print(documents: readonly Json[] | undefined, terminal: Terminal)
 }
 
 /** What the options choose for the installation. @throws PipelineError `usage` if the bundle does not allow it */
+/** What Kubernetes keeps for itself: a foreign bundle does not choose it. */
+const KEPT_NAMESPACE = /^(?:kube-.*|default|openshift)$/;
+
 function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Terminal): InstallationOptions {
   const { csv, package: of } = bundle;
   if (!csv || of === '') {
@@ -185,7 +188,16 @@ function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Termi
   }
   const channel = text('channel');
   const version = text('version') ?? (channel === undefined ? textIn(csv.spec, 'version') : undefined);
-  const namespace = text('namespace') ?? suggestedNamespace(bundle) ?? of;
+  const suggested = suggestedNamespace(bundle);
+  const namespace = text('namespace') ?? suggested ?? of;
+  if (text('namespace') === undefined && KEPT_NAMESPACE.test(namespace))
+    throw new PipelineError(
+      'usage',
+      `the bundle suggests the namespace ${JSON.stringify(namespace)}, which is not for operators`,
+      {
+        hint: `name one, for example --namespace ${of}`,
+      },
+    );
   const watching = watchingOf(bundle, { namespace, wanted: text('watch-namespace') });
   if (watching.kind === 'refused')
     throw new PipelineError('usage', `OLM cannot install the bundle: ${watching.why}`);

@@ -52,6 +52,15 @@ export function imagePlace(text: string): ImageLocation {
   });
 }
 
+/** Transports of container tools that read this machine's files or storage. */
+const LOCAL_TRANSPORT =
+  /^(?:oci|oci-archive|docker-archive|docker-daemon|containers-storage|dir|file|sif|tarball):/;
+
+/** Whether a text names something on the machine that reads it: by a transport, an absolute path, or one that leads out. */
+export function isOnThisMachine(text: string): boolean {
+  return LOCAL_TRANSPORT.test(text) || /^[/\\~]/.test(text) || /(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text);
+}
+
 /** Whether a text begins with a host: otherwise every mistyped path would be an image of Docker Hub. */
 function namesRegistry(text: string): boolean {
   const [host, rest] = text.split('/', 2);

@@ -275,8 +275,9 @@ function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile)
 
 interface CodeOwners {
   readonly path: string;
-  /** Undefined for a file that is too large to be read. */
-  readonly lines: readonly CodeOwnersLine[] | undefined;
+  readonly lines?: readonly CodeOwnersLine[];
+  /** Why it has no lines. */
+  readonly why?: string;
 }
 
 /** The bytes of a file of owners; undefined when there are too many. */
@@ -291,12 +292,21 @@ async function readUnlessTooLarge(objects: ObjectReader, id: string): Promise<Bu
 
 const TOO_LARGE = `larger than ${FILE_BYTES} bytes`;
 
+/** Other readers may take a mark for a part of the first pattern, or the file for another encoding. */
+const BYTE_ORDER_MARK = /^(?:efbbbf|fffe|feff)/;
+
+function codeOwnersOf(bytes: Buffer | undefined): Pick<CodeOwners, 'lines' | 'why'> {
+  if (!bytes) return { why: TOO_LARGE };
+  if (BYTE_ORDER_MARK.test(bytes.toString('hex', 0, 3))) return { why: 'a file with a byte order mark' };
+  return { lines: readCodeOwners(bytes.toString('utf8')) };
+}
+
 async function codeOwnersIn(objects: ObjectReader, tree: string): Promise<CodeOwners | undefined> {
   for (const path of CODE_OWNERS_FILES) {
     const entry = await entryAt(objects, tree, path);
     if (!entry || whyUnreadable(entry.mode) !== undefined) continue;
     const bytes = await readUnlessTooLarge(objects, entry.id);
-    return { path, lines: bytes && readCodeOwners(bytes.toString('utf8')) };
+    return { path, ...codeOwnersOf(bytes) };
   }
   return undefined;
 }
@@ -318,9 +328,9 @@ async function codeOwnersAt(objects: ObjectReader, tree: string, path: string): 
   const entry = await entryAt(objects, tree, path);
   if (!entry) return {};
   const why = whyUnreadable(entry.mode);
-  const bytes = why === undefined ? await readUnlessTooLarge(objects, entry.id) : undefined;
-  if (bytes) return { lines: readCodeOwners(bytes.toString('utf8')) };
-  const message = `cannot read the owners in ${path}: it is ${why ?? TOO_LARGE}`;
+  const read = why === undefined ? codeOwnersOf(await readUnlessTooLarge(objects, entry.id)) : { why };
+  if (read.lines) return { lines: read.lines };
+  const message = `cannot read the owners in ${path}: it is ${read.why}`;
   const location = { file: path, line: 1, column: 1 };
   return { unreadable: { rule: 'owners/file', severity: 'error', message, location } };
 }
@@ -332,10 +342,10 @@ function disagreements(
   { paths, steps }: { readonly paths: readonly string[]; readonly steps: Steps },
 ): Finding[] {
   if (!codeOwners) return [];
-  const { path: file, lines: all } = codeOwners;
+  const { path: file, lines: all, why: unread } = codeOwners;
   const found = all && linesWithin(all, paths, steps);
   if (!found) {
-    const why = all ? 'has too many patterns for the changed files' : `is ${TOO_LARGE}`;
+    const why = all ? 'has too many patterns for the changed files' : `is ${unread}`;
     const message = `${file} ${why}, so its entries are not compared with the owners`;
     const location = { file, line: 1, column: 1 };
     return [{ rule: 'owners/code-owners', severity: 'warning', message, location }];

@@ -397,6 +397,43 @@ describe('where packages share files', () => {
   });
 });
 
+describe('101: an image that whoever renders a file would read from their own machine', () => {
+  const composite = (image: string): string => `name: c\nreferences:\n- {name: etcd, image: '${image}'}\n`;
+  const template = (image: string): string =>
+    `schema: olm.semver\nstable: {bundles: [{image: '${image}'}]}\n`;
+  const base = {
+    [POLICY_PATH]: `${POLICY}layout: {composite: 'composite.yaml'}\n`,
+    'composite.yaml': composite('quay.io/q/a@sha256:1'),
+  };
+  const files = (image: string): Files => ({
+    'composite.yaml': composite(image),
+    'operators/etcd/catalog-templates/t.yaml': template(image),
+  });
+
+  test.each(['oci:/x:v1', 'docker-archive:/x.tar', 'file:///x', '/etc', '../../../../etc', 'a/../../b'])(
+    '%s is an error in composites and templates',
+    async (image) => {
+      const { change } = await gate.judge({ base, head: files(image) });
+      expect(change.unsafe.map(({ rule, location }) => `${rule} ${location.file}`).sort()).toEqual([
+        'composite/reference composite.yaml',
+        'composite/reference operators/etcd/catalog-templates/t.yaml',
+      ]);
+      const known = { ...base, ...files(image) };
+      expect((await gate.judge({ base: known, head: { 'README.md': 'x' } })).change.unsafe).toEqual([]);
+    },
+  );
+
+  test.each([
+    'quay.io/q/a@sha256:2',
+    'oci.example.com:5000/a:v1',
+    'localhost:5000/a',
+    'docker://quay.io/a:v1',
+    'catalogs/v4.20',
+  ])('%s is not', async (image) => {
+    expect((await gate.judge({ base, head: files(image) })).change.unsafe).toEqual([]);
+  });
+});
+
 test('91: a change of files with millions of values is not read any further', async () => {
   const values = `[${'0,'.repeat(900_000)}0]`;
   const file = (n: number): string => `{"schema":"x","package":"etcd","name":"${n}","a":${values}}`;

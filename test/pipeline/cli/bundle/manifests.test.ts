@@ -288,3 +288,19 @@ test('values that OLM or Kubernetes would refuse are usage errors', async () => 
   expect((await run('--namespace', 'a-b', '--name', 'a.b', '--version', '1.x || ~2.0')).exit).toBe(0);
   expect((await run('--olm', 'v0', '--channel', 'Beta_1')).exit).toBe(0);
 });
+
+test('a namespace of Kubernetes itself is not taken from a bundle', async () => {
+  const suggesting = (name: string): string =>
+    changed(/annotations:\n/, `annotations:\n    operatorframework.io/suggested-namespace: ${name}\n`);
+  for (const name of ['kube-system', 'default']) {
+    const { exit, out, err } = await portolan(suggesting(name), ...COMMAND);
+    expect({ exit, out }).toEqual({ exit: 2, out: '' });
+    expect(err).toContain(
+      `the bundle suggests the namespace "${name}", which is not for operators\n  name one, for example --namespace etcd`,
+    );
+    expect((await portolan(suggesting(name), ...COMMAND, '--namespace', name)).exit).toBe(0);
+  }
+  expect((await portolan(suggesting('openshift-operators'), ...COMMAND)).out).toContain(
+    'name: openshift-operators',
+  );
+});

@@ -101,9 +101,9 @@ describe('migrate', () => {
     expect((await run('migrate c out')).err).toContain('must be empty');
   });
 
-  test('a package whose name leads elsewhere writes nothing', async () => {
-    write('c/catalog.yaml', 'schema: olm.package\nname: a\n---\nschema: olm.package\nname: ../b\n');
-    expect((await run('migrate c out')).err).toContain('"../b" is not a valid folder name');
+  test.each(['../b', '.git', 'x/.GIT'])('a package with the name %s writes nothing', async (name) => {
+    write('c/catalog.yaml', `schema: olm.package\nname: a\n---\nschema: olm.package\nname: ${name}\n`);
+    expect((await run('migrate c out')).err).toContain(`"${name}" is not a valid folder name`);
     expect(readdirSync(work)).toEqual(['c']);
   });
 });

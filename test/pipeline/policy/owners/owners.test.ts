@@ -265,6 +265,16 @@ describe('CODEOWNERS as a source', () => {
     expect(link).toMatchObject({ identities: [], findings: [{ rule: 'owners/file', severity: 'error' }] });
   });
 
+  test('a byte order mark is an error, so that no other source decides', async () => {
+    const { identities, findings } = await read({ CODEOWNERS: '\ufeff/etcd/ @bob\n' }, ['etcd/a'], policy);
+    expect(identities).toEqual([]);
+    expect(findings[0]).toMatchObject({
+      rule: 'owners/file',
+      severity: 'error',
+      message: 'cannot read the owners in CODEOWNERS: it is a file with a byte order mark',
+    });
+  });
+
   test('no other file is read as one, nor this one as another', () => {
     for (const wrong of [
       "{path: 'operators/{package}/ci.yaml', format: codeowners}",
