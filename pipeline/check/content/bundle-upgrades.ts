@@ -37,7 +37,7 @@ export async function checkUpgrade(
       ? undefined
       : await besideIt(scene, folder, after);
   if (!below) return [];
-  const published = { ...below, replaces: '', skips: [] };
+  const published = { ...below, ...NO_EDGES };
   const was = catalogWith([published]);
   const is = catalogWith([published, placedAbove(below, after)]);
   if (!was || !is) return [];
@@ -121,8 +121,11 @@ function placedAbove(below: PlacedBundle, bundle: PlacedBundle): PlacedBundle {
   const reaches =
     replaces === name || skips.includes(name) || (range !== undefined && satisfies(below.version, range));
   const isSilent = replaces === '' && skips.length === 0 && skipRange === '';
-  return { ...bundle, replaces: reaches || isSilent ? name : '' };
+  return { ...bundle, ...NO_EDGES, replaces: reaches || isSilent ? name : '' };
 }
+
+/** Versions that are not in the repository are unknown: edges to them say nothing. */
+const NO_EDGES = { replaces: '', skips: [], skipRange: '' };
 
 /** Undefined for what opm makes no catalog of, such as two bundles with one version. */
 function catalogWith(bundles: readonly PlacedBundle[]): Catalog | undefined {
