@@ -66,7 +66,11 @@ export async function* readFolder(
   }
 }
 
-/** @param bound what no link may lead out of where there is no clone */
+/**
+ * The files below a directory. Folders behind links are not entered.
+ *
+ * @param bound what no link may lead out of, where there is no clone
+ */
 function walk(root: string, bound?: string): SourceFile[] {
   const clones = clonesOf(resolve(root));
   const files: SourceFile[] = [];

@@ -46,7 +46,7 @@ export async function concernedHeads(
   }
 }
 
-/** The files that a push changes, where a check reads none of them; undefined where it reads one, or that is not known. */
+/** The files that a push changes, if no check reads any of them; undefined if one does, or if that is not known. */
 async function otherPaths(
   repository: Repository,
   { branch, before, after }: Moved & { readonly before: string },

@@ -145,7 +145,7 @@ interface PeopleRequest extends Pick<People, 'reviews' | 'commits'>, Pick<GateRe
   readonly repository: Repository;
 }
 
-/** A pull request's people as the check takes them. */
+/** The people of a pull request in the form in which the check needs them. */
 export async function peopleOf(
   forge: GateForge,
   pull: PullRequest,
@@ -210,7 +210,10 @@ export function ancestorOf({ ancestor, isLinear }: Sides): { ancestor?: string }
   return ancestor === undefined || !isLinear ? {} : { ancestor };
 }
 
-/** Brings both sides with their common ancestor, then what will be read of them, while the past is asked for. */
+/**
+ * Fetches both sides of a pull request with their common ancestor, and what the check will read of them. The forge is
+ * asked for the history meanwhile.
+ */
 export async function bringSides(
   repository: Repository,
   { base, head, ancestor = base, isLinear }: Sides,

@@ -118,7 +118,10 @@ export async function isAncestor(repository: Repository, older: string, newer: s
   throw tooShallow(older, newer);
 }
 
-/** Commits of the same trees with the ancestor as their only parent, so that no further history is needed. */
+/**
+ * Makes two commits with the trees of base and head and the ancestor as their only parent, so that merging needs no more
+ * history.
+ */
 async function withoutHistory(
   repository: Repository,
   { base, head }: MergeRequest,

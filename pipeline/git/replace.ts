@@ -102,7 +102,7 @@ interface Replacement {
   readonly entry: { readonly mode: string; readonly id: string } | undefined;
 }
 
-/** @returns the new tree; undefined when nothing is left in it */
+/** A tree with one path replaced, added or removed. @returns the new tree; undefined if nothing is left in it */
 async function replaced(
   repository: Repository,
   run: GitRun,

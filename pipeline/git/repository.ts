@@ -172,7 +172,7 @@ async function areCommits(
   return found.every((object) => object?.type === 'commit');
 }
 
-/** Only here the repository's own git directory is used: its references are there. */
+/** The ids of revisions. Only this uses the repository's own git directory, because references are there. */
 async function resolveRevisions(
   directory: string,
   settings: GitSettings,

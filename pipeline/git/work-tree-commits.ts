@@ -49,7 +49,7 @@ interface Placed {
   readonly mode?: string;
 }
 
-/** What of the work tree is not as HEAD has it. */
+/** The files of the work tree that differ from HEAD. */
 async function changesOf(
   { settings }: Repository,
   { top, own }: { readonly top: string; readonly own: string },
@@ -63,7 +63,11 @@ async function changesOf(
   return files.flatMap((path, i) => placedAt(path, join(top, path), join(own, `copy-${i}`)));
 }
 
-/** @param copy where the content is written that git cannot read by its name */
+/**
+ * A file of the work tree at its path in a commit.
+ *
+ * @param copy where to write a content that git cannot read by its name
+ */
 function placedAt(path: string, file: string, copy: string): Placed[] {
   try {
     const found = lstatSync(file, { throwIfNoEntry: false });
@@ -78,7 +82,7 @@ function placedAt(path: string, file: string, copy: string): Placed[] {
   }
 }
 
-/** @returns the id of a commit on top of another one; that of the parent where it has all files as they are */
+/** A commit with files on top of another one. @returns its id; that of the parent if it has the same files */
 async function commitWith(
   { settings, scratch, objects }: Repository,
   parent: string,

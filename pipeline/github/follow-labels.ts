@@ -28,7 +28,7 @@ const LABELS = {
 
 const OWN: ReadonlySet<string> = new Set(Object.values(LABELS).map(({ name }) => name));
 
-/** The label of a report; where the policy enforces nothing, what it would have been. */
+/** The label for a report. If the policy enforces nothing, the one that it would have. */
 export function labelOf(report: CheckReport): Label {
   const { verdict, authority } = report;
   switch (enforcedState(report)) {

@@ -70,7 +70,7 @@ interface Member {
   readonly report: CheckReport | undefined;
 }
 
-/** One pull request of a group, with the head that was queued and the group's own base. */
+/** Checks one pull request of a merge group, with the head that was queued, against the group's base. */
 async function checkMember(
   ports: GatePorts,
   { base, repository, asking }: GroupScene,
@@ -107,7 +107,10 @@ async function checkMember(
   return { number, report };
 }
 
-/** The tree's verdict with everybody's authority: the least that anybody in the group has. */
+/**
+ * The report of a merge group: allowed if each member is, else refused with the first member that is not. The verdict is
+ * that of the group's tree.
+ */
 function groupReport(group: CheckReport, members: readonly Member[] | undefined): CheckReport {
   const unknown =
     'GitHub does not say which pull requests are in the merge group: the merge queue needs a GitHub App (app-id)';

@@ -24,7 +24,11 @@ type MergeOutcome =
   /** GitHub does not let it be merged: a rule of the branch, a conflict. Nothing is bypassed. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** @throws PipelineError as the client, but for what GitHub refuses */
+/**
+ * Merges a pull request, or adds it to the merge queue, if nothing has changed since its check.
+ *
+ * @throws PipelineError as the client, but for what GitHub refuses
+ */
 export async function mergeChecked(
   github: GitHub,
   repository: RepositoryName,

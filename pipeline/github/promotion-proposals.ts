@@ -76,7 +76,7 @@ interface ScheduledPromotions {
   readonly drift: readonly Drift[];
 }
 
-/** Proposes the promotions that the policy schedules. @throws everything but PipelineErrors */
+/** Proposes the promotions that the policy schedules. A PipelineError of one is part of the result; others are thrown. */
 export async function scheduledPromotions(
   ports: ProposalPorts,
   {

@@ -83,7 +83,7 @@ export async function readPulls(
 /** Merges of the base branch that are looked behind: GitHub's button makes them. */
 const MERGES = 20;
 
-/** Which change a commit of a branch makes; undefined for one that was not made here. */
+/** The key of the change that a commit makes; undefined for a commit that Portolan did not make. */
 export async function keyAt({ github, name }: AtGitHub, commit: string): Promise<string | undefined> {
   let id = commit;
   for (let i = 0; i < MERGES; i++) {

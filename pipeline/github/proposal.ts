@@ -187,7 +187,11 @@ interface Offer {
   readonly key: string;
 }
 
-/** @returns undefined if the branch moved meanwhile, so that the change must be made again */
+/**
+ * Opens or updates the pull request of a change.
+ *
+ * @returns undefined if the branch moved meanwhile, so that the change must be made again
+ */
 async function offer(
   ports: ProposalPorts,
   wanted: Offer,
@@ -210,7 +214,7 @@ async function offer(
   return openPull(ports, wanted);
 }
 
-/** @returns false when the branch that it is for, or its own, has moved */
+/** Writes the change as a commit to its branch. @returns false if that branch, or the one that it is for, has moved */
 async function pushOnto(
   ports: ProposalPorts,
   { request, branch, tip, proposal, placings, key }: Offer,

@@ -190,7 +190,11 @@ function findingOf(error: PipelineError, bundle: BundleName): Finding {
   return refusalFinding(error, { package: bundle.package, folder: folderOf(bundle) });
 }
 
-/** @returns undefined for a bundle that is gone */
+/**
+ * Pushes the image of a bundle, or gives findings if it may not be released.
+ *
+ * @returns undefined for a bundle that no longer exists
+ */
 async function pushBundle(
   { repository, registry }: ReleasePorts,
   { commit, policy, today }: ReleaseBundlesRequest,

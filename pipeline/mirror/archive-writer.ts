@@ -146,7 +146,7 @@ function nameOf(to: Reference, manifest: Manifest): ArchivedName {
   };
 }
 
-/** What an earlier run has left, complete or not; what came with the archive before. */
+/** What an earlier run has left in the archive's directory, complete or not, and what an earlier archive has. */
 async function openState({ directory, part, since }: ArchiveOptions): Promise<State> {
   const state: State = {
     blobs: new Map(),

@@ -129,7 +129,7 @@ const CALM = 16;
 /** Milliseconds before each further pass that brings nothing; one that brings something is followed at once. */
 const PAUSES = [2000, 10_000, 20_000];
 
-/** Copies what may succeed later again, until all of it did or the last passes brought nothing. */
+/** Repeats failed copies that may succeed later, until all do, or until several passes in a row bring nothing. */
 async function tryAgain(
   failed: Map<CopyJob, PipelineError>,
   clock: CopyPorts['clock'],
@@ -272,7 +272,7 @@ function tooManyCompanions({ job }: Inspected, most: number): PipelineError {
   });
 }
 
-/** @returns the digest of a referrer, which may have referrers itself */
+/** Copies one attached artifact. @returns the digest of a referrer, which may have referrers itself */
 async function copyOne(
   { reference, subject }: Companion,
   { image, run }: Along,

@@ -19,7 +19,7 @@ export interface Inspected {
   readonly isNew: boolean;
 }
 
-/** @throws PipelineError what source and destination answer */
+/** Compares an image on both sides. @throws PipelineError what source and destination answer */
 export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected> {
   const { to, from, memory } = run.ports;
   const source = await openSource(

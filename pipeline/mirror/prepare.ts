@@ -145,7 +145,7 @@ async function readSelection(
   };
 }
 
-/** Why opm would not serve what is selected, where it would not. */
+/** Findings about why opm would refuse the selected part of a catalog. */
 function unserved({ catalog }: CatalogSelection, blobs: Blobs): Finding[] {
   const [first, ...more] = opmFindings(blobs).filter(({ severity }) => severity === 'error');
   if (!first) return [];

@@ -33,7 +33,7 @@ function entriesOf(manifest: Manifest): readonly Descriptor[] {
   return parsed.kind === 'list' ? parsed.manifests : [];
 }
 
-/** Puts a list of images that are nowhere, for the platforms that are to be left out, and deletes it again. */
+/** Asks whether a registry accepts lists whose images are not there, by writing one and deleting it again. */
 async function probe(to: Reference, platforms: readonly Platform[], registry: Prober): Promise<void> {
   const list = listOfNothing(platforms);
   const name = withDigest(to, list.digest);

@@ -87,7 +87,9 @@ export async function beginSync(
   };
 }
 
-/** Some registries deny a repository that does not exist yet: it does once something was written. */
+/**
+ * Reads the records. Some registries deny a repository that does not exist yet: then an empty record is written first.
+ */
 async function firstLook(
   at: Repository,
   identity: Identity,

@@ -248,7 +248,7 @@ export function isPackageName(name: string): boolean {
   return isDnsSubdomain(name);
 }
 
-/** What the first of some patterns that matches says a path is. */
+/** What a path is, by the first pattern that matches it. */
 export function firstMatch(patterns: readonly CompiledPattern[], path: string): PathMatch | undefined {
   const names = path.split('/');
   for (const pattern of patterns) {

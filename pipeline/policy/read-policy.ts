@@ -176,7 +176,7 @@ const LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
   bundle: ['operators/{package}/{version}/**'],
 };
 
-/** Kinds that are written come first, in the order of writing. */
+/** The layout of a policy. Patterns that the policy lists come first, in its order. */
 function layoutOf(written: Part<'layout'>, made: PolicyFile['bundleCatalogs']): Layout {
   const order = [
     ...Object.keys(written).filter(isPathKind),

@@ -64,7 +64,7 @@ interface Read {
 /** Keywords that only say that another one failed. */
 const WRAPPERS: ReadonlySet<string> = new Set(['if', 'propertyNames']);
 
-/** YAML 1.1 reads `off` as false; where the policy takes the word, the word is meant. */
+/** A policy's value with the word `off` in the place of false, as which YAML 1.1 reads it. */
 function withOff(value: unknown): unknown {
   if (!isObject(value)) return value;
   const { merge, release, rules } = value;
@@ -243,7 +243,7 @@ function dateFindings({ waivers = [] }: PolicyFile, settings: Settings): Finding
   });
 }
 
-/** References of released images that could never be read. */
+/** Findings about references to released images that nothing could ever read. */
 function releasedFindings({ graph = {}, registries = {} }: PolicyFile, settings: Settings): Finding[] {
   const allows = repositoryMatcher(registries.allow ?? []);
   return Object.entries(graph.released ?? {}).flatMap(([pattern, by]) => {
@@ -262,7 +262,7 @@ function releasedFindings({ graph = {}, registries = {} }: PolicyFile, settings:
   });
 }
 
-/** Rings that no image could go through. */
+/** Findings about rings that no image could pass. */
 function ringFindings({ publish = {} }: PolicyFile, settings: Settings): Finding[] {
   return Object.entries(publish.catalogs ?? {}).flatMap(([pattern, target]) => {
     const { image, rings = [] } = target;

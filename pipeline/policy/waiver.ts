@@ -32,7 +32,7 @@ export function applyWaivers(
   return { findings: counting, waived, expired: waivers.filter(({ until }) => until < today) };
 }
 
-/** What waivers leave of a finding: of several catalogs, those that none of them names. */
+/** What waivers leave of a finding: of several catalogs, those that no waiver names. */
 function remainder(
   finding: Finding,
   waivers: readonly Waiver[],

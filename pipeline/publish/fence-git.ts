@@ -115,7 +115,7 @@ interface Refs {
   updateRef(ref: string, to: string, from: string | undefined): Promise<boolean>;
 }
 
-/** Claims follow each other as commits do; of leases only the last one is kept. */
+/** A fence in git refs. Each claim is a commit on top of the one before; of leases only the last one is kept. */
 function fenceOf({ run, readRef, updateRef }: Refs): Fence & KeptTexts {
   return {
     readText: async (name) => {

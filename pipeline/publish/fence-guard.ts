@@ -55,7 +55,7 @@ function isAbsent(place: ImageLocation): boolean {
   return place.kind === 'oci' && !existsSync(join(place.path, 'index.json'));
 }
 
-/** @returns undefined where nothing is fenced */
+/** What keeps a newer published commit in its place; undefined for places without a fence. */
 export function guardOf(
   { to, name: place }: Pick<PublishTarget, 'to' | 'name'>,
   guarded: Guarded,

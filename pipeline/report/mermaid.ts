@@ -52,7 +52,7 @@ function wholeView(lane: HopLane): View {
   return { lane, nodes: lane.stops.map(nodeOf) };
 }
 
-/** Rows of stops in which nothing changes and nobody is stuck become one node. */
+/** A lane in which a row of unchanged stops that nobody is stuck at is drawn as one node. */
 function foldedView(lane: HopLane): View {
   const quiet = quietStops(lane);
   const nodes: ViewNode[] = [];

@@ -37,7 +37,7 @@ function withoutReviews({ reviews: _, ...diff }: PlacedDiff): PlacedDiff {
   return diff;
 }
 
-/** A report as one line of text; what is too large for it is left out, and that is said. */
+/** A report as one line of text. What does not fit is left out, and the report says so. */
 export function packedReport(report: CheckReport, most: number = MOST_CHARACTERS): string {
   let text = packed(report);
   let current = report;

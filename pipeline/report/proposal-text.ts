@@ -75,7 +75,7 @@ interface PromotionText {
   readonly findings: readonly Finding[];
 }
 
-/** For packages that come to the catalog of another version of the platform. */
+/** The text of a pull request that promotes packages. */
 export function promotionBody({ from, to, promoted, findings }: PromotionText): string {
   const { rows, table } = findingTable(findings);
   const packages = promoted.map(

@@ -65,7 +65,7 @@ interface SarifResult {
   readonly state: object;
 }
 
-/** What the base branch has as well, and what is waived, comes below the errors, and says so. */
+/** The results: errors first, then, marked as such, what the base branch has as well and what is waived. */
 function resultsOf({ findings, known, waived }: SarifFindings): SarifResult[] {
   const hasStates = known !== undefined || waived !== undefined;
   const low = { level: 'note' };
@@ -123,7 +123,7 @@ function fingerprintsOf(print: string): object {
   return { 'portolanFinding/v1': print, primaryLocationLineHash: print };
 }
 
-/** Lines that may stand in place of others, all of them together: each file once. */
+/** The suggested corrections as one SARIF fix, with each file once. */
 function fixesOf(suggestions: readonly Suggestion[]): object {
   if (suggestions.length === 0) return {};
   const files = new Map<string, Map<number, Suggestion>>();

@@ -114,7 +114,7 @@ function badAnswer(message: string): PipelineError {
   return new PipelineError('bad-answer', message);
 }
 
-/** What makes an item something else than an object of its kind. */
+/** Why an item is not an object of its kind; undefined if it is. */
 function defectOf(item: unknown, { texts, kind }: Kind): string | undefined {
   if (!isObject(item)) return 'not an object';
   const name = member(item, 'metadata', 'name');

@@ -137,7 +137,7 @@ function nameObstacles({ package: of, name, namespace, channels }: ClusterInstal
   );
 }
 
-/** The one namespace that the operator watches under OLM v1, undefined for all; or why there is none. */
+/** The namespace that the operator would watch under OLM v1: one, or undefined for all. `why` says why there is none. */
 function watchedBy(
   { namespace, subscription }: ClusterInstallation,
   { ground }: Around,

@@ -102,7 +102,7 @@ function shareLine({ name, packages, installable, withGate }: CatalogShare): str
   return `${name}: OLM v1 can install ${installable} of ${amount(packages, 'package')} (${share} %)${gated}`;
 }
 
-/** Who moves the operators, and in which order; or what is in the way. */
+/** Who moves the operators, and in which order; or what prevents the migration. */
 function handoverLines(migrated: MigratedCluster, isOne: boolean): string[] {
   const { cluster, checks, operators } = migrated;
   const where = isOne ? '' : ` on ${cluster}`;

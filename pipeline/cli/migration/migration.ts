@@ -91,7 +91,7 @@ export interface CatalogShare {
   readonly withGate: number;
 }
 
-/** What becomes of the Subscriptions of clusters; what OLM v1 installed already is left out. */
+/** What a migration does with the Subscriptions of clusters. What OLM v1 has installed already is left out. */
 export async function migrationOf(
   catalogs: readonly ReadCatalog[],
   views: readonly ClusterView[],
@@ -182,7 +182,7 @@ async function migrated(one: ClusterInstallation, ground: Ground): Promise<Migra
   return { ...about, extension: extensionDocument(options), gates: gatesOf(options), notes: all, next };
 }
 
-/** What the pin keeps OLM v1 from, and how to let it. */
+/** The upgrades that the pin of a ClusterExtension holds back, and how to allow them. */
 function upgradeNotes(
   { subscription }: ClusterInstallation,
   { asked }: ExtensionPlan,

@@ -47,7 +47,11 @@ export interface Signing {
   readonly freshFor: number;
 }
 
-/** What signs, if anything is to be signed. @throws PipelineError `usage`, `not-found` */
+/**
+ * The key and the time for which a statement is fresh; undefined if nothing is to be signed.
+ *
+ * @throws PipelineError `usage`, `not-found`
+ */
 export function signingOf(
   command: Command,
   { text }: Invocation,

@@ -105,7 +105,7 @@ interface Given {
   readonly findings: readonly Finding[];
 }
 
-/** The documents and the mapping that were named. */
+/** The documents and the mapping that the command line names. */
 function readGiven({ list, needed, text }: Invocation, { directory }: Terminal): Given {
   const paths = list('documents').map((path) => resolve(directory, path));
   if (paths.length === 0) needed('documents');
@@ -133,7 +133,7 @@ function isThere({ atDestination }: Presence): boolean {
   return atDestination === undefined;
 }
 
-/** What is not there, a line each; one line for all images of which the mirror did not answer. */
+/** A line for each image that is missing; one line for all images of a mirror that did not answer. */
 function presenceLines(online: readonly Presence[]): string[] {
   const unanswered = new Map<string, number>();
   for (const { atDestination, isUnanswered } of online)
@@ -289,7 +289,7 @@ function plannedDigests(jobs: readonly CopyJob[]): ReadonlyMap<string, string> {
   );
 }
 
-/** Policies beside mirror sets: older nodes refuse both, newer ones merge them. */
+/** Findings about image policies beside mirror sets: older nodes refuse both, newer ones merge them. */
 function mixture(objects: readonly ReadObject[]): Finding[] {
   const policy = objects.find(({ kind }) => kind === 'ImageContentSourcePolicy');
   if (!policy || mirrorKinds(objects).size === 1) return [];

@@ -111,7 +111,7 @@ interface Checked {
   readonly unread: number;
 }
 
-/** Compares each image with the latest safe one before it. */
+/** Compares each published image with the latest safe one before it. */
 async function checkImages(
   images: readonly Image[],
   { fleet, reference, invocation, terminal }: Checking,

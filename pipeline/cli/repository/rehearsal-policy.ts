@@ -5,7 +5,7 @@ import { entryAt } from '../../git/tree.ts';
 import { POLICY_PATH } from '../../policy/read-policy.ts';
 import { setup } from '../../policy/setup/setup.ts';
 
-/** With words for where it comes from in place of its path. */
+/** The policy for a rehearsal. In the place of its path stand words that say where it comes from. */
 export async function rehearsalPolicy(
   repository: Repository,
   head: string,

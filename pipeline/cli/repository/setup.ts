@@ -141,7 +141,7 @@ export const command: Command = {
   },
 };
 
-/** The policy that the repository has now: the file in the work tree, else that of the commit, else the new one. */
+/** The policy that the repository has: the file in the work tree, else that of the commit, else the new one. */
 async function policyIn(
   { objects, resolve: find }: Repository,
   { directory, made, commit }: { readonly directory: string; readonly made: Setup; readonly commit: string },
@@ -183,7 +183,7 @@ function parseIdentityText(text: string): string {
   return identity ? formatIdentity(identity) : text;
 }
 
-/** What the last merges would have met under a policy, in lines. */
+/** What the last merges would have met under this policy, as lines of text. */
 async function pastMerges(
   repository: Repository,
   request: Omit<RehearsalRequest, 'progress'>,
@@ -282,7 +282,7 @@ function missingLines({ missing }: Setup): string[] {
   ];
 }
 
-/** What was found of owners, and what to write where nothing was. */
+/** Which owners were found, and what to write for packages without any. */
 function ownersLines(made: Setup): string[] {
   const { owners, templates, found, codeOwners, rebuilt } = made;
   const { bundlePackages, bundlePatterns, otherBundles, bundleCatalogs } = made;
@@ -339,7 +339,7 @@ function ownersLines(made: Setup): string[] {
 /** Packages that are named in one line. */
 const NAMED = 5;
 
-/** What is left open, and what to write. */
+/** What the user still has to decide, and what to write. */
 function openLines({ owners: { unowned, certified }, decidedOwners, unordered }: Setup): string[] {
   const left = unowned.length - certified.size - decidedOwners;
   const [first = ''] = unowned;

@@ -195,7 +195,9 @@ async function postComment(client: ForgeClient, at: string, { number, report }: 
   return true;
 }
 
-/** One review has all findings at their lines. It is left as it is while they stay the same, and replaced when they change. */
+/**
+ * Posts one review with all findings at their lines. It stays while they are the same, and is replaced when they change.
+ */
 async function postFindings(client: ForgeClient, at: string, { number, report }: Reported): Promise<void> {
   const comments = commentsOf(report);
   const digest = createHash('sha256').update(JSON.stringify(comments)).digest('hex').slice(0, 32);

@@ -74,7 +74,10 @@ interface Copy {
   readonly at: number;
 }
 
-/** Seven bits say which bytes follow: four of where the copy begins, three of its size, the lowest first. */
+/**
+ * Reads an instruction to copy. Seven bits of its first byte say which bytes follow: four of the start, three of the
+ * size, the lowest first.
+ */
 function copyOf(delta: Buffer, start: number): Copy | undefined {
   const command = delta[start] ?? 0;
   let at = start + 1;

@@ -102,7 +102,7 @@ class EntryReader {
     return { start, entry: { kind, base, bytes: this.#inflate(size) } };
   }
 
-  /** Three bits of type and four of size, then seven bits of size a byte. */
+  /** Reads the type and size of an entry: three bits of type and four of size, then seven bits of size in each byte. */
   #head(): { type: number; size: number } {
     const first = this.#byte();
     let size = first & 0x0f;

@@ -70,7 +70,7 @@ async function digestOf(extent: Extent): Promise<string> {
   return `sha256:${hash.digest('hex')}`;
 }
 
-/** Brings a layer of the build before into the scratch directory; false when it cannot be had. */
+/** Brings a layer of an earlier build to the scratch directory. @returns false if it cannot be had */
 function fetchLayer(
   { digest, size }: Pick<Descriptor, 'digest' | 'size'>,
   { earlier, fetched, scratch }: Workshop,

@@ -86,7 +86,10 @@ async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** Passes bytes on until they are more, or took longer, than anybody's layer: a few bytes can stand for very many. */
+/**
+ * Passes bytes on until they exceed what any real layer has, in size or time: a few compressed bytes can stand for very
+ * many.
+ */
 async function* limited(
   bytes: AsyncIterable<Uint8Array>,
   reading: Reading,

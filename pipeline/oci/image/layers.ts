@@ -188,7 +188,11 @@ function sharedLayers(loads: readonly Placed[], room: number): string[][] {
     .sort(([a = ''], [b = '']) => compareText(a, b));
 }
 
-/** Packages of one range of places, cut until each part fits. @param bit the highest that tells them apart */
+/**
+ * Splits the packages of one range of places in two, again and again, until each part fits.
+ *
+ * @param bit the highest that tells their places apart
+ */
 function halved(loads: readonly Placed[], room: number, bit = 31): (readonly Placed[])[] {
   if (loads.length === 0) return [];
   const size = loads.reduce((sum, load) => sum + load.size, 0);

@@ -17,7 +17,11 @@ interface VerdictOptions {
   readonly limits: LoadLimits;
 }
 
-/** @returns what `checkCatalog` finds of the catalog, the worst first */
+/**
+ * Checks all packages; those that did not change since an earlier build are not checked again.
+ *
+ * @returns what `checkCatalog` finds of the catalog, the worst first
+ */
 export async function checkContents(
   { groups }: Contents,
   verdicts: FactTable<VerdictFacts>,

@@ -174,7 +174,7 @@ interface Unpacking {
   count: number;
 }
 
-/** @returns what the layer adds; what it takes away is gone from the stack already */
+/** Unpacks one layer over those below it. @returns what it adds; what it removes is gone from the stack */
 async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Stack> {
   const added = emptyStack();
   const archive = Readable.toWeb(Readable.from(counted(decompressed(measured(layer, state)), state)));

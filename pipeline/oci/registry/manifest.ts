@@ -50,7 +50,7 @@ export async function resolveManifest(
   return manifest && { mediaType: manifest.mediaType, digest: manifest.digest, size: manifest.bytes.length };
 }
 
-/** The descriptor that the headers of a HEAD make, if they make one. */
+/** The descriptor in the headers of a successful HEAD; undefined if they lack a part of it. */
 function told200(answer: Answer, reference: Reference): Descriptor | undefined {
   const digest = header(answer, 'docker-content-digest');
   const length = header(answer, 'content-length');
@@ -65,7 +65,11 @@ function told200(answer: Answer, reference: Reference): Descriptor | undefined {
   return { mediaType, digest, size: Number(length) };
 }
 
-/** @throws PipelineError `corrupt` when the bytes have another digest than the reference or the registry says */
+/**
+ * Reads a manifest; undefined if there is none.
+ *
+ * @throws PipelineError `corrupt` if its digest is not that of the reference or of the registry
+ */
 export function getManifest(
   endpoint: Endpoint,
   reference: Reference,

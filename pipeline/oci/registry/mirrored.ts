@@ -104,7 +104,9 @@ function placesFor(reference: Reference, source: Registry, options: MirroredOpti
   return asked.sourceBlocked ? places.slice(0, -1) : places;
 }
 
-/** The first answer that is one. What a place that did not answer has, nobody knows: then its error is the answer. */
+/**
+ * The first result that a place gives. If a place before it did not answer, its error counts: nobody knows what it has.
+ */
 async function firstOf<T>(
   places: readonly Place[],
   ask: (place: Place) => Promise<T | undefined>,

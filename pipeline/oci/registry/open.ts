@@ -64,7 +64,7 @@ export async function openSource(place: ImageLocation, client: Registry): Promis
   }
 }
 
-/** The tag that was named; else `latest`, else the only image that there is. */
+/** The tag that was named, else `latest`, else the only image there is. */
 async function pick(view: LayoutView, named: LayoutTag | undefined, name: string): Promise<Reference> {
   if (named) {
     const { tags } = await view.contents(named.repository);
@@ -84,7 +84,7 @@ function tagReference({ repository, tag }: LayoutTag): Reference {
   return { kind: 'tag', registry: '', repository, tag };
 }
 
-/** Images of a layout, one for each digest; those that are about others or in lists are none. */
+/** The images of a layout, one for each digest. Referrers and images in lists do not count. */
 async function imagesIn(view: LayoutView): Promise<Reference[]> {
   const found = new Map<string, Reference>();
   for (const repository of await view.repositories()) {

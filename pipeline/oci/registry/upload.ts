@@ -100,7 +100,7 @@ async function cancelEarlier(upload: Upload, location: string): Promise<void> {
     await cancel(upload, new URL(location));
 }
 
-/** Ends an upload that an earlier try began; false when the registry does not know it any more. */
+/** Continues an upload that an earlier try began. @returns false if the registry no longer knows it */
 async function goOn(upload: Upload, location: string): Promise<boolean> {
   const { endpoint, chunk, memory } = upload;
   // The address comes out of a file: it may lead to the registry only.

@@ -246,7 +246,7 @@ function tooCostly(file: string, paths: readonly string[]): Finding {
   };
 }
 
-/** What Portolan does not read in a line of `CODEOWNERS`. */
+/** Findings about parts of a `CODEOWNERS` line that Portolan does not read. */
 function unreadParts(file: string, { line, pattern, hasOthers, isSupported }: CodeOwnersLine): Finding[] {
   const location = { file, line, column: 1 };
   const about = { rule: 'owners/entry', severity: 'warning', location } as const;

@@ -38,7 +38,7 @@ export function packageManifests(files: readonly ListedFile[]): string[] {
 /** The largest file of annotations that is read, in bytes. */
 const FILE_BYTES = 64 * 1024;
 
-/** Folders are taken whose packages are called as their bundles say. */
+/** The folders of bundles whose packages have the names that the bundles state. */
 export async function bundleFolders(
   objects: ObjectReader,
   files: readonly ListedFile[],
@@ -78,7 +78,10 @@ export async function bundleFolders(
 }
 
 /** The package that the annotations of a bundle name. */
-export async function packageIn(objects: ObjectReader, { id, path }: ListedFile): Promise<string | undefined> {
+export async function packageIn(
+  objects: ObjectReader,
+  { id, path }: ListedFile,
+): Promise<string | undefined> {
   if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return undefined;
   const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);
   const annotations = isObject(settings?.value) ? settings.value['annotations'] : undefined;

@@ -170,7 +170,10 @@ export async function findLayout(
   return await decided(others.length > 0 && past ? await preferred([first, ...others], past) : first);
 }
 
-/** A layout whose catalogs have names of their own where they are in images of their own, and one where one image has them. */
+/**
+ * The layout with catalogs named as build files ship them: parts that are in images of their own are catalogs of their
+ * own, those in one image are one.
+ */
 function inOwnImages(found: FoundLayout, evidence: ReadEvidence): FoundLayout {
   const { catalogs, looked, paths } = evidence;
   const joined = withPackagesApart(found.patterns, catalogs, looked.build);
@@ -211,7 +214,7 @@ function against(found: FoundLayout, evidence: Evidence): string[] {
   return contradictions(found.patterns, { ...evidence, leftOut: others });
 }
 
-/** Each smallest folder with whole packages by itself, written out. */
+/** A layout in which each smallest folder with whole packages is written out. */
 function rootsOf(
   parts: readonly CatalogFacts[],
   paths: readonly string[],
@@ -241,7 +244,10 @@ function rootsOf(
   return { patterns, catalogs: [...new Set(paths.flatMap((path) => nameOf(path) ?? []))], others: [] };
 }
 
-/** Patterns of files: for those that have their folder to themselves, one for more of their kind. */
+/**
+ * Patterns for files: `FOLDER/*.ENDING` for those that are all files of that ending in their folder, else each by its
+ * path.
+ */
 function foldersOrFiles(files: readonly CatalogFacts[], paths: readonly string[]): string[] {
   const isOurs = new Set(files.map(({ path }) => path));
   return [...groupedBy(files, ({ path }) => folderOf(path))].flatMap(([folder, some]) => {

@@ -116,7 +116,7 @@ function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
   });
 }
 
-/** Whether a pattern for everything below a folder has all files of another one, in catalogs of the same names. */
+/** Whether a pattern for everything below a folder has all files of another pattern, in catalogs of the same names. */
 function isCovered(
   { pattern, files }: { readonly pattern: string; readonly files: readonly CatalogFile[] },
   all: readonly { readonly pattern: string }[],
@@ -130,7 +130,7 @@ function isCovered(
   });
 }
 
-/** Whether files name no package of their own, and whole catalogs elsewhere have the packages of which they are. */
+/** Whether files define no package, and whole catalogs elsewhere have the packages that they are about. */
 function isSource(
   { files, pattern }: { readonly files: readonly CatalogFile[]; readonly pattern: string },
   all: readonly { readonly files: readonly CatalogFile[]; readonly pattern: string }[],
@@ -144,7 +144,9 @@ function isSource(
   return files.every(({ packages }) => packages.every((name) => whole.has(name)));
 }
 
-/** Whether files have what belongs to the channels and bundles of others. */
+/**
+ * Whether other catalogs have bundles or channels below the folders of these files, which then are only a part of them.
+ */
 function isPart(
   files: readonly CatalogFile[],
   all: readonly { readonly files: readonly CatalogFile[] }[],

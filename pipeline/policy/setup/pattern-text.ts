@@ -57,7 +57,7 @@ export function partText(part: Part): string {
   }
 }
 
-/** Whether folders hold several files, all of which are the catalog's. */
+/** Whether all files of these folders belong to the catalog, and there are several. */
 function isAllCatalog(
   { files }: Shape,
   depth: number,
@@ -116,7 +116,7 @@ function commonStart(names: readonly string[]): string {
 
 // Files of different paths that are catalogs of one pattern: what differs is a name of theirs.
 
-/** Folders that are called otherwise than the packages in them, and each otherwise, stand for any name. */
+/** The shapes, in which folders whose names differ from their packages in different ways stand for any name. */
 export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
   const last = (shape: Shape): Part | undefined => shape.folders.at(-1);
   const isOdd = (shape: Shape): boolean =>
@@ -139,7 +139,10 @@ export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
   ];
 }
 
-/** The folder above packages, or the file's name, is the catalog's where several catalogs lie side by side. */
+/**
+ * The shapes, in which the folder above packages, or the file's name, names the catalog if several catalogs are beside
+ * each other.
+ */
 export function withCatalogNames(shapes: readonly Shape[]): Shape[] {
   const groups = groupedBy(shapes, (shape) => JSON.stringify(keyWithoutCatalog(shape)));
   const found = [...groups.values()].flatMap((group) => {
@@ -155,7 +158,10 @@ export function withCatalogNames(shapes: readonly Shape[]): Shape[] {
   return found.map((shape) => inCatalogOf(found, shape));
 }
 
-/** A folder that is called after no package, in the folder of a catalog that others make one: it is a package's as well. */
+/**
+ * A shape of plain names in the folder of a catalog that another shape has: its folder there is the catalog, and the one
+ * below it any folder.
+ */
 function inCatalogOf(all: readonly Shape[], shape: Shape): Shape {
   const at = shape.folders.length - 2;
   const isPlain = !shape.stem && at >= 0 && shape.folders.every(({ kind }) => kind === 'name');
@@ -173,7 +179,10 @@ function inCatalogOf(all: readonly Shape[], shape: Shape): Shape {
   return { ...shape, folders: shape.folders.with(at, catalog).with(at + 1, { kind: 'any' }) };
 }
 
-/** The file's name is the catalog's where several files of one folder each have a whole package of the same name. */
+/**
+ * The shapes, in which the file's name names the catalog: several files of one folder each have a whole package of the
+ * same name.
+ */
 export function withFileNames(shape: Shape, { isOther, byFolder }: Repository): Shape[] {
   const { folders, files, stem } = shape;
   if (stem || !files.some((file, i) => files.slice(0, i).some((other) => isAlternative(file, other))))

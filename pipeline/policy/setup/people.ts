@@ -95,7 +95,7 @@ export async function ownersFound(
 /** The file that `owners.sources` names for packages whose certification project is all that is known. */
 export const OWNERS_PATH = '.github/portolan-owners.yaml';
 
-/** A line for each package to fill in. */
+/** A file of owners, with a line to fill in for each package. */
 export function ownersFile(certified: OwnersFound['certified']): string {
   return [
     '# Owners of packages whose operators/PACKAGE/ci.yaml has a cert_project_id and no reviewers. The owner is the account',
@@ -150,7 +150,7 @@ export function reviewersPaths(paths: readonly string[], packages: ReadonlySet<s
   return [...found].slice(-MOST_PLACES).reverse();
 }
 
-/** Those paths that name owners of packages of which no path before it does. */
+/** The paths of owners' files that are needed: each names owners of a package for which no path before it does. */
 export async function neededReviewers(
   paths: readonly string[],
   ownedUnder: (some: readonly string[]) => Promise<number>,

@@ -67,7 +67,7 @@ function namesOf(patterns: readonly WrittenPattern[], path: string): Set<string>
   return new Set(patterns.flatMap((pattern) => catalogNamer([pattern])(path) ?? []));
 }
 
-/** What cannot be true of one catalog. */
+/** Why files cannot be one catalog, in sentences. */
 function catalogDefects(name: string, files: readonly CatalogFacts[]): string[] {
   const defined = new Set(files.flatMap(({ defines }) => defines));
   // What cannot be read may have it.
@@ -89,7 +89,7 @@ function unreadIn({ paths, read }: Evidence): string[] {
   return paths.filter((path) => FORMAT.test(path) && !read.has(path));
 }
 
-/** Packages with channels and without a bundle beside others that have some: a build completes such a catalog. */
+/** Packages with channels but without bundles, in a catalog in which others have some: a build adds them later. */
 function barePackages(
   catalogs: readonly (readonly [name: string, files: readonly CatalogFacts[]])[],
   unclear: ReadonlySet<string | undefined>,

@@ -252,7 +252,7 @@ function folderOf(path: string): string {
 
 type Standing = 'shipped' | 'open' | 'unknown';
 
-/** What build files say of a catalog: they name it, they name it if an argument says so, or they do not. */
+/** What build files say about a catalog: they name it, a build argument decides, or they do not name it. */
 function standing(
   { root, files }: Place,
   roots: readonly string[],
@@ -278,7 +278,7 @@ function leadsTo(mention: string, { path }: CatalogFacts): boolean {
   return matchOf(mention, names.join('/')) !== undefined;
 }
 
-/** What the variables of a mention must be to name a folder or something in it; undefined where it names another one. */
+/** The values of a mention's variables for which it names this folder or something in it; undefined if there are none. */
 export function matchOf(mention: string, root: string): string[] | undefined {
   const [names, wanted] = [mention.split('/'), root.split('/')];
   if (names.length < wanted.length) return undefined;

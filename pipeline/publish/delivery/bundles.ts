@@ -97,7 +97,7 @@ export function bundlesMessage({ repository, branch }: PublishedFrom, commit: st
   return { v: 1, kind: 'bundles', repository, branch, commit };
 }
 
-/** @throws PipelineError as {@link releaseAt} */
+/** Handles the message that the bundles of a commit must be released. @throws PipelineError as {@link releaseAt} */
 export async function handleBundles(message: BundlesMessage, ports: DeliveryPorts): Promise<void> {
   const { commit, before, repository: name, branch } = message;
   const { repository, tip, close } = await ports.open(message);

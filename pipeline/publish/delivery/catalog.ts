@@ -123,7 +123,11 @@ async function knownOutcome(
   return outcomeAt(records, message);
 }
 
-/** Tells which newer commit was published. @returns false where none was, as far as is known of `newer` */
+/**
+ * Records that a newer commit was published in the place of this one.
+ *
+ * @returns false if none was, as far as `newer` tells
+ */
 async function recordOvertaken(
   message: CatalogMessage,
   newer: Outcome | undefined,
@@ -185,7 +189,7 @@ async function lastCommit({ records }: DeliveryPorts, message: CatalogMessage): 
   return last === 'unread' ? undefined : last?.commit;
 }
 
-/** Publishes the newest commit instead of an older one; the older one where the newest cannot be. */
+/** Publishes the newest commit in the place of an older one, or the older one if that is not possible. */
 async function publishBehind(
   message: CatalogMessage,
   publishing: Publishing,

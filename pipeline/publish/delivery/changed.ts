@@ -48,7 +48,7 @@ type StandingPorts = Pick<DeliveryPorts, 'fence'> & {
   readonly records?: DeliveryPorts['records'] | undefined;
 };
 
-/** Catalogs that have a place in the policy. */
+/** The catalogs that the policy of a commit publishes, each with its place and whether it must be published. */
 export async function catalogsAt(
   repository: Repository,
   { name, tip, policy }: At,
@@ -114,7 +114,10 @@ async function isBehind(repository: Repository, commit: string, claimed: string)
   return isAncestor(repository, commit, claimed);
 }
 
-/** Whether something else was reported last of a branch than that it is published; of another branch it means nothing. */
+/**
+ * Whether the last report about this branch is that a publish waits, was refused or failed. A report about another branch
+ * says nothing.
+ */
 async function isUnsettled(
   repository: Repository,
   tip: string,
@@ -142,7 +145,7 @@ async function contentsBefore(
   return contentsAt(repository, commit, policy);
 }
 
-/** What each catalog's image follows from: ids of its places in the tree, and of the policy. */
+/** For each catalog, what its image depends on: ids of its parts in the tree, and of the policy. */
 async function contentsAt(
   repository: Repository,
   commit: string,

@@ -51,7 +51,10 @@ export async function tellOvertaken(
   await reportCommit(ports, left, { state: 'superseded', detail: newer });
 }
 
-/** Tells what became of the merge of a message, once nothing of it is under way any more. */
+/**
+ * Reports how the publish of an older commit ended, once it has ended for all of its catalogs. Only for messages that
+ * know a newer commit.
+ */
 export async function tellLeft(
   ports: Pick<DeliveryPorts, 'records' | 'reports'>,
   { repository, commit, behind }: CatalogMessage,

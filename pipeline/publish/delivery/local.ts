@@ -123,7 +123,7 @@ async function openLocal(request: LocalRequest, client: Registry) {
   return { ports, queue, reports, tip };
 }
 
-/** The rings that are not all the same. */
+/** The messages for rings that do not all have the same image. */
 async function localRings(ports: DeliveryPorts): Promise<readonly RingsMessage[]> {
   const from = { repository: REPOSITORY, branch: BRANCH };
   const { repository, tip, close } = await ports.open(from);

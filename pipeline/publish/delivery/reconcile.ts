@@ -33,7 +33,11 @@ export interface Reconciled {
   readonly messages: readonly (BundlesMessage | CatalogMessage | RetireMessage | RingsMessage)[];
 }
 
-/** @throws PipelineError `usage` when the branch's policy cannot be used, and what its ports throw for all catalogs */
+/**
+ * Compares what is published with the branch, repairs tags and records, and queues what must be published.
+ *
+ * @throws PipelineError `usage` if the branch's policy cannot be used, and what its ports throw for all catalogs
+ */
 export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
   const { repository, tip, close } = await ports.open(request);
   try {
@@ -83,7 +87,11 @@ interface Healed {
   readonly lost?: string;
 }
 
-/** The rings behind the first one; an image that is gone comes back with the next commit. @returns whether one was moved */
+/**
+ * Moves the rings behind the first one to what their fences claim. An image that is gone comes back with the next commit.
+ *
+ * @returns whether one was moved
+ */
 async function healRings(
   catalog: string,
   { target, from }: HealedTarget,

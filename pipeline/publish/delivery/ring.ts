@@ -155,7 +155,7 @@ async function isHeldBy(held: Held, commit: string, has: RingQuestions['has']): 
   }
 }
 
-/** The image of the first ring, or one of a commit that has been seen in a ring. */
+/** The image that a message about a ring means: that of the first ring, or the one of a commit that was in a ring. */
 async function imageIn(
   { catalog, target }: RingedCatalog,
   { arrivals }: RingState,

@@ -98,7 +98,7 @@ export async function moveCatalogRings(
   return moveRings({ catalog, rings: target.rings, from }, questions, { ...ports, isAncestor: isOlder });
 }
 
-/** What the images of a catalog are asked. */
+/** Answers what must be known of a catalog's images before a ring opens for them. */
 export function ringQuestions(
   of: RingedCatalog,
   checkOf: CheckOf | undefined,
@@ -162,7 +162,10 @@ async function catalogAt({ repository, catalog }: RingedCatalog, commit: string)
   return catalogOf(blobs);
 }
 
-/** Which installed versions lose their upgrade path in a step that no pull request was checked for. */
+/**
+ * Which installations lose their upgrade path when a ring goes from one catalog to another, in words; undefined if none
+ * does. No pull request was checked for that step.
+ */
 async function strandedText(
   { catalog: name, policy }: RingedCatalog,
   before: Catalog,

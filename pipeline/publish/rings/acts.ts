@@ -37,7 +37,7 @@ export async function changeRings(
   });
 }
 
-/** A ring that the policy has no more: nothing waits for it, and nothing is opened for it. Holds stay. */
+/** The state without a ring that the policy no longer has: nothing waits for it or is opened for it. Holds stay. */
 function withoutRing(state: RingState, ring: string): RingState {
   const isOther = (one: { readonly ring: string }): boolean => one.ring !== ring;
   const rings = state.rings.filter(isOther);

@@ -46,7 +46,11 @@ export interface RingLook extends RingQuestions {
 const PARTS = 24;
 const LEAST_PART = 60_000;
 
-/** @returns what is to be kept; equal to `before`, but for the clock, where nothing has changed */
+/**
+ * Looks which rings can open.
+ *
+ * @returns the state to keep; equal to `before`, but for the clock, if nothing has changed
+ */
 export async function lookAtRings(before: RingState, look: RingLook): Promise<RingState> {
   const { rings, now } = look;
   const stamp = [timeOf(now), before.clock].sort().at(-1) ?? '';
@@ -80,7 +84,7 @@ function ringsNow({ rings, claims }: RingLook): RingNow[] {
   });
 }
 
-/** What stands in the rings, with the time at which it was first seen, without what the next ring has. */
+/** The images in the rings, each with the time at which it was first seen. What the next ring has already is left out. */
 function arrivalsNow({ arrivals, opened }: RingState, { rings, claims }: RingLook, stamp: string): Arrival[] {
   return rings.slice(0, -1).flatMap((ring, i) => {
     const claim = claims[i];
@@ -113,7 +117,7 @@ interface Asked {
   readonly there: StandingClaim | undefined;
 }
 
-/** Why a ring does not open for an image: the dear questions are asked when nothing else is left. */
+/** Why a ring does not open for an image. Expensive questions are asked only if nothing else prevents it. */
 async function reasons(arrival: Arrival, ring: RingPlace, { state, look, there }: Asked): Promise<string[]> {
   const why: string[] = [];
   const rest = Date.parse(arrival.at) + ring.after - look.now.getTime();

@@ -104,7 +104,7 @@ interface Opened {
   readonly opening: Opening;
 }
 
-/** @returns the claim that stands; undefined where the ring would get ahead of the one before */
+/** Claims a ring for an image. @returns the claim that stands; undefined if the ring would get ahead of the one before */
 async function claimOpened(
   of: RingCatalog,
   { ring, previous, opening }: Opened,

@@ -83,7 +83,10 @@ export async function ringsIn(records: RecordStore): Promise<KnownRings> {
   return { rings: now.sort((a, b) => (a.catalog < b.catalog ? -1 : 1)), unread };
 }
 
-/** Rings with the images that are published in them now: a publish moves the first one, and leaves the record to the next look. */
+/**
+ * The states of rings with the images that are published in them now. A publish moves the first ring without writing its
+ * state.
+ */
 async function asPublished(states: readonly RingState[], records: RecordStore): Promise<RingState[]> {
   if (states.length === 0) return [];
   const published = await publishedIn(records, new Set(), () => undefined);

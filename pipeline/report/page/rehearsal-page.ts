@@ -92,7 +92,7 @@ function stoppedPart({ merges }: Rehearsal): string {
   return part('Merges that fail', table(['Day', 'Merge', 'Why'], rows, 'stacked'));
 }
 
-/** The errors of a merge; what is said of several catalogs is said once. */
+/** The errors of a merge, equal ones of several catalogs once. */
 function errorList(errors: RehearsedMerge['errors']): string {
   if (errors.length === 0) return '';
   const catalogs = new Map<string, readonly string[]>();

@@ -86,7 +86,10 @@ function youngerThan(blobs: Blobs, time: number): (digest: string) => Promise<bo
   return async (digest) => ((await blobs.written(digest)) ?? 0) > time;
 }
 
-/** Entries with a name, young ones, and those whose subject is in use. Names that others wrote count. */
+/**
+ * The entries that stay: those with a name, recent ones, and those whose subject stays. Names that other tools wrote
+ * count.
+ */
 async function entriesInUse(
   entries: readonly Entry[],
   {

@@ -130,7 +130,7 @@ export function withManifest(entries: readonly Entry[], placing: Placing): reado
   return withoutDoubles([...kept, placed({ descriptor: wanted, raw }, repository, tag)], repository);
 }
 
-/** A nameless entry is one too many when the same manifest has a name, or another such entry. */
+/** The entries without superfluous ones: a nameless entry whose manifest has a name, or another nameless entry. */
 function withoutDoubles(entries: readonly Entry[], repository: string): readonly Entry[] {
   const named = new Set<string>();
   for (const entry of entries) {
