@@ -39,7 +39,7 @@ export function branchOpener(settings: HostSettings, { token, log }: BranchOptio
     const lacking = await client.lacking();
     if (lacking.length > 0) {
       log(`the git server of ${name} lacks ${lacking.join(', ')}: git clones the repository instead`);
-      return cloned(settings, source, token);
+      return openClone(settings, source, token);
     }
     const repository = openHttpRepository({ client, cache });
     try {
@@ -62,7 +62,7 @@ function newClient(
   return openGitClient({ url, transport, authorization: async () => authorizationValue(await token?.()) });
 }
 
-async function cloned(
+async function openClone(
   { clones, git }: HostSettings,
   { url, branch }: Source,
   token: BranchOptions['token'],

@@ -40,7 +40,7 @@ interface Drifted {
 export async function handleDrift(request: DriftRequest): Promise<Drifted> {
   const { github, source, registries, now, log } = request;
   const name = repositoryName(source.repository);
-  const repository = await opened(request);
+  const repository = await openSource(request);
   const registry = createRegistryClient({ ...registries, internal: registries.plainHttp ?? [] });
   const clients = clientsUnder(registries);
   try {
@@ -93,7 +93,7 @@ export async function driftAll(
 }
 
 /** The repository, read without git if its server can serve parts of it, else cloned with git. */
-async function opened({ source: { url }, token, git, registries }: DriftRequest): Promise<Repository> {
+async function openSource({ source: { url }, token, git, registries }: DriftRequest): Promise<Repository> {
   const transport = openTransport({ ...registries, internal: [new URL(url).host] });
   const client = openGitClient({ url, transport, authorization: async () => authorizationValue(token) });
   try {

@@ -207,17 +207,17 @@ async function checkHead(
   try {
     checked = await gateHead(ports, head);
     const reports = await setStatus(forge, checked, again);
-    for (const report of reports) await post(forge, report, log);
+    for (const report of reports) await postReport(forge, report, log);
     return reports;
   } catch (error) {
     if (isRefused(error))
-      for (const report of checked) await post(forge, withoutStatus(report, error.message), log);
+      for (const report of checked) await postReport(forge, withoutStatus(report, error.message), log);
     await leaveError(forge, [head], { error, link: undefined });
     throw error;
   }
 }
 
-async function post(forge: GateForge, report: CheckReport, log: (line: string) => void): Promise<void> {
+async function postReport(forge: GateForge, report: CheckReport, log: (line: string) => void): Promise<void> {
   const { request } = report;
   if (!request) return;
   const about: Reported = { number: request.number, report };

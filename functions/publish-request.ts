@@ -68,9 +68,9 @@ const LARGEST_FILE = 1024 * 1024;
 const RECEIPT = 'receipt.json';
 
 /** Answers a job's request to publish: queues it, and says how far it is. A job repeats the request until it is done. */
-export async function ask(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
+export async function answerJob(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
   try {
-    const { work, run } = await allowed(asking, ports);
+    const { work, run } = await allowedWork(asking, ports);
     const before = await outcomeAt(ports.records, work);
     if (!before || !isDone(before) || before.documents === undefined) {
       // What an earlier try ended with is not the end of this one; older functions named no documents of newer commits.
@@ -78,7 +78,7 @@ export async function ask(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
       const message = messageOf(work);
       await ports.queue.send({ ...message, id: digestOf(`${message.id} ${run}`) });
     }
-    return await ended(work, ports);
+    return await answerOnceEnded(work, ports);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     ports.log(`refused a job: ${error.message}`);
@@ -93,7 +93,7 @@ const STATUS: Readonly<Record<string, 400 | 403>> = { usage: 400, denied: 403 };
  *
  * @throws PipelineError `denied` for a job that may not ask, `usage` for a request that is not valid
  */
-async function allowed(
+async function allowedWork(
   { headers, body, audience }: Asking,
   { sources, issuer, readToken, clock }: AskPorts,
 ): Promise<{ readonly work: CatalogMessage; readonly run: string }> {
@@ -148,7 +148,10 @@ function digestOf(text: string): string {
 }
 
 /** Waits for the end of a publish. A try that failed is not one: the message comes again. */
-async function ended(work: CatalogMessage, { records, clock, patience, room }: AskPorts): Promise<AskAnswer> {
+async function answerOnceEnded(
+  work: CatalogMessage,
+  { records, clock, patience, room }: AskPorts,
+): Promise<AskAnswer> {
   const until = clock.now() + patience;
   for (;;) {
     const outcome = await outcomeAt(records, work);

@@ -34,7 +34,7 @@ export function addedByReplaces(
   for (const [channel, names] of members) {
     const before = graph.lanes.get(channel) ?? [];
     if (!touched.has(channel)) lanes.set(channel, before);
-    else lanes.set(channel, walked(headOf(names, nodes, channel), nodes, before));
+    else lanes.set(channel, entriesFromHead(headOf(names, nodes, channel), nodes, before));
   }
   for (const { blob, channels } of mayLose ? [] : bundles) {
     const lost = channels.find((channel) => !lanes.get(channel)?.some(({ name }) => name === blob.name));
@@ -70,7 +70,11 @@ function headOf(names: readonly string[], nodes: ReadonlyMap<string, GraphNode>,
  *
  * @throws EditError
  */
-function walked(head: GraphNode, nodes: ReadonlyMap<string, GraphNode>, before: readonly Edges[]): Edges[] {
+function entriesFromHead(
+  head: GraphNode,
+  nodes: ReadonlyMap<string, GraphNode>,
+  before: readonly Edges[],
+): Edges[] {
   const own = new Map(before.map((entry) => [entry.name, entry]));
   const entries = new Map<string, Edges>();
   const skipped: string[] = [];

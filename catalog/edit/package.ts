@@ -35,16 +35,16 @@ export function addBundle(
   { channel, place }: { readonly channel: string; readonly place: Place },
 ): FileText[] {
   const pkg = bundle.package;
-  if (!find(files, (blob) => blob.schema === 'olm.package' && blob.name === pkg)) {
+  if (!fileWith(files, (blob) => blob.schema === 'olm.package' && blob.name === pkg)) {
     throw noPackage(pkg, `create one with portolan opm init ${shellWord(pkg)} -c ${shellWord(channel)}`);
   }
   const entry = { name: bundle.name, ...place };
-  const listed = append(files, entry as Json, {
+  const listed = withEntryAdded(files, entry as Json, {
     holds: (blob) => blob.schema === 'olm.channel' && blob.package === pkg && blob.name === channel,
     make: (item) => ({ schema: 'olm.channel', package: pkg, name: channel, entries: [item] }),
     beside: (blob) => blob.package === pkg || blob.name === pkg,
   });
-  const isThere = find(files, (blob) => isBundle(blob, pkg) && blob.name === bundle.name);
+  const isThere = fileWith(files, (blob) => isBundle(blob, pkg) && blob.name === bundle.name);
   if (isThere) return changedFiles(files, listed);
   const home =
     findLast(listed, (blob) => isBundle(blob, pkg)) ??
@@ -69,7 +69,7 @@ export function deprecate(
   needPackages(files, [pkg]);
   const { schema, name, message } = entry;
   const reference = { schema, ...(name === '' ? {} : { name }) };
-  const done = append(
+  const done = withEntryAdded(
     files,
     { reference, message },
     {
@@ -122,7 +122,7 @@ function isBundle(blob: Written, pkg: string): boolean {
   return blob.schema === 'olm.bundle' && blob.package === pkg;
 }
 
-function find(files: readonly FileText[], is: (blob: Written) => boolean): FileText | undefined {
+function fileWith(files: readonly FileText[], is: (blob: Written) => boolean): FileText | undefined {
   return files.find(({ pieces }) => pieces.some(({ blob }) => blob && is(blob)));
 }
 
@@ -147,8 +147,8 @@ interface Home {
  * Adds an entry to the first blob that `holds` it. If there is none, `make` makes a blob, which goes behind the last one
  * that is `beside` it.
  */
-function append(files: readonly FileText[], item: Json, { holds, make, beside }: Home): FileText[] {
-  const home = find(files, holds);
+function withEntryAdded(files: readonly FileText[], item: Json, { holds, make, beside }: Home): FileText[] {
+  const home = fileWith(files, holds);
   if (!home) {
     const place = findLast(files, beside);
     return files.map((file) => (file === place ? withPiece(file, written(make(item), file.format)) : file));

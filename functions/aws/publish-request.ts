@@ -1,6 +1,6 @@
 /** The address that jobs of the Action ask, a function's own: it may wait longer than an HTTP API's. */
 import { systemClock } from '../../pipeline/oci/registry/retry.ts';
-import { ask, tokenReader } from '../publish-request.ts';
+import { answerJob, tokenReader } from '../publish-request.ts';
 import { bucketRecords } from '../s3/records.ts';
 import { settings } from './env.ts';
 import { deliveryOf, type HttpEvent, ROOM } from './http.ts';
@@ -26,7 +26,7 @@ const ports = {
 
 export async function handler(event: HttpEvent): Promise<{ statusCode: number; body: string }> {
   const address = audience ?? `https://${event.requestContext?.domainName ?? ''}`;
-  const { status, body } = await ask({ ...deliveryOf(event), audience: address }, ports);
+  const { status, body } = await answerJob({ ...deliveryOf(event), audience: address }, ports);
   telemetry.count(status === 200 ? 'JobAnswered' : 'JobRefused');
   telemetry.flush();
   return { statusCode: status, body: JSON.stringify(body) };

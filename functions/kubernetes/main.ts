@@ -26,11 +26,11 @@ async function main(): Promise<number> {
     );
     return 2;
   }
-  const host = await opened(role === 'work');
+  const host = await openWhenReady(role === 'work');
   const endTracing = startTracing(role, host.settings.environment);
   try {
     if (task) return await task(host, print, words);
-    if (service) await running(host, service);
+    if (service) await runUntilStopped(host, service);
     return 0;
   } finally {
     await host.close(host.settings.stopping.leave);
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
 }
 
 /** Opens the host's connections. The database may start later than this process, so it is tried again for a while. */
-async function opened(supervises: boolean): Promise<Host> {
+async function openWhenReady(supervises: boolean): Promise<Host> {
   const read = settings();
   for (const until = Date.now() + WAITING; ; ) {
     try {
@@ -62,7 +62,7 @@ async function lackingSecret(path: string | undefined): Promise<string | undefin
 }
 
 /** Runs a service until the process is told to stop; then it is not ready any more. */
-async function running(host: Host, start: (host: Host) => Promise<Service>): Promise<void> {
+async function runUntilStopped(host: Host, start: (host: Host) => Promise<Service>): Promise<void> {
   const { settings: read, database } = host;
   let isStopping = false;
   const asked = new Promise<void>((resolve) => {

@@ -14,7 +14,7 @@ import { amount, linesText } from '../../pipeline/text.ts';
 import { driftAll } from '../drift.ts';
 import { webhooksOf } from '../forges/forges.ts';
 import { newEpochs } from '../new-epoch.ts';
-import { type AnswerRoom, ask, tokenReader } from '../publish-request.ts';
+import { type AnswerRoom, answerJob, tokenReader } from '../publish-request.ts';
 import { receive } from '../receive.ts';
 import { reconcileAll } from '../reconcile.ts';
 import { smoke } from '../smoke.ts';
@@ -138,7 +138,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
       ? {}
       : {
           'POST /publish': async (asked): Promise<Answered> => {
-            const { status, body } = await ask({ ...asked, audience }, asking);
+            const { status, body } = await answerJob({ ...asked, audience }, asking);
             telemetry.count(status === 200 ? 'JobAnswered' : 'JobRefused');
             return { status, body: JSON.stringify(body), type: 'application/json' };
           },

@@ -40,24 +40,24 @@ function runMode(inputs: RunInputs): Promise<void> {
       return reportOnly(inputs);
     case 'publish':
     case 'drift':
-      return aside(inputs, inputs.mode);
+      return runOnDemand(inputs, inputs.mode);
     case 'auto':
       return byEvent(inputs);
   }
 }
 
 /** Parts that most runs do without are loaded when they are asked for. */
-async function aside(inputs: RunInputs, mode: 'publish' | 'drift'): Promise<void> {
+async function runOnDemand(inputs: RunInputs, mode: 'publish' | 'drift'): Promise<void> {
   if (mode === 'publish') await (await import('./publish.ts')).publishPush(inputs);
   else await (await import('./drift.ts')).findDrift(inputs);
 }
 
 async function byEvent(inputs: RunInputs): Promise<void> {
-  if (inputs.event.kind === 'push') return aside(inputs, 'publish');
-  if (inputs.event.kind === 'clock') return aside(inputs, 'drift');
+  if (inputs.event.kind === 'push') return runOnDemand(inputs, 'publish');
+  if (inputs.event.kind === 'clock') return runOnDemand(inputs, 'drift');
   if (inputs.dryRun || inputs.clone !== undefined || !inputs.forge) return checkOnly(inputs);
   const forge = await openForge(inputs);
-  const heads = await start(inputs, forge);
+  const heads = await markHeadsPending(inputs, forge);
   await orReason(inputs, forge, heads, async () => {
     const reports = await checkHeads(inputs, forge, heads);
     await setReports(reports, inputs);
@@ -67,14 +67,14 @@ async function byEvent(inputs: RunInputs): Promise<void> {
 
 /** Sets the statuses that an event is about to pending, and says which those are. */
 async function startOnly(inputs: RunInputs): Promise<void> {
-  const heads = await start(inputs, await openForge(inputs));
+  const heads = await markHeadsPending(inputs, await openForge(inputs));
   setOutput('started', startedText(heads));
   // Of several heads, no other run checks all.
   setOutput('group', heads.length === 1 ? heads[0]?.commit : inputs.environment['GITHUB_RUN_ID']);
 }
 
 /** Sets the status of the heads that the event is about to pending. @returns these heads */
-async function start(inputs: RunInputs, forge: Forge): Promise<readonly Head[]> {
+async function markHeadsPending(inputs: RunInputs, forge: Forge): Promise<readonly Head[]> {
   const { heads, why } = await headsMeant(forge, inputs.event, inputs.now);
   if (heads.length === 0) info(plain(why));
   if (inputs.dryRun) return heads;

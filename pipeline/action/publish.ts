@@ -122,7 +122,9 @@ async function publishOne(publishing: Publishing, catalog: string): Promise<Ende
   const { forge, inputs } = publishing;
   info(plain(`publishing ${catalog}`));
   const ended =
-    inputs.publish.url === undefined ? await here(publishing, catalog) : await elsewhere(publishing, catalog);
+    inputs.publish.url === undefined
+      ? await publishHere(publishing, catalog)
+      : await publishByFunctions(publishing, catalog);
   if (ended.kind !== 'published') return ended;
   try {
     await noteDeployed(forge.github, forge.repository, { receipt: ended.receipt, link: inputs.says.link });
@@ -208,7 +210,7 @@ function ringsSummary(rings: readonly RingState[]): string {
 }
 
 /** Publishes a catalog in this job. */
-async function here(publishing: Publishing, catalog: string): Promise<Ended> {
+async function publishHere(publishing: Publishing, catalog: string): Promise<Ended> {
   const { inputs, repository, commit, policy } = publishing;
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
   return withPlaces(publishing, async (places) => {
@@ -252,7 +254,7 @@ async function withPlaces<T>(
 const TIMEOUT = 15 * 60_000;
 
 /** Asks functions to publish, with the identity of this job and no other secret. */
-async function elsewhere({ inputs, forge, commit }: Publishing, catalog: string): Promise<Ended> {
+async function publishByFunctions({ inputs, forge, commit }: Publishing, catalog: string): Promise<Ended> {
   const url = inputs.publish.url ?? '';
   const token = await getIDToken(url);
   const { owner, repo } = forge.repository;

@@ -23,7 +23,7 @@ import {
   type UnitContent,
 } from './content.ts';
 import type { ForeignPlace } from './foreign-blobs.ts';
-import { type Drafts, note, type PackageDraft } from './package-draft.ts';
+import { type Drafts, noteDetail, type PackageDraft } from './package-draft.ts';
 import type { CatalogUnit } from './unit.ts';
 
 /** One tree with its catalogs. */
@@ -286,25 +286,26 @@ async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageD
   draft.catalogs.add(unit.catalog);
   if (unit.package !== draft.name) draft.paths.add(unit.path);
   if (before.files.size === 0 && after.files.size > 0) {
-    for (const one of promotionClasses(after, await elsewhere(input, pieces))) draft.classes.add(one);
-    note(draft, 'appears', unit.catalog);
+    for (const one of promotionClasses(after, await contentElsewhere(input, pieces))) draft.classes.add(one);
+    noteDetail(draft, 'appears', unit.catalog);
     return;
   }
   if (after.files.size === 0 && before.files.size > 0) {
     draft.classes.add('prune');
-    note(draft, 'is removed', unit.catalog);
+    noteDetail(draft, 'is removed', unit.catalog);
     return;
   }
   const { classes, added, lost, mutated, unconfirmed } = contentChange(before, after, input.digests);
   for (const one of classes) draft.classes.add(one);
-  for (const name of added) note(draft, `adds ${name}`, unit.catalog);
-  for (const what of lost) note(draft, `loses ${what}`, unit.catalog);
-  for (const name of mutated) note(draft, `changes the published ${name}`, unit.catalog);
-  for (const name of unconfirmed) note(draft, `pins images of ${name} without confirmation`, unit.catalog);
+  for (const name of added) noteDetail(draft, `adds ${name}`, unit.catalog);
+  for (const what of lost) noteDetail(draft, `loses ${what}`, unit.catalog);
+  for (const name of mutated) noteDetail(draft, `changes the published ${name}`, unit.catalog);
+  for (const name of unconfirmed)
+    noteDetail(draft, `pins images of ${name} without confirmation`, unit.catalog);
 }
 
 /** The content of a package in other catalogs of the base branch, before and after. */
-async function elsewhere(input: CatalogsInput, { unit, name }: Pieces): Promise<PackageContent[]> {
+async function contentElsewhere(input: CatalogsInput, { unit, name }: Pieces): Promise<PackageContent[]> {
   const found: PackageContent[] = [];
   for (const [path, other] of input.base.units) {
     if (other.package !== unit.package || path === unit.path) continue;

@@ -23,7 +23,7 @@ import { type ChangedPath, type ClassificationInput, claims, type Trees } from '
 import { type ChangeBudget, fileReader, type KeptFiles } from './content.ts';
 import { compareFiles } from './files.ts';
 import type { ForeignPlace } from './foreign-blobs.ts';
-import { finish, newDrafts, type PackageDraft } from './package-draft.ts';
+import { finishDraft, newDrafts, type PackageDraft } from './package-draft.ts';
 import { placePaths } from './path.ts';
 import { bringNeeded } from './prefetch.ts';
 import { areasOf } from './repository-areas.ts';
@@ -54,7 +54,7 @@ export async function classifyChange(
   await bringNeeded(objects, { trees, policy, paths });
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   // What is too large is not read.
-  if (unsafe.some(({ rule }) => rule === 'path/limits')) return unread(paths, unsafe);
+  if (unsafe.some(({ rule }) => rule === 'path/limits')) return unreadChange(paths, unsafe);
   const values = { left: MOST_VALUES };
   const scene = await inputOf(objects, { trees, policy, paths }, { files, values });
   const catalogs = await compareCatalogs(
@@ -62,10 +62,10 @@ export async function classifyChange(
     scene.drafts,
   );
   const others = await compareFiles(scene);
-  if (values.left < 0) return unread(paths, [...unsafe, TOO_MANY_VALUES]);
+  if (values.left < 0) return unreadChange(paths, [...unsafe, TOO_MANY_VALUES]);
   const mostEntries = PACKAGES_AT_LIMIT * policy.limits.entries;
   if (catalogs.entries > mostEntries)
-    return unread(paths, [...unsafe, tooManyEntries(catalogs.entries, mostEntries)]);
+    return unreadChange(paths, [...unsafe, tooManyEntries(catalogs.entries, mostEntries)]);
   await settlePackages(scene);
   const packages = await withOwners(scene);
   return {
@@ -133,7 +133,7 @@ async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy):
 }
 
 /** The change of a pull request whose unsafe paths keep it from being read. */
-function unread(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {
+function unreadChange(paths: readonly ChangedPath[], unsafe: readonly Finding[]): Change {
   return {
     paths,
     packages: new Map(),
@@ -224,7 +224,7 @@ async function withOwners(scene: ClassificationInput): Promise<Map<string, Packa
     ) {
       draft.classes.add('ownership');
     }
-    packages.set(draft.name, finish(draft, owners));
+    packages.set(draft.name, finishDraft(draft, owners));
   }
   return packages;
 }

@@ -11,7 +11,7 @@ import {
   packagesOfBundle,
   packagesOfTemplate,
 } from './foreign-blobs.ts';
-import { contentText, note, type PackageDraft } from './package-draft.ts';
+import { contentText, noteDetail, type PackageDraft } from './package-draft.ts';
 
 interface FilesFound {
   readonly foreign: ForeignPlace[];
@@ -145,7 +145,7 @@ async function compareComposite(
     draft.kinds.add('composite');
     draft.paths.add(path);
     draft.sides.set(path, images);
-    note(draft, `has a different image in ${path}`);
+    noteDetail(draft, `has a different image in ${path}`);
   }
 }
 
@@ -166,7 +166,7 @@ async function compareBundle(
   const [before, after] = await folderSides(scene, folder);
   draft.sides.set(folder, [before, after]);
   draft.classes.add(!before ? 'add-entry' : after ? 'mutate-published' : 'prune');
-  note(
+  noteDetail(
     draft,
     !before ? `adds bundle ${version}` : after ? `changes bundle ${version}` : `loses bundle ${version}`,
   );

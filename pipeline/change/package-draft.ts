@@ -47,7 +47,7 @@ export function newDrafts(): Drafts {
 }
 
 /** Notes something that changes, once for all catalogs in which it does. */
-export function note(draft: PackageDraft, detail: string, catalog?: string): void {
+export function noteDetail(draft: PackageDraft, detail: string, catalog?: string): void {
   const catalogs = draft.details.get(detail) ?? new Set();
   if (catalog !== undefined) catalogs.add(catalog);
   draft.details.set(detail, catalogs);
@@ -59,7 +59,7 @@ export function contentText(entry: TreeFile | undefined): string {
 }
 
 /** The change of a package, once all its parts are noted. */
-export function finish(
+export function finishDraft(
   draft: PackageDraft,
   owners: { readonly before: PackageOwners; readonly after: PackageOwners },
 ): PackageChange {

@@ -88,7 +88,7 @@ export interface Audited {
 /** Audits catalogs; those whose names are versions of the platform follow each other. */
 export async function audit(request: AuditRequest): Promise<Audited> {
   const worlds = await worldsOf(request);
-  const perCatalog = request.catalogs.map((read, i) => checked(read, worlds[i] as World));
+  const perCatalog = request.catalogs.map((read, i) => auditedCatalog(read, worlds[i] as World));
   return {
     worlds,
     report: {
@@ -142,7 +142,10 @@ export async function worldsOf({
 }
 
 /** The findings of one catalog, and its numbers. */
-function checked(read: ReadCatalog, world: World): { findings: readonly Finding[]; about: CatalogAudit } {
+function auditedCatalog(
+  read: ReadCatalog,
+  world: World,
+): { findings: readonly Finding[]; about: CatalogAudit } {
   const { catalog, unread, name } = read;
   const valid = [...withSeverities(unread, RULES, ownSeverity), ...runRules(catalog, RULES)];
   const opm = new Set(RULES.filter((rule) => rule.opm !== undefined).map(({ id }) => id));

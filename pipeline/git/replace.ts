@@ -33,7 +33,8 @@ export async function replacePaths(repository: Repository, request: ReplaceReque
   for (const path of paths) {
     const entry = await entryAt(repository.objects, from, path);
     tree =
-      (await replaced(repository, run, { tree, segments: path.split('/'), entry })) ?? (await empty(run));
+      (await treeWithReplacement(repository, run, { tree, segments: path.split('/'), entry })) ??
+      (await empty(run));
   }
   return tree === before ? base : commitOnTop(run, { tree, parent: base, message, time });
 }
@@ -90,7 +91,7 @@ export async function treeWith(
     const id = text === undefined ? undefined : await lineOf(run, ['hash-object', '-w', '--stdin'], text);
     const entry = id === undefined ? undefined : { mode, id };
     next =
-      (await replaced(repository, run, { tree: next, segments: path.split('/'), entry })) ??
+      (await treeWithReplacement(repository, run, { tree: next, segments: path.split('/'), entry })) ??
       (await empty(run));
   }
   return next;
@@ -103,7 +104,7 @@ interface Replacement {
 }
 
 /** A tree with one path replaced, added or removed. @returns the new tree; undefined if nothing is left in it */
-async function replaced(
+async function treeWithReplacement(
   repository: Repository,
   run: GitRun,
   { tree, segments, entry }: Replacement,
@@ -130,7 +131,7 @@ interface Inside {
 
 async function inside(repository: Repository, run: GitRun, { standing, rest, entry }: Inside) {
   const tree = standing && isTree(standing.mode) ? standing.id : undefined;
-  const id = await replaced(repository, run, { tree, segments: rest, entry });
+  const id = await treeWithReplacement(repository, run, { tree, segments: rest, entry });
   return id === undefined ? undefined : { mode: TREE_MODE, id };
 }
 

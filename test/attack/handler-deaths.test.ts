@@ -4,7 +4,7 @@ import { parseReference } from '../../catalog/reference.ts';
 import { formatLock } from '../../catalog/references/lock.ts';
 import { handleDrift } from '../../functions/drift.ts';
 import { handleGate } from '../../functions/gate.ts';
-import { ask } from '../../functions/publish-request.ts';
+import { answerJob } from '../../functions/publish-request.ts';
 import { receive } from '../../functions/receive.ts';
 import type { GitHub } from '../../pipeline/github/client.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
@@ -144,7 +144,7 @@ test('ask: the job asks again', async () => {
       const send = () => noteOutcome(records, { ...done, state: 'published', detail: 'sha256:1' });
       const { readToken } = mortal({ readToken: known.readToken });
       answers.push(
-        await ask(asking, {
+        await answerJob(asking, {
           ...known,
           readToken,
           queue: mortal({ send }),

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROOM } from '../../functions/aws/http.ts';
-import { ask, tokenReader } from '../../functions/publish-request.ts';
+import { answerJob, tokenReader } from '../../functions/publish-request.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { systemClock } from '../../pipeline/oci/registry/retry.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -68,7 +68,7 @@ async function functions(): Promise<string> {
       await queue.send(message);
       await queue.drain((body) => handleMessage(body, ports));
     };
-    const { status, body } = await ask(
+    const { status, body } = await answerJob(
       { headers, body: Buffer.concat(chunks), audience: url },
       {
         sources,

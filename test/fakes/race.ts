@@ -1,5 +1,5 @@
 /** A delivery whose handlers run at once, each waiting for its turn at every call of a port; some calls go wrong. */
-import { type AskAnswer, ask } from '../../functions/publish-request.ts';
+import { type AskAnswer, answerJob } from '../../functions/publish-request.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Message } from '../../pipeline/ports.ts';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
@@ -102,7 +102,7 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
           const { asking, known } = jobThatAsks({ branch, commit, run: ++runs });
           let looks = 0;
           const clock = { now: () => looks, sleep: async () => void looks++ };
-          const answer = await ask(asking, { ...ports, ...known, clock, patience: LOOKS });
+          const answer = await answerJob(asking, { ...ports, ...known, clock, patience: LOOKS });
           if (answer.status === 503 && looks < LOOKS)
             throw new PipelineError('unreachable', answer.body.error);
           answers.push({ commit, answer });

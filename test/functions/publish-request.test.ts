@@ -2,7 +2,7 @@
 import { generateKeyPair } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { ROOM } from '../../functions/aws/http.ts';
-import { type Asking, type AskPorts, ask, tokenReader } from '../../functions/publish-request.ts';
+import { type Asking, type AskPorts, answerJob, tokenReader } from '../../functions/publish-request.ts';
 import type { Message } from '../../pipeline/ports.ts';
 import { noteOutcome, type Outcome } from '../../pipeline/publish/delivery/outcome.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
@@ -96,7 +96,7 @@ function withToken(token: string, body = BODY): Asking {
 
 test('the publishing job gets its receipt and the documents; the queue got one message', async () => {
   const at = await address();
-  const answer = await ask(await asking(at), at.ports);
+  const answer = await answerJob(await asking(at), at.ports);
   expect(answer).toEqual({
     status: 200,
     body: {
@@ -110,7 +110,7 @@ test('the publishing job gets its receipt and the documents; the queue got one m
     { v: 1, kind: 'catalog', repository: 'sea/catalogs', branch: 'main', commit: COMMIT, catalog: 'v4.20' },
   ]);
   // Asked again, it is answered without any work.
-  expect(await ask(await asking(at, { run_attempt: '2' }), at.ports)).toEqual(answer);
+  expect(await answerJob(await asking(at, { run_attempt: '2' }), at.ports)).toEqual(answer);
   expect(at.queued).toHaveLength(1);
 });
 
@@ -122,9 +122,9 @@ test('of a repository with two branches that are published, the job of each is a
   const ref = 'refs/heads/release';
   const workflow = `sea/catalogs/${WORKFLOW}@${ref}`;
   const release = await asking(at, { ref, workflow_ref: workflow, job_workflow_ref: workflow });
-  expect((await ask(release, ports)).status).toBe(200);
+  expect((await answerJob(release, ports)).status).toBe(200);
   expect(at.queued.map(({ body }) => JSON.parse(body).branch)).toEqual(['release']);
-  expect((await ask(await asking(at, { ref: 'refs/heads/other' }), ports)).status).toBe(403);
+  expect((await answerJob(await asking(at, { ref: 'refs/heads/other' }), ports)).status).toBe(403);
 });
 
 describe('what others published since', () => {
@@ -144,11 +144,11 @@ describe('what others published since', () => {
 
   test('a run that is run again is answered with what is published by now', async () => {
     const at = await address();
-    expect(await ask(await asking(at), at.ports)).toMatchObject({
+    expect(await answerJob(await asking(at), at.ports)).toMatchObject({
       body: { receipt: { digest: 'sha256:1' } },
     });
     await third(at.ports);
-    const again = await ask(await asking(at, { run_attempt: '2' }), at.ports);
+    const again = await answerJob(await asking(at, { run_attempt: '2' }), at.ports);
     expect(again).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:3' } } });
   });
 
@@ -156,7 +156,7 @@ describe('what others published since', () => {
     const at = await address();
     at.says = { state: 'superseded', detail: NEWER, documents: DOCUMENTS };
     await third(at.ports);
-    const answer = await ask(await asking(at), at.ports);
+    const answer = await answerJob(await asking(at), at.ports);
     expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:3' } } });
   });
 
@@ -164,7 +164,7 @@ describe('what others published since', () => {
     const at = await address();
     const of = { repository: 'sea/catalogs', catalog: 'v4.20', commit: COMMIT } as const;
     await noteOutcome(at.ports.records, { ...of, state: 'superseded', detail: NEWER });
-    const answer = await ask(await asking(at), at.ports);
+    const answer = await answerJob(await asking(at), at.ports);
     expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
     expect(at.queued).toHaveLength(1);
   });
@@ -177,7 +177,7 @@ test('documents that an answer of Lambda has no room for are named, and the rece
   await put('page.html', 'x'.repeat(1_048_577));
   // A quote is sent as four bytes.
   for (const n of [1, 2, 3, 4, 5, 6]) await put(`${n}.yaml`, '"'.repeat(400_000));
-  const answer = await ask(await asking(at), at.ports);
+  const answer = await answerJob(await asking(at), at.ports);
   expect(answer).toMatchObject({ status: 200, body: { receipt: { digest: 'sha256:1' } } });
   const body = JSON.stringify(answer.body);
   expect(Buffer.byteLength(JSON.stringify({ statusCode: 200, body }))).toBeLessThan(6_000_000);
@@ -190,19 +190,19 @@ test('documents that an answer of Lambda has no room for are named, and the rece
 test('a catalog with errors is refused, and may be asked for again', async () => {
   const at = await address();
   at.says = { state: 'refused', detail: 'fbc/x: it is broken' };
-  expect(await ask(await asking(at), at.ports)).toEqual({
+  expect(await answerJob(await asking(at), at.ports)).toEqual({
     status: 422,
     body: { error: 'fbc/x: it is broken' },
   });
   at.says = { state: 'published', detail: 'sha256:1', documents: DOCUMENTS };
-  expect(await ask(await asking(at, { run_attempt: '2' }), at.ports)).toMatchObject({ status: 200 });
+  expect(await answerJob(await asking(at, { run_attempt: '2' }), at.ports)).toMatchObject({ status: 200 });
   expect(new Set(at.queued.map(({ id }) => id)).size).toBe(2);
 });
 
 test('an end that does not come is not waited for without end', async () => {
   const at = await address();
   at.says = { state: 'failed', detail: 'the registry answered 503' };
-  expect(await ask(await asking(at), at.ports)).toEqual({
+  expect(await answerJob(await asking(at), at.ports)).toEqual({
     status: 503,
     body: { error: 'not published yet: the registry answered 503' },
   });
@@ -223,7 +223,7 @@ test.each<[string, object]>([
   ['of another issuer', { iss: 'https://evil.example' }],
 ])('29: a token %s is refused', async (_, differing) => {
   const at = await address();
-  const refusal = await ask(await asking(at, differing), at.ports);
+  const refusal = await answerJob(await asking(at, differing), at.ports);
   expect(refusal.status).toBe(403);
   expectRefused(at);
 });
@@ -246,7 +246,7 @@ test('29: a token with another signature is refused: another key, another algori
     'x.y.z',
     `x.${'y'.repeat(100_000)}.z`,
   ];
-  for (const token of tokens) expect((await ask(withToken(token), at.ports)).status).toBe(403);
+  for (const token of tokens) expect((await answerJob(withToken(token), at.ports)).status).toBe(403);
   expectRefused(at);
 });
 
@@ -258,7 +258,10 @@ test.each([
 ])('%s is refused', async (_, body) => {
   const at = await address();
   const { headers } = await asking(at);
-  const refusal = await ask({ headers, body: new TextEncoder().encode(body), audience: AUDIENCE }, at.ports);
+  const refusal = await answerJob(
+    { headers, body: new TextEncoder().encode(body), audience: AUDIENCE },
+    at.ports,
+  );
   expect(refusal.status).toBe(400);
   expectRefused(at);
 });
@@ -266,7 +269,7 @@ test.each([
 test('while the keys cannot be had, nobody is believed', async () => {
   const at = await address();
   at.issuer.isUp = false;
-  expect((await ask(await asking(at), at.ports)).status).toBe(503);
+  expect((await answerJob(await asking(at), at.ports)).status).toBe(503);
   expectRefused(at);
 });
 

@@ -313,7 +313,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 33,
     without: 'saying where the status could not be set',
     file: 'functions/gate.ts',
-    text: 'await post(forge, withoutStatus(report, error.message), log);',
+    text: 'await postReport(forge, withoutStatus(report, error.message), log);',
     instead: 'void [report, withoutStatus];',
     test: VERDICTS,
     title: 'a success is never the last status',

@@ -110,21 +110,21 @@ const LINE_FEED = 0x0a;
  */
 function blankLine(from: number, to: number, zeros: number): Uint8Array {
   let goal = to;
-  for (let i = 0; i < zeros; i++) goal = before(goal, 0);
+  for (let i = 0; i < zeros; i++) goal = lowBefore(goal, 0);
   // For each number of characters left, the bytes from which the goal can still be reached.
-  const reachable: Set<number>[] = [new Set([before(goal, LINE_FEED)])];
+  const reachable: Set<number>[] = [new Set([lowBefore(goal, LINE_FEED)])];
   for (let left = 1; left < LINE; left++) {
     const next = [...(reachable[left - 1] ?? [])];
     reachable.push(
-      new Set([...next.map((low) => before(low, BLANK)), ...next.map((low) => before(low, TAB))]),
+      new Set([...next.map((low) => lowBefore(low, BLANK)), ...next.map((low) => lowBefore(low, TAB))]),
     );
   }
   const line = new Uint8Array(LINE).fill(LINE_FEED);
   let low = from;
   for (let i = 0; i < LINE - 1; i++) {
-    const byte = reachable[LINE - i - 2]?.has(after(low, BLANK)) ? BLANK : TAB;
+    const byte = reachable[LINE - i - 2]?.has(lowAfter(low, BLANK)) ? BLANK : TAB;
     line[i] = byte;
-    low = after(low, byte);
+    low = lowAfter(low, byte);
   }
   return line;
 }
@@ -133,11 +133,11 @@ function blankLine(from: number, to: number, zeros: number): Uint8Array {
 const FACTOR = 0xb3;
 const INVERSE = 0x7b;
 
-function after(low: number, byte: number): number {
+function lowAfter(low: number, byte: number): number {
   return ((low ^ byte) * FACTOR) & 0xff;
 }
 
-function before(low: number, byte: number): number {
+function lowBefore(low: number, byte: number): number {
   return ((low * INVERSE) & 0xff) ^ byte;
 }
 

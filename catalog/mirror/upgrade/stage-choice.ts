@@ -54,11 +54,11 @@ export function choicesAt(
 ): Generator<StageChoice> {
   const home = homeOf(stage, operator.package);
   return home
-    ? found(candidates(stage, { operator, home, context }), { stage, operator, home, context })
-    : none();
+    ? choicesAmong(candidates(stage, { operator, home, context }), { stage, operator, home, context })
+    : noChoices();
 }
 
-function* none(): Generator<StageChoice> {}
+function* noChoices(): Generator<StageChoice> {}
 
 /** The catalog of a stage that has a package. */
 export function homeOf({ catalogs }: Pick<Stage, 'catalogs'>, name: string): PlatformCatalog | undefined {
@@ -133,7 +133,7 @@ function channelsOf({ channels, defaultChannel }: Package, operator: ClusterOper
 }
 
 /** The candidates that the operator can reach, each with the least that must be mirrored for it. */
-function* found(some: readonly Candidate[], at: At): Generator<StageChoice> {
+function* choicesAmong(some: readonly Candidate[], at: At): Generator<StageChoice> {
   const whole = scopeCatalogs(at.stage.catalogs);
   for (const candidate of some) {
     const selection = leastSelection(candidate, at, whole);

@@ -93,7 +93,7 @@ function withNewGraphs(scene: Scene, small: Tried | undefined): Tried | undefine
     const changed = changedOnly(ofPackage, new Map(written));
     return candidatesOf({ ...scene, ofPackage: regraphed }).map((edit) => {
       const channels = changedOnly(ofPackage, new Map([...changed, ...edit.channels]));
-      return { ...trial(scene, { ...edit, channels }), newGraphs: [...changed.keys()] };
+      return { ...tryEdit(scene, { ...edit, channels }), newGraphs: [...changed.keys()] };
     });
   });
   const best = bestTried(scene, tried);
@@ -131,7 +131,7 @@ function hasNewer({ ofPackage, affected }: Scene, { channel, installed }: Proved
   });
 }
 
-function trial(
+function tryEdit(
   { world, advisory, ofPackage, who: all }: Scene,
   edit: PackageEdit,
   who: readonly Followed[] = all,
@@ -144,7 +144,7 @@ function trial(
 function bestOf(scene: Scene, edits: readonly PackageEdit[], who = scene.who): Tried | undefined {
   return bestTried(
     scene,
-    edits.map((edit) => trial(scene, edit, who)),
+    edits.map((edit) => tryEdit(scene, edit, who)),
   );
 }
 
@@ -179,11 +179,11 @@ function candidatesOf(scene: Scene): PackageEdit[] {
     case 'block-upgrade':
       return withRepairs(scene, [
         unchanged,
-        ...rewritten(scene, { kept: true }),
-        ...rewritten(scene, { kept: false }),
+        ...rewritesOf(scene, { kept: true }),
+        ...rewritesOf(scene, { kept: false }),
       ]);
     case 'yank':
-      return withRepairs(scene, affected.size === 0 ? [unchanged] : rewritten(scene, { kept: false }));
+      return withRepairs(scene, affected.size === 0 ? [unchanged] : rewritesOf(scene, { kept: false }));
   }
 }
 
@@ -202,7 +202,7 @@ function deprecationsOf({ advisory, affected, ofPackage }: Scene): ReadonlyMap<s
  *
  * @param kept whether the bundles stay
  */
-function rewritten(scene: Scene, { kept }: { readonly kept: boolean }): PackageEdit[] {
+function rewritesOf(scene: Scene, { kept }: { readonly kept: boolean }): PackageEdit[] {
   const { ofPackage, affected } = scene;
   const channels = new Map<string, readonly Entry[]>();
   for (const channel of ofPackage.channels.values()) {
@@ -304,14 +304,14 @@ function isBelow(one: Installed, other: Installed): boolean {
 /** Edits, and the same with more edges to heads for those who would be without an upgrade path. */
 function withRepairs(scene: Scene, edits: readonly PackageEdit[], who = scene.who): PackageEdit[] {
   return edits.flatMap((edit) => {
-    const { proof } = trial(scene, edit, who);
-    const repairs = [skipping, ranging].map((write) => repaired(scene, { edit, proof }, write));
+    const { proof } = tryEdit(scene, edit, who);
+    const repairs = [skipping, ranging].map((write) => repairOf(scene, { edit, proof }, write));
     return [edit, ...repairs.flatMap((one) => one ?? [])];
   });
 }
 
 /** The edit by which the head of each channel follows the versions that are stuck in it; undefined if none is needed. */
-function repaired(scene: Scene, { edit, proof }: Tried, write: typeof skipping): PackageEdit | undefined {
+function repairOf(scene: Scene, { edit, proof }: Tried, write: typeof skipping): PackageEdit | undefined {
   const { ofPackage, advisory } = scene;
   const after = packageAfter(ofPackage, edit);
   const stuck = [...proof.lost, ...proof.without];

@@ -143,7 +143,7 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
     if (at.length === 0) return notKnown('platform');
     const having = at.filter((world) => has(world, installation));
     if (having.length === 0) return notKnown('package');
-    const world = called(having, installation, ({ name }) => name);
+    const world = namedOrFirst(having, installation, ({ name }) => name);
     if (!hasChannel(world, installation)) return notKnown('channel');
     const installed = installedIn(world, installation) ?? droppedFrom(world, installation);
     if (!installed) return notKnown('version');
@@ -229,7 +229,7 @@ function isFor(platform: Minor | undefined, installation: FleetInstallation): bo
 }
 
 /** The one that is called as the installation's CatalogSource, else the first. */
-function called<T>(all: readonly T[], { catalog }: FleetInstallation, nameOf: (one: T) => string): T {
+function namedOrFirst<T>(all: readonly T[], { catalog }: FleetInstallation, nameOf: (one: T) => string): T {
   return (all.find((one) => nameOf(one) === catalog) ?? all[0]) as T;
 }
 

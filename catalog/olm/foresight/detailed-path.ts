@@ -48,7 +48,7 @@ export function detailedPathV0(
     if (down) return notServing(down);
     return installed ? placedIn(source.name, nextOf(installed)) : firstV0(scope, source, place);
   };
-  return { olm: 'v0', ...walked(from, next, (name) => name === head) };
+  return { olm: 'v0', ...pathFrom(from, next, (name) => name === head) };
 }
 
 function notServing({ name }: ScopeCatalog): Fails {
@@ -86,14 +86,14 @@ export function detailedPathV1(scope: Scope, spec: ExtensionSpec, from: Installe
       .map(({ name }) => name),
   );
   const next = (installed: Installed | undefined): PlacedOutcome => nextOfExtension(scope, spec, installed);
-  return { olm: 'v1', ...walked(from, next, (name) => heads.has(name)) };
+  return { olm: 'v1', ...pathFrom(from, next, (name) => heads.has(name)) };
 }
 
 /**
  * The path from an installed version, step by step, until nothing follows or a version comes again. `arrives` if it ends
  * at a head.
  */
-function walked(
+function pathFrom(
   from: Installed | undefined,
   next: (installed: Installed | undefined) => PlacedOutcome,
   isHead: (name: string) => boolean,

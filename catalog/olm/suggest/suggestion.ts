@@ -60,7 +60,7 @@ export function suggestGraph(
   const required = requiredOfOthers(world, ofPackage, packageOf(ofPackage, plans));
   if (required.size > 0) plans = planner.plans(required);
   for (;;) {
-    const { suggestion, worse } = tried(scene, plans);
+    const { suggestion, worse } = tryPlans(scene, plans);
     if (worse.length === 0 || !keepsChannels(policy)) return suggestion;
     plans = withoutWorse(scene, plans, worse);
   }
@@ -101,7 +101,7 @@ interface Trial {
 }
 
 /** Simulates the planned channels under both OLMs. */
-function tried(scene: Scene, plans: readonly SuggestedChannel[]): Trial {
+function tryPlans(scene: Scene, plans: readonly SuggestedChannel[]): Trial {
   const { world, ofPackage, policy, planner } = scene;
   const suggested = packageOf(ofPackage, plans);
   const after = foresightWith(world, suggested.name, suggested);

@@ -27,7 +27,7 @@ export const rule: Rule = {
         ...changed.map((one) => mutatedHere(change, one, rebuild)),
         ...bundles.flatMap((bundle) => (was?.has(bundle.name) ? [] : mutatedElsewhere(change, bundle))),
       ];
-      for (const group of grouped(mutated, causeOf)) tell(name, group, report);
+      for (const group of grouped(mutated, causeOf)) reportAlike(name, group, report);
     }
   },
 };
@@ -49,7 +49,7 @@ function causeOf({ says, path, details }: Mutated): string {
 }
 
 /** Reports bundles of a package that differ in the same way, together: one change of a pipeline changes many. */
-function tell(name: string, group: readonly Mutated[], report: Report): void {
+function reportAlike(name: string, group: readonly Mutated[], report: Report): void {
   const [first] = group;
   if (!first) return;
   const texts = group.map(({ bundle, text }) => `${quoted(bundle.name)}: ${text}`);

@@ -69,7 +69,7 @@ export const rules: readonly Rule[] = [
     comparisonTellsNews: true,
     foresee(world, report) {
       const all = checkedPackages(world).flatMap(({ name }) => [...downgradesIn(world, name).values()]);
-      tell(all, { world, report, severity: 'warning' });
+      reportDowngrades(all, { world, report, severity: 'warning' });
     },
     compare({ before, after, packages }, report) {
       for (const name of packages) {
@@ -92,8 +92,8 @@ export const rules: readonly Rule[] = [
           ({ end, to, channel }) =>
             !isTold.has(JSON.stringify([end.name, to.name])) && !hasChannel(before, name, channel),
         );
-        tell(present ?? [], { world: after, report, severity: 'error' });
-        tell(others, { world: after, report, severity: 'warning' });
+        reportDowngrades(present ?? [], { world: after, report, severity: 'error' });
+        reportDowngrades(others, { world: after, report, severity: 'warning' });
       }
     },
   },
@@ -252,7 +252,10 @@ interface DowngradeReport {
 }
 
 /** Tells of downgrades: those of a package to one bundle of one catalog are one finding. */
-function tell(downgrades: readonly Downgrade[], { world, report, severity }: DowngradeReport): void {
+function reportDowngrades(
+  downgrades: readonly Downgrade[],
+  { world, report, severity }: DowngradeReport,
+): void {
   const key = ({ package: name, to, upgrade, depth }: Downgrade): string =>
     JSON.stringify([name, to.name, upgrade.to.name, upgrade.edge, depth]);
   for (const group of grouped(downgrades, key)) {

@@ -25,7 +25,7 @@ export const rule: Rule = {
       }
       const renamed = renamedTo(change, name);
       if (renamed) {
-        tellRenamed({ ...change, after: renamed }, name, { report, location });
+        reportRenamed({ ...change, after: renamed }, name, { report, location });
         continue;
       }
       const versions = versionsOf(withoutChannels(publishedInstallations(change.before, name)));
@@ -40,7 +40,7 @@ export const rule: Rule = {
 };
 
 /** @param change from the catalog as it was to the one that takes its place */
-function tellRenamed(
+function reportRenamed(
   change: Change,
   name: string,
   { report, location }: { readonly report: Report; readonly location: Location },

@@ -22,7 +22,7 @@ export const rule: Rule = {
   harm: { rank: 7, kind: 'later' },
   reads: ['catalogs', 'history'],
   foresee(world, report) {
-    tell(eachChannelOnce(nearestLosses(world)), { world, report, severity: 'warning' });
+    reportPlatformLosses(eachChannelOnce(nearestLosses(world)), { world, report, severity: 'warning' });
   },
   compare(change, report) {
     const { before, after, packages } = change;
@@ -48,9 +48,9 @@ export const rule: Rule = {
     const errors = eachChannelOnce(lost);
     const told = new Set(errors.map(placeOf));
     const warnings = eachChannelOnce(warned).filter((loss) => !told.has(placeOf(loss)));
-    tell(errors, { world: after, report, severity: 'error' });
-    tell(warnings, { world: after, report, severity: 'warning' });
-    for (const name of packages) tellEarly(change, name, report);
+    reportPlatformLosses(errors, { world: after, report, severity: 'error' });
+    reportPlatformLosses(warnings, { world: after, report, severity: 'warning' });
+    for (const name of packages) reportEarlyLosses(change, name, report);
   },
 };
 
@@ -58,7 +58,7 @@ export const rule: Rule = {
  * Warns of clusters that update the platform before their operators and then have no upgrade path. Nobody knows which
  * clusters do that.
  */
-function tellEarly(change: Change, name: string, report: Report): void {
+function reportEarlyLosses(change: Change, name: string, report: Report): void {
   const { after } = change;
   const location = placeOfPackage(after, name);
   if (!location) return;
@@ -132,7 +132,7 @@ interface PlatformReport {
 }
 
 /** Reports losses, equal ones of several channels of a package together. */
-function tell(losses: readonly Loss[], { world, report, severity }: PlatformReport): void {
+function reportPlatformLosses(losses: readonly Loss[], { world, report, severity }: PlatformReport): void {
   const key = ({ channel, to, what, why, selects }: Loss): string =>
     JSON.stringify([channel.package, to.name, what, why, selects]);
   for (const group of grouped(losses, key)) {

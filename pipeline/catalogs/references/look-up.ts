@@ -54,7 +54,8 @@ export async function lookUp(
   const silent = new Map<string, Unknown>();
   const queue = wanted.entries();
   const worker = async (): Promise<void> => {
-    for (const [key, reference] of queue) lookups.set(key, await ask(key, reference, { ...options, silent }));
+    for (const [key, reference] of queue)
+      lookups.set(key, await lookUpOne(key, reference, { ...options, silent }));
   };
   await Promise.all(Array.from({ length: Math.min(AT_A_TIME, wanted.size) }, worker));
   return lookups;
@@ -76,7 +77,7 @@ function isOfTheHost({ code, retryable }: PipelineError): boolean {
  * Looks up one reference, with the signature and checks that are demanded. A registry that does not answer is not asked
  * again.
  */
-async function ask(
+async function lookUpOne(
   key: string,
   reference: Reference,
   options: LookUpOptions & { readonly silent: Map<string, Unknown> },

@@ -72,15 +72,15 @@ export async function checkCatalog(
     findings.push(of.findings.map(placed));
     known.push(of.known.map(placed));
     undecided.push(...of.undecided);
-    for (const finding of of.findings) news.add(cause(finding));
+    for (const finding of of.findings) news.add(causeKey(finding));
   }
-  known.push(valid.filter((finding) => isKnown(finding) && !news.has(cause(finding))).map(inAll));
+  known.push(valid.filter((finding) => isKnown(finding) && !news.has(causeKey(finding))).map(inAll));
   const inCatalogs = (all: readonly Finding[][]): Finding[] =>
     joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
   return {
     findings: inCatalogs(findings),
     known: inCatalogs(known),
-    diffs: decided(undecided, () => diffsOf(changes, world)) ?? [],
+    diffs: valueIfDecided(undecided, () => diffsOf(changes, world)) ?? [],
     undecided,
     ...(keepsChanges ? { changes: changes.map(({ change }) => change) } : {}),
   };
@@ -99,7 +99,7 @@ export async function checkNeighbors(
   const changes = await changesIn(neighbors, world);
   const undecided: Undecided[] = [];
   const findings = changes.flatMap(({ member, change }) =>
-    found(undecided, () => runComparison(change, RULES, severityOf)).map((finding) => ({
+    findingsOrUndecided(undecided, () => runComparison(change, RULES, severityOf)).map((finding) => ({
       ...finding,
       catalogs: [member.name],
     })),
@@ -109,7 +109,7 @@ export async function checkNeighbors(
 }
 
 /** The findings, even if some rules could not decide. */
-function found(undecided: Undecided[], run: () => readonly Finding[]): readonly Finding[] {
+function findingsOrUndecided(undecided: Undecided[], run: () => readonly Finding[]): readonly Finding[] {
   try {
     return run();
   } catch (error) {
@@ -120,7 +120,7 @@ function found(undecided: Undecided[], run: () => readonly Finding[]): readonly 
 }
 
 /** A value, or undefined where it is not decided. */
-function decided<T>(undecided: Undecided[], run: () => T): T | undefined {
+function valueIfDecided<T>(undecided: Undecided[], run: () => T): T | undefined {
   try {
     return run();
   } catch (error) {
@@ -154,12 +154,14 @@ export function foreseenIn(
 ): Pick<CatalogResult, 'findings' | 'known'> & Required<Pick<CatalogResult, 'undecided'>> {
   // Findings about the change come first: if a fix serves both, it belongs to the change.
   const undecided: Undecided[] = [];
-  const compared = found(undecided, () => runComparison(change, RULES, severityOf));
-  const foreseen = after ? found(undecided, () => runForesight(change.after, RULES, severityOf)) : [];
-  const said = new Set(compared.map(cause));
+  const compared = findingsOrUndecided(undecided, () => runComparison(change, RULES, severityOf));
+  const foreseen = after
+    ? findingsOrUndecided(undecided, () => runForesight(change.after, RULES, severityOf))
+    : [];
+  const said = new Set(compared.map(causeKey));
   const isReportedStranding = areStrandedIn(compared);
   const isReported = (finding: Finding): boolean =>
-    said.has(cause(finding)) ||
+    said.has(causeKey(finding)) ||
     isReportedStranding(finding) ||
     (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
   // Whether a finding is news only its own rule tells: the others are not asked about the state before, and whether they
@@ -167,7 +169,7 @@ export function foreseenIn(
   const asked = new Set(foreseen.filter((finding) => !isReported(finding)).map(({ rule }) => rule));
   const rules = RULES.filter(({ id }) => asked.has(id));
   const foresee = (world: World): readonly Finding[] =>
-    found(undecided, () => runForesight(world, rules, severityOf));
+    findingsOrUndecided(undecided, () => runForesight(world, rules, severityOf));
   const earlier = before ? foresee(change.before) : [];
   const isNewChannel = ({ package: of = '', channel }: Finding): boolean =>
     channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
@@ -176,7 +178,7 @@ export function foreseenIn(
   return {
     findings: [...foreseen.filter(isNews), ...compared],
     known: foreseen.filter(
-      (finding) => !isNews(finding) && !said.has(cause(finding)) && !isReportedStranding(finding),
+      (finding) => !isNews(finding) && !said.has(causeKey(finding)) && !isReportedStranding(finding),
     ),
     undecided,
   };
@@ -270,6 +272,6 @@ function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Find
 }
 
 /** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
-function cause({ package: of, channel, installed, location, hint }: Finding): string {
+function causeKey({ package: of, channel, installed, location, hint }: Finding): string {
   return JSON.stringify([of, channel, installed, location, hint]);
 }

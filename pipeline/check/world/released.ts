@@ -97,11 +97,11 @@ function reader(
   { base, policy: { limits }, registry, store, packages }: ReleasedRequest,
 ): Reader {
   return {
-    image: once((reference) => {
+    image: readOnce((reference) => {
       if (!registry) throw new PipelineError('not-allowed', 'registries are not contacted');
       return releasedPackages(reference, { registry, store, packages });
     }),
-    ledger: once(async (path) => {
+    ledger: readOnce(async (path) => {
       const file = await entryAt(objects, base, path);
       if (!file) throw new PipelineError('not-found', `the ledger ${path} does not exist yet`);
       return readLedger((await objects.read(file.id, limits.fileBytes)).bytes.toString('utf8'), path);
@@ -109,7 +109,7 @@ function reader(
   };
 }
 
-function once<T>(read: (place: string) => Promise<T>): (place: string) => Promise<T> {
+function readOnce<T>(read: (place: string) => Promise<T>): (place: string) => Promise<T> {
   const known = new Map<string, Promise<T>>();
   return (place) => {
     const found = known.get(place) ?? Promise.resolve().then(() => read(place));

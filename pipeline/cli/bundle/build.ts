@@ -41,7 +41,7 @@ export const build: Command = {
     if (place.kind === 'registry') {
       throw usageError(build, `${formatLocation(place)} is in a registry: use portolan bundle push`);
     }
-    return make(place, invocation, terminal);
+    return buildAndPush(place, invocation, terminal);
   },
 };
 
@@ -51,7 +51,7 @@ export const push: Command = {
   details: `${DETAILS}\nExisting blobs are not uploaded again. The tag moves last.`,
   options: OPTIONS,
   examples: ['portolan bundle push operators/etcd/0.9.4 quay.io/example/etcd-bundle:v0.9.4'],
-  run: (invocation, terminal) => make(placeOf(invocation, terminal), invocation, terminal),
+  run: (invocation, terminal) => buildAndPush(placeOf(invocation, terminal), invocation, terminal),
 };
 
 function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal): ImageLocation {
@@ -59,7 +59,11 @@ function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal)
 }
 
 /** Checks a bundle, builds its image and pushes it. With errors, it is built only with --force. */
-async function make(place: ImageLocation, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+async function buildAndPush(
+  place: ImageLocation,
+  invocation: Invocation,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const [directory = '', to = ''] = invocation.operands;
   const mediaType = MEDIA_TYPES.find((type) => type === invocation.text('media-type')) ?? 'oci';
   const bundle = openBundleDirectory(resolve(terminal.directory, directory));

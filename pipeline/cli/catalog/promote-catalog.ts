@@ -19,7 +19,7 @@ export function promoteCatalog(invocation: Invocation, terminal: Terminal): Prom
   const place = invocation.text('repo') ?? '.';
   return namesGitHub(place, terminal)
     ? onGitHub(invocation, terminal, place)
-    : here(invocation, terminal, place);
+    : promoteInClone(invocation, terminal, place);
 }
 
 function requestOf({ needed }: Invocation, { now }: Terminal) {
@@ -27,7 +27,7 @@ function requestOf({ needed }: Invocation, { now }: Terminal) {
 }
 
 /** Promotes in a clone: writes the files to the work tree. */
-async function here(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
+async function promoteInClone(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const directory = await workTreeOf(resolve(terminal.directory, place), searchPath(terminal));
   const repository = await openRepository(directory, searchPath(terminal));
   try {

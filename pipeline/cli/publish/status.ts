@@ -63,7 +63,7 @@ export const command: Command = {
     if (isBeside && invocation.text('from') !== undefined)
       throw usageError(command, '--repo and --from cannot be used together');
     const status = isBeside
-      ? await beside(invocation, terminal)
+      ? await readStatus(invocation, terminal)
       : await read(invocation.operands[0], invocation.text('from'), terminal);
     await terminal.out(invocation.flag('json') ? `${JSON.stringify(status, null, 2)}\n` : statusText(status));
     return printed(status);
@@ -75,7 +75,7 @@ function printed(status: DeliveryStatus): ExitCode {
 }
 
 /** The status of publishes whose claims are git refs, or whose records are in a local directory. */
-async function beside(invocation: Invocation, terminal: Terminal): Promise<DeliveryStatus> {
+async function readStatus(invocation: Invocation, terminal: Terminal): Promise<DeliveryStatus> {
   const client = registryClientFor(invocation, terminal, { named: [] });
   const { directory, now, err } = terminal;
   const settings = searchPath(terminal);

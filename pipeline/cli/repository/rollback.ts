@@ -42,7 +42,7 @@ export const command: Command = {
     const place = invocation.text('repo') ?? '.';
     return namesGitHub(place, terminal)
       ? onGitHub(invocation, terminal, place)
-      : here(invocation, terminal, place);
+      : rollBackInClone(invocation, terminal, place);
   },
 };
 
@@ -56,7 +56,7 @@ function requestOf(invocation: Invocation, { now }: Terminal) {
 }
 
 /** Rolls back in a clone: makes a local branch. */
-async function here(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
+async function rollBackInClone(invocation: Invocation, terminal: Terminal, place: string): Promise<ExitCode> {
   const directory = resolve(terminal.directory, place);
   const repository = await openRepository(directory, searchPath(terminal));
   try {

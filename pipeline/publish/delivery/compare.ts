@@ -56,7 +56,7 @@ export async function compareBranch(from: PublishedFrom, ports: ComparePorts): P
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const all = await catalogsAt(repository, { name: from.repository, tip, policy }, ports);
     const found: CatalogStatus[] = [];
-    for (const one of all) found.push(await compared(one, { from, repository, tip }, ports));
+    for (const one of all) found.push(await catalogStatus(one, { from, repository, tip }, ports));
     return found;
   } finally {
     await close();
@@ -70,7 +70,7 @@ interface Branch {
 }
 
 /** Compares what was published last with the branch and the registry; no problem hides another one. */
-async function compared(one: CatalogAt, branch: Branch, ports: ComparePorts): Promise<CatalogStatus> {
+async function catalogStatus(one: CatalogAt, branch: Branch, ports: ComparePorts): Promise<CatalogStatus> {
   const { catalog, at, isChanged, unread } = one;
   const base = { repository: branch.from.repository, branch: branch.from.branch, catalog };
   if (!at) {
@@ -79,19 +79,19 @@ async function compared(one: CatalogAt, branch: Branch, ports: ComparePorts): Pr
   }
   const problems: string[] = [];
   const note = (problem: string): void => void problems.push(problem);
-  const claim = await tried(() => ports.fence.read(at.name), note);
+  const claim = await orProblem(() => ports.fence.read(at.name), note);
   const tag = await tagStatus({ to: at.target.to, name: at.target.name }, claim, ports, note);
-  const age = claim ? await tried(() => ageOf(claim.commit, branch), note) : undefined;
+  const age = claim ? await orProblem(() => ageOf(claim.commit, branch), note) : undefined;
   if (claim && age?.behind === undefined) note(`the branch does not have the published ${claim.commit}`);
   if (!claim && problems.length === 0) note('it has never been published');
   if (claim && isChanged && !unread && age?.behind !== 0) note(`its newest content is not published`);
   const rings = await ringTags(catalog, at, ports, note);
-  const { holds = [] } = (await tried(() => ringsOf(catalog, at, ports), note)) ?? {};
+  const { holds = [] } = (await orProblem(() => ringsOf(catalog, at, ports), note)) ?? {};
   return { ...base, tag, ...age, rings, holds, problems: [...new Set(problems)] };
 }
 
 /** What cannot be found out is a problem, and hides nothing else. */
-async function tried<T>(ask: () => Promise<T>, note: (problem: string) => void): Promise<T | undefined> {
+async function orProblem<T>(ask: () => Promise<T>, note: (problem: string) => void): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {
@@ -108,7 +108,7 @@ async function tagStatus(
   { registry: client }: ComparePorts,
   note: (problem: string) => void,
 ): Promise<TagStatus> {
-  const found = await tried(async () => {
+  const found = await orProblem(async () => {
     const { registry, reference } = await openDestination(to, client);
     return (await registry.resolve(reference))?.digest ?? null;
   }, note);
@@ -130,7 +130,7 @@ async function ringTags(
 ): Promise<TagStatus[]> {
   const found: TagStatus[] = [];
   for (const { name, place: to } of target.rings.slice(1)) {
-    const claim = await tried(() => ports.fence.read(fenceName(catalog, name)), note);
+    const claim = await orProblem(() => ports.fence.read(fenceName(catalog, name)), note);
     found.push(await tagStatus({ to, name }, claim, ports, note));
   }
   return found;

@@ -63,7 +63,7 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
     const there = look.claims[i];
     // The newest that may go on takes the place of all before it.
     for (const arrival of state.arrivals.filter((one) => one.ring === previous.name).reverse()) {
-      const why = await reasons(arrival, ring, { state, look, there }).catch(unanswered);
+      const why = await whyNotOpened(arrival, ring, { state, look, there }).catch(unanswered);
       if (why.length === 0) {
         state = withTimedOpening(state, ring, { arrival, now: stamp });
         break;
@@ -118,7 +118,11 @@ interface Asked {
 }
 
 /** Why a ring does not open for an image. Expensive questions are asked only if nothing else prevents it. */
-async function reasons(arrival: Arrival, ring: RingPlace, { state, look, there }: Asked): Promise<string[]> {
+async function whyNotOpened(
+  arrival: Arrival,
+  ring: RingPlace,
+  { state, look, there }: Asked,
+): Promise<string[]> {
   const why: string[] = [];
   const rest = Date.parse(arrival.at) + ring.after - look.now.getTime();
   if (rest > 0) why.push(...timeLeft(rest, ring.after));
