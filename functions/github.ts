@@ -34,7 +34,7 @@ export interface GitHubForge extends Forge {
 const PATIENCE = 2;
 const RETRIES = 1;
 
-/** @throws PipelineError `usage` for a secret that is none */
+/** Reads the id and key of a GitHub App. @throws PipelineError `usage` for a secret that is none */
 export function readAppSecret(text: string): AppSecret {
   const value = parsedJson(text);
   const { appId, installationId, privateKey } = isObject(value) ? value : {};
@@ -47,10 +47,12 @@ export function readAppSecret(text: string): AppSecret {
 }
 
 /**
+ * GitHub with the identity of an App.
+ *
  * @param secret asked each time, so that another key is in use as soon as it is read
  * @param at where GitHub's API is, and who hears of waits
- * @throws PipelineError from its functions, with nothing of a token in it; `denied`, retryable, when GitHub
- *   gives no token
+ * @throws PipelineError from its functions, with nothing of a token in it; `denied`, retryable, when GitHub gives no
+ *   token
  */
 export function appForge(
   secret: () => Promise<AppSecret>,

@@ -172,7 +172,11 @@ function unpublished(why: string): AskAnswer {
   return { status: 503, body: { error: `not published yet: ${why}` } };
 }
 
-/** @param own prefix of the keys of the documents of what a commit ended with */
+/**
+ * The answer about an ended publish, with its documents.
+ *
+ * @param own prefix of the keys of the documents of what a commit ended with
+ */
 async function answerOf(
   own: string,
   { records, room: { bytes, sent: sentBytes } }: Pick<AskPorts, 'records' | 'room'>,

@@ -116,7 +116,7 @@ async function isSigned(
   return (await Promise.all(answers)).includes(true);
 }
 
-/** @param sources branches of the event's repositories that are published */
+/** The work that an event asks for. @param sources branches of the event's repositories that are published */
 function workOf(event: ForgeEvent, sources: readonly Source[], digest: string): Work[] {
   if (event.kind === 'push') return pushWork(event, sources, digest);
   const repositories = [...new Set(sources.map(({ repository }) => repository))];

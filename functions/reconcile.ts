@@ -7,6 +7,8 @@ import type { Source } from './receive.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /**
+ * Reconciles every repository.
+ *
  * @returns what was healed, what failed, and what is to be published, of all repositories together
  * @throws PipelineError the last one, when no repository could be compared
  */
@@ -36,6 +38,8 @@ export async function reconcileAll(
 // What is done on a schedule for every repository: what is wrong with one keeps the others back from nothing.
 
 /**
+ * Does something for each source; one that fails does not stop the others.
+ *
  * @param failed called with each source for which it could not be done
  * @returns what came of the others
  * @throws PipelineError the last one, when it could be done for none

@@ -37,8 +37,11 @@ export interface HostSettings {
 }
 
 /**
+ * Gives a function that reads variables which must be set.
+ *
  * @param hint where the variables are set
- * @returns the value of a variable. @throws PipelineError `usage` that names the variable
+ * @returns the value of a variable.
+ * @throws PipelineError `usage` that names the variable
  */
 export function neededVariable(environment: Environment, hint: string): (name: string) => string {
   return (name) => {

@@ -113,7 +113,11 @@ async function withBranch(
   }
 }
 
-/** @param places filled with what pushes to each registry's repository */
+/**
+ * Reads what a source's policy publishes, without changing anything.
+ *
+ * @param places filled with what pushes to each registry's repository
+ */
 async function readPlaces(
   { repository, tip, source }: OpenBranch & { readonly source: Source },
   { registry, fence, signer: key, isAnonymous, releaserOf }: DeliveryPorts,

@@ -106,6 +106,8 @@ class JsonBorders {
   #isInString = false;
 
   /**
+   * Follows the nesting of JSON values, to find where they end.
+   *
    * @throws DocumentTooLarge for a value without an end, and without a line that would separate documents of YAML, as
    *   which tools may read the file
    */

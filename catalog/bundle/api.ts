@@ -81,7 +81,11 @@ function crdApis({ value, version }: BundleObject): Api[] {
   return [...versions, ...(single === '' ? [] : [single])].map((name) => ({ ...api, version: name }));
 }
 
-/** @throws BundleRefusal when a required CRD has a name without a group */
+/**
+ * The APIs that a ClusterServiceVersion requires.
+ *
+ * @throws BundleRefusal when a required CRD has a name without a group
+ */
 export function requiredApis({ csv }: Pick<RegistryBundle, 'csv'>): Api[] {
   return [
     ...apisIn(csv, 'customresourcedefinitions', 'required').map((crd) => crdApi(csv, crd)),

@@ -50,7 +50,7 @@ function parsed(goName: string, expected: string, parse: (text: string) => unkno
 const RELEASE =
   'text such as "1": letters, digits and -, separated by dots, without leading zeros, at most 20 characters';
 
-/** @throws VersionError */
+/** Checks a release that must not be empty. @throws VersionError */
 function filledRelease(text: string): void {
   if (text === '') throw new VersionError('Prerelease is empty');
   parseRelease(text);

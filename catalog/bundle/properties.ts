@@ -65,7 +65,10 @@ export function templateVersion(bundle: RegistryBundle): string {
   return first ? textOf(fieldsOf(first)['version']) : '';
 }
 
-/** The properties that a bundle states: those of `properties.yaml`, then those of its annotations, each text once. */
+/**
+ * The properties that a bundle states, each text once: those of `properties.yaml`, then the `olm.package` that follows
+ * from its package and version, then those of its annotations.
+ */
 function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
   const location = bundle.csv.document.locate(['metadata', 'annotations', 'olm.properties']);
   const own: WrittenProperty[] =

@@ -208,7 +208,11 @@ const FALSE_WHEN_ABSENT: ReadonlySet<string> = new Set([
 ]);
 const TEXTS: ReadonlySet<string> = new Set(['id', '$schema', 'format', 'title']);
 
-/** @param changes keywords with their values before and after; undefined for none */
+/**
+ * OLM's message about changed keywords that it does not compare.
+ *
+ * @param changes keywords with their values before and after; undefined for none
+ */
 function unhandledText(changes: readonly (readonly [string, unknown, unknown])[]): string {
   const details = changes
     .map(([key, before, after]): [string, string] => [

@@ -14,6 +14,8 @@ import { EditError } from './package.ts';
 import { type Edges, type GraphNode, nodeOf, type PackageGraph, type PlacedBundle } from './package-graph.ts';
 
 /**
+ * The graph of a package with new bundles, placed by their `replaces`.
+ *
  * @param mayLose whether bundles are left out that nothing leads to
  * @throws EditError for a bundle that replaces what is not there, or that nothing leads to
  */

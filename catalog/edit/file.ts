@@ -49,7 +49,7 @@ function yamlPieces(text: string): string[] {
   return text.split(/^(?=---)/m).filter((piece) => piece !== '');
 }
 
-/** @returns undefined for what begins like JSON and is YAML */
+/** The text of a JSON file, cut behind each value. @returns undefined for what begins like JSON and is YAML */
 function jsonPieces(text: string): string[] | undefined {
   const reader = new JsonReader(text, DEFAULT_LIMITS.depth);
   const pieces: string[] = [];

@@ -69,6 +69,8 @@ export function headOf(lane: readonly Edges[]): string | undefined {
 // What a bundle says of its place in a package.
 
 /**
+ * A bundle with what its annotations and ClusterServiceVersion say of its place in the graph.
+ *
  * @param blob the bundle as it is rendered
  * @throws EditError for a bundle without a version
  */

@@ -179,6 +179,8 @@ function channelBlob(
 // https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/registry/bundlegraphloader.go
 
 /**
+ * The graph of a package with a new bundle, placed by its version.
+ *
  * @param skipsPatches whether the last patch of a minor version skips the others
  * @throws EditError for a version that already exists
  */

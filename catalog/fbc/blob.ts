@@ -113,7 +113,11 @@ export function decodeMeta(
   return readMeta(value, reportTo(document, findings));
 }
 
-/** @param ofPackage the package that alone is concerned; empty where nobody knows */
+/**
+ * Gives a function that adds findings about a document.
+ *
+ * @param ofPackage the package that alone is concerned; empty where nobody knows
+ */
 function reportTo(document: SourceDocument, findings: Finding[], ofPackage = ''): Report {
   return (rule, message, path, hint) => {
     const location = document.locate(path);

@@ -110,7 +110,7 @@ const PARSES: ReadonlySet<string> = new Set(['duration', 'timestamp', 'int', 'ui
 /** Longest text that is parsed, in characters. */
 const LONGEST_PARSED = 64;
 
-/** @throws StepsError */
+/** The cost of parsing a version or range, which grows with its text. @throws StepsError */
 function costOfParsing(value: unknown): number {
   if (typeof value !== 'string') return 0;
   if (value.length > LONGEST_PARSED) throw new StepsError(TOO_EXPENSIVE);

@@ -158,7 +158,7 @@ const EXTENSIONS: ReadonlySet<string> = new Set([
   ...['json', 'hex', 'string', 'at', 'bind'],
 ]);
 
-/** @throws CelError */
+/** Refuses what the library has beyond CEL as OLM knows it. @throws CelError */
 function refuseExtensions(node: ASTNode): void {
   if (node.op === 'rcall' && EXTENSIONS.has(node.args[0]))
     throw new CelError(`undeclared reference to '${node.args[0]}' (in container '')`);

@@ -46,6 +46,8 @@ type Segment = Glob | '**' | '';
 type IgnoreFile = readonly [path: string, text: string];
 
 /**
+ * Gives a function that tells ignored files, by `.indexignore` files as opm reads them.
+ *
  * @param files path and text of every ignore file, in the order of walking the tree
  * @returns whether a file's path (forward slashes, relative to the root) is ignored
  */
@@ -122,7 +124,11 @@ function isBelow(folder: readonly string[], path: readonly string[]): boolean {
   return path.length > folder.length && folder.every((segment, i) => path[i] === segment);
 }
 
-/** @param below the names of a path, from below the folder of the pattern's file */
+/**
+ * Whether a pattern of an ignore file matches a path.
+ *
+ * @param below the names of a path, from below the folder of the pattern's file
+ */
 function matches(pattern: Pattern, below: readonly Name[]): boolean {
   const [only] = pattern.segments;
   return pattern.segments.length === 1 && typeof only === 'function'
@@ -210,7 +216,7 @@ function matchesElements(elements: readonly ('*' | CharacterTest)[], name: Name)
   return e === elements.length;
 }
 
-/** @param open index of the bracket */
+/** Reads a set of characters in brackets. @param open index of the bracket */
 function characterSet(
   pattern: Name,
   open: number,

@@ -34,9 +34,11 @@ interface PieceEnd {
 }
 
 /**
+ * Splits a YAML text into documents as opm does.
+ *
  * @param firstLine the 1-based number of the text's first line
- * @param readPiece gets the place where a piece with text in it begins, reads it and says where it
- *   ends, or undefined to have its end looked for
+ * @param readPiece gets the place where a piece with text in it begins, reads it and says where it ends, or undefined to
+ *   have its end looked for
  * @returns the 1-based line behind the text
  */
 export function* splitDocuments(

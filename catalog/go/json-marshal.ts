@@ -119,7 +119,7 @@ const PLAIN: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
   code < 0x80 && ESCAPES[code]?.length === 1 ? 1 : 0,
 );
 
-/** What a sequence becomes that cannot stay as it is. */
+/** The escape for the sequence at `at`: for bytes that are not UTF-8, U+2028 and U+2029; undefined if it may stay. */
 function multiByteEscape(utf8: Uint8Array, at: number, width: number): Uint8Array | undefined {
   if (width === 0) return REPLACEMENT;
   if (width !== 3 || utf8[at] !== 0xe2 || utf8[at + 1] !== 0x80) return undefined;

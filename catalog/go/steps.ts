@@ -14,7 +14,7 @@ export class StepsError extends Error {
   }
 }
 
-/** @throws StepsError when fewer steps are left */
+/** Takes steps from a budget. @throws StepsError when fewer steps are left */
 export function spend(steps: Steps, count: number): void {
   steps.left -= count;
   if (steps.left < 0) throw new StepsError();

@@ -85,7 +85,11 @@ export function groupsAsCatalog(groups: readonly ImageGroup[]): CatalogImages {
   };
 }
 
-/** @param found what nodes can pull of the groups, in their order */
+/**
+ * How many groups have all images in the mirror, and what the others lack.
+ *
+ * @param found what nodes can pull of the groups, in their order
+ */
 export function groupReadiness(groups: readonly ImageGroup[], { bundles }: Readiness): GroupReadiness {
   return {
     total: groups.length,

@@ -127,7 +127,11 @@ export class Placer {
     this.#place({ written, role, wanted: readable.get(written), location: doubtful.get(written) });
   }
 
-  /** @param from where the image is, if that is not where it is wanted from */
+  /**
+   * Places one image, or notes why it has no place.
+   *
+   * @param from where the image is, if that is not where it is wanted from
+   */
   #place({ written, role, wanted, location }: Request, from?: string): Placement | undefined {
     const digest = this.#request.lock?.get(written);
     const found = wanted

@@ -110,7 +110,7 @@ export function defaultScope(style: Style, maxComponents: number | undefined): S
   return style === 'oc-mirror' && (maxComponents ?? 0) === 0 ? 'namespace' : 'repository';
 }
 
-/** @throws InvalidOption for a scope that a style does not know */
+/** Checks the scope of mirror entries against the style. @throws InvalidOption for a scope that a style does not know */
 export function checkScope(style: Style, scope: Scope): void {
   if (style === 'oc' && scope === 'namespace') {
     throw new InvalidOption('--style oc supports the scopes repository and registry, not namespace');
@@ -124,6 +124,8 @@ export interface CatalogNames {
 }
 
 /**
+ * The names of the CatalogSource and ClusterCatalog of an index image.
+ *
  * @param index the index image as it was named
  * @param given a name that somebody chose instead
  */

@@ -27,6 +27,8 @@ interface GraphOptions {
 }
 
 /**
+ * The upgrade graph of catalogs as `opm alpha render-graph` draws it.
+ *
  * @returns the graph; undefined if `from` is not a bundle of the catalog
  * @throws VersionError for a range with an empty alternative, such as `<1.0.0 || || >2.0.0`
  */
@@ -86,7 +88,11 @@ function edgesFrom(entry: Entry, from: string, versions: ReadonlyMap<string, Ver
   return hasEdges(kept) || (!hasEdges(entry) && reaches(entry.name)) ? [kept] : [];
 }
 
-/** @throws VersionError where opm crashes: it comes to an alternative that holds nothing */
+/**
+ * Whether a range contains a version, tried as opm does: alternative by alternative.
+ *
+ * @throws VersionError where opm crashes: it comes to an alternative that holds nothing
+ */
 function covers(range: VersionRange, version: Version): boolean {
   const empty = range.alternatives.findIndex((comparators) => comparators.length === 0);
   const before = { ...range, alternatives: range.alternatives.slice(0, empty) };

@@ -23,7 +23,11 @@ import { parseRelease, parseVersion, VersionError } from '../version/version.ts'
 
 const q = goQuoted;
 
-/** @returns opm's text of the first thing that is wrong; undefined when the parts fit together */
+/**
+ * The first reason why opm cannot make its model from these blobs.
+ *
+ * @returns opm's text of the first thing that is wrong; undefined when the parts fit together
+ */
 export function conversionError(blobs: Blobs): string | undefined {
   const catalog = catalogOf(blobs);
   return (

@@ -23,7 +23,11 @@ import { YamlError } from '../yaml/tree.ts';
 const JSON_DEPTH = 10_000;
 const YAML_LIMITS = { depth: 1000 };
 
-/** @returns undefined when the file can be read, or when it is not known what opm says */
+/**
+ * What opm says of a file that it cannot read.
+ *
+ * @returns undefined when the file can be read, or when it is not known what opm says
+ */
 export function readingError(bytes: Uint8Array): string | undefined {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   // JSON's reader names the invalid byte, and counts it: the text has neither.

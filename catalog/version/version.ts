@@ -39,7 +39,7 @@ const ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
  */
 const READ_ALIKE = /^(?=.{5,256}$)(?!.*[0-9]{16})[0-9]+\.[0-9]+\.[0-9][0-9A-Za-z.+-]*$/;
 
-/** @throws VersionError */
+/** Parses a semantic version as blang does. @throws VersionError */
 export function parseVersion(text: string): Version {
   if (!READ_ALIKE.test(text)) return parseBlang(text);
   try {

@@ -41,8 +41,10 @@ interface ComposeOptions {
 }
 
 /**
- * @throws YamlError for what Go refuses (`.inf`, null or collection keys, bad tags, alias
- *   bombs), and for aliases that nest or repeat beyond reason
+ * Decodes a tree of nodes to a JSON value as go-yaml and opm do.
+ *
+ * @throws YamlError for what Go refuses (`.inf`, null or collection keys, bad tags, alias bombs), and for aliases that
+ *   nest or repeat beyond reason
  */
 export function compose(root: YamlNode | undefined, options: ComposeOptions = {}): Composed {
   if (root === undefined) return { value: null, duplicates: [], locate: () => 0 };

@@ -33,6 +33,8 @@ const SPACE_BEFORE_BREAK = / [\n\u2028\u2029]/;
 const SPACE_AFTER_BREAK = /[\n\u2028\u2029] /;
 
 /**
+ * Writes a string as go-yaml does.
+ *
  * @returns the text of a string as a scalar of YAML, its first line without indentation
  * @throws Refusal
  */
@@ -255,6 +257,8 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 
 /**
+ * Writes a number as Go does.
+ *
  * @returns an integer as its digits while 64 bits hold them, other numbers in Go's `g` format
  * @throws Refusal
  */

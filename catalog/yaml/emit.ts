@@ -25,9 +25,11 @@ export class EmitError extends Error {
 }
 
 /**
+ * Writes a JSON value as YAML, byte for byte as opm does.
+ *
  * @returns one document without a separator, ending with a line feed
- * @throws EmitError for control characters, keys that are too long, numbers that are not
- *   finite, and nesting deeper than {@link DEEPEST}
+ * @throws EmitError for control characters, keys that are too long, numbers that are not finite, and nesting deeper than
+ *   {@link DEEPEST}
  */
 export function emitYaml(value: Json): string {
   const emitter = new Emitter();

@@ -174,7 +174,7 @@ function pastSpaces(from: number): number {
   return at;
 }
 
-/** @param firstColon where the first key ends */
+/** Reads a block mapping. @param firstColon where the first key ends */
 function readMapping(column: number, firstColon: number): Record<string, unknown> {
   const mapping: Record<string, unknown> = {};
   let entries = 0;

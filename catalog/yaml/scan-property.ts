@@ -77,9 +77,7 @@ function passHandle(cursor: Cursor): string {
 const URI = new Uint8Array(128);
 for (const c of ";/?:@&=+$,.!~*'()[]%") URI[c.charCodeAt(0)] = 1;
 
-/**
- * @param head what was read of the tag already, with its `!`
- */
+/** Passes the rest of a tag. @param head what was read of the tag already, with its `!` */
 function passUri(cursor: Cursor, head: string): string {
   const from = cursor.at;
   let uri = head.slice(1);

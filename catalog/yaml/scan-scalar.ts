@@ -29,9 +29,7 @@ interface PlainScalar {
   readonly brokeLine: boolean;
 }
 
-/**
- * @param least the least indentation of the scalar's further lines in a block collection
- */
+/** Reads a plain scalar. @param least the least indentation of the scalar's further lines in a block collection */
 export function scanPlain(cursor: Cursor, least: number, inFlow: boolean): PlainScalar {
   const { text } = cursor;
   let value = '';
@@ -91,7 +89,7 @@ function passFoldedBreaks(cursor: Cursor, least: number): string {
   return more === '' ? ' ' : more;
 }
 
-/** @returns the text between the quotes, lines folded and escapes resolved */
+/** Reads a quoted scalar. @returns the text between the quotes, lines folded and escapes resolved */
 export function scanQuoted(cursor: Cursor): string {
   const start = cursor.at;
   const quote = cursor.peek();

@@ -19,6 +19,8 @@ const PATIENCE = 4000;
 const TRIES = 3;
 
 /**
+ * Signs with a key in KMS.
+ *
  * @param key id, ARN or alias of an ECDSA P-256 key
  * @param address of KMS in the key's region
  * @returns a signer; its functions throw PipelineError: `denied` when the role may not sign
@@ -82,7 +84,7 @@ async function asked(address: string, action: string, body: object): Promise<Ans
   }
 }
 
-/** @returns the status 0 when nothing came back */
+/** Sends one request to KMS. @returns the status 0 when nothing came back */
 async function sent(url: URL, action: string, body: string): Promise<{ status: number; answer: Answer }> {
   const headers = await signedHeaders(url, action, body);
   try {

@@ -65,7 +65,7 @@ function recordsOf({ bucket, endpoint }: Settings): RecordStore {
   return bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined });
 }
 
-/** @returns undefined where no App is set up */
+/** The App that acts on the forge. @returns undefined where no App is set up */
 export function appOf(settings: Settings, telemetry: Telemetry): App | undefined {
   const { app } = settings.secrets;
   if (app === undefined) return undefined;

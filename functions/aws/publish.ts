@@ -16,8 +16,11 @@ const ports = portsOf(settings(), telemetry);
 const store = bucketMemory(ports.records);
 
 /**
+ * Publishes at once, for whoever may invoke the function.
+ *
  * @param event a message for one catalog, or for bundles
- * @returns what became of it: `published`, `superseded`, `refused`, `retired`, `released`, `looked`, or `done` when it was before
+ * @returns what became of it: `published`, `superseded`, `refused`, `retired`, `released`, `looked`, or `done` when it
+ *   was before
  */
 export async function handler(event: unknown): Promise<{ catalog: string; state: string }> {
   const work = readWork(JSON.stringify(event));

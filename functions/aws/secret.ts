@@ -32,7 +32,11 @@ export function secretReader(name: string): SecretReader {
   };
 }
 
-/** @param name of the secret; without one there is no secret, and nothing that needs it is believed */
+/**
+ * Gives a function that reads a secret which must exist.
+ *
+ * @param name of the secret; without one there is no secret, and nothing that needs it is believed
+ */
 export function neededSecret(name: string | undefined): () => Promise<string> {
   const reader = name === undefined ? undefined : secretReader(name);
   return async () => {

@@ -40,6 +40,8 @@ export interface Host {
 }
 
 /**
+ * Opens everything that a role works with: database, queues, records and ports.
+ *
  * @param supervises whether this process looks after messages whose worker died
  * @throws PipelineError, retryable, while the database cannot be reached
  */

@@ -111,7 +111,7 @@ interface KeptDays {
   readonly documents: number | undefined;
 }
 
-/** @returns how many old records were removed */
+/** Removes records that are older than their kind is kept. @returns how many old records were removed */
 export async function removeOldRecords(
   database: Database,
   { outcomes, documents }: KeptDays,
@@ -123,7 +123,12 @@ export async function removeOldRecords(
   return removed + (await removeOld(database, DOCUMENTS, documents, await currentDocuments(database)));
 }
 
-/** @param kept parts of keys that stay */
+/**
+ * Removes old records below a prefix.
+ *
+ * @returns how many
+ * @param kept parts of keys that stay
+ */
 async function removeOld(
   database: Database,
   prefix: string,
@@ -167,10 +172,12 @@ interface ResetStore extends Pick<RecordStore, 'get' | 'replace'> {
 }
 
 /**
+ * Replaces fences that cannot be read by what the published images say.
+ *
  * @param store the fences' own records
  * @returns a message for the catalog's newest commit, and a line about each place
- * @throws PipelineError `not-found` for a repository or catalog that is not published from here, `conflict` where somebody
- *   else was first
+ * @throws PipelineError `not-found` for a repository or catalog that is not published from here, `conflict` where
+ *   somebody else was first
  */
 export async function resetFence(
   sources: readonly Source[],

@@ -3,7 +3,11 @@ import { readText } from '../../pipeline/directory.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import type { CredentialSource } from '../../pipeline/ports.ts';
 
-/** @param path of the file; without one there is no secret, and nothing that needs it is believed */
+/**
+ * Gives a function that reads a secret from a file, each time anew.
+ *
+ * @param path of the file; without one there is no secret, and nothing that needs it is believed
+ */
 export function fileSecret(path: string | undefined): () => Promise<string> {
   return async () => {
     if (path === undefined) throw new PipelineError('usage', 'the environment does not name a secret');

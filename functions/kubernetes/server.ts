@@ -42,7 +42,7 @@ export interface ServerLimits {
 
 const LIMITS: ServerLimits = { head: 10_000, request: 25_000, connections: 1000, perAddress: 250 };
 
-/** @param log called with what no route expects */
+/** Starts an HTTP server for these routes. @param log called with what no route expects */
 export async function serve(
   port: number,
   routes: Routes,
@@ -117,6 +117,8 @@ export async function serve(
 }
 
 /**
+ * Reads the body of a request.
+ *
  * @param refusal gets the bytes of each piece; says with which status the body is refused, if it is
  * @returns that status; the rest of the body is not read then
  */

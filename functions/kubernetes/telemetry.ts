@@ -39,7 +39,7 @@ const BUCKETS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 /** How long the database is waited for in a scrape, in ms: Prometheus gives up after 10 s. */
 const ASKED = 3000;
 
-/** @param write takes one line, without its end */
+/** Logs and metrics of a role, which Prometheus scrapes. @param write takes one line, without its end */
 export function telemetryOf(role: string, write: (line: string) => void): ScrapedTelemetry {
   const register = new Registry();
   register.setDefaultLabels({ role });
@@ -122,7 +122,7 @@ export function telemetryOf(role: string, write: (line: string) => void): Scrape
   };
 }
 
-/** @returns undefined where it fails or takes too long */
+/** The answer, if it comes in time. @returns undefined where it fails or takes too long */
 async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((done) => {

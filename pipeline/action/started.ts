@@ -93,7 +93,7 @@ export function startedText(heads: readonly StartedHead[]): string {
   return JSON.stringify(heads.map(({ commit, pulls, hasNoStatus }) => ({ commit, pulls, hasNoStatus })));
 }
 
-/** @throws PipelineError `usage` for anything but heads */
+/** The heads that an earlier job has started, from its output. @throws PipelineError `usage` for anything but heads */
 export function startedIn(text: string): StartedHead[] {
   const value = parsedJson(text);
   if (Array.isArray(value) && value.every(isHead)) return value;

@@ -66,7 +66,11 @@ export async function readCatalogs(
   return read;
 }
 
-/** @throws PipelineError `too-large` for a package with more entries than the limit */
+/**
+ * Refuses a catalog that would cost too much to simulate.
+ *
+ * @throws PipelineError `too-large` for a package with more entries than the limit
+ */
 function refuseExcess(catalog: Catalog, name: string, most: number = MOST_ENTRIES): void {
   for (const [ofPackage, { channels }] of catalog.packages) {
     const message = excessText(ofPackage, [...channels.values()], most);

@@ -81,6 +81,8 @@ export interface ChangeBudget {
 }
 
 /**
+ * Reads the blobs of files, each once.
+ *
  * @param files contents that stay for another reader of the same repository
  * @param budget of the change that is read; none when left out
  */

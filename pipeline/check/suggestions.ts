@@ -35,7 +35,7 @@ interface Suggesting {
   readonly findings: readonly Finding[];
 }
 
-/** @throws PipelineError as the reading of objects */
+/** The corrections that can be offered at lines of the pull request. @throws PipelineError as the reading of objects */
 export async function suggestionsFor(
   repository: Repository,
   { base, head, change, findings, ...given }: Suggesting,

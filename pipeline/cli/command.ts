@@ -130,7 +130,11 @@ export function acceptedOptions({ options }: Command): Command['options'] {
     : options;
 }
 
-/** @throws PipelineError `usage` when another format is asked for as well */
+/**
+ * Whether the output is to be JSON, by `--json` or `--format`.
+ *
+ * @throws PipelineError `usage` when another format is asked for as well
+ */
 function isJsonAsked(command: Command, values: Readonly<Record<string, unknown>>): boolean {
   if (command.options['json'] !== undefined || values['json'] !== true) return false;
   const { format = 'json' } = values;
@@ -163,7 +167,7 @@ function checkWords(command: Command, values: Readonly<Record<string, unknown>>)
   }
 }
 
-/** @throws PipelineError `usage`, with all options that are missing */
+/** Checks that all required options are given. @throws PipelineError `usage`, with all options that are missing */
 function checkRequired(command: Command, values: Readonly<Record<string, unknown>>): void {
   const missing = requiredOptions(command).filter(([name]) => values[name] === undefined);
   if (missing.length === 0) return;

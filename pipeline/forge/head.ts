@@ -106,7 +106,11 @@ export async function gateAgain(
   return head ? gateHead(ports, head, request) : [];
 }
 
-/** @returns a report for each open pull request to a gated branch with this head; none if there is nothing to report */
+/**
+ * Checks all pull requests of a head.
+ *
+ * @returns a report for each open pull request to a gated branch with this head; none if there is nothing to report
+ */
 export async function gateHead(
   ports: ForgePorts,
   { commit, pulls }: Pick<Head, 'commit' | 'pulls'>,

@@ -30,9 +30,7 @@ interface Commit {
 /** Largest commit that is read, in bytes. */
 const COMMIT_BYTES = 1024 * 1024;
 
-/**
- * @throws PipelineError `not-found` when this clone does not have it, `git` when it is not a commit
- */
+/** Reads a commit. @throws PipelineError `not-found` when this clone does not have it, `git` when it is not a commit */
 export async function readCommit(objects: ObjectReader, id: string): Promise<Commit> {
   const { type, bytes } = await objects.read(id, COMMIT_BYTES);
   if (type !== 'commit') throw new PipelineError('git', `object ${id} is a ${type}, not a commit`);

@@ -195,7 +195,11 @@ export function isObjectId(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/** @throws PipelineError `git` where one of them is not the id of an object */
+/**
+ * Refuses ids that git could take for options or names.
+ *
+ * @throws PipelineError `git` where one of them is not the id of an object
+ */
 export function checkObjectIds(ids: readonly string[]): void {
   for (const id of ids) if (!isObjectId(id)) throw notAnId(id);
 }

@@ -85,7 +85,11 @@ interface Run {
   readonly bare: boolean;
 }
 
-/** @param there commits that are here: what they share with those that are wanted does not come again */
+/**
+ * Fetches commits from the remote.
+ *
+ * @param there commits that are here: what they share with those that are wanted does not come again
+ */
 async function fetchCommits(run: Run, commits: readonly string[], there: ReadonlySet<string>): Promise<void> {
   const tips = [...there].map((id) => `--negotiation-tip=${id}`);
   await fetch(run, ['--depth=1', '--filter=blob:none', ...tips], commits);

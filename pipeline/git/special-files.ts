@@ -7,7 +7,11 @@ import { readRegular } from '../file-pieces.ts';
 /** Folders in which nothing is wrong: a command asks git often. */
 const looked = new Set<string>();
 
-/** @throws PipelineError `io` for a pipe or device in the git directory of a folder */
+/**
+ * Refuses a clone in which git could wait for ever.
+ *
+ * @throws PipelineError `io` for a pipe or device in the git directory of a folder
+ */
 export function refusePipes(folder: string, isGitDirectory: boolean): void {
   if (looked.has(folder)) return;
   const place = isGitDirectory ? folder : gitDirectoryOf(resolve(folder));

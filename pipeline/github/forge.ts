@@ -115,7 +115,7 @@ export async function gate(ports: GatePorts, request: GateRequest): Promise<Gate
   return gatePullRequest({ ...ports, forge: gitHubForge(ports) }, request);
 }
 
-/** @throws PipelineError `usage` for anything but `owner/name` */
+/** Reads `owner/name`. @throws PipelineError `usage` for anything but `owner/name` */
 export function repositoryName(text: string): RepositoryName {
   const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(text) ?? [];
   if (owner === undefined || repo === undefined)

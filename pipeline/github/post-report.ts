@@ -47,7 +47,11 @@ const MOST_STATUSES = 1000;
 /** For the runs that end after it: each sets two. */
 const RESERVED = 20;
 
-/** @throws PipelineError `usage` where a success could be the last status of a commit */
+/**
+ * Keeps a success from being the last status that GitHub takes on a commit.
+ *
+ * @throws PipelineError `usage` where a success could be the last status of a commit
+ */
 async function refuseLastSuccess({ github, repository }: PostRequest, commit: string): Promise<void> {
   const asked = { ...repository, ref: commit, per_page: 100 };
   // Few commits have more than 800 statuses: only of those all are counted.

@@ -46,7 +46,7 @@ interface Place {
   readonly base: string;
 }
 
-/** @throws PipelineError as the client */
+/** The pull request and the branch of a proposal, as they are now. @throws PipelineError as the client */
 export async function readState(ports: AtGitHub, place: Place): Promise<ProposalState> {
   const { github, name } = ports;
   const ref = { ...name, ref: `heads/${place.branch}` };

@@ -14,7 +14,7 @@ import { parseTrailers } from '../git/commit.ts';
 import type { Person } from '../policy/identity.ts';
 import { answer, answerIfAny, type GitHub, pages } from './client.ts';
 
-/** @throws PipelineError as the client */
+/** Reads a pull request. @throws PipelineError as the client */
 export async function readPullRequest(
   github: GitHub,
   repository: RepositoryName,

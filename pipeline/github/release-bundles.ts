@@ -265,6 +265,8 @@ interface ReleasedArrivals {
 }
 
 /**
+ * Releases the bundles that arrived since a commit, and those that were missing before.
+ *
  * @param request with the references that were missing before
  * @throws PipelineError as {@link releaseBundles}
  */

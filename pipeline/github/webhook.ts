@@ -117,7 +117,11 @@ const HARMLESS: ReadonlySet<unknown> = new Set([
   ...['auto_merge_enabled', 'auto_merge_disabled', 'enqueued', 'dequeued'],
 ]);
 
-/** @param payload of `pull_request`, `pull_request_target` or `pull_request_review` */
+/**
+ * Whether an event of a pull request can change the result of its check.
+ *
+ * @param payload of `pull_request`, `pull_request_target` or `pull_request_review`
+ */
 export function canChangeResult(payload: Json): boolean {
   const { action, label, changes, review } = payload;
   if (isObject(review)) return action !== 'edited' && !isComment(review);

@@ -140,7 +140,11 @@ async function* readRange(path: string, start: number, end: number): AsyncGenera
   }
 }
 
-/** @throws PipelineError `corrupt` when a part is missing or has another size */
+/**
+ * Checks the files of an archive against its receipt.
+ *
+ * @throws PipelineError `corrupt` when a part is missing or has another size
+ */
 export async function checkParts(
   directory: string,
   { part, size }: { part: number; size: number },

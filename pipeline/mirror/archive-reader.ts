@@ -70,7 +70,7 @@ export async function openArchives(
   };
 }
 
-/** @throws PipelineError `not-found`, `corrupt` */
+/** Reads the receipt of an archive. @throws PipelineError `not-found`, `corrupt` */
 export function receiptAt(directory: string): ArchiveReceipt {
   const path = join(directory, RECEIPT);
   try {

@@ -73,7 +73,11 @@ export async function putStatement(index: Reference, bytes: Uint8Array, registry
 
 const BUNDLE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
-/** @throws InvalidFreshness for one that no trusted key has signed, or that is not about a mirror */
+/**
+ * The content of a statement whose signature counts.
+ *
+ * @throws InvalidFreshness for one that no trusted key has signed, or that is not about a mirror
+ */
 export async function trustedStatement({ bytes }: FoundStatement, trust: Trust): Promise<SignedStatement> {
   const { by, payload } = await verified(bytes, trust);
   const statement = readFreshness(payload.toString());

@@ -6,7 +6,7 @@ import type { BlobSource, Manifest } from '../ports.ts';
 import type { CopyRun } from './copy-run.ts';
 import type { Inspected } from './inspect.ts';
 
-/** @throws PipelineError, and then the destination names what it named before */
+/** Copies one image; its tag is moved last. @throws PipelineError, and then the destination names what it named before */
 export async function pushImage({ job, source, content, isNew }: Inspected, run: CopyRun): Promise<void> {
   if (!content) return;
   const isSame = source.registry === run.ports.to && source.reference.registry === job.to.registry;

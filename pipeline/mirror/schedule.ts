@@ -140,7 +140,7 @@ export function cronJobText(schedule: MirrorSchedule, { image, content }: CronJo
 //
 // @see https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html#Command%20lines
 
-/** @throws PipelineError `usage` for a name with a line break */
+/** The systemd service that synchronizes a mirror. @throws PipelineError `usage` for a name with a line break */
 export function serviceText(schedule: MirrorSchedule): string {
   const words = ['/usr/bin/env', 'portolan', ...syncWords(schedule)];
   return `[Unit]

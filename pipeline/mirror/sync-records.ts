@@ -138,7 +138,7 @@ async function readRecords(at: Repository, registry: Registry): Promise<readonly
   return records.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** @returns undefined for one that is gone since it was listed */
+/** Reads one record. @returns undefined for one that is gone since it was listed */
 async function readRecord(tag: TagReference, registry: Registry): Promise<SyncRecord | undefined> {
   const bytes = await readSmallArtifact(tag, registry);
   if (!bytes) return undefined;
@@ -149,7 +149,11 @@ async function readRecord(tag: TagReference, registry: Registry): Promise<SyncRe
   });
 }
 
-/** @returns the error of a read or write, and what does not happen because of it */
+/**
+ * Adds to a PipelineError what does not happen because of it.
+ *
+ * @returns the error of a read or write, and what does not happen because of it
+ */
 function explained(error: unknown, what: string): unknown {
   if (!(error instanceof PipelineError)) return error;
   const { code, message, retryable, status, hint } = error;

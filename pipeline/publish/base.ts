@@ -35,6 +35,8 @@ export function basesUnder({ registries: { mirrors } }: Policy, registry: Regist
 }
 
 /**
+ * Opens the base image.
+ *
  * @param client for references
  * @param signed whose signatures are demanded; nobody's when left out
  * @throws PipelineError `not-found`, `not-allowed` without the signature, and as {@link readBase}

@@ -45,6 +45,8 @@ const FILE = 'claim.json';
 const PERSON = 'portolan <portolan@localhost> 0 +0000';
 
 /**
+ * A fence in the refs of a clone or of a git server.
+ *
  * @throws PipelineError from its functions: `git`, and `denied` when the server lets nobody move the ref
  */
 export function gitFence(place: FencePlace): GitFence {
@@ -235,7 +237,7 @@ async function readRemote(
 /** A server's errors for the second of two simultaneous updates of a ref. */
 const RACE = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old value|already exists/;
 
-/** @throws PipelineError unless the ref was moved by somebody else */
+/** Reads git's answer to a push that failed. @throws PipelineError unless the ref was moved by somebody else */
 function lost(said: string, repository: string): false {
   const line = said.split('\n').find((one) => one.startsWith('!'));
   if (line !== undefined && RACE.test(line)) return false;

@@ -13,7 +13,11 @@ interface CatalogIn {
   readonly name: string;
 }
 
-/** @returns the first of some references that a catalog names */
+/**
+ * Whether a catalog names a bundle that is not released yet.
+ *
+ * @returns the first of some references that a catalog names
+ */
 export async function namedMissing(
   { objects, commit, policy, name }: CatalogIn,
   missing: ReadonlySet<string>,

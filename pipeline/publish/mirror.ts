@@ -7,6 +7,8 @@ import type { PublishReceipt } from './receipt.ts';
 import type { PublishTarget } from './target.ts';
 
 /**
+ * Plans the mirror of a published catalog.
+ *
  * @returns what the plan's files are made of; undefined when nothing is mirrored
  * @throws PipelineError `usage` for a mirror that cannot be named so
  */

@@ -58,7 +58,11 @@ export interface RingPlace extends Ring {
   readonly name: string;
 }
 
-/** @throws PipelineError `usage` when nobody says where to, or what is said cannot be read */
+/**
+ * Where a catalog is published to, and how.
+ *
+ * @throws PipelineError `usage` when nobody says where to, or what is said cannot be read
+ */
 export function targetOf({ publish }: Policy, catalog: string, choices: PublishChoices): PublishTarget {
   const written = publish.catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
   const rings = choices.to === undefined && !choices.untagged ? ringsOf(written, catalog) : [];

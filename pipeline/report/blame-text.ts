@@ -3,7 +3,7 @@ import { shellWord } from '../../catalog/names.ts';
 import type { Blamed, BlameReport, Cause } from '../check/blame/blame.ts';
 import { amount, fileLineText, linesText, shortList } from '../text.ts';
 
-/** @param all whether installations with an upgrade path have a line each, too */
+/** The result of a blame as text. @param all whether installations with an upgrade path have a line each, too */
 export function blameText(
   { blamed, neverPublished, notSearched }: BlameReport,
   { all }: { readonly all: boolean },

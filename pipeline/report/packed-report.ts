@@ -59,7 +59,7 @@ function packed(report: CheckReport): string {
   return brotliCompressSync(bytes, { params: parameters }).toString('base64');
 }
 
-/** @throws PipelineError `usage` for anything but a report */
+/** Reads a packed report. @throws PipelineError `usage` for anything but a report */
 export function unpackedReport(text: string): CheckReport {
   return reportIn(unfolded(text));
 }
@@ -94,7 +94,7 @@ export function packedResults({ attempt, reports }: JobResults): string {
   return [attempt, ...reports.map((report) => packedReport(report, most))].join(':');
 }
 
-/** @throws PipelineError `usage` for anything but reports */
+/** Reads the packed results of a job. @throws PipelineError `usage` for anything but reports */
 export function unpackedResults(text: string): JobResults {
   const [attempt = '', ...reports] = text.split(':');
   if (!/^[0-9]{1,6}$/.test(attempt))

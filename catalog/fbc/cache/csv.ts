@@ -18,6 +18,8 @@ const WRITE = csvWriters(goString);
 const METADATA_SHAPE = PROPERTY_SHAPES.get('olm.csv.metadata');
 
 /**
+ * The ClusterServiceVersion that opm makes up for a bundle that has only its metadata.
+ *
  * @param metadata value of the bundle's `olm.csv.metadata` property
  * @param version the bundle's version as its `olm.package` property writes it
  * @returns JSON text
@@ -103,7 +105,11 @@ interface CsvWriters {
   readonly installModes: Write;
 }
 
-/** @param quote how a text is written: with what HTML minds escaped, or without */
+/**
+ * Writers of the parts of a ClusterServiceVersion in Go's field order.
+ *
+ * @param quote how a text is written: with what HTML minds escaped, or without
+ */
 export function csvWriters(quote: (text: string) => string): CsvWriters {
   const always = (value: unknown): string => quote(typeof value === 'string' ? value : '');
   const optional: Write = (value) => (typeof value === 'string' && value !== '' ? quote(value) : undefined);

@@ -217,7 +217,11 @@ function clusterCatalogOf(
 /** Characters behind the first colon of a reference by tag, be it that of a port, which the API takes at most. */
 const LONGEST_TAG = 127;
 
-/** @see https://github.com/operator-framework/operator-controller/blob/main/api/v1/clustercatalog_types.go */
+/**
+ * Whether a tag is longer than a ClusterCatalog may name.
+ *
+ * @see https://github.com/operator-framework/operator-controller/blob/main/api/v1/clustercatalog_types.go
+ */
 function hasLongTag({ destination }: PlannedCatalog): boolean {
   const reference = formatDestination(destination);
   return reference.length - reference.indexOf(':') - 1 > LONGEST_TAG;

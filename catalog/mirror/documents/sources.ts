@@ -27,9 +27,7 @@ export interface CatalogSourceOptions {
 /** The namespace that OpenShift's console and OLM look for catalogs in. */
 export const MARKETPLACE = 'openshift-marketplace';
 
-/**
- * @throws InvalidOption when an image named by digest is to be polled
- */
+/** A CatalogSource for an index image. @throws InvalidOption when an image named by digest is to be polled */
 export function catalogSource(
   metadata: Metadata,
   image: string,
@@ -75,6 +73,8 @@ export interface ClusterCatalogOptions {
 }
 
 /**
+ * A ClusterCatalog for an index image.
+ *
  * @throws InvalidOption when an image named by digest is to be polled, or the API has no such field
  */
 export function clusterCatalog(

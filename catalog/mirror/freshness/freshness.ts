@@ -78,7 +78,7 @@ function digestSet(digest: string): Readonly<Record<string, string>> {
   return { [algorithm]: hex };
 }
 
-/** @throws InvalidFreshness for anything that {@link freshnessText} does not write */
+/** Reads the text of a statement. @throws InvalidFreshness for anything that {@link freshnessText} does not write */
 export function readFreshness(text: string): FreshnessStatement {
   const { _type, subject, predicateType, predicate } = objectIn(text);
   if (_type !== STATEMENT) throw new InvalidFreshness('not an in-toto statement');
@@ -334,7 +334,7 @@ export function acceptedText({ seenAt, indexes }: AcceptedStatements): string {
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-/** @throws InvalidFreshness: what was accepted must not be forgotten */
+/** Reads the file of accepted statements. @throws InvalidFreshness: what was accepted must not be forgotten */
 export function readAccepted(text: string): AcceptedStatements {
   const { format, seenAt, indexes } = objectIn(text);
   if (format !== FORMAT || !isObject(indexes))

@@ -172,6 +172,8 @@ const IMAGE_LINE = /^(\s*(?:-\s+)?image:\s+)(["']?)(\S+?)\2\s*(?:#[\s\S]*)?$/;
 const EXPRESSION = /\{\{(?!-?\s*\/\*)/;
 
 /**
+ * The images that a chart's templates name, found without rendering them. What may be missing becomes a finding.
+ *
  * @param templates texts by path
  * @param packed subcharts that are archives, and were not looked into
  */

@@ -21,7 +21,7 @@ export class InvalidRegistriesConf extends Error {
   }
 }
 
-/** @throws InvalidRegistriesConf */
+/** Reads a registries.conf as a node does. @throws InvalidRegistriesConf */
 export function readRegistriesConf(text: string): RegistriesConf {
   const registries = new Map<string, NodeRegistry>();
   let current: { registry: TomlTable; mirrors: TomlTable[] } | undefined;

@@ -155,7 +155,7 @@ export function isGraphData(path: string): boolean {
   return /^(?:LICENSE|version|raw\/metadata\.json|(?:channels|blocked-edges)\/[^/]+\.yaml)$/.test(path);
 }
 
-/** @throws GraphDataError for a layout of another version */
+/** Checks that the files are graph data of a known layout. @throws GraphDataError for a layout of another version */
 export function checkGraphData(files: GraphDataFiles): void {
   const version = files.get('version')?.trim() ?? '';
   // Versions 1.0 and 1.1 are known; a later minor version may have what changes the graph.

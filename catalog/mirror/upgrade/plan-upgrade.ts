@@ -66,7 +66,7 @@ export interface PlannedStage {
 /** Most versions of the platform between the cluster's and the target's. */
 const MOST_MINORS = 8;
 
-/** @throws UpgradeRefusal */
+/** Plans the upgrade of a cluster and its operators to a version of the platform. @throws UpgradeRefusal */
 export async function planUpgrade(request: UpgradeRequest): Promise<UpgradePlan> {
   const { cluster, target, graphs, kind } = request;
   const minors = minorsTo(minorOf(cluster.platform), target.minor);

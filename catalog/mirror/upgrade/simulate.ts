@@ -34,6 +34,8 @@ interface Simulated {
 }
 
 /**
+ * Simulates what OLM does with operators that are switched to new catalogs.
+ *
  * @param sources catalogs that Subscriptions name and extensions find, each package in one of them
  * @param beside catalogs in which OLM v0 finds only what others require
  */

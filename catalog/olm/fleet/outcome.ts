@@ -200,7 +200,11 @@ function stateOutcome(
   return isManual && olm === 'v0' ? 'offered' : 'upgrades';
 }
 
-/** @param path the upgrade path that the installation has then */
+/**
+ * The outcome of an installation with its path, in the form of a fleet's report.
+ *
+ * @param path the upgrade path that the installation has then
+ */
 function outcomeOf(installed: Installed, path: PathSummary, outcome: OutcomeName): FleetOutcome {
   const own = shortName(installed);
   return {

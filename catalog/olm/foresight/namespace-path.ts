@@ -178,7 +178,11 @@ interface Subscribed {
   readonly range: string;
 }
 
-/** @param beside what else is installed in the namespace under OLM v0 */
+/**
+ * The upgrade path of an operator of a real cluster.
+ *
+ * @param beside what else is installed in the namespace under OLM v0
+ */
 export function installedPath(
   world: World,
   { olm, package: name, channels, range }: Subscribed,

@@ -12,7 +12,11 @@ import { requirementsOfOffer } from './unreadable.ts';
 
 const known = new WeakMap<Scope, Map<Node, boolean>>();
 
-/** @throws Undecided where resolving costs too much */
+/**
+ * Whether OLM v0 can install a bundle, with all that it requires, in an empty namespace.
+ *
+ * @throws Undecided where resolving costs too much
+ */
 export function isInstallable(scope: Scope, source: ScopeCatalog, node: Node): boolean {
   const ofScope = known.get(scope) ?? new Map<Node, boolean>();
   known.set(scope, ofScope);

@@ -74,7 +74,7 @@ export interface InstallStep {
 /** Without steps nothing happens, and OLM reports nothing. */
 export type Resolution = { readonly kind: 'resolved'; readonly steps: readonly InstallStep[] } | Fails;
 
-/** @throws Undecided where resolving costs too much */
+/** What OLM v0 does with the Subscriptions of a namespace. @throws Undecided where resolving costs too much */
 export function resolveNamespace(scope: Scope, namespace: Namespace): Resolution {
   try {
     return new Problem(scope, namespace).resolve();
@@ -135,7 +135,7 @@ class Problem {
     this.#existing = namespace.installed.map(existingNode);
   }
 
-  /** @throws Failure, RequirementError */
+  /** Solves the problem. @throws Failure, RequirementError */
   resolve(): Resolution {
     for (const node of this.#existing) this.#addBundle({ node, source: undefined });
     this.#addSubscriptions();
@@ -402,7 +402,11 @@ function placesIn({ source, lanes, starting }: Offer, current: Node | undefined)
     .map((node) => ({ node, source }));
 }
 
-/** @param ids of what a subscription may become; what is installed comes last */
+/**
+ * The resolver's text about the bundles that a subscription may become.
+ *
+ * @param ids of what a subscription may become; what is installed comes last
+ */
 function requiredText(subscription: string, ids: readonly string[]): string {
   const last = ids.at(-1);
   if (last === undefined) return `no operators found matching the criteria of subscription ${subscription}`;

@@ -292,7 +292,7 @@ function celRequired(
   }
 }
 
-/** @throws RequirementError `undecided` for a rule that costs too much */
+/** Evaluates a rule within the budget. @throws RequirementError `undecided` for a rule that costs too much */
 function affordable(rule: string, holds: () => boolean): boolean {
   try {
     return holds();

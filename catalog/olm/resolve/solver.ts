@@ -40,7 +40,11 @@ const MAX_GUESSES = 50_000;
 /** Largest problem whose conflict is narrowed down, in constraints. */
 const MAX_EXPLAINED = 400;
 
-/** @throws Error when a constraint names an unknown identifier: a bug of the caller */
+/**
+ * Finds the solution that OLM's solver finds, or a set of constraints that contradict each other.
+ *
+ * @throws Error when a constraint names an unknown identifier: a bug of the caller
+ */
 export function solve(variables: readonly Variable[]): Solution {
   const outcome = new Search(variables).run();
   if (outcome !== 'unsatisfiable') return outcome;

@@ -40,7 +40,7 @@ export function channelMembers(ofPackage: Package, policy: GraphPolicy): Channel
 /** Of all new channels together. */
 const MOST_MEMBERS = 1_000_000;
 
-/** @throws Undecided for too many members */
+/** The channels that a scheme makes from the versions of a package. @throws Undecided for too many members */
 function newChannels(scheme: ChannelScheme, ofPackage: Package, policy: GraphPolicy): ChannelMembers[] {
   const bundles = [...ofPackage.bundles.values()].filter(({ version }) => version);
   const released = bundles.filter(({ version }) => version?.prerelease.length === 0);

@@ -61,7 +61,7 @@ export class ChannelPlanner {
     }));
   }
 
-  /** @param required names of bundles that must stay installable */
+  /** The suggested channels. @param required names of bundles that must stay installable */
   plans(required: ReadonlySet<string>): SuggestedChannel[] {
     return this.#channels.map((channel) => {
       const { name, order } = channel;
@@ -95,7 +95,11 @@ export class ChannelPlanner {
     }));
   }
 
-  /** @throws Undecided for a new channel with too many versions */
+  /**
+   * The places of a channel in order, and what is above its head.
+   *
+   * @throws Undecided for a new channel with too many versions
+   */
   #orderOf({ name, members, head, today }: ChannelMembers, world: World): Ordered | OrderError {
     this.#budget.pairs -= members.length * this.#package.bundles.size;
     if (this.#budget.pairs < 0) {

@@ -64,7 +64,11 @@ export interface Answers {
   listPackageCustomSchemas(schema: string, name: string): readonly Struct[];
 }
 
-/** @param catalog one that `isServed`: opm refuses to start with any other */
+/**
+ * The answers of the registry API for a catalog.
+ *
+ * @param catalog one that `isServed`: opm refuses to start with any other
+ */
 export function answersOf(catalog: Catalog): Answers {
   const packages = new Map([...catalog.packages].sort(([a], [b]) => compareText(a, b)));
   const channel = (name: string, channelName: string): Place =>

@@ -31,7 +31,11 @@ export function writtenInBasic(text: TemplateText, findings: Finding[]): Blobs {
   return entryBlobs(readTemplate(text, BASIC_SCHEMA, SHAPE), findings);
 }
 
-/** @throws TemplateError for a bundle that says more than its image, or not even that */
+/**
+ * Checks a bundle of a basic template.
+ *
+ * @throws TemplateError for a bundle that says more than its image, or not even that
+ */
 function checkBundle(bundle: Bundle): void {
   if (bundle.image === '') {
     throw new TemplateError('a bundle of a basic template has an image', locate(bundle), 'image: REFERENCE');

@@ -97,7 +97,7 @@ function sorted(value: object): string {
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @throws EditError if the template contains no package */
+/** A template's text with another default channel. @throws EditError if the template contains no package */
 function withDefault(text: string, channel: string): string {
   const value = structuredClone(contentOf(text)) as { entries?: { [key: string]: Json }[] } & Value;
   const found = value.entries?.find((one) => one['schema'] === 'olm.package');

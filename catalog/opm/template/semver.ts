@@ -126,7 +126,11 @@ function identityOf(bundle: Bundle, place: Place): { name: string; version: Vers
   return { name: String(fields['packageName'] ?? ''), version };
 }
 
-/** @throws TemplateError for versions that differ only in build metadata: they have no order */
+/**
+ * Checks that a version can be ordered among others.
+ *
+ * @throws TemplateError for versions that differ only in build metadata: they have no order
+ */
 function checkOrder(versions: ReadonlyMap<string, Version>, version: Version, place: Place): void {
   const same = [...versions].find(([, other]) => compareVersions(other, version) === 0);
   if (!same) return;

@@ -72,7 +72,7 @@ function readSubstitutes(text: TemplateText): Template {
   return readTemplate(text, SUBSTITUTES_SCHEMA, SHAPE);
 }
 
-/** @throws TemplateError for one that is incomplete, or uses a name or a base again */
+/** The substitutions of a template. @throws TemplateError for one that is incomplete, or uses a name or a base again */
 function substitutionsOf({ fields, document }: Template): Substitution[] {
   const list = Array.isArray(fields['substitutions']) ? fields['substitutions'] : [];
   const seen = new Set<string>();

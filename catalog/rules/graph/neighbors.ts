@@ -147,7 +147,11 @@ function onceByText<T>(find: (requirement: Requirement) => T): (requirement: Req
   };
 }
 
-/** @param providersOf the packages that change and satisfied a requirement before */
+/**
+ * The bundles of a package whose requirement nothing satisfies after the change.
+ *
+ * @param providersOf the packages that change and satisfied a requirement before
+ */
 function lossesOf(
   { before, after }: Change,
   dependent: Package,

@@ -39,7 +39,11 @@ export const rule: Rule = {
   },
 };
 
-/** @param change from the catalog as it was to the one that takes its place */
+/**
+ * Reports a package that is gone with its catalog, in the catalog that takes its place.
+ *
+ * @param change from the catalog as it was to the one that takes its place
+ */
 function reportRenamed(
   change: Change,
   name: string,

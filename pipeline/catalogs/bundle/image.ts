@@ -26,6 +26,8 @@ const PLATFORM = { os: 'linux', architecture: 'amd64' };
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
+ * The image of a bundle: one layer with its files, and its annotations as labels.
+ *
  * @throws PipelineError `usage` for a bundle whose metadata cannot be read, `too-large`
  */
 export async function bundleImage(source: CatalogSource, types: MediaType = 'oci'): Promise<ImageContent> {

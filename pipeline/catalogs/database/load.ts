@@ -67,6 +67,8 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
+ * Reads the rows of opm's tables, whichever migrations the database has.
+ *
  * @param name what the database is called, for messages
  * @throws PipelineError `corrupt`; DatabaseError for a ClusterServiceVersion that is not JSON
  */
@@ -142,7 +144,11 @@ function bundleLists(database: Database): BundleLists {
   };
 }
 
-/** @returns undefined for rows of migrations that went wrong, which have no version; opm skips them, too */
+/**
+ * One bundle of the database.
+ *
+ * @returns undefined for rows of migrations that went wrong, which have no version; opm skips them, too
+ */
 function bundleRow(
   [name, csv, manifests, image = '', version, skipRange]: readonly Cell[],
   { properties, dependencies, images, isOlder }: BundleLists & { readonly isOlder: boolean },

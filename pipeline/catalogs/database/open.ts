@@ -37,6 +37,8 @@ export interface Database {
 const LARGEST = 2 ** 30;
 
 /**
+ * Opens a SQLite database in memory.
+ *
  * @param name what the database is called, for messages
  * @throws PipelineError `corrupt` for bytes that are not a database, `too-large`, `usage` where SQLite is not installed
  */

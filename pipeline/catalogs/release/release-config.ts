@@ -38,6 +38,8 @@ const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 export const RELEASE_FILE = 'release-config.yaml';
 
 /**
+ * What a bundle's release-config.yaml asks for.
+ *
  * @param folder of the bundle: `operators/PACKAGE/VERSION`
  * @throws PipelineError `not-found`, `usage` for settings that cannot be followed, with what to write
  */

@@ -46,7 +46,7 @@ function refuseLinks(root: string, path: string): void {
 /** Largest file that is read as a text, in bytes: a template, settings. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** @param tree id of a tree or commit */
+/** A repository as it is in a tree. @param tree id of a tree or commit */
 export function treeRepository(objects: ObjectReader, tree: string): ReleaseRepository {
   return {
     text: async (path) => {

@@ -167,6 +167,8 @@ interface KnownBundles {
 const CATALOG_FILE = 'catalog.yaml';
 
 /**
+ * The bundles that a catalog has of a package, by image.
+ *
  * @param folder of the package in the catalog, which may not be there yet
  * @throws PipelineError `usage` when the package is in other files, which the rendered one would repeat
  */

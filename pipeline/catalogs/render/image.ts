@@ -18,6 +18,8 @@ import { CATALOG_BYTES, treeSource } from './tree-source.ts';
 const PACKAGE_LABEL = 'operators.operatorframework.io.bundle.package.v1';
 
 /**
+ * Renders an index image or a bundle image.
+ *
  * @param name a reference, or `oci:DIR:TAG` and the like
  * @throws PipelineError `not-found`, or `usage` for an image that holds nothing to render
  */

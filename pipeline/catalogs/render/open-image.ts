@@ -55,6 +55,8 @@ interface UnpackOptions {
 }
 
 /**
+ * Opens an image for as long as something is done with it.
+ *
  * @param name a reference, or `oci:DIR:TAG` and the like
  * @throws PipelineError `not-found` when there is no such image, and what a registry may throw
  */

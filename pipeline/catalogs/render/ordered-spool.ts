@@ -62,6 +62,8 @@ const MOST_HELD = 24 << 20;
 const WIDEST = 3;
 
 /**
+ * A store of texts that are written in any order and read in another: in memory first, then in a file.
+ *
  * @param mostHeld bytes that are held in memory before there is a file
  * @param shared the file, when other threads write to it, too; it is open until the spool is closed
  */
@@ -176,7 +178,11 @@ function readAt(file: number, window: Buffer, from: number): number {
   return read;
 }
 
-/** @param from where the bytes begin in the file; behind its last ones when left out */
+/**
+ * Writes bytes to a file, all of them.
+ *
+ * @param from where the bytes begin in the file; behind its last ones when left out
+ */
 function writeAll(file: number, bytes: Buffer, from?: number): void {
   for (let at = 0; at < bytes.length; ) {
     const to = from === undefined ? null : from + at;

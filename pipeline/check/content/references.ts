@@ -26,6 +26,8 @@ export interface ReferenceResult {
 }
 
 /**
+ * Checks the image references of touched packages against the policy, and what their registries answer.
+ *
  * @param touched with what the merge itself will push, which nobody needs to have yet
  * @param registry asked for what the policy allows; without one no registry is contacted
  */

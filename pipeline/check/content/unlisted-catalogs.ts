@@ -57,7 +57,7 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   return [{ findings, known: [], diffs: [] }];
 }
 
-/** @param packages those that the file defines */
+/** The finding about a catalog that no pattern of the layout matches. @param packages those that the file defines */
 function unlisted(path: string, severity: Severity, packages: readonly string[]): Finding {
   const message = `${path} contains catalog blobs, but no layout pattern matches it, so Portolan did not check it`;
   const hint = `add a pattern to layout.catalog in the policy, for example ${patternFor(path)}`;

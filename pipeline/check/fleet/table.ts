@@ -91,7 +91,11 @@ function recordsOf(text: string, path: string): FleetRecord[] {
 /** Columns whose loss would change the numbers without a row that cannot be read. */
 const OWN = ['count', 'platform', 'channel', 'approval', 'catalog'];
 
-/** @throws PipelineError `usage` for a column that is nearly one of a fleet which the table lacks */
+/**
+ * Refuses a table with a misspelt column.
+ *
+ * @throws PipelineError `usage` for a column that is nearly one of a fleet which the table lacks
+ */
 function checkSpelling(path: string, cells: readonly string[]): void {
   const names = cells.map((cell) => cell.trim().toLowerCase());
   const has = new Set(names.map((name) => COLUMNS[name]));

@@ -22,7 +22,11 @@ interface Edit {
   readonly location?: Location;
 }
 
-/** @returns undefined where the file does not have the channel, or a line has characters that nobody sees */
+/**
+ * A fix as a patch of one file.
+ *
+ * @returns undefined where the file does not have the channel, or a line has characters that nobody sees
+ */
 export async function patchOf(
   { objects }: Repository,
   commit: string,

@@ -6,7 +6,11 @@ import { PRESETS, rulesOf } from '../../policy/presets/presets.ts';
 import { settingOf } from '../../policy/severity.ts';
 import type { GateReport } from '../report.ts';
 
-/** @param findings everything that was found, known or waived: a gate knows neither a base branch nor waivers */
+/**
+ * What the gates of the policy's presets would say.
+ *
+ * @param findings everything that was found, known or waived: a gate knows neither a base branch nor waivers
+ */
 export function gateReports(policy: Policy, findings: readonly Finding[]): GateReport[] {
   return policy.presets.map((name) => gateReport(PRESETS[name], policy, findings));
 }

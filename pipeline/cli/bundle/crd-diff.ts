@@ -72,7 +72,11 @@ function changesOf([before, after]: [Crd, Crd], release: 'v1' | LegacyRelease): 
   }));
 }
 
-/** @throws PipelineError `not-found` when nothing is there, `usage` when no definition is in it */
+/**
+ * The CRDs in a file or directory.
+ *
+ * @throws PipelineError `not-found` when nothing is there, `usage` when no definition is in it
+ */
 async function crdsAt(path: string, shown: string): Promise<Crd[]> {
   const crds = (await filesAt(path)).flatMap(({ documents }) =>
     documents.flatMap((document) => (document.kind === 'value' ? (readCrd(document.value) ?? []) : [])),

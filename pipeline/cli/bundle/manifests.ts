@@ -308,7 +308,7 @@ function refusalsBy(installer: Installer, bundle: Inspected, release: Minor | un
   );
 }
 
-/** @throws PipelineError `usage` */
+/** The release of OpenShift that an option names. @throws PipelineError `usage` */
 function releaseOf(text: string | undefined): Minor | undefined {
   if (text === undefined) return undefined;
   const release = tryParsePlatform(text);

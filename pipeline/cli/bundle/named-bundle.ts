@@ -43,7 +43,11 @@ export async function platformsIn(
 
 // Asking registries for which platforms the images of a bundle are.
 
-/** @returns platforms by image, as the bundle writes it; an image that no registry knows is missing */
+/**
+ * Asks registries for which platforms a bundle's images are.
+ *
+ * @returns platforms by image, as the bundle writes it; an image that no registry knows is missing
+ */
 async function platformsOf(
   source: CatalogSource,
   registry: Registry,

@@ -8,7 +8,11 @@ import { readPolicy } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 
-/** @throws PipelineError `usage` for a file that is not a policy, `not-found` or `io` for one that cannot be read */
+/**
+ * The severities of rules by a policy file.
+ *
+ * @throws PipelineError `usage` for a file that is not a policy, `not-found` or `io` for one that cannot be read
+ */
 export function severitiesInFile(file: string, directory: string): SeverityOf {
   const { policy, findings } = readPolicy(bytesOf(resolve(directory, file)), RULE_IDS);
   if (policy) return severitiesOf(policy);

@@ -99,7 +99,11 @@ export const command: Command = {
   },
 };
 
-/** @throws PipelineError `usage` for options of which one would have no effect */
+/**
+ * Refuses options that exclude each other.
+ *
+ * @throws PipelineError `usage` for options of which one would have no effect
+ */
 function checkOutput({ flag, text }: Invocation): void {
   const output = text('output') ?? 'text';
   if (flag('diff') && text('template') !== undefined)
@@ -108,7 +112,11 @@ function checkOutput({ flag, text }: Invocation): void {
     throw usageError(command, `--diff and --output ${output} cannot be used together`);
 }
 
-/** @throws PipelineError `usage` for a version that none of the packages has: it would have no effect */
+/**
+ * Refuses versions in options that no package has.
+ *
+ * @throws PipelineError `usage` for a version that none of the packages has: it would have no effect
+ */
 function checkVersions(invocation: Invocation, packages: readonly Package[]): void {
   const versions = packages.flatMap(({ bundles }) =>
     [...bundles.values()].flatMap(({ version }) => version ?? []),
@@ -127,7 +135,7 @@ function checkVersions(invocation: Invocation, packages: readonly Package[]): vo
   }
 }
 
-/** @throws PipelineError `usage` */
+/** A minor version such as `1.2`. @throws PipelineError `usage` */
 function parsedMinor(written: string): Minor {
   const minor = tryParseMinor(written);
   if (minor) return minor;
@@ -160,7 +168,11 @@ async function worldIn(invocation: Invocation, terminal: Terminal): Promise<Worl
   return world;
 }
 
-/** @throws PipelineError `usage` for a list that cannot be read */
+/**
+ * A catalog of one package, of which a file lists the versions.
+ *
+ * @throws PipelineError `usage` for a list that cannot be read
+ */
 function listed(name: string, file: string, { directory }: Terminal): Catalog {
   try {
     return readVersionList(name, readText(resolve(directory, file)));
@@ -170,7 +182,7 @@ function listed(name: string, file: string, { directory }: Terminal): Catalog {
   }
 }
 
-/** @throws PipelineError `usage` for a package that is not there */
+/** The packages of a catalog that are named, or all. @throws PipelineError `usage` for a package that is not there */
 function packagesOf({ catalog }: World, names: readonly string[]): Package[] {
   if (names.length === 0) return [...catalog.packages.values()];
   return names.map((name) => {
@@ -219,7 +231,7 @@ function schemesOf({ list, text }: Invocation): ChannelScheme[] {
   return [isNew ? 'stable' : 'today'];
 }
 
-/** @throws PipelineError `usage` */
+/** The version in an option. @throws PipelineError `usage` */
 function parsed(option: string, text: string): Version {
   const version = tryParseVersion(text);
   if (version) return version;
@@ -269,7 +281,7 @@ function textOf(all: readonly Suggested[], { list, flag }: Invocation): string {
   return suggestions.map(suggestionText).join('');
 }
 
-/** @throws PipelineError `usage` where an image is unknown */
+/** The suggestion as a template. @throws PipelineError `usage` where an image is unknown */
 function templateOf(kind: 'basic' | 'semver', { one, policy, suggestion }: Suggested): string {
   const { avoid, channels } = policy;
   const isBasic = kind === 'basic';

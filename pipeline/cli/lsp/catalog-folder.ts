@@ -126,7 +126,7 @@ export class CatalogFolder {
     return [...this.files.values()].flatMap(({ segments }) => segments);
   }
 
-  /** @returns the packages of documents that are new or gone */
+  /** Reads the documents that changed. @returns the packages of documents that are new or gone */
   async #readChanged(early?: Show): Promise<Set<string>> {
     const start = performance.now();
     let isEarly = early !== undefined;

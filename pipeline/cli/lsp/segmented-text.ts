@@ -93,7 +93,11 @@ export class SegmentedText {
   }
 }
 
-/** @param isFirst whether the text is the beginning of the file, where a separator ends nothing */
+/**
+ * Cuts a text into segments, one a document.
+ *
+ * @param isFirst whether the text is the beginning of the file, where a separator ends nothing
+ */
 function split(text: string, isFirst = true): Segment[] {
   const found: Segment[] = [];
   let from = 0;

@@ -145,7 +145,7 @@ function isWanted(path: string): boolean {
   return isOurs && /\.(?:ya?ml|json)$/.test(path);
 }
 
-/** @throws PipelineError `usage` for what is neither JSON nor YAML */
+/** The objects in a text, which may be lists. @throws PipelineError `usage` for what is neither JSON nor YAML */
 function objectsIn(text: string, written: string): ClusterObject[] {
   if (/^\s*[{[]/.test(text)) return itemsOf(text, written);
   const { objects, findings } = readObjects(text, written);

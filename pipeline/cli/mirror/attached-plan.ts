@@ -11,7 +11,11 @@ import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 
-/** @throws PipelineError `usage` when there is none, or more than one */
+/**
+ * Writes the mirror plan that is attached to a published image.
+ *
+ * @throws PipelineError `usage` when there is none, or more than one
+ */
 export async function takeAttachedPlan(
   command: Command,
   operand: string,

@@ -17,7 +17,11 @@ export const BUNDLES_OPTION: Readonly<Record<'bundles', Option>> = {
   },
 };
 
-/** @throws PipelineError `not-found` when the directory does not exist */
+/**
+ * The images of deployments in the bundle directories that an option names.
+ *
+ * @throws PipelineError `not-found` when the directory does not exist
+ */
 export function deployedImages({ text }: Invocation, terminal: Terminal): DeployedImages | undefined {
   const { manifests } = manifestLookups(text('bundles'), terminal);
   return manifests && ((bundle) => manifests(bundle)?.csv?.images);

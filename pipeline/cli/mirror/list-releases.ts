@@ -109,7 +109,7 @@ function linesOf(listed: Listed): string[] {
   ]);
 }
 
-/** @throws PipelineError `usage` */
+/** The architectures that the options name. @throws PipelineError `usage` */
 function architecturesOf({ text }: Invocation): Architecture[] {
   const written = (text('filter-by-archs') ?? 'amd64').split(',');
   return written.map((one) => {

@@ -42,6 +42,8 @@ export const DOCUMENT_OPTIONS: Readonly<Record<string, Option>> = {
 };
 
 /**
+ * How the options want the plan's documents to be.
+ *
  * @param builds whether the index image of a selection is built
  * @throws PipelineError `usage`, `not-found`
  */

@@ -343,7 +343,7 @@ function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
   return reference;
 }
 
-/** @throws PipelineError `usage` */
+/** The platforms that an option names. @throws PipelineError `usage` */
 function platformsOption(texts: readonly string[]): Platforms {
   const wrong = texts.find((text) => !isPlatform(text));
   if (wrong === undefined) return platformsOf(texts);

@@ -202,7 +202,11 @@ function keyOf(folder: string, { operands: [file = ''], text }: Invocation, term
   return text('name') ?? relative(folder, resolve(terminal.directory, file));
 }
 
-/** @throws PipelineError `usage` for a file of ids that cannot be read */
+/**
+ * The id of a configuration, remembered in its folder.
+ *
+ * @throws PipelineError `usage` for a file of ids that cannot be read
+ */
 function identityIn(folder: string, invocation: Invocation, terminal: Terminal): Identity {
   const { operands, text } = invocation;
   const name = text('name') ?? operands[0] ?? '';

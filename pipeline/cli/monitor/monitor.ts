@@ -157,7 +157,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
 const BRANCH = /^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$/;
 const COMMIT = /^[0-9a-f]{7,64}$/;
 
-/** @throws PipelineError `usage`, with the line that is wrong */
+/** Reads the list of repositories to monitor. @throws PipelineError `usage`, with the line that is wrong */
 export function readMonitorList(text: string, file: string): MonitorList {
   const repositories: Listed[] = [];
   const removed: RemovedEntry[] = [];

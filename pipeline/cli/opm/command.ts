@@ -77,6 +77,8 @@ export const GLOBAL_FLAGS: Readonly<Record<string, OpmFlag>> = {
 // A file that a command reads, or its standard input.
 
 /**
+ * Reads a template or catalog from a file or from standard input.
+ *
  * @param path `-` or nothing for standard input
  * @throws PipelineError `not-found` or `io`
  */

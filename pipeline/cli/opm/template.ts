@@ -64,7 +64,7 @@ function operandsOf({ operands }: Call): { type: TemplateKind | undefined; path:
   });
 }
 
-/** @throws TemplateError or PipelineError `usage` */
+/** The type of a template, by its schema. @throws TemplateError or PipelineError `usage` */
 function typeOf(template: TemplateText): TemplateKind {
   const schema = schemaOf(template);
   const type = TEMPLATE_KINDS.find((one) => one.schema === schema);

@@ -7,7 +7,7 @@ import { plain } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 
-/** @throws PipelineError as the delivery */
+/** Publishes every catalog of a clone to a local directory. @throws PipelineError as the delivery */
 export async function publishLocally(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const { directory, now } = terminal;
   const client = registryClientFor(invocation, terminal, { named: [invocation.text('base-image')] });

@@ -136,7 +136,11 @@ export const command: Command = {
 /** Options that --local takes; the policy has the rest. */
 const LOCAL = new Set(['repo', 'commit', 'local', 'format', 'base-image', ...Object.keys(REGISTRY_OPTIONS)]);
 
-/** @throws PipelineError `usage` for an option that has no effect with --local */
+/**
+ * Refuses options that a local publish ignores.
+ *
+ * @throws PipelineError `usage` for an option that has no effect with --local
+ */
 function refuseUnused(invocation: Invocation): void {
   const unused = Object.keys(command.options).find((name) => !LOCAL.has(name) && isGiven(invocation, name));
   if (unused !== undefined)
@@ -250,6 +254,8 @@ async function printJson(published: Published, { terminal }: Printing): Promise<
 type OpenFence = Fence & Pick<PublishPorts, 'inRings'> & { close(): Promise<void> };
 
 /**
+ * Opens the fence that the options name.
+ *
  * @param repository the directory whose own refs are the default
  * @returns undefined for `none`
  * @throws PipelineError `usage`

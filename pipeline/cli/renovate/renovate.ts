@@ -165,7 +165,7 @@ async function strandedBy(
   }
 }
 
-/** @see https://docs.renovatebot.com/modules/datasource/custom/ */
+/** The images as a custom datasource of Renovate. @see https://docs.renovatebot.com/modules/datasource/custom/ */
 function datasourceOf(images: readonly Image[]): string {
   const releases = images.map(({ tag, digest, time }) => ({
     version: tag,

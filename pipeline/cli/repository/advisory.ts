@@ -84,7 +84,7 @@ export async function advisoryNamed(
 
 const MOST_BYTES = 256 * 1024;
 
-/** @throws PipelineError `usage` */
+/** Checks that an id can be a file's name. @throws PipelineError `usage` */
 export function checkId(id: string): void {
   if (isAdvisoryId(id)) return;
   throw new PipelineError('usage', `${JSON.stringify(id)} is not a valid id of an advisory`, {

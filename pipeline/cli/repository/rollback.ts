@@ -93,7 +93,7 @@ function exitOf({ kind }: Rollback | Restored): ExitCode {
   return kind === 'refused' ? 1 : 0;
 }
 
-/** @returns whether there is something to propose; otherwise it was said why not */
+/** Prints the findings about a rollback. @returns whether there is something to propose; otherwise it was said why not */
 async function printFound(outcome: Rollback | Restored, { out, err }: Terminal): Promise<boolean> {
   if (outcome.kind === 'same') {
     await out('nothing to do: the catalog has not changed since that commit\n');

@@ -25,7 +25,11 @@ const REVIEW_MARK = '<!-- portolan:findings ';
 /** Findings that are shown at their lines. */
 const MOST_LINES = 50;
 
-/** @param token asked each time, so that another token is in use as soon as it is read */
+/**
+ * A client of Forgejo's or Gitea's API.
+ *
+ * @param token asked each time, so that another token is in use as soon as it is read
+ */
 export function forgejoClient(url: string, token: () => Promise<string>): ForgeClient {
   const headers = async () => ({ authorization: `token ${await token()}` });
   return openForgeClient({ name: FORGEJO, url, headers, pageSize: 'limit' });

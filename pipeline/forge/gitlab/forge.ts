@@ -19,7 +19,7 @@ const MISSING_GUARANTEES: readonly string[] = [
   'whoever may push to the source project can set the status',
 ];
 
-/** @param token asked each time, so that another token is in use as soon as it is read */
+/** A client of GitLab's API. @param token asked each time, so that another token is in use as soon as it is read */
 export function gitLabClient(url: string, token: () => Promise<string>): ForgeClient {
   const headers = async () => ({ 'private-token': await token() });
   return openForgeClient({ name: GITLAB, url, headers, pageSize: 'per_page' });

@@ -120,7 +120,11 @@ function bodyOf(text: string): { size: number; open(): AsyncIterable<Uint8Array>
   return { size: bytes.length, open: () => only(bytes) };
 }
 
-/** @throws PipelineError for an answer that is not the server's own success */
+/**
+ * Refuses an answer of a git server that is an error, a login page or a redirect.
+ *
+ * @throws PipelineError for an answer that is not the server's own success
+ */
 async function checkAnswer(answer: Answer, asked: URL): Promise<void> {
   const isMoved = answer.url.href !== asked.href || (answer.status >= 300 && answer.status < 400);
   if (isMoved) {

@@ -193,7 +193,7 @@ export function textOf(line: Buffer): string {
   return line.toString('utf8').replace(/\n$/, '');
 }
 
-/** @param why a sentence without a capital and a full stop */
+/** The error for an answer that is not in git's protocol. @param why a sentence without a capital and a full stop */
 function badAnswer(why: string): PipelineError {
   return new PipelineError('bad-answer', `the git server broke the protocol: ${why}`);
 }

@@ -21,6 +21,8 @@ interface ChartFiles {
 const LIMITS = { bytes: 100 * 2 ** 20, layerBytes: 100 * 2 ** 20, fileBytes: 5 * 2 ** 20, entries: 20_000 };
 
 /**
+ * Reads a chart from a directory or a packed file.
+ *
  * @param scratch an existing directory
  * @throws PipelineError `not-found`, `usage` for what is not a chart, `too-large`, `corrupt`
  */

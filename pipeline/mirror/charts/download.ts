@@ -9,7 +9,7 @@ interface Downloads extends Pick<RepositoryPorts, 'download'> {
   close(): void;
 }
 
-/** @param options how hosts are reached, with whose credentials */
+/** Opens downloads of charts and release data. @param options how hosts are reached, with whose credentials */
 export function openDownloads(options: ClientOptions): Downloads {
   const transport = openTransport(options);
   return {

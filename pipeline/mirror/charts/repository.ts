@@ -193,7 +193,7 @@ async function artifactOf(
   };
 }
 
-/** @throws PipelineError `usage` */
+/** The reference of a chart in a registry. @throws PipelineError `usage` */
 function artifactReference(text: string): Reference {
   const reference = tryParseReference(text);
   if (reference) return reference;

@@ -28,6 +28,8 @@ const LARGEST = 64 * 2 ** 20;
 const LIMITS = { bytes: 512 * 2 ** 20, layerBytes: 512 * 2 ** 20, fileBytes: 16 * 2 ** 20, entries: 100_000 };
 
 /**
+ * Reads the files of graph data.
+ *
  * @param path a directory, an archive (`.tar`, `.tar.gz`), or a URL of an archive
  * @throws PipelineError `usage` for what is not graph data, `not-found`, `too-large`, and as the download
  */

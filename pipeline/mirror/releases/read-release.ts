@@ -182,7 +182,7 @@ function nameOf({ reference, version }: WantedRelease): string {
   return version === undefined ? reference : `${version} (${reference})`;
 }
 
-/** @throws PipelineError `usage` for a graph with a payload that is not an image */
+/** The reference of a release's payload. @throws PipelineError `usage` for a graph with a payload that is not an image */
 function parsedReference(wanted: WantedRelease): Reference {
   const reference = tryParseReference(wanted.reference);
   if (reference) return reference;

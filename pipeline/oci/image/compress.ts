@@ -28,7 +28,11 @@ interface Compressor {
   end(): Promise<void>;
 }
 
-/** @param sink takes the compressed bytes in order; what it throws comes out of `write` or `end` */
+/**
+ * Compresses with this codec.
+ *
+ * @param sink takes the compressed bytes in order; what it throws comes out of `write` or `end`
+ */
 export function compressor(codec: Codec, sink: (bytes: Uint8Array) => void): Promise<Compressor> {
   if (codec === 'zstd') return zstd(sink);
   const plain = namelessHost(sink);

@@ -38,6 +38,8 @@ interface LayeredSettings {
 }
 
 /**
+ * The configuration of a catalog's image.
+ *
  * @param base the base's configuration; undefined for an image of nothing but the catalog
  */
 export function imageConfig(base: Json | undefined, settings: ImageSettings & LayeredSettings): Uint8Array {

@@ -21,6 +21,8 @@ interface Reading {
 }
 
 /**
+ * Decompresses a layer by what its first bytes show: gzip, zstd, or neither.
+ *
  * @param now a clock, in ms
  * @throws PipelineError `corrupt` when the bytes break off or are damaged, `too-large` for a bomb, while they are read
  */

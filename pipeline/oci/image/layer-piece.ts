@@ -43,6 +43,8 @@ const OWNER = { uid: 1001, gid: 0 };
 const CHUNK = 1 << 18;
 
 /**
+ * Opens a piece of a layer to be written.
+ *
  * @param scratch an existing directory with room for the compressed piece
  * @param name of its file while it is made
  * @throws PipelineError `io` when the directory cannot be written to or is full

@@ -134,6 +134,8 @@ interface PlanOptions {
 }
 
 /**
+ * Divides packages into layers: as many as an image may have, and each as small as possible.
+ *
  * @param loads of each tree, each package once; none of cache where the image has none
  * @throws PipelineError `too-large` when the base leaves no room
  */

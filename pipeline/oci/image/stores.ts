@@ -6,6 +6,8 @@ import { readRegular } from '../../file-pieces.ts';
 import { contentKey, type Store } from './build-cache.ts';
 
 /**
+ * A store in a directory.
+ *
  * @param root made when something is put into it
  * @throws PipelineError `io` from its functions; what is not there is undefined
  */

@@ -73,6 +73,8 @@ export interface TreeOptions {
 }
 
 /**
+ * Unpacks the layers of an image over each other, and gives its files.
+ *
  * @param layers compressed bytes of each layer, the lowest first
  * @throws PipelineError `corrupt` when a layer is not an archive, `too-large`, `io`
  */

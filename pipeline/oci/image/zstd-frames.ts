@@ -17,6 +17,8 @@ const SKIPPED = 0x184d2a5;
 const CHECKSUM = 4;
 
 /**
+ * Decompresses zstd.
+ *
  * @param bytes frames, one behind the other
  * @throws PipelineError `corrupt` when the bytes break off or are damaged, `too-large` for a window that is too large
  */

@@ -129,7 +129,11 @@ function literalAddress(url: URL): string | undefined {
   return isIP(name) === 0 ? undefined : name;
 }
 
-/** @throws PipelineError `not-allowed` when a URL names an address that is refused */
+/**
+ * Refuses URLs with an address in the place of a name, if the address is refused.
+ *
+ * @throws PipelineError `not-allowed` when a URL names an address that is refused
+ */
 export function checkLiteral(rule: AddressRule, url: URL): void {
   const address = literalAddress(url);
   if (address !== undefined && !rule.allows(url.host, address)) throw refused(url.host);

@@ -120,7 +120,11 @@ async function* from(
   if (error) throw error;
 }
 
-/** @returns how many bytes to pass over, when the whole blob came instead of the rest */
+/**
+ * Checks the head of a response with a blob, or the rest of one.
+ *
+ * @returns how many bytes to pass over, when the whole blob came instead of the rest
+ */
 async function checkHead(
   answer: Answer,
   { digest, size, offset }: Blob & { offset: number },

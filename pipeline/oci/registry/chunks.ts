@@ -170,7 +170,11 @@ export async function refusedUpload(upload: Upload, answer: Answer): Promise<Pip
   return new PipelineError(changed ? 'corrupt' : error.code, error.message, { retryable: true });
 }
 
-/** @throws PipelineError `corrupt` when it was the source that has other bytes */
+/**
+ * Reads a blob to its end, to find out whether its bytes are right.
+ *
+ * @throws PipelineError `corrupt` when it was the source that has other bytes
+ */
 async function readThrough({ blob, to }: Upload): Promise<void> {
   for await (const _ of checked(blob.open(0), blob, sentName(blob, to)));
 }

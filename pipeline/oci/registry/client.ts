@@ -77,7 +77,7 @@ export interface RegistryClient extends Registry {
 export const LARGEST_MANIFEST: number = 4 * 1024 * 1024;
 const ANONYMOUS: CredentialSource = { credential: async () => undefined };
 
-/** @throws PipelineError `usage` for a proxy variable that cannot be used */
+/** A client of OCI registries. @throws PipelineError `usage` for a proxy variable that cannot be used */
 export function createRegistryClient(options: ClientOptions = {}): RegistryClient {
   const { transport, endpointOf, endpoints } = wire(options);
   const limit = options.largestManifest ?? LARGEST_MANIFEST;
@@ -159,7 +159,11 @@ function wire(options: ClientOptions): {
   return { transport, endpointOf, endpoints };
 }
 
-/** @throws PipelineError `usage` for a name that makes no URL, `not-allowed` for one that may not be asked for */
+/**
+ * Checks that a repository may be asked for.
+ *
+ * @throws PipelineError `usage` for a name that makes no URL, `not-allowed` for one that may not be asked for
+ */
 function checkRepository(repository: Repository, allows: ClientOptions['allows']): void {
   if (!isHost(repository.registry) || !isRepository(repository.repository)) {
     throw new PipelineError('usage', 'invalid registry or repository name');

@@ -49,7 +49,11 @@ interface EndpointOptions {
 /** How often one request may be refused for want of proof before that is believed. */
 const PROOFS = 2;
 
-/** @throws PipelineError `usage` for a host that no address can be made of, such as one with the port 99999 */
+/**
+ * The address of a registry as a URL.
+ *
+ * @throws PipelineError `usage` for a host that no address can be made of, such as one with the port 99999
+ */
 function baseOf(address: string): URL {
   try {
     return new URL(address);

@@ -148,7 +148,11 @@ export function putManifest(
   });
 }
 
-/** @returns cuts the requests of a budget off when so many ms are over; undefined for never */
+/**
+ * Makes a limit of time for the requests of a budget.
+ *
+ * @returns cuts the requests of a budget off when so many ms are over; undefined for never
+ */
 function cutOffAfter(within: number | undefined): (budget: Budget) => void {
   const cutOff = within === undefined ? undefined : AbortSignal.timeout(within);
   let signal: AbortSignal | undefined;
@@ -171,7 +175,7 @@ async function stands(
   return answer.status === 200 && header(answer, 'docker-content-digest') === manifest.digest;
 }
 
-/** @returns false when there was none */
+/** Deletes a manifest or a tag. @returns false when there was none */
 export function deleteManifest(
   endpoint: Endpoint,
   reference: Reference,

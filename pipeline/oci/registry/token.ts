@@ -141,7 +141,7 @@ function createBatches(options: TokenOptions): { join(scope: string, budget: Bud
   };
 }
 
-/** @throws PipelineError `denied` when the service does not take the credential */
+/** Fetches a token for scopes. @throws PipelineError `denied` when the service does not take the credential */
 async function fetchToken(options: TokenOptions, scopes: readonly string[], budget: Budget): Promise<Token> {
   const { transport, clock, credential } = options;
   const service = options.service();

@@ -16,7 +16,11 @@ interface SimpleClaims {
 
 type PayloadType = 'cosign container image signature' | 'atomic container signature';
 
-/** @throws Error (SyntaxError for what is not JSON) with the reason why the payload does not count */
+/**
+ * What the payload of a simple signature claims.
+ *
+ * @throws Error (SyntaxError for what is not JSON) with the reason why the payload does not count
+ */
 export function simpleClaims(payload: string | Uint8Array, type: PayloadType): SimpleClaims {
   const { critical } = fieldsIn(parseUniqueJson(payload), ['critical', 'optional']);
   const { type: found, image, identity } = fieldsIn(critical, ['type', 'image', 'identity']);

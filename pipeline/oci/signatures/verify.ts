@@ -41,7 +41,11 @@ interface RejectedSignature {
   readonly why: string;
 }
 
-/** @throws PipelineError `usage` for keys or roots that cannot be read, and whatever the registry answers */
+/**
+ * Verifies every signature and attestation of an image.
+ *
+ * @throws PipelineError `usage` for keys or roots that cannot be read, and whatever the registry answers
+ */
 export async function verifySignatures(
   registry: Registry,
   image: DigestReference,

@@ -68,7 +68,11 @@ export interface OwnersFound {
   readonly unowned: readonly string[];
 }
 
-/** @param places packages, each with a path in its folder */
+/**
+ * The owners that the files of a repository name, and packages without any.
+ *
+ * @param places packages, each with a path in its folder
+ */
 export async function ownersFound(
   objects: ObjectReader,
   tree: string,

@@ -187,7 +187,11 @@ function sharedPackages(files: readonly CatalogFacts[]): Set<string> {
   return shared;
 }
 
-/** @param isSplit whether other files of its catalog have the rest of its packages */
+/**
+ * Why a file cannot be served, in sentences.
+ *
+ * @param isSplit whether other files of its catalog have the rest of its packages
+ */
 function fileDefects(
   { path, defect, invalid, invalidBundle, defines, bundles, channels }: CatalogFacts,
   isSplit: boolean,

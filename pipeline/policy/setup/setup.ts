@@ -125,7 +125,11 @@ const GATE: ReadonlySet<string> = new Set(['portolan.yml', 'portolan-review.yml'
 
 const ACTION = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_./-]+@[0-9a-f]{40}$/;
 
-/** @throws PipelineError `usage` for an action that is not pinned by commit; `not-found` for a layout that is unclear */
+/**
+ * Finds the layout, owners and gates of a repository, and makes its first policy and workflows.
+ *
+ * @throws PipelineError `usage` for an action that is not pinned by commit; `not-found` for a layout that is unclear
+ */
 export async function setup(repository: Repository, request: SetupRequest): Promise<Setup> {
   const { action } = request;
   if (action !== undefined && !ACTION.test(action))
@@ -232,7 +236,7 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
   };
 }
 
-/** @throws PipelineError `not-found` with what brings the files of one commit alone */
+/** All files of a tree. @throws PipelineError `not-found` with what brings the files of one commit alone */
 async function filesOf(objects: ObjectReader, tree: string): Promise<readonly ListedFile[]> {
   try {
     return await listFiles(objects, tree);

@@ -86,7 +86,11 @@ function isVersion(name: string): boolean {
 /** What may follow the version in the name of a catalog's folder: `4.19-catalog`. */
 const AFTER = /[-_](?:catalogs?|fbc|index|configs)$/;
 
-/** @param isFirst whether nothing else says where the pattern begins, so that the version itself must */
+/**
+ * The part of a pattern for a folder or file that is called after a version.
+ *
+ * @param isFirst whether nothing else says where the pattern begins, so that the version itself must
+ */
 function versionPart(name: string, isFirst: boolean): Part {
   const [after = ''] = AFTER.exec(name) ?? [];
   const own = name.slice(0, name.length - after.length);

@@ -5,6 +5,8 @@ import { STATEMENT_TYPE } from '../../oci/signatures/verify.ts';
 import type { Signer } from './signer.ts';
 
 /**
+ * Signs a statement with the identity of the job.
+ *
  * @returns a Sigstore bundle as JSON
  * @throws PipelineError `denied` for any failure: without a certificate for the job, and where a service does not answer
  */

@@ -57,7 +57,11 @@ export function sbomOf(subject: SbomSubject, packages: readonly ListedPackage[])
   return { artifactType: SBOM_TYPE, bytes: new TextEncoder().encode(text) };
 }
 
-/** @see https://github.com/package-url/purl-spec/blob/main/types-doc/oci-definition.md */
+/**
+ * The package URL of a bundle's image.
+ *
+ * @see https://github.com/package-url/purl-spec/blob/main/types-doc/oci-definition.md
+ */
 function purlOf({ image, version }: BundleFacts): string | undefined {
   const reference = tryParseReference(image);
   if (!reference) return undefined;

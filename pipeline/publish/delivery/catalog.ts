@@ -210,7 +210,11 @@ async function publishBehind(
   return published;
 }
 
-/** @returns undefined when it fails: its own message says why, and keeps back no other commit */
+/**
+ * Publishes the newest commit.
+ *
+ * @returns undefined when it fails: its own message says why, and keeps back no other commit
+ */
 async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promise<Published | undefined> {
   try {
     return await publishNewest(newest, publishing);

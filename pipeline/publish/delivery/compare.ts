@@ -48,7 +48,11 @@ export type ComparePorts = Pick<DeliveryPorts, 'open' | 'fence' | 'registry'> &
     readonly ringStore: (catalog: string, name: string) => RingStore;
   };
 
-/** @throws PipelineError `usage` for a policy that cannot be used, and as `open` */
+/**
+ * Compares the catalogs of a branch with what is published of them.
+ *
+ * @throws PipelineError `usage` for a policy that cannot be used, and as `open`
+ */
 export async function compareBranch(from: PublishedFrom, ports: ComparePorts): Promise<CatalogStatus[]> {
   const { repository, tip, close } = await ports.open(from);
   try {

@@ -24,9 +24,11 @@ export interface QueuedMessage extends Pick<Message, 'body' | 'group'> {
 }
 
 /**
+ * Handles one delivery of a queued message.
+ *
  * @returns why it is tried again in a group of its own; undefined when it is done
- * @throws whatever it is, from a message that is alone already: the queue delivers it again, and puts it aside when
- *   that does not help
+ * @throws whatever it is, from a message that is alone already: the queue delivers it again, and puts it aside when that
+ *   does not help
  */
 export async function handleDelivery(
   { body, group, id, tries }: QueuedMessage,
@@ -72,7 +74,11 @@ async function recordWorkerCrash(work: Work, ports: DeliveryPorts): Promise<void
   await recordBehind(ports, work, { state: 'failed', detail: known.detail });
 }
 
-/** @throws the first error, where the queue takes nothing: then the message comes again where it is */
+/**
+ * Sends a message to a group of its own.
+ *
+ * @throws the first error, where the queue takes nothing: then the message comes again where it is
+ */
 async function sendOrThrow(alone: Message, { queue, log }: DeliveryPorts, error: unknown): Promise<void> {
   try {
     await queue.send(alone);
@@ -85,6 +91,8 @@ async function sendOrThrow(alone: Message, { queue, log }: DeliveryPorts, error:
 // A message of the queue handled, whatever it asks for.
 
 /**
+ * Does what a message asks for.
+ *
  * @throws PipelineError: the queue delivers the message again, and puts it aside when that does not help
  */
 export async function handleMessage(

@@ -107,7 +107,7 @@ async function reportPublish(
   else await deployed?.({ repository, receipt, link: linkTo?.(documents) });
 }
 
-/** @throws PipelineError `not-found` for documents that were removed */
+/** The receipt of a publish, from its documents. @throws PipelineError `not-found` for documents that were removed */
 async function receiptAt(records: RecordStore, documents: string): Promise<PublishReceipt> {
   const record = await records.get(`${documents}receipt.json`);
   const receipt = record && parsedJson(record.bytes);

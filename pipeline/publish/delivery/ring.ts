@@ -104,7 +104,11 @@ function saidBefore(
 /** How long after it was asked for the newest image is still the one that somebody has looked at, in ms. */
 const LATEST = 3_600_000;
 
-/** @throws PipelineError `not-found` for a catalog that the branch does not have, and never had */
+/**
+ * Checks that a catalog is one of the branch.
+ *
+ * @throws PipelineError `not-found` for a catalog that the branch does not have, and never had
+ */
 async function expectCatalog(
   { repository, tip, policy }: Pick<RingedCatalog, 'repository' | 'policy'> & { readonly tip: string },
   catalog: string,

@@ -147,7 +147,11 @@ async function openCheck(
   return `the check ${name} ${state === undefined ? 'was not found' : words[state]}`;
 }
 
-/** @throws PipelineError `not-found` for a commit that is gone with a rewritten history, `corrupt` for what cannot be read */
+/**
+ * The catalog as a commit has it.
+ *
+ * @throws PipelineError `not-found` for a commit that is gone with a rewritten history, `corrupt` for what cannot be read
+ */
 async function catalogAt({ repository, catalog }: RingedCatalog, commit: string): Promise<Catalog> {
   if (!(await hasCommit(repository, commit)))
     throw new PipelineError('not-found', `the commit ${commit} no longer exists`);

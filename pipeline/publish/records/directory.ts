@@ -16,6 +16,8 @@ const ENDING = '.record';
 let count = 0;
 
 /**
+ * Records in a directory.
+ *
  * @param root made when something is put into it
  * @throws PipelineError `io`, and `usage` for a key that is not a path below the root
  */

@@ -222,7 +222,7 @@ function part(heading: string, content: string): string {
   return `<section><h2>${escapeXml(heading)}</h2>${content}</section>`;
 }
 
-/** @param style `stacked` for rows of sentences, which need the whole width of a phone */
+/** An HTML table. @param style `stacked` for rows of sentences, which need the whole width of a phone */
 function table(heads: readonly string[], rows: readonly string[], style = ''): string {
   const head = heads
     .map((name) => (name === '' ? '<td class="bars"></td>' : `<th scope="col">${name}</th>`))

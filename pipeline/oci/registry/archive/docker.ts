@@ -39,7 +39,7 @@ interface DockerArchive extends LayoutView {
   close(): Promise<void>;
 }
 
-/** @throws PipelineError `corrupt` if it is not an archive of Docker */
+/** Opens an archive of `docker save`. @throws PipelineError `corrupt` if it is not an archive of Docker */
 export async function openDockerArchive(path: string): Promise<DockerArchive> {
   const archive = await openArchive(path);
   try {

@@ -38,7 +38,11 @@ function tooLarge(path: string): PipelineError {
   });
 }
 
-/** @throws PipelineError `not-found`, `corrupt` when the file is not an archive, or `too-large` */
+/**
+ * Opens a tar archive, compressed or not.
+ *
+ * @throws PipelineError `not-found`, `corrupt` when the file is not an archive, or `too-large`
+ */
 export async function openArchive(path: string): Promise<ArchiveFile> {
   try {
     const first = await openRegularHandle(path);

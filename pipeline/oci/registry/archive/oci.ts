@@ -21,7 +21,7 @@ interface ArchiveView extends LayoutView {
   close(): Promise<void>;
 }
 
-/** @throws PipelineError `corrupt` when the archive holds no layout */
+/** Opens an archive of an OCI image layout. @throws PipelineError `corrupt` when the archive holds no layout */
 export async function openOciArchive(path: string): Promise<ArchiveView> {
   const archive = await openArchive(path);
   try {

@@ -23,7 +23,11 @@ const BLOCK = 512;
 const LARGEST_NAME = 1024 * 1024;
 const MOST_ENTRIES = 1_000_000;
 
-/** @throws PipelineError `corrupt` when the file is not a tar */
+/**
+ * The members of a tar file by name, without their content.
+ *
+ * @throws PipelineError `corrupt` when the file is not a tar
+ */
 export async function readTarIndex(handle: FileHandle, path: string): Promise<ReadonlyMap<string, TarEntry>> {
   const bad = (why: string): PipelineError => new PipelineError('corrupt', `${path} ${why}`);
   const entries = new Map<string, TarEntry>();

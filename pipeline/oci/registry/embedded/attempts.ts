@@ -54,7 +54,11 @@ export function passwordAttempts(): (attempt: Attempt, check: Check) => Promise<
   };
 }
 
-/** @param end called with whether it was right; a check that could not be made counts as wrong */
+/**
+ * Waits for a check of a password.
+ *
+ * @param end called with whether it was right; a check that could not be made counts as wrong
+ */
 async function settled(result: Promise<boolean>, end: (isRight: boolean) => void): Promise<boolean> {
   let isRight = false;
   try {

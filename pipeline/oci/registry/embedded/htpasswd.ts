@@ -79,6 +79,8 @@ interface Asked {
 }
 
 /**
+ * Checks passwords in a thread, because bcrypt takes long.
+ *
  * @returns what decides whether a password is the one of a bcrypt hash
  * @throws PipelineError `io`, from what is returned, when the thread ends; the next password starts another one
  */

@@ -79,7 +79,11 @@ const SLOWEST = { after: 60_000, bytes: 0.1 };
 /** Milliseconds for which an unread body may continue after the reply was sent. */
 const UNREAD = 60_000;
 
-/** @throws PipelineError `not-found` or `usage` for a directory that is not a layout, `io` for a port that is taken */
+/**
+ * Starts a registry over an image layout.
+ *
+ * @throws PipelineError `not-found` or `usage` for a directory that is not a layout, `io` for a port that is taken
+ */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
   refuseOpenRegistry(options);
   const layout = await openLayout(options.directory, {

@@ -40,7 +40,7 @@ type Raw = Readonly<Record<string, unknown>>;
 
 export const EMPTY_INDEX: LayoutIndex = { entries: [], rest: { schemaVersion: 2, mediaType: OCI_INDEX } };
 
-/** @throws PipelineError `corrupt` when the file is not an index */
+/** Reads the index.json of a layout. @throws PipelineError `corrupt` when the file is not an index */
 export function parseIndex(bytes: Uint8Array, path: string): LayoutIndex {
   const bad = (why: string): PipelineError => new PipelineError('corrupt', `${path} ${why}`);
   let json: unknown;

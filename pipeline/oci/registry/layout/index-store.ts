@@ -44,7 +44,7 @@ interface Known {
   readonly index: LayoutIndex;
 }
 
-/** @param journaled whether changes go into the journal first */
+/** Opens the index of a layout for reading and changing. @param journaled whether changes go into the journal first */
 export function openIndex(directory: string, journaled: boolean): IndexStore {
   const path = join(directory, INDEX);
   const journal = join(directory, JOURNAL);

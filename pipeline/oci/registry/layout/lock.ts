@@ -87,6 +87,8 @@ async function isStale(path: string): Promise<boolean> {
 }
 
 /**
+ * Whether the process that owns a lock file has ended.
+ *
  * @param text of the lock file; one that is being written has no owner yet
  * @returns undefined where it is not known
  */
