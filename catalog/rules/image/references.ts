@@ -1,5 +1,5 @@
 import { shortName } from '../../fbc/edge.ts';
-import { type Bundle, locate } from '../../fbc/model.ts';
+import { type Bundle, locate, type Package } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import type { Path } from '../../go/shape.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
@@ -27,7 +27,7 @@ export const rules: readonly Rule[] = [
     id: 'image/local',
     severity: 'warning',
     summary:
-      'Reports channel heads with images of a registry on localhost, or inside the cluster that built them',
+      'Reports channel heads with images of a registry on localhost, inside the cluster that built them, or of builds before a release',
     foresee(world, report) {
       reportNamed(world, report, {
         isWrong: (image, bundle) =>
@@ -39,6 +39,13 @@ export const rules: readonly Rule[] = [
         isWrong: (image) => LOCAL.test(image) && tryParseReference(image) !== undefined,
         end: ': a cluster looks for it on its own nodes',
         hint: 'push the image to a registry that clusters can reach, and name it there',
+      });
+      reportNamed(world, report, {
+        isWrong: (image, _, { bundles }) =>
+          BUILDS.test(image) &&
+          [...bundles.values()].some((one) => one.image !== '' && !BUILDS.test(one.image)),
+        end: ': that is for builds before their release, and other versions of the package are elsewhere',
+        hint: 'release the image, and name it where it is released',
       });
     },
   },
@@ -119,7 +126,7 @@ export const rules: readonly Rule[] = [
 ];
 
 interface Named {
-  readonly isWrong: (image: string, bundle: Bundle) => boolean;
+  readonly isWrong: (image: string, bundle: Bundle, ofPackage: Package) => boolean;
   /** How the message ends. */
   readonly end: string;
   readonly hint: string;
@@ -129,7 +136,9 @@ interface Named {
 function reportNamed(world: World, report: Report, { isWrong, end, hint }: Named): void {
   for (const ofPackage of checkedPackages(world)) {
     for (const bundle of headBundles(ofPackage)) {
-      const [first, ...others] = referencesOf(bundle).filter(({ image }) => isWrong(image, bundle));
+      const [first, ...others] = referencesOf(bundle).filter(({ image }) =>
+        isWrong(image, bundle, ofPackage),
+      );
       if (!first) continue;
       const more = others.length > 0 ? ` and ${others.length} more of its images` : '';
       const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} names ${quoted(first.image)}${more}${end}`;
@@ -153,6 +162,9 @@ function referencesOf({ image, relatedImages }: Bundle): { image: string; path: 
 
 /** A service inside a cluster, such as OpenShift's own registry. */
 const IN_CLUSTER = /^[a-z0-9.-]+\.svc(?:\.cluster\.local)?(?::\d+)?\//;
+
+/** Where Konflux pushes what it builds of merges and pull requests. */
+const BUILDS = /^quay\.io\/redhat-user-workloads(?:-stage)?\//;
 
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?\//;
 
