@@ -26,9 +26,10 @@ export function keepAuthorization(value: string): void {
   keepSecret(secret.replace(/=+$/, ''));
   const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(secret, 'base64').toString('utf8')) ?? [];
   keepSecret(password);
+  if (password.length >= SHORTEST) keepSecret(Buffer.from(password).toString('base64').replace(/=+$/, ''));
 }
 
-/** A text without the secrets, also where they are escaped as in a URL, and without names and passwords in addresses. */
+/** A text without the secrets, also where they are escaped as in a URL or in JSON, and without names and passwords in addresses. */
 export function withoutSecrets(text: string): string {
   let rest = withoutUserinfo(text);
   for (const pattern of secrets.values()) rest = rest.replaceAll(pattern, '***');
@@ -43,11 +44,15 @@ export function cleaned<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cleaned(member)])) as T;
 }
 
-/** Each character, or the escapes of its bytes. Hosts are in lower case in URLs. */
+/** Each character, or its escapes as in a URL and in JSON. Hosts are in lower case in URLs. */
 function patternOf(secret: string): RegExp {
   const characters = [...secret].map((one) => {
-    const bytes = [...Buffer.from(one)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
-    return `(?:${one.replaceAll(/[$()*+./?[\\\]^{|}-]/g, '\\$&')}|${bytes.join('')})`;
+    const plain = one.replaceAll(/[$()*+./?[\\\]^{|}-]/g, '\\$&');
+    const inUrl = [...Buffer.from(one)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
+    const inJson = Array.from({ length: one.length }, (_, i) => one.charCodeAt(i)).map(
+      (unit) => String.raw`\\u${unit.toString(16).padStart(4, '0')}`,
+    );
+    return `(?:${/["/\\]/.test(one) ? String.raw`\\?` : ''}${plain}|${inUrl.join('')}|${inJson.join('')})`;
   });
   return new RegExp(characters.join(''), 'gi');
 }

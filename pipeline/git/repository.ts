@@ -214,7 +214,7 @@ async function resolveRevisions(
  * @see https://git-scm.com/docs/gitrevisions
  */
 function fullNames(revision: string): string[] {
-  if (/^(?:refs\/|(?:[A-Z]+_)?HEAD(?![\w./-])|@)/.test(revision)) return [];
+  if (/^(?:refs\/|(?:(?:[A-Z]+_)?HEAD|@)(?:$|[~^:]|@?\{))/.test(revision)) return [];
   return [
     ...['refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'].map((prefix) => `${prefix}${revision}`),
     `refs/remotes/${revision}/HEAD`,

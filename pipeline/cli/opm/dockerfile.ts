@@ -27,7 +27,9 @@ export const command: OpmCommand = {
     const directory = normalize(call.operands[0] ?? '').replace(/(?<=.)\/$/, '');
     const { dir, base: name } = parse(directory);
     if (call.given('binary-image')) terminal.err('--binary-image is deprecated, use --base-image\n');
-    const text = dockerfileText({ directory: name, ...imagesOf(call), labels: labelsOf(call) });
+    const [images, labels] = [imagesOf(call), labelsOf(call)];
+    for (const part of [name, images.base, images.builder, ...[...labels].flat()]) mustBeOneLine(part);
+    const text = dockerfileText({ directory: name, ...images, labels });
     if (name === '') throw new PipelineError('usage', 'the root directory cannot be a catalog');
     const path = resolve(terminal.directory, join(dir, `${name}.Dockerfile`));
     if (!isDirectory(resolve(terminal.directory, directory))) {
@@ -37,6 +39,12 @@ export const command: OpmCommand = {
     return 0;
   },
 };
+
+/** @throws PipelineError `usage` for a part of the Dockerfile whose line breaks would begin instructions */
+function mustBeOneLine(part: string): void {
+  if (/\p{Cc}/u.test(part))
+    throw new PipelineError('usage', `${JSON.stringify(part)} has a line break or another control character`);
+}
 
 /** The older flag --binary-image names both images, unless --builder-image is given. */
 function imagesOf(call: Call): { base: string; builder: string } {

@@ -155,16 +155,19 @@ describe('revisions', () => {
     fork.git('fetch', '--quiet', own.directory, 'main');
     const evil = fork.commit({ a: 'evil' }, { parents: [base] });
     fork.commit({ a: 'evil', b: '1' }, { parents: [evil], branch: 'pr' });
-    for (const name of ['main', 'origin/main', 'pr', base.slice(0, 8)]) fork.git('tag', name, evil);
+    own.git('branch', '@stable', base);
+    for (const name of ['main', 'origin/main', 'pr', '@stable', base.slice(0, 8)])
+      fork.git('tag', name, evil);
     own.git('fetch', '--quiet', fork.directory, 'refs/heads/pr:refs/heads/pr');
     const repository = await open(own.directory);
-    for (const name of ['main', 'origin/main', 'main~0', 'pr', base.slice(0, 8)]) {
+    for (const name of ['main', 'origin/main', 'main~0', 'pr', '@stable', base.slice(0, 8)]) {
       await expect(repository.resolve([name])).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining('refs/tags/'),
       });
     }
-    expect(await repository.resolve(['refs/heads/main', 'HEAD', base])).toEqual([base, base, base]);
+    for (const name of ['refs/heads/main', 'HEAD', '@', '@~0', 'HEAD^{commit}', base])
+      expect(await repository.resolve([name])).toEqual([base]);
     own.git('tag', '--delete', 'main', 'origin/main', 'pr', base.slice(0, 8));
     // Of one commit, two names are as good as one.
     own.git('tag', 'main', base);

@@ -13,10 +13,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(work, { recursive: true, force: true }));
 
-async function run(line: string, input = ''): Promise<{ code: number; out: string; err: string }> {
+async function run(
+  line: string | readonly string[],
+  input = '',
+): Promise<{ code: number; out: string; err: string }> {
   const { terminal, printed, complaints } = capture(work, input);
   const world = { terminal, registry: registryClient.bind(undefined, terminal) };
-  const code = await opm(line === '' ? [] : line.split(' '), world);
+  const words = typeof line === 'string' ? line.split(' ').filter(Boolean) : [...line];
+  const code = await opm(words, world);
   return { code, out: printed(), err: complaints() };
 }
 
@@ -123,6 +127,22 @@ describe('generate dockerfile', () => {
     write('c/a', '');
     expect((await run('generate dockerfile c --binary-image scratch')).code).toBe(0);
     expect((await run('generate dockerfile c -b scratch')).code).toBe(1);
+  });
+
+  test('90: a line break becomes no instruction', async () => {
+    const name = 'c\nRUN x';
+    write(`${name}/catalog.yaml`, ferry);
+    write('c/catalog.yaml', ferry);
+    for (const words of [
+      [name],
+      ['c', '-i', 'a\nRUN x'],
+      ['c', '-b', 'a\nRUN x'],
+      ['c', '-l', '"k=a\nRUN x"'],
+    ]) {
+      const { code, err } = await run(['generate', 'dockerfile', ...words]);
+      expect([code, err]).toEqual([1, expect.stringContaining('has a line break')]);
+    }
+    expect(readdirSync(work)).toEqual(['c', name]);
   });
 
   test('leaves nothing behind when it fails', async () => {

@@ -48,6 +48,11 @@ test('63: what a registry repeats of a password is not said', async () => {
   await expect(asked).rejects.toThrow('DENIED bad header Basic ***: u, ***');
 });
 
+/** A text as escapes of JSON. */
+function byNumber(text: string): string {
+  return [...text].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+}
+
 /** Where a registry may repeat what it was sent. */
 const PLACES: Readonly<Record<string, (response: ServerResponse, sent: string) => void>> = {
   'the media type of an image': (response, sent) =>
@@ -56,13 +61,21 @@ const PLACES: Readonly<Record<string, (response: ServerResponse, sent: string) =
     }),
   'a message, escaped as in a URL': (response, sent) =>
     reply(response, 400, JSON.stringify({ errors: [{ code: 'X', message: encodeURIComponent(sent) }] })),
+  'a message, escaped twice as in JSON': (response, sent) =>
+    reply(response, 400, JSON.stringify({ errors: [{ code: 'X', message: JSON.stringify(sent) }] })),
+  'a message, as characters of JSON by number': (response, sent) =>
+    reply(response, 400, `{"errors":[{"code":"X","message":"${byNumber(byNumber(sent))}"}]}`),
+  'a message, in Base64': (response, sent) => {
+    const message = Buffer.from(sent).toString('base64');
+    reply(response, 400, JSON.stringify({ errors: [{ code: 'X', message }] }));
+  },
   'a message that is cut off': (response, sent) =>
     reply(response, 400, JSON.stringify({ errors: [{ code: 'X', message: `${'x'.repeat(283)} ${sent}` }] })),
   'the name of a host': (response, sent) => reply(response, 302, '', { location: `http://${sent}.example/` }),
 };
 
 test.each(Object.entries(PLACES))('63: what a registry repeats in %s is not said', async (_, repeat) => {
-  const password = 'pass.word-1234567890';
+  const password = 'pass.word-"1234567890';
   const credentials = always({ kind: 'basic', username: 'u', password });
   const { host } = await startHost(({ headers }, response) =>
     headers.authorization === undefined
@@ -74,7 +87,9 @@ test.each(Object.entries(PLACES))('63: what a registry repeats in %s is not said
     .then((manifest) => manifest && parseManifest(manifest));
   const error = await asked.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(PipelineError);
-  expect(JSON.stringify([error, (error as Error).message])).not.toContain(password.slice(0, 8));
+  const said = JSON.stringify([error, (error as Error).message]);
+  for (const form of [password, Buffer.from(password).toString('base64'), byNumber(password)])
+    expect(said).not.toContain(form.slice(0, 8));
 });
 
 test('63: what another host repeats after a redirect, or a token service of a refresh token, is not said', async () => {
