@@ -77,6 +77,54 @@ function largestOf(open: ReadonlyMap<string, ReadonlySet<Socket>>): ReadonlySet<
   return largest;
 }
 
+/** A sender of something that is not complete yet, and the bytes that have come of it. */
+export interface Held {
+  bytes: number;
+  readonly end: () => void;
+}
+
+/** Memory for what strangers have begun to send. */
+export interface Room {
+  /**
+   * Says how many bytes have come from a sender. Without room for them, those who have sent most are ended: who sends much
+   * and slowly must not keep others out.
+   *
+   * @returns false if this sender is one of those to end
+   */
+  hold(one: Held, bytes: number): boolean;
+  /** Says that all has come from a sender, who may not be ended now. */
+  keep(one: Held): void;
+  /** Gives back what a sender holds. */
+  free(one: Held): void;
+}
+
+/** @param most bytes of all senders */
+export function createRoom(most: number): Room {
+  let total = 0;
+  const sending = new Set<Held>();
+  const free = (one: Held): void => {
+    total -= one.bytes;
+    one.bytes = 0;
+    sending.delete(one);
+  };
+  return {
+    hold: (one, bytes) => {
+      total += bytes - one.bytes;
+      one.bytes = bytes;
+      sending.add(one);
+      while (total > most) {
+        const largest = [...sending].reduce((a, b) => (b.bytes > a.bytes ? b : a));
+        if (largest === one) return false;
+        free(largest);
+        largest.end();
+      }
+      return true;
+    },
+    keep: (one) => void sending.delete(one),
+    free,
+  };
+}
+
 /** What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

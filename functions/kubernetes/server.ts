@@ -1,6 +1,6 @@
 /** HTTP servers of the host's processes: webhooks and jobs on one port, probes and metrics on another. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { limitConnections, oneAtATime } from '../../pipeline/server-limits.ts';
+import { createRoom, limitConnections, oneAtATime } from '../../pipeline/server-limits.ts';
 
 interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -49,7 +49,7 @@ export async function serve(
   log: (line: string) => void,
   limits: ServerLimits = LIMITS,
 ): Promise<RunningServer> {
-  const held = { bytes: 0 };
+  const held = createRoom(MOST_HELD);
   const server = createServer(
     {
       requestTimeout: limits.request,
@@ -68,18 +68,15 @@ export async function serve(
         });
         response.end(body);
       };
-      let own = 0;
-      const hold = (bytes: number): void => {
-        own += bytes;
-        held.bytes += bytes;
-      };
+      const own = { bytes: 0, end: () => request.destroy() };
       try {
         const route = routes[`${request.method} ${(request.url ?? '').split('?')[0]}`];
         if (!route) return answer(404, 'nothing is here\n');
         const body = await bodyOf(request, (bytes) => {
-          hold(bytes);
-          return own > LARGEST ? 413 : held.bytes > MOST_HELD ? 503 : undefined;
+          const hasRoom = held.hold(own, own.bytes + bytes);
+          return own.bytes > LARGEST ? 413 : hasRoom ? undefined : 503;
         });
+        held.keep(own);
         if (body === 413) return answer(413, 'the body is too large\n');
         if (body === 503) return answer(503, 'try again later\n');
         const headers = request.headers as Asked['headers'];
@@ -94,7 +91,7 @@ export async function serve(
         // Whoever sent it sends it again; why, only the log says.
         if (!response.headersSent) answer(503, 'try again later\n');
       } finally {
-        hold(-own);
+        held.free(own);
       }
     }),
   );

@@ -72,7 +72,7 @@ const GATE =
  * another custom are named, in any folder: settings of the system, or a workflow that uses an action, say where they are.
  */
 const RUN_BY_OTHERS =
-  /^\.|(?:^|\/)(?:\.gitattributes|action\.ya?ml|jenkinsfile[^/]*|[^/]*-pipelines[^/]*\.ya?ml|appveyor\.ya?ml|cloudbuild\.ya?ml|buildspec\.ya?ml)$/i;
+  /^\.|(?:^|\/)(?:\.gitattributes|action\.ya?ml|jenkinsfile[^/]*|[^/]*-pipelines[^/]*\.ya?ml|(?:appveyor|bitrise|buildspec|circle|cloudbuild|codefresh|codemagic|screwdriver|wercker|zuul)\.ya?ml|(?:zuul\.d|bamboo-specs)\/.*)$/i;
 
 /** What `portolan advisory` writes and applies. */
 const ADVISORY = new RegExp(`^${ADVISORIES}(?:/|$)`, 'i');

@@ -717,6 +717,9 @@ describe('configuration of forges and CI systems, where other files than catalog
     'azure-pipelines.yml',
     'bitbucket-pipelines.yml',
     'ci/Jenkinsfile',
+    'zuul.d/jobs.yaml',
+    'bamboo-specs/bamboo.yml',
+    'codefresh.yml',
     'tools/gate/action.yml',
   ])('57: a stranger changes %s', async (path) => {
     const plain = await judge({ base, author: 'mallory', head: { [path]: 'script: make\n' } });

@@ -145,6 +145,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/cli/opm/opm.test.ts',
   },
   {
+    attack: 102,
+    without: 'room for others when bodies or messages never end',
+    file: 'pipeline/server-limits.ts',
+    text: 'if (largest === one) return false;',
+    instead: 'if (total > most) return false;',
+    test: 'test/pipeline/server-limits.test.ts',
+  },
+  {
+    attack: 102,
+    without: 'a limit of unfinished messages of gRPC',
+    file: 'pipeline/catalogs/serve/grpc-server.ts',
+    text: '!room.hold(own, reader.left)',
+    instead: 'reader.left < 0',
+    test: 'test/pipeline/catalogs/serve/grpc-server.test.ts',
+  },
+  {
     attack: 75,
     without: 'taking names and passwords out of addresses in errors',
     file: 'pipeline/secrets.ts',

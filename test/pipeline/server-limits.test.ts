@@ -5,6 +5,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   type ConnectionLimits,
+  createRoom,
+  type Held,
   limitConnections,
   networkOf,
   oneAtATime,
@@ -103,4 +105,21 @@ test.each([
   ['', ''],
 ])('%j counts as %j', (address, expected) => {
   expect(networkOf(address)).toBe(expected);
+});
+
+test('102: without room the largest that are not complete are ended, and only those', () => {
+  const room = createRoom(10);
+  const ended: string[] = [];
+  const held = (name: string): Held => ({ bytes: 0, end: () => ended.push(name) });
+  const [whole, large, small] = [held('whole'), held('large'), held('small')];
+  const [larger, late] = [held('larger'), held('late')];
+  expect(room.hold(whole, 4)).toBe(true);
+  room.keep(whole);
+  expect([room.hold(large, 3), room.hold(small, 2), room.hold(late, 2)]).toEqual([true, true, true]);
+  expect(ended).toEqual(['large']);
+  expect(room.hold(larger, 5)).toBe(false);
+  room.free(larger);
+  room.free(whole);
+  expect(room.hold(late, 8)).toBe(true);
+  expect(ended).toEqual(['large']);
 });

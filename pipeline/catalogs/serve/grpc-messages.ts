@@ -86,9 +86,9 @@ export class MessageReader {
     this.#size += chunk.length;
   }
 
-  /** Whether nothing of a message is left. */
-  get isEmpty(): boolean {
-    return this.#size === 0;
+  /** Bytes of a message that is not complete. */
+  get left(): number {
+    return this.#size;
   }
 
   /**

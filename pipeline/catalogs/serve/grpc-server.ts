@@ -14,7 +14,7 @@ import {
 } from 'node:http2';
 import type { Server } from 'node:net';
 import { PipelineError } from '../../error.ts';
-import { limitConnections } from '../../server-limits.ts';
+import { createRoom, limitConnections, type Room } from '../../server-limits.ts';
 import { GrpcFailure, MessageReader, Status } from './grpc-messages.ts';
 import type { Listening } from './listening.ts';
 
@@ -52,6 +52,8 @@ export interface GrpcLimits {
   readonly message: number;
   /** Without a byte of a call in either direction. */
   readonly stalled: number;
+  /** Bytes of all messages that are not complete. */
+  readonly unfinished: number;
 }
 
 /**
@@ -70,6 +72,7 @@ export const GRPC_LIMITS: GrpcLimits = {
   pingTimeout: 20_000,
   message: 30_000,
   stalled: 120_000,
+  unfinished: 64 * 1024 * 1024,
 };
 
 /** Milliseconds without a byte after which the kernel asks whether a peer is there still, as Go's listeners do. */
@@ -96,6 +99,7 @@ export async function listenGrpc(
   });
   const { connections: total, perAddress } = limits;
   limitConnections(server as unknown as Server, { total, perAddress, beyond: 'refuse' });
+  const room = createRoom(limits.unfinished);
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session) => {
     // A connection that breaks is none of our defects.
@@ -108,7 +112,7 @@ export async function listenGrpc(
     // A reader that goes away in the middle is none of our defects.
     stream.on('error', () => {});
     stream.setTimeout(limits.stalled, () => stream.close(constants.NGHTTP2_CANCEL));
-    takeCall(methods, { stream, headers, limits });
+    takeCall(methods, { stream, headers, limits, room });
   });
   await bind(server, host, port);
   const address = server.address();
@@ -161,10 +165,11 @@ interface Asked {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
   readonly limits: GrpcLimits;
+  readonly room: Room;
 }
 
 /** Starts to answer a call, or ends it if it is not one of gRPC or of a known method. */
-function takeCall(methods: GrpcMethods, { stream, headers, limits }: Asked): void {
+function takeCall(methods: GrpcMethods, { stream, headers, limits, room }: Asked): void {
   const status = httpStatus(headers);
   if (status !== 200) {
     stream.respond({ ':status': status }, { endStream: true });
@@ -178,7 +183,7 @@ function takeCall(methods: GrpcMethods, { stream, headers, limits }: Asked): voi
   else if (!method) call.end(Status.unimplemented, unknownText(methods, path));
   else {
     call.endBy(milliseconds);
-    answerMessages(call, method, { headers, patience: limits.message });
+    answerMessages(call, method, { headers, patience: limits.message, room });
   }
 }
 
@@ -211,7 +216,11 @@ function timeoutOf(header: string | string[] | undefined): number | undefined {
 function answerMessages(
   call: Call,
   method: GrpcMethod,
-  { headers, patience }: { readonly headers: IncomingHttpHeaders; readonly patience: number },
+  {
+    headers,
+    patience,
+    room,
+  }: { readonly headers: IncomingHttpHeaders; readonly patience: number; readonly room: Room },
 ): void {
   const { stream } = call;
   const reader = new MessageReader(String(headers['grpc-encoding'] ?? 'identity'));
@@ -227,9 +236,15 @@ function answerMessages(
       waiting.start();
       if (!method.takesMany) call.end(Status.ok);
     }
+    if (!call.isOver && !room.hold(own, reader.left)) own.end();
   };
   const waiting = timerOf(patience, () => call.end(Status.deadlineExceeded, 'no message came in time'));
-  stream.on('close', waiting.stop);
+  // Clients take this for `resourceExhausted`.
+  const own = { bytes: 0, end: () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM) };
+  stream.on('close', () => {
+    waiting.stop();
+    room.free(own);
+  });
   let answering = Promise.resolve();
   stream.on('data', (chunk: Buffer) => {
     if (call.isOver) return;
@@ -240,7 +255,7 @@ function answerMessages(
     // The last message may still be on its way out.
     await answering;
     if (call.isOver) return;
-    if (method.takesMany && reader.isEmpty) call.end(Status.ok);
+    if (method.takesMany && reader.left === 0) call.end(Status.ok);
     else call.end(Status.internal, 'the request ends in the middle of a message');
   });
 }

@@ -43,23 +43,24 @@ test.each([
   expect((await fetch(`${url}${path}`, { method })).status).toBe(404);
 });
 
-test('bodies that never end are refused beyond 64 MiB in all, and leave room and log as they were', async () => {
+test('102: bodies that never end make room for those of others beyond 64 MiB, and leave the log as it was', async () => {
   const { server, url, log } = await running(ECHO);
   const piece = Buffer.alloc(5 * 1024 * 1024);
-  const answers: string[] = [];
   const sockets = Array.from({ length: 15 }, () => {
     const socket = connect(server.port, '127.0.0.1');
-    socket
-      .on('error', () => undefined)
-      .on('data', (data) => answers.push(String(data).split('\r\n')[0] ?? ''));
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined).resume();
     socket.write(`POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: ${piece.length + 1}\r\n\r\n`);
     socket.write(piece);
     return socket;
   });
-  await expect.poll(() => answers, { timeout: 10_000 }).toContain('HTTP/1.1 503 Service Unavailable');
-  for (const socket of sockets) socket.destroy();
-  const asked = { method: 'POST', headers: { 'X-Word': 'hello' }, body: piece.subarray(0, 1) };
-  await expect.poll(async () => (await fetch(`${url}/echo`, asked)).status, { timeout: 10_000 }).toBe(202);
+  const ended = () => sockets.filter((socket) => socket.destroyed).length;
+  await expect.poll(ended, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+  for (let i = 0; i < 5; i++) {
+    const asked = { method: 'POST', headers: { 'X-Word': 'hello' }, body: piece.subarray(0, 100_000) };
+    expect((await fetch(`${url}/echo`, asked)).status).toBe(202);
+  }
+  expect(ended()).toBeLessThan(6);
   expect(log).toEqual([]);
 });
 

@@ -3,6 +3,7 @@ import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   connect,
+  constants,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
@@ -152,6 +153,19 @@ test('messages up to 4 MiB are taken, longer ones refused before they are read',
   head.writeUInt32BE(MAX + 1, 1);
   stream.write(head);
   expect(await answerTo(stream)).toMatchObject({ status: '8' });
+});
+
+test('102: messages that never end make room for those of others', async () => {
+  const method: GrpcMethod = { answer: (message) => [text(String(message.length))] };
+  const port = await portOf(method, { unfinished: 10_000 });
+  const part = frame(Buffer.alloc(4000)).subarray(0, 3000);
+  const streams = Array.from({ length: 5 }, () => call(connected(port)));
+  for (const stream of streams) stream.on('error', () => {}).write(part);
+  const calm = constants.NGHTTP2_ENHANCE_YOUR_CALM;
+  const ended = () => streams.map(({ rstCode }) => rstCode).filter((code) => code === calm);
+  await expect.poll(ended, { timeout: 10_000 }).toEqual([calm, calm]);
+  expect((await ask(connected(port), frame(Buffer.alloc(2000)))).body).toContain('2000');
+  expect(ended()).toEqual([calm, calm]);
 });
 
 test('many messages that come at once are not copied for each of them', () => {
