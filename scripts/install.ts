@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '79beef252348f414010c3d4202aaa9eb9b19d25f',
+  commit: '80c59b84209f5249782fd38856c876e7f24aad9d',
 };
 
 const REPOSITORY = 'portolan/portolan';
