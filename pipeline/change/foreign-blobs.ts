@@ -47,11 +47,14 @@ export async function packagesOfTemplate(
   const old = before ? (await readWritten(reader, { path, ...before })).blobs : [];
   const known = new Set(['', own, ...old.map(nameOf)]);
   const images = new Set(old.flatMap(imagesOf).map(({ written }) => written));
-  const local = blobs.flatMap((blob) =>
-    imagesOf(blob)
-      .filter(({ written }) => !images.has(written))
-      .flatMap(({ written, path: at }) => localImage(written, { ...blob.document.locate(at), file: path })),
-  );
+  // A template that is also taken for a catalog has its blobs twice.
+  const local = new Map<string, Finding>();
+  for (const blob of blobs)
+    for (const { written, path: at } of imagesOf(blob)) {
+      const location = { ...blob.document.locate(at), file: path };
+      const [finding] = images.has(written) ? [] : localImage(written, location);
+      if (finding) local.set(`${location.line}:${location.column}`, finding);
+    }
   const named = new Map<string, Named>();
   for (const blob of blobs) {
     const name = nameOf(blob);
@@ -59,7 +62,7 @@ export async function packagesOfTemplate(
     named.set(name, { name, location: { ...locate(blob), file: path } });
   }
   const errors = findings.filter(({ severity }) => severity === 'error');
-  return { named: [...named.values()], unread: [...errors, ...local] };
+  return { named: [...named.values()], unread: [...errors, ...local.values()] };
 }
 
 /** The blobs of a template, and those of its documents where it is taken for a catalog. */

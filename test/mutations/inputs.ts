@@ -300,7 +300,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 101,
     without: 'an error for local images of templates',
     file: 'pipeline/change/foreign-blobs.ts',
-    text: 'unread: [...errors, ...local]',
+    text: 'unread: [...errors, ...local.values()]',
     instead: 'unread: errors',
     test: 'test/pipeline/change/classify.test.ts',
   },

@@ -171,10 +171,10 @@ async function print(documents: readonly Json[] | undefined, terminal: Terminal)
   return 0;
 }
 
-/** What the options choose for the installation. @throws PipelineError `usage` if the bundle does not allow it */
 /** What Kubernetes keeps for itself: a foreign bundle does not choose it. */
 const KEPT_NAMESPACE = /^(?:kube-.*|default|openshift)$/;
 
+/** What the options choose for the installation. @throws PipelineError `usage` if the bundle does not allow it */
 function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Terminal): InstallationOptions {
   const { csv, package: of } = bundle;
   if (!csv || of === '') {
