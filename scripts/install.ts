@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '80c59b84209f5249782fd38856c876e7f24aad9d',
+  commit: '7b52415564436cc418bf8029acbd15b6d11b2c1e',
 };
 
 const REPOSITORY = 'portolan/portolan';
