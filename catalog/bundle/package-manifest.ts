@@ -97,7 +97,10 @@ function at(file: string): Location {
   return { file, line: 1, column: 1 };
 }
 
-/** The package file that a file holds; undefined for other files, with a finding where one was meant. */
+/**
+ * The package file that a file holds; undefined for what has no such form, with a finding where one was meant. An object
+ * without any of the keys comes back without a name.
+ */
 function manifestIn(file: ManifestFile, report: Report): PackageManifest | undefined {
   const [first] = file.documents;
   if (!first) {

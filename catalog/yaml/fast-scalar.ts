@@ -123,6 +123,7 @@ function readMorePlain(parent: number): string {
     value += fold(breaks) + text.slice(i, trimmedEnd(i, lineEnd));
     if (lineEnd < eol) break;
     breaks = 0;
+    // `enterLine` has moved `eol` to the end of this line.
     at = eol + 1;
   }
   return value;

@@ -126,6 +126,7 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
   };
 }
 
+/** Whether a path lies below what a publish reads; see {@link rootSegment}. */
 function isInRoot(pattern: CompiledPattern, names: readonly string[]): boolean {
   const root = pattern.segments.slice(0, rootSegment(pattern));
   let captured: Captured | undefined = {};

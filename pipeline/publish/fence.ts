@@ -172,7 +172,7 @@ async function allFollow(followers: readonly Follower[], claim: StandingClaim): 
   return true;
 }
 
-/** Moves followers to what is claimed by the time that it is this publisher's turn. */
+/** Moves followers to what is claimed by the time that it is this publisher's turn; to `before` if a fence lost its claim. */
 async function moveUnderLease(
   { fence, name, lease }: Omit<Fencing, 'isAncestor'>,
   before: StandingClaim,

@@ -41,8 +41,8 @@ export function proofRows(plan: CatalogPlan): ProofRow[] {
 }
 
 /**
- * The proof's rows for people: an installation that only ends at another version has one row, however many steps lead
- * there.
+ * The proof's rows for people. Of an installation that only ends at another version they say the ends, so that all with
+ * the same ends are one row. An end is '' where there is no further step.
  */
 function shortRows(plan: CatalogPlan): ProofRow[] {
   return rowsOf(plan, (one) => {

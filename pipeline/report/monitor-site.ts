@@ -201,6 +201,7 @@ function entryPart(repository: MonitoredRepository, entry: MonitorEntry, i: numb
       : ` · <a href="https://github.com/${escapeXml(repository.name)}/pull/${pullRequest}">pull request #${pullRequest}</a>`;
   const status =
     state === 'stuck' ? `stuck for ${amount(days, 'day')}` : `repaired after ${amount(days, 'day')}`;
+  // Rules and messages are not pairs: the links stand once, before the first message.
   const said = messages.map(
     (message, at) => `${at === 0 ? rules.map(ruleLink).join(' ') : ''} ${escapeXml(message)}`,
   );

@@ -55,7 +55,7 @@ interface RollbackText {
   readonly findings: readonly Finding[];
 }
 
-/** The body, as Markdown; stranded installations come first. */
+/** The body of a pull request that reverts a catalog, as Markdown, with the worst findings first. */
 export function rollbackBody({ catalog, to, findings }: RollbackText): string {
   const { rows, table } = findingTable(findings);
   const first = `This reverts ${escaped(catalog)} to commit ${to}. Merging it publishes a new image, newer than every image since that commit.`;

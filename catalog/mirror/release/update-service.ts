@@ -13,7 +13,7 @@ export interface UpdateGraphImage {
 }
 
 /**
- * None where the graph or no release is mirrored. Its kind exists on clusters with the OpenShift Update Service only.
+ * The UpdateService of a mirror; none unless it has both the graph's image and releases. Its kind exists on clusters with the OpenShift Update Service only.
  *
  * @see https://github.com/openshift/cincinnati-operator/blob/master/api/v1/updateservice_types.go
  */

@@ -48,7 +48,10 @@ interface ChannelResult {
   readonly atLeast: number;
 }
 
-/** The fewest entries, or undefined where none are found. */
+/**
+ * The fewest entries on the chain, and before them, without edges, what the channel lists and must keep; undefined where
+ * no chain is found.
+ */
 export function suggestedChannel(task: ChannelTask): ChannelResult | undefined {
   const { places, required, may, listed, budget } = task;
   const problem = {

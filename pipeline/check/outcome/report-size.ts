@@ -63,7 +63,7 @@ function shortDetails(details: readonly string[], omitted: Set<string>): readonl
   return details.slice(0, DETAILS).map(shortLine);
 }
 
-/** A finding whose texts name what a file holds, however long that is. */
+/** The finding with its texts cut to a line: they quote what a file holds, which may be of any length. */
 function shortFinding(finding: Finding): Finding {
   const { message, hint } = finding;
   if (message.length <= LINE && (hint?.length ?? 0) <= LINE) return finding;

@@ -281,6 +281,7 @@ export function contextReport(context: ContextReader, { limits }: Policy): Conte
   };
 }
 
+/** What tells files of outlines apart: equal files anywhere are one, but a folder's made file says where it is. */
 function keyOf({ made, path, mode, id }: LoadedFile): string {
   return made ? `${id} ${path}` : `${mode} ${id}`;
 }

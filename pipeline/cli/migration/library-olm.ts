@@ -105,7 +105,10 @@ export function checksOf(view: ClusterView, subscription: ClusterObject): CheckR
   return [conflictRow(about), ...CHECKS.map((check) => rowOf(check, about)), planRow(about)];
 }
 
-/** The result of one check; `unread` if the cluster's objects that it needs are not known. */
+/**
+ * The result of one check; `unread` if nobody knows the cluster's objects of a kind that it needs, or there is no such
+ * object, except for checks that refuse for that.
+ */
 function rowOf({ check, name, reads, override, verdict }: Check, about: About): CheckRow {
   const missing = reads.filter((kind) => !about.view.knows(kind));
   if (missing.length > 0) return { check, name, ...unread(missing, about) };

@@ -80,7 +80,7 @@ interface Image {
   readonly time: string;
 }
 
-/** The latest images with immutable tags, the oldest first. */
+/** The latest images with immutable tags, the oldest first: such a tag begins with the time of its commit. */
 async function imagesOf(client: Registry, published: TagReference, count: number): Promise<Image[]> {
   const tags: string[] = [];
   for await (const tag of client.listTags(published))

@@ -166,6 +166,7 @@ export function lookupsOf(client: ForgeClient): Lookups {
   };
 }
 
+/** The number of an account whose name is in lower case, null for one that does not exist, undefined if it is hidden. */
 async function accountNumber(client: ForgeClient, login: string): Promise<number | null | undefined> {
   const found = await client.find(`/users?username=${encodeURIComponent(login)}`, list(account));
   return found && (found.find((one) => one.login.toLowerCase() === login)?.id ?? null);
