@@ -27,7 +27,7 @@ const merge = ({ number, head, base }: FakePull, how: Partial<MergePolicy> = {})
     { number, head, base, branch: 'main', merge: { ...QUEUE_IF_ENABLED, ...how } },
   );
 
-test('a head with other commits since the check has moved; the head that was checked is merged', async () => {
+test('33: a head with other commits since the check has moved; the head that was checked is merged', async () => {
   const pull = hub.open({ a: '1' });
   const checked = { ...pull };
   hub.push(pull, { a: '2' });
@@ -37,7 +37,7 @@ test('a head with other commits since the check has moved; the head that was che
   expect(hub.forge.merges).toEqual([{ number: pull.number, sha: pull.head, method: 'squash' }]);
 });
 
-test('a branch with new commits since the check has moved', async () => {
+test('8: a branch with new commits since the check has moved', async () => {
   const pull = hub.open({ a: '1' });
   hub.moveBase({ b: '1' });
   expect(await merge(pull)).toEqual({
@@ -80,7 +80,7 @@ test.each([
   expect(hub.forge.merges).toHaveLength(isQueued ? 0 : 1);
 });
 
-test('a queue does not take another head than the one that was checked', async () => {
+test('33: a queue does not take another head than the one that was checked', async () => {
   hub.forge.rules = ['merge_queue'];
   const pull = hub.open({ a: '1' });
   const checked = { ...pull };
@@ -89,7 +89,7 @@ test('a queue does not take another head than the one that was checked', async (
   expect(hub.forge.enqueued).toEqual([]);
 });
 
-test('commits are replayed on top of the branch only, in a line', async () => {
+test('61: commits are replayed on top of the branch only, in a line', async () => {
   const behind = hub.open({ a: '1' });
   hub.moveBase({ b: '2' });
   const how = { method: 'rebase', via: 'direct' } as const;
