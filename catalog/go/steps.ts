@@ -14,6 +14,16 @@ export class StepsError extends Error {
   }
 }
 
+/** What work gives; undefined if it asks for more steps than are left. */
+export function withinSteps<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StepsError) return undefined;
+    throw error;
+  }
+}
+
 /** Takes steps from a budget. @throws StepsError when fewer steps are left */
 export function spend(steps: Steps, count: number): void {
   steps.left -= count;

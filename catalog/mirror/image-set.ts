@@ -20,7 +20,7 @@ import {
   struct,
   text,
 } from '../go/shape.ts';
-import { MOST_STEPS, type Steps, StepsError } from '../go/steps.ts';
+import { MOST_STEPS, type Steps, withinSteps } from '../go/steps.ts';
 import { REPOSITORY } from '../reference.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
@@ -209,16 +209,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Steps of `blockedImages`: a hundred times those of strangers, because this file meets each image of a mirror. */
 const BLOCKED_STEPS = 100 * MOST_STEPS;
-
-/** Undefined for an expression that asks for more work than is left. */
-function withinSteps<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof StepsError) return undefined;
-    throw error;
-  }
-}
 
 class Reader {
   readonly #steps: Steps = { left: BLOCKED_STEPS };

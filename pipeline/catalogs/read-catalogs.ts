@@ -71,7 +71,7 @@ export async function readCatalogs(
  *
  * @throws PipelineError `too-large` for a package with more entries than the limit
  */
-function refuseExcess(catalog: Catalog, name: string, most: number = MOST_ENTRIES): void {
+function refuseExcess(catalog: Catalog, name: string, most: number): void {
   for (const [ofPackage, { channels }] of catalog.packages) {
     const message = excessText(ofPackage, [...channels.values()], most);
     if (message === undefined) continue;

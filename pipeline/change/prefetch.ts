@@ -159,7 +159,6 @@ async function ownersFiles(
   return entries.flatMap((entry) => (entry && !isTree(entry.mode) ? [entry.id] : []));
 }
 
-/** All files of units that change, those included that stay as they are. */
 /** Most files of untouched packages that are brought in the same request; more of them are asked for later. */
 const MOST_AROUND = 1000;
 

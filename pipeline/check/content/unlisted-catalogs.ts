@@ -203,8 +203,10 @@ function fileOf({ before, after }: PathChange): PathChange['after'] {
   return file && whyUnreadable(file.mode) === undefined ? file : undefined;
 }
 
-/** Whether a file is a catalog or a part of one, by its blobs. One that is too large to read counts as such. */
-/** The packages that a file of a catalog defines; undefined for what is none. */
+/**
+ * The packages that a file defines that is a catalog or a part of one, by its blobs; undefined for any other. One that is too
+ * large to read counts as a catalog, and defines none.
+ */
 async function catalogAt(
   objects: ObjectReader,
   { id, path }: { readonly id: string; readonly path: string },

@@ -1,7 +1,7 @@
 /** Who owns a package, from the files and the map that the policy names, in one tree. */
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
-import { MOST_STEPS, type Steps, StepsError, spend } from '../../../catalog/go/steps.ts';
+import { MOST_STEPS, type Steps, StepsError, spend, withinSteps } from '../../../catalog/go/steps.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
@@ -343,7 +343,7 @@ function disagreements(
 ): Finding[] {
   if (!codeOwners) return [];
   const { path: file, lines: all, why: unread } = codeOwners;
-  const found = all && linesWithin(all, paths, steps);
+  const found = all && withinSteps(() => linesFor(all, paths, steps));
   if (!found) {
     const why = all ? 'has too many patterns for the changed files' : `is ${unread}`;
     const message = `${file} ${why}, so its entries are not compared with the owners`;
@@ -361,15 +361,6 @@ function disagreements(
       const hint = `${pattern} ${logins.join(' ')}`;
       return { rule: 'owners/code-owners', severity: 'warning', message, location, hint };
     });
-}
-
-function linesWithin(...asked: Parameters<typeof linesFor>): ReturnType<typeof linesFor> | undefined {
-  try {
-    return linesFor(...asked);
-  } catch (error) {
-    if (error instanceof StepsError) return undefined;
-    throw error;
-  }
 }
 
 interface SettingsFiles {
