@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '7b52415564436cc418bf8029acbd15b6d11b2c1e',
+  commit: '2d2214a13d935e1c754eb27eae95b992d26d2057',
 };
 
 const REPOSITORY = 'portolan/portolan';
