@@ -89,7 +89,7 @@ const MILDER = {
   'graph/olmv1-unsupported': { warning: 'if the clusters also run OLM v0' },
   'graph/permissions-grow': { info: 'if it is less than all verbs on all kinds in all namespaces' },
   'graph/package-removed': {
-    warning: 'if the catalog is renamed',
+    warning: 'if the catalog is renamed, or ends as the oldest one',
     info: 'if the package was never published',
   },
   'graph/path-length': { info: 'up to 25 upgrades in a row' },

@@ -55,6 +55,7 @@ function twoWithCrd(crds: Package['crds']): Package {
 /** A merge with each class, and nothing worse. */
 const MERGES: Readonly<Partial<Record<Harm, readonly [State, State]>>> = {
   'catalog renamed': [{ 'v4.19': { pa: TWO } }, { 'v4.20': { pa: TWO } }],
+  'catalog ended': [{ 'v4.19': { pa: TWO }, 'v4.20': { pa: TWO } }, { 'v4.20': { pa: TWO } }],
   'not in the new catalog': [
     { 'v4.19': { pa: TWO, pb: ONE } },
     { 'v4.19': { pa: TWO, pb: ONE }, 'v4.20': { pb: ONE } },

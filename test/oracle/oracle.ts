@@ -33,6 +33,7 @@ export const HARMS = {
   'other content': undefined,
   'holds its platform': undefined,
   'catalog renamed': 'graph/package-removed',
+  'catalog ended': 'graph/package-removed',
   'not in the new catalog': 'graph/new-catalog-lacks-packages',
   'channel not brought': 'graph/strands-on-platform-upgrade',
   'objects at risk': 'graph/crd-unsafe-edge',
@@ -217,6 +218,7 @@ function harmTo(one: Installation, { was, is }: Walks, { before, after }: Views)
   const renamed = renamedTo(one, before.state, after.state);
   const isKept = renamed !== undefined && (!was.atHead || arrivesIn(renamed, after, one));
   if (isKept) return 'catalog renamed';
+  if (!renamed && isEnded(one, before.state, after.state)) return 'catalog ended';
   if (is.next.kind === 'fails' || is.next.kind === 'refused') return is.next.kind;
   if (was.next.kind === 'upgrade' && is.next.kind === 'stays') return 'lost';
   if (was.end === undefined) return undefined;
@@ -250,6 +252,15 @@ function renamedTo(
     ([other, packages]) => minorOf(other) >= minorOf(catalog) || packages[name] === undefined,
   );
   return isEarliest ? next : undefined;
+}
+
+/** Whether the oldest catalog with any of its packages is gone, and a later one that was there is kept. */
+function isEnded({ catalog }: Installation, before: State, after: State): boolean {
+  if (Object.keys(after[catalog] ?? {}).length > 0) return false;
+  const names = Object.keys(before[catalog] ?? {});
+  const hasOne = (packages: Catalog = {}): boolean => names.some((name) => packages[name] !== undefined);
+  const kept = Object.keys(after).filter((name) => hasOne(after[name]));
+  return kept.every((name) => minorOf(name) > minorOf(catalog)) && kept.some((name) => hasOne(before[name]));
 }
 
 /** What those lose on the platform's next version who get to the head on this one. */

@@ -13,6 +13,7 @@ export const rule: Rule = {
   harm: { rank: 1, kind: 'loss' },
   reads: ['history'],
   compare(change, report) {
+    const ended: string[] = [];
     for (const name of change.packages) {
       const was = change.before.catalog.packages.get(name);
       const location = placeOfPackage(change.before, name);
@@ -28,6 +29,10 @@ export const rule: Rule = {
         reportRenamed({ ...change, after: renamed }, name, { report, location });
         continue;
       }
+      if (isOldestThatEnds(change)) {
+        ended.push(name);
+        continue;
+      }
       const versions = versionsOf(withoutChannels(publishedInstallations(change.before, name)));
       const message = `package ${quoted(name)} is removed: OLM v0 cannot resolve anything in namespaces that subscribe to it, and OLM v1 reports an error for every extension of it`;
       const hint =
@@ -36,8 +41,47 @@ export const rule: Rule = {
           : 'it was deprecated before: waive this finding once users have had time to move';
       report(message, location, { package: name, installed: versions, hint });
     }
+    reportEnd(change, ended, report);
   },
 };
+
+/**
+ * Whether a whole catalog goes, those of all earlier versions of the platform are gone, and one of a later version is kept:
+ * that is how support of a platform's version ends. A publish leaves the last image where it is.
+ */
+function isOldestThatEnds({ before, after }: Change): boolean {
+  const kept = new Set(before.following.filter(hasPackages).map(({ name }) => name));
+  return (
+    !hasPackages(after) &&
+    !after.preceding.some(hasPackages) &&
+    after.following.some((world) => kept.has(world.name) && hasPackages(world))
+  );
+}
+
+function hasPackages({ catalog }: World): boolean {
+  return catalog.packages.size > 0;
+}
+
+/** Reports the end of the oldest catalog once, with the versions that no later one has. @param names its packages */
+function reportEnd({ before, after }: Change, names: readonly string[], report: Report): void {
+  const [first, ...others] = names;
+  const location = first === undefined ? undefined : placeOfPackage(before, first);
+  if (first === undefined || !location) return;
+  const lost = names.flatMap((name) => {
+    const own = [...(before.catalog.packages.get(name)?.bundles.values() ?? [])];
+    const isLater = (bundle: string): boolean =>
+      after.following.some(({ catalog }) => catalog.packages.get(name)?.bundles.has(bundle));
+    return versionsOf(own.filter((one) => !isLater(one.name))).map((version) => `${name} ${version}`);
+  });
+  const only = lost.length === 0 ? '' : `; the next catalogs do not have ${listed(lost)}`;
+  const message = `catalog ${quoted(before.name)} is removed, and none of an earlier version is left: clusters that use it get no more updates${only}`;
+  const hint = `if clusters of ${before.name} are still supported, keep its folder`;
+  report(message, location, {
+    severity: 'warning',
+    hint,
+    ...(others.length === 0 ? { package: first } : {}),
+  });
+}
 
 /**
  * Reports a package that is gone with its catalog, in the catalog that takes its place.

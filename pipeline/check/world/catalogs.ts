@@ -97,8 +97,15 @@ export async function touchedCatalogs(
     after: readable({ before, after }, scene.change),
   };
   const wanted = [...packages].sort(([a], [b]) => order.compare(a, b));
+  const left = new Set([...merged.values()].map(({ catalog }) => catalog));
+  // Of a catalog that is gone, the next one that is left tells its end from a loss.
+  const nextOf = (name: string): readonly string[] => {
+    const all = order.after(name, Number.POSITIVE_INFINITY);
+    const kept = left.has(name) ? [] : all.filter((other) => left.has(other)).slice(0, 1);
+    return [...new Set([...all.slice(0, FOLLOWING), ...kept])];
+  };
   const drafts = await Promise.all(
-    wanted.map(async ([name, names]) => listed(place, name, names, order.after(name, FOLLOWING))),
+    wanted.map(async ([name, names]) => listed(place, name, names, nextOf(name))),
   );
   await context.read(drafts.flatMap(({ far, near }) => [...far.before, ...far.after, ...near]));
   const members: MemberDraft[] = [];

@@ -275,11 +275,6 @@ describe('a catalog whose folder is renamed to the next version', () => {
       move('v4.20', 'v4.21', operator('etcd', ['1.0.0', '1.1.0']).replaceAll('stable', 'fast')),
     ],
     [
-      'takes the place of one that was there',
-      { ...at('v4.20', old), ...at('v4.21', old) },
-      at('v4.20', null),
-    ],
-    [
       'leaves another package behind',
       { ...at('v4.20', old), [KONFLUX]: operator('konflux-operator', ['1.0.0']) },
       move('v4.20', 'v4.21', old),
@@ -287,6 +282,40 @@ describe('a catalog whose folder is renamed to the next version', () => {
     ['is named after no version', at('dev', old), move('dev', 'live', old)],
   ])('and %s has an error', async (_, base, head) => {
     expect((await found(REMOVED, base, head)).map(({ severity }) => severity)).toContain('error');
+  });
+
+  const three = { ...at('v4.19', old), ...at('v4.20', old), ...at('v4.21', old) };
+
+  test.each([
+    ['the oldest', { ...at('v4.19', null) }, ['v4.19 warning']],
+    ['the two oldest', { ...at('v4.19', null), ...at('v4.20', null) }, ['v4.19 warning', 'v4.20 warning']],
+    ['one in between', { ...at('v4.20', null) }, ['v4.20 error']],
+    ['the newest', { ...at('v4.21', null) }, ['v4.21 error']],
+    [
+      'all',
+      { ...at('v4.19', null), ...at('v4.20', null), ...at('v4.21', null) },
+      ['v4.19 error', 'v4.20 error', 'v4.21 error'],
+    ],
+  ])('a warning tells the end of the oldest catalogs, an error any other loss: %s', async (_, head, said) => {
+    const findings = await found(REMOVED, three, head);
+    const told = findings.flatMap(({ catalogs = [], severity }) =>
+      catalogs.map((one) => `${one} ${severity}`),
+    );
+    expect(told.sort()).toEqual(said);
+  });
+
+  test('the end of the four oldest names the versions that the next catalogs lack', async () => {
+    const minors = [16, 17, 18, 19];
+    const oldest = Object.assign({}, ...minors.map((minor) => at(`v4.${minor}`, old)));
+    const base = { ...oldest, ...at('v4.20', operator('etcd', ['1.1.0', '1.2.0'])) };
+    const head = Object.assign({}, ...minors.map((minor) => at(`v4.${minor}`, null)));
+    expect(await found(REMOVED, base, head)).toMatchObject(
+      minors.map((minor) => ({
+        severity: 'warning',
+        message: `catalog "v4.${minor}" is removed, and none of an earlier version is left: clusters that use it get no more updates; the next catalogs do not have etcd 1.0.0`,
+        location: { file: `catalogs/v4.${minor}/etcd/catalog.yaml` },
+      })),
+    );
   });
 
   test('of two that are gone only the one before it is renamed', async () => {
@@ -367,9 +396,14 @@ layout: {catalog: ['catalogs/{catalog}/{package}/**', 'fbc/{catalog}/{package}/*
     expect(await errors('graph/package-removed', head)).toMatchObject([{ catalogs: ['v4.20'] }]);
   });
 
-  test('to another version takes the catalog from clusters, even if it is the same', async () => {
+  test('to another version ends the oldest catalog, even if it is the same', async () => {
     const head = { ...at('catalogs/v4.18', undefined), ...at('catalogs/v4.22', OLD) };
-    expect(await errors('graph/package-removed', head)).toMatchObject([{ catalogs: ['v4.18'] }]);
+    expect(await found('graph/package-removed', base, head)).toMatchObject([
+      {
+        ...{ catalogs: ['v4.18'], severity: 'warning' },
+        message: expect.stringContaining('catalog "v4.18" is removed, and none'),
+      },
+    ]);
   });
 });
 
