@@ -20,7 +20,17 @@ export interface Fragment {
   readonly files: readonly CopiedFile[] | undefined;
   /** Whether any of the files in the catalog's folder defines a package; undefined if it is not known. */
   readonly hasPackage: boolean | undefined;
+  /** What a change makes of the image; absent if the Dockerfile is new, or nothing changes. */
+  readonly change?: {
+    /** The base image before. */
+    readonly base: string | undefined;
+    /** Catalogs of the repository that the image had, and that none has any more. */
+    readonly lost: readonly string[];
+  };
 }
+
+/** What the Dockerfile says by itself. */
+export type DescribedFragment = Omit<Fragment, 'hasPackage' | 'change'>;
 
 interface CopiedFile {
   /** In the repository. */
@@ -38,7 +48,7 @@ export function fragmentIn(
   path: string,
   text: string,
   files: readonly string[],
-): Omit<Fragment, 'hasPackage'> | undefined {
+): DescribedFragment | undefined {
   const stages = readDockerfile(text);
   const last = stages.at(-1);
   if (!last) return undefined;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { inspectedBundle } from '../../catalog/bundle/inspect.ts';
 import { readOperatorFolder } from '../../catalog/bundle/operator-folder.ts';
-import { fragmentIn } from '../../catalog/fbc/fragment.ts';
+import { type DescribedFragment, fragmentIn } from '../../catalog/fbc/fragment.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import { tryParseMinor } from '../../catalog/fbc/openshift.ts';
@@ -194,15 +194,25 @@ async function judgeOperator(files: ReadonlyMap<string, string>, options: string
 
 const DOCKERFILE = 'fragment.Dockerfile';
 
+/** The Dockerfile before a change. */
+const BEFORE = 'before.Dockerfile';
+
 /** Files of a repository with the Dockerfile of a catalog. */
 function judgeFragment(files: ReadonlyMap<string, string>): Finding[] {
-  const fragment = fragmentIn(DOCKERFILE, files.get(DOCKERFILE) ?? '', [...files.keys()].sort());
+  const read = (name: string): DescribedFragment | undefined =>
+    fragmentIn(DOCKERFILE, files.get(name) ?? '', [...files.keys()].sort());
+  const fragment = read(DOCKERFILE);
   if (!fragment) return [];
+  const catalogsOf = ({ files: copied = [] }: DescribedFragment): string[] =>
+    copied.map(({ source }) => source.split('/')[1] ?? '');
+  const before = read(BEFORE);
+  const lost = before && catalogsOf(before).filter((name) => !catalogsOf(fragment).includes(name));
+  const change = before && lost && { change: { base: before.base, lost } };
   const packages = [...files]
     .filter(([, text]) => text.includes('schema: olm.package'))
     .map(([path]) => path);
   const hasPackage = fragment.files?.some(({ source }) => packages.includes(source));
-  return runFragmentChecks({ ...fragment, hasPackage }, RULES, severityOf);
+  return runFragmentChecks({ ...fragment, ...change, hasPackage }, RULES, severityOf);
 }
 
 /** Rules run in their fixtures, whether or not a policy has to name them. */

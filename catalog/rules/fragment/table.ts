@@ -32,6 +32,20 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    id: 'fragment/empty',
+    severity: 'error',
+    summary: `Reports a Dockerfile of a catalog that copies nothing to the folder of its label ${CONFIGS_LABEL}, where OLM v1 reads the catalog`,
+    fragment(fragment, report) {
+      const { path, place, files = [], labels } = fragment;
+      const folder = catalogFolder(fragment);
+      // Without any file, the base image may have the catalog.
+      if (!folder || files.length === 0 || files.some((file) => isWithin(file.path, folder))) return;
+      const line = labels.get(CONFIGS_LABEL)?.line ?? place.line;
+      const message = `${path}: the label ${CONFIGS_LABEL} names ${folder}, and nothing is copied there`;
+      report(message, { ...place, line }, { hint: `COPY catalog ${folder}` });
+    },
+  },
+  {
     id: 'fragment/folders',
     severity: 'error',
     isOptional: true,
@@ -70,6 +84,17 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    id: 'fragment/lost-catalog',
+    severity: 'warning',
+    summary: 'Reports changes of a Dockerfile that leave a catalog in no image',
+    fragment({ path, place, change }, report) {
+      for (const catalog of change?.lost ?? []) {
+        const message = `${path} no longer copies the catalog ${quoted(catalog)}, and no other Dockerfile does`;
+        report(message, place, { hint: 'copy its folder again, or delete the catalog' });
+      }
+    },
+  },
+  {
     id: 'fragment/package',
     severity: 'error',
     isOptional: true,
@@ -79,6 +104,17 @@ export const rules: readonly Rule[] = [
       if (fragment.hasPackage !== false) return;
       const message = `${fragment.path}: no file in ${catalogFolder(fragment)} has an olm.package`;
       report(message, fragment.place, { hint: 'copy the catalog of at least one package' });
+    },
+  },
+  {
+    id: 'fragment/unpinned',
+    severity: 'warning',
+    summary: 'Reports changes of the base image of a catalog from a digest to a tag',
+    fragment({ path, place, base, change }, report) {
+      if (!change?.base?.includes('@') || base?.includes('@')) return;
+      const now = base === undefined ? 'what a build argument says' : quoted(base);
+      const message = `${path}: the base image was ${quoted(change.base)} and is now ${now}, which may be another one at each build`;
+      report(message, place, { hint: 'write the digest' });
     },
   },
   {
