@@ -17,8 +17,8 @@ presets: [community]
 \`\`\`
 
 - The report says for each preset what its gate would say, check by check, and what Portolan does not check.
-- A gate does not compare with the base branch. Findings of a preset's rules therefore count also if the base branch has them,
-  except those of bundles that the pull request neither adds nor changes.
+- A gate does not compare with the base branch: what the report says of it counts findings also if the base branch has them, except those of
+  bundles that the pull request neither adds nor changes. Portolan's own verdict counts only what the pull request brings or makes worse.
 - [\`rules\`](policy.md#rules) and [\`waivers\`](policy.md#waivers) in the policy count before presets. The gate knows neither: the report
   still says what it would find.
 - With several presets, the worst severity of a rule counts.

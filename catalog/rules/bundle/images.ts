@@ -18,7 +18,7 @@ export const rules: readonly Rule[] = [
         if (image === '' || !refusing) continue;
         const message = `the image ${quoted(image)} of bundle ${quoted(bundle.name)} is not from an allowed registry`;
         const hint = `use an image from ${refusing.join(' or ')}`;
-        report(message, locate(bundle, 'image'), { package: bundle.package, hint });
+        report(message, locate(bundle, 'image'), { package: bundle.package, subject: bundle.name, hint });
       }
     },
   },
@@ -32,7 +32,7 @@ export const rules: readonly Rule[] = [
         if (bundle.image === '' || DIGEST.test(bundle.image)) continue;
         const message = `the image ${quoted(bundle.image)} of bundle ${quoted(bundle.name)} has no digest`;
         const hint = 'find the digest of a tag with portolan resolve';
-        report(message, locate(bundle, 'image'), { package: bundle.package, hint });
+        report(message, locate(bundle, 'image'), { package: bundle.package, subject: bundle.name, hint });
       }
     },
   },

@@ -70,7 +70,8 @@ export const rules: readonly Rule[] = [
           ? '--migrate-level=bundle-object-to-csv-metadata'
           : '--migrate-level=none';
         const hint = `render it with portolan opm render ${flag}, or with opm`;
-        report(message, locate(bundle, 'properties'), { package: bundle.package, hint });
+        const details = { package: bundle.package, subject: bundle.name, hint };
+        report(message, locate(bundle, 'properties'), details);
       }
     },
   },

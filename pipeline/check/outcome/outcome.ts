@@ -130,8 +130,8 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const closing = [...change.unsafe, ...change.ownerDefects];
   const told = new Set(closing.map(placeKey));
   const presets = presetSeverities(policy.policy?.presets ?? []);
-  // Another gate does not compare with the base branch: all of its findings count, but for those of bundles that it tested
-  // when they came.
+  // Another gate does not compare with the base branch: it finds what is known, too, but for what is in bundles that it
+  // tested when they came.
   const bundles = new Set(change.paths.filter(({ area }) => area === 'bundle').map(bundleKey));
   const isOfGate = ({ rule, location }: Finding): boolean => {
     if (!presets.has(rule)) return false;
@@ -142,9 +142,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
   const found = [
     ...closing,
     ...policy.findings,
-    ...joined([...results.flatMap((result) => result.findings), ...known.filter(isOfGate)]).filter(
-      (finding) => !told.has(placeKey(finding)),
-    ),
+    ...joined(results.flatMap((result) => result.findings)).filter((finding) => !told.has(placeKey(finding))),
     ...references.findings,
   ];
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
@@ -174,7 +172,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     packages: [...change.packages.values()].map(packageReport),
     findings: sorted,
     ...(notEnforced.length > 0 ? { notEnforced } : {}),
-    known: known.filter((finding) => !isOfGate(finding)).sort(compareFindings),
+    known: [...known].sort(compareFindings),
     waived: waived.map(({ finding, waiver }) => ({ finding, until: waiver.until, reason: waiver.reason })),
     diffs: joinedDiffs(results.flatMap(({ diffs }) => diffs)),
     holds: authority?.holds ?? [],
@@ -183,7 +181,9 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     disconnected: defects.disconnected,
     ...(fleet.report ? { fleet: fleet.report } : {}),
     ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
-    ...(policy.policy && presets.size > 0 ? { gates: gateReports(policy.policy, found) } : {}),
+    ...(policy.policy && presets.size > 0
+      ? { gates: gateReports(policy.policy, [...found, ...joined(known.filter(isOfGate))]) }
+      : {}),
     unchecked: [
       ...references.unchecked,
       ...defects.unchecked,

@@ -113,7 +113,6 @@ async function optionsOf(
     since: (of) => firstDay(world.since?.get(name), of),
     ...(world.digests ? { digests: world.digests } : {}),
     ...(world.installSets ? { installSets: world.installSets[when] } : {}),
-    ...(world.bundleRegistries ? { bundleRegistries: world.bundleRegistries } : {}),
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
     preceding: await Promise.all(preceding.map((other) => precedingWorld(other, when, shared))),
     ...(world.everywhere ? { publications: publications[when] } : {}),
@@ -125,13 +124,13 @@ function firstDay(days: ReadonlyMap<string, string> = new Map(), name: string): 
   return days.get(name) ?? days.get('');
 }
 
-/** The clusters that use a catalog. */
+/** The clusters that use a catalog, and what its gates allow. */
 function clustersOf(
   name: string,
-  { policy, today }: RepositoryWorld,
-): Pick<WorldOptions, 'name' | 'olm' | 'asOf' | 'platform'> {
+  { policy, today, bundleRegistries = [] }: RepositoryWorld,
+): Pick<WorldOptions, 'name' | 'olm' | 'asOf' | 'platform' | 'bundleRegistries'> {
   const platform = minorOfCatalog(name);
-  return { name, olm: policy.graph.olm, asOf: today, ...(platform ? { platform } : {}) };
+  return { name, olm: policy.graph.olm, asOf: today, bundleRegistries, ...(platform ? { platform } : {}) };
 }
 
 function releasedIn(

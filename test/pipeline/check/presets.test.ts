@@ -103,12 +103,28 @@ test('a policy names presets, and its own word on a rule counts before theirs', 
   expect(warned).toMatchObject({ verdict: 'pass', gates: [{ verdict: 'fail' }] });
 });
 
-test('what the base branch has as well counts for a gate', async () => {
+test('what the base branch has as well counts for a gate, and stops no merge', async () => {
   const broken = { ...SAMPLE, 'operators/etcd/ci.yaml': 'updateGraph: semver-mode\nreviewers: []\n' };
   const head = { 'operators/etcd/ci.yaml': 'updateGraph: replaces-mode\nreviewers: []\n' };
   expect((await checked(broken, head)).verdict).toBe('pass');
   const report = await checked(broken, head, '--preset', 'community');
-  expect(report).toMatchObject({ verdict: 'fail', gates: [{ verdict: 'fail' }] });
+  expect(report).toMatchObject({ verdict: 'pass', gates: [{ verdict: 'fail' }] });
+  expect(report.known.map(({ rule }) => rule)).toContain('operator/ci-config');
+});
+
+test('a bundle that is wrong for a gate stops the merge that brings it alone', async () => {
+  const path = 'catalogs/v4.20/etcd/catalog.yaml';
+  const news = async (base: Files, head: Files): Promise<string[]> => {
+    const { findings } = await checked(base, head, '--preset', 'konflux');
+    return findings.flatMap(({ rule, severity }) => (severity === 'error' ? [rule] : [])).sort();
+  };
+  const base = { [path]: catalogOf('etcd', ['1.0.0']) };
+  expect(await news(base, { [path]: `${base[path]}\n` })).toEqual([]);
+  expect(await news(base, { 'catalogs/v4.21/etcd/catalog.yaml': base[path] ?? '' })).toEqual([]);
+  expect(await news(base, { [path]: catalogOf('etcd', ['1.0.0', '1.1.0']) })).toEqual([
+    'bundle/metadata-missing',
+    'bundle/registry',
+  ]);
 });
 
 test('a bundle is checked as operator-sdk does it for the newest OpenShift of its range', async () => {
@@ -173,6 +189,11 @@ test("the Dockerfile of a catalog is checked with Konflux's preset, if it or its
   expect(await found({ ...catalogs, ...wrong }, { 'README.md': 'x\n' }, ...konflux)).toEqual([]);
   const moved = { 'v4.20.Dockerfile': right['v4.20.Dockerfile'].replace('catalogs/v4.20', path) };
   expect(await found({ ...catalogs, ...right }, moved, ...konflux)).toEqual(['fragment/folders']);
+  // A new file in the image does not make a defect of the Dockerfile new.
+  const added = { 'catalogs/v4.20/quay/catalog.yaml': catalogOf('quay', ['3.0.0']) };
+  const { findings, known } = await checked({ ...catalogs, ...wrong }, added, ...konflux);
+  expect(known.map(({ rule }) => rule)).toContain('fragment/base-image');
+  expect(findings.map(({ rule }) => rule)).not.toContain('fragment/base-image');
 });
 
 test('an unknown preset is an error that names those that there are', async () => {
