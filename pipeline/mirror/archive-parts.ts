@@ -1,9 +1,10 @@
 /** One long file that is cut into parts of a size, so that they fit onto what carries them. */
 import { type FileHandle, open, readdir, rm, stat, truncate } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { PipelineError } from '../error.ts';
 import { openRegularHandle } from '../file-pieces.ts';
 import { fileError } from '../oci/registry/layout/files.ts';
+import { fileInside } from './archive-files.ts';
 
 /** The parts of an archive, to be written from the front to the back. */
 export interface PartWriter {
@@ -143,16 +144,13 @@ async function* readRange(path: string, start: number, end: number): AsyncGenera
 /**
  * Checks the files of an archive against its receipt.
  *
- * @throws PipelineError `corrupt` when a part is missing or has another size
+ * @throws PipelineError `corrupt` when a part is missing, a link, or has another size
  */
-export async function checkParts(
-  directory: string,
-  { part, size }: { part: number; size: number },
-): Promise<void> {
+export function checkParts(directory: string, { part, size }: { part: number; size: number }): void {
   for (let i = 0; i * part < size; i++) {
     const path = partPath(directory, i);
     const expected = Math.min(part, size - i * part);
-    const found = await stat(path).catch(() => undefined);
+    const found = fileInside(directory, basename(path));
     if (found?.size === expected) continue;
     const what = found ? `has ${found.size} bytes, not ${expected}` : 'is missing';
     throw new PipelineError('corrupt', `${path} ${what}`, {

@@ -8,6 +8,7 @@ import { algorithmOf, checked, corrupt, digestOf } from '../oci/registry/digest.
 import { manifestType } from '../oci/registry/image.ts';
 import { allOf } from '../oci/registry/stream.ts';
 import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
+import { fileInside } from './archive-files.ts';
 import { checkParts, readParts } from './archive-parts.ts';
 import { type ArchivedName, type ArchiveReceipt, RECEIPT, readReceipt } from './receipt.ts';
 
@@ -34,8 +35,9 @@ export async function openArchives(
 ): Promise<ArchiveReader> {
   const opened: Opened[] = [];
   for (const directory of directories) {
+    fileInside(directory, RECEIPT);
     const receipt = receiptAt(directory);
-    await checkParts(directory, receipt);
+    checkParts(directory, receipt);
     opened.push({ directory, receipt });
   }
   const names = new Map(

@@ -1,14 +1,15 @@
 /** The files of a plan beside an archive: manifests, mapping and report cross the gap with the images. */
-import { existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
 import { PLAN_FILES } from '../../catalog/mirror/files.ts';
-import { fileError, isDirectory, readFileBytes, readText } from '../directory.ts';
+import { isDirectory, readFileBytes, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { digestOf } from '../oci/image/content.ts';
 import { corrupt } from '../oci/registry/digest.ts';
 import { writeFiles } from '../write.ts';
+import { fileInside, statsOf } from './archive-files.ts';
 import { receiptAt } from './archive-reader.ts';
 import { FRESHNESS, statementIn } from './freshness.ts';
 import { type ArchivedFile, RECEIPT } from './receipt.ts';
@@ -40,7 +41,7 @@ export const MAPPING = 'mapping.txt';
  * @throws PipelineError `corrupt`, also for links and pipes; `not-found`
  */
 export function archivedPlan(archive: string): ReadonlyMap<string, Uint8Array> {
-  for (const name of [RECEIPT, FRESHNESS]) refuseOthers(archive, name);
+  for (const name of [RECEIPT, FRESHNESS]) fileInside(archive, name);
   const { files } = receiptAt(archive);
   if (files) return new Map(files.map((file) => [file.name, checkedFile(archive, file)]));
   return new Map(existsSync(join(archive, MAPPING)) ? [[MAPPING, readInside(archive, MAPPING)]] : []);
@@ -68,7 +69,7 @@ export function checkPlanIn(folder: string): void {
   const read = archivedPlan(folder);
   const hasDigests = receiptAt(folder).files !== undefined;
   for (const name of PLAN_FILES) {
-    const isThere = refuseOthers(folder, name);
+    const isThere = fileInside(folder, name) !== undefined;
     if (isThere && hasDigests && !read.has(name))
       throw new PipelineError('corrupt', `${join(folder, RECEIPT)} has no digest of ${join(folder, name)}`);
   }
@@ -83,33 +84,8 @@ function isArchive(folder: string): boolean {
 }
 
 function readInside(archive: string, name: string): Uint8Array {
-  refuseOthers(archive, name);
+  fileInside(archive, name);
   return readFileBytes(join(archive, name));
-}
-
-/**
- * A link leads out of the archive, and a pipe may have no end.
- *
- * @returns whether a file is there
- * @throws PipelineError `corrupt` for what is not a file in a folder of the archive
- */
-function refuseOthers(archive: string, name: string): boolean {
-  const path = join(archive, name);
-  const found = statsOf(path);
-  const isLinked = dirname(name) !== '.' && statsOf(dirname(path))?.isSymbolicLink() === true;
-  if (isLinked || (found && !found.isFile()))
-    throw new PipelineError('corrupt', `${path} is not a regular file of the archive`, {
-      hint: 'copy the archive again, with files instead of links',
-    });
-  return found !== undefined;
-}
-
-function statsOf(path: string, look: typeof lstatSync | typeof statSync = lstatSync): Stats | undefined {
-  try {
-    return look(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }
 
 /** Writes what {@link archivedPlan} has read, with the freshness statement of the archive. */

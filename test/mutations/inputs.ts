@@ -145,6 +145,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/cli/opm/opm.test.ts',
   },
   {
+    attack: 103,
+    without: 'a look for links out of a layout',
+    file: 'pipeline/oci/registry/layout/layout.ts',
+    text: 'if (isLink && linkOut(directory, place) !== undefined)',
+    instead: 'if (isLink === null)',
+    test: 'test/pipeline/oci/registry/layout/layout.test.ts',
+  },
+  {
     attack: 102,
     without: 'room for others when bodies or messages never end',
     file: 'pipeline/server-limits.ts',

@@ -50,10 +50,23 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
   {
     attack: 68,
     without: 'refusing links in archives',
-    file: ARCHIVED,
+    file: 'pipeline/mirror/archive-files.ts',
     text: 'if (isLinked || (found && !found.isFile()))',
     instead: 'if (isLinked)',
     test: ARCHIVE_TEST,
+  },
+  {
+    attack: 68,
+    without: 'a look at the parts of an archive before they are opened',
+    file: 'pipeline/mirror/archive-parts.ts',
+    text: 'const found = fileInside(directory, basename(path));',
+    instead: 'const found = existsSync(path) ? statSync(path) : undefined;',
+    and: {
+      file: 'pipeline/mirror/archive-parts.ts',
+      text: 'import { type FileHandle, open,',
+      instead: "import { existsSync, statSync } from 'node:fs';\nimport { type FileHandle, open,",
+    },
+    test: 'test/pipeline/mirror/copy.test.ts',
   },
   {
     attack: 68,

@@ -3,8 +3,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -71,9 +73,8 @@ async function copy(
   const { jobs, findings } = await copyJobs(read.mappings, ports.from, undefined);
   expect(findings).toEqual([]);
   const all = loads ? jobs.map((job) => ({ ...job, from: job.to })) : jobs;
-  const around = { clock: testClock(), progress: () => undefined };
   return copyImages(
-    { ...ports, ...around },
+    { clock: testClock(), progress: () => undefined, ...ports },
     {
       jobs: all,
       parallel: 8,
@@ -432,6 +433,24 @@ test('an archive with a byte that changed, or a part that is missing, is refused
   expect(failed[0]?.why).toContain(layer);
   writeFileSync(part, bytes.subarray(1));
   await expect(openArchives([directory], from.client)).rejects.toThrow('not 4096');
+});
+
+test('68: a part or receipt of an archive that is a link is not read', async () => {
+  const from = await scene();
+  const directory = folder();
+  await archive(directory, from, mappingOf(from));
+  for (const name of ['archive-000001.tar', 'receipt.json']) {
+    const [path, other] = [join(directory, name), join(folder(), name)];
+    renameSync(path, other);
+    symlinkSync(other, path);
+    await expect(openArchives([directory], from.client)).rejects.toMatchObject({
+      code: 'corrupt',
+      message: `${path} is not a regular file of the archive`,
+    });
+    rmSync(path);
+    renameSync(other, path);
+  }
+  expect(await load([directory], from, mappingOf(from))).toMatchObject({ copied: 2, failed: [] });
 });
 
 test('an archive that was cut off goes on behind what is complete', async () => {

@@ -1,7 +1,7 @@
 /** The `blobs` of an OCI image layout: files named by the digest of what is in them. */
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, readdir, rm, stat, unlink, utimes } from 'node:fs/promises';
+import { type FileHandle, lutimes, open, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import { openRegularHandle } from '../../../file-pieces.ts';
@@ -38,7 +38,7 @@ export interface Blobs extends BlobReader {
 }
 
 /** Beside `blobs`, so that no other tool takes half a blob for one. */
-const TEMPORARY = '.portolan-uploads';
+export const TEMPORARY = '.portolan-uploads';
 /** Milliseconds after which a temporary file counts as abandoned. */
 const ABANDONED = 24 * 3600 * 1000;
 const READ_SIZE = 256 * 1024;
@@ -78,7 +78,7 @@ export function openBlobs(directory: string): Blobs {
     written: async (digest) => (await look(digest))?.mtimeMs,
     touch: async (digest) => {
       const now = new Date();
-      await utimes(pathOf(digest), now, now).catch(() => undefined);
+      await lutimes(pathOf(digest), now, now).catch(() => undefined);
     },
     list: async () => {
       const algorithms = ['sha256', 'sha384', 'sha512'];

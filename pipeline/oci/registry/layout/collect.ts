@@ -1,11 +1,11 @@
 /** Takes out of a layout what nothing names any more. */
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { type Blobs, openBlobs } from './blobs.ts';
 import { type ManifestReader, manifestReader } from './contents.ts';
 import type { Entry } from './entries.ts';
+import { ABSENT, stampOf } from './files.ts';
 import { INDEX, openIndex } from './index-store.ts';
 import { isLayout } from './layout.ts';
 
@@ -41,14 +41,9 @@ interface Collected {
 export async function collectGarbage(directory: string, options: CollectOptions): Promise<Collected> {
   if (!(await isLayout(directory)))
     throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
-  for (const place of ['blobs', 'blobs/sha256', 'blobs/sha384', 'blobs/sha512', INDEX]) {
-    const found = await lstat(join(directory, place)).catch(() => undefined);
-    // The target of a link may be in use elsewhere, and without an index everything would be garbage.
-    if (found?.isSymbolicLink())
-      throw new PipelineError('usage', `${join(directory, place)} is a symbolic link`);
-    if (place === INDEX && found === undefined)
-      throw new PipelineError('corrupt', `${directory} has no ${INDEX}: what its blobs belong to is unknown`);
-  }
+  // Without an index everything would be garbage.
+  if ((await stampOf(join(directory, INDEX))) === ABSENT)
+    throw new PipelineError('corrupt', `${directory} has no ${INDEX}: what its blobs belong to is unknown`);
   const blobs = openBlobs(directory);
   const manifests = manifestReader(blobs);
   const began = Date.now();

@@ -19,6 +19,7 @@ export function fileError(what: string, cause: unknown): PipelineError {
     ENOENT: 'no such file or directory',
     ENOTDIR: 'a part of the path is not a directory',
     EISDIR: 'it is a directory',
+    ELOOP: 'it is a symbolic link',
   };
   const text = Object.hasOwn(why, code) ? why[code] : code || String(cause);
   const kind = code === 'ENOENT' || code === 'ENOTDIR' ? 'not-found' : 'io';

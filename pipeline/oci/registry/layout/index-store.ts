@@ -20,7 +20,7 @@ import { ABSENT, appendToFile, readIfThere, replaceFile, stampOf } from './files
 import { withLock } from './lock.ts';
 
 export const INDEX = 'index.json';
-const JOURNAL = '.portolan-journal';
+export const JOURNAL = '.portolan-journal';
 const LARGEST_INDEX = 64 * 1024 * 1024;
 /** Milliseconds from a change in the journal until the index has it. */
 const FOLD_AFTER = 500;

@@ -4,18 +4,19 @@
  * @see https://github.com/opencontainers/image-spec/blob/main/image-layout.md
  */
 
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { linkOut } from '../../../directory.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest } from '../../../ports.ts';
 import { contentOf, parseManifest } from '../image.ts';
 import { isRepository, isTag } from '../name.ts';
 import { only } from '../stream.ts';
-import { type Blobs, openBlobs, removeAbandoned } from './blobs.ts';
+import { type Blobs, openBlobs, removeAbandoned, TEMPORARY } from './blobs.ts';
 import { createView, heldInLists, type LayoutView, type ManifestReader, manifestReader } from './contents.ts';
 import { EMPTY_INDEX, type Entry, formatIndex, type IndexChange, withoutManifest } from './entries.ts';
 import { fileError, isAbsent, makeDirectory, replaceFile } from './files.ts';
-import { INDEX, openIndex } from './index-store.ts';
+import { INDEX, JOURNAL, openIndex } from './index-store.ts';
 
 /** A directory with images of one repository or of several, to be read and changed. */
 export interface Layout extends LayoutView {
@@ -39,7 +40,7 @@ const VERSION = 'oci-layout';
  * @param create whether to create a missing layout; otherwise it is an error
  * @param takesSparse whether lists may name images that are not in the layout
  * @param journaled whether many changes are to come: each is then appended to a journal, and `index.json` follows
- * @throws PipelineError `not-found`, or `usage` for a directory with other things in it
+ * @throws PipelineError `not-found`, or `usage` for a directory with other things in it, or links that lead out of it
  */
 export async function openLayout(
   directory: string,
@@ -116,14 +117,39 @@ async function isHeldElsewhere(view: LayoutView, repository: string, digest: str
   return false;
 }
 
-/** Whether a directory has the file that marks a layout. */
+/** What of a layout is opened by its name. Blobs are opened without following links. */
+const PLACES = [
+  VERSION,
+  INDEX,
+  JOURNAL,
+  TEMPORARY,
+  'blobs',
+  ...['sha256', 'sha384', 'sha512'].map((algorithm) => `blobs/${algorithm}`),
+];
+
+/**
+ * Whether a directory has the file that marks a layout. Everybody asks who opens one: a layout that somebody sent must
+ * not lead to other files of this machine.
+ *
+ * @throws PipelineError `usage` if a link leads out of the directory
+ */
 export async function isLayout(directory: string): Promise<boolean> {
   try {
+    for (const place of PLACES.map((name) => join(directory, name))) {
+      const isLink = (await lstat(place).catch(() => undefined))?.isSymbolicLink();
+      if (isLink && linkOut(directory, place) !== undefined) throw leadsOut(place);
+    }
     return (await stat(join(directory, VERSION))).isFile();
   } catch (error) {
     if (isAbsent(error)) return false;
     throw fileError(`cannot read ${directory}`, error);
   }
+}
+
+function leadsOut(link: string): PipelineError {
+  return new PipelineError('usage', `${link} is a link out of the OCI image layout`, {
+    hint: 'copy what it leads to into the layout; the directory of the layout may be a link itself',
+  });
 }
 
 /** Makes an empty layout in a directory. @throws PipelineError `usage` if the directory has other files */

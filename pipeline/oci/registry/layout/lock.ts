@@ -3,6 +3,7 @@ import { type FileHandle, open, readFile, readlink, rm, stat, utimes } from 'nod
 import { hostname } from 'node:os';
 import { parsedJson } from '../../../../catalog/json.ts';
 import { PipelineError } from '../../../error.ts';
+import { readRegular } from '../../../file-pieces.ts';
 import { fileError } from './files.ts';
 
 /** Milliseconds without a refresh after which a lock is stale, if its owner cannot be looked up. */
@@ -80,7 +81,7 @@ async function beginningOf(pid: number): Promise<string> {
 async function isStale(path: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
-    return (await hasEnded(await readFile(path, 'utf8'))) ?? Date.now() - mtimeMs > LOCK_AGE;
+    return (await hasEnded(readRegular(path).toString())) ?? Date.now() - mtimeMs > LOCK_AGE;
   } catch {
     return false;
   }

@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -13,6 +16,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Reference } from '../../../../../catalog/reference.ts';
+import { collectGarbage } from '../../../../../pipeline/oci/registry/layout/collect.ts';
 import { stampOf } from '../../../../../pipeline/oci/registry/layout/files.ts';
 import { openLayout } from '../../../../../pipeline/oci/registry/layout/layout.ts';
 import { withLock } from '../../../../../pipeline/oci/registry/layout/lock.ts';
@@ -342,7 +346,60 @@ describe('a directory that somebody handed over', () => {
     writeFileSync(secret, 'secret');
     const blob = source(Buffer.from('secret'));
     symlinkSync(secret, join(directory, 'blobs', blob.digest.replace(':', '/')));
-    await expect(bytesOf(registry.getBlob(own, blob))).rejects.toMatchObject({ code: 'io' });
+    await expect(bytesOf(registry.getBlob(own, blob))).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringContaining('symbolic link'),
+    });
+  });
+
+  test('103: has no folder or file elsewhere, linked into it', async () => {
+    const { directory, registry } = await layout();
+    const image = sampleImage();
+    await pushImage(registry, tag('v1'), { image });
+    const elsewhere = folder();
+    const upload = join(elsewhere, '.portolan-uploads', 'old');
+    mkdirSync(join(elsewhere, '.portolan-uploads'));
+    writeFileSync(upload, 'not an upload');
+    utimesSync(upload, 0, 0);
+    const places = [
+      'oci-layout',
+      'index.json',
+      '.portolan-journal',
+      '.portolan-uploads',
+      'blobs',
+      'blobs/sha256',
+    ];
+    for (const name of places) {
+      const [place, other] = [join(directory, name), join(elsewhere, name)];
+      if (existsSync(place)) cpSync(place, other, { recursive: true });
+      const kept = `${place}.kept`;
+      if (existsSync(place)) renameSync(place, kept);
+      symlinkSync(other, place);
+      const refused = { code: 'usage', message: `${place} is a link out of the OCI image layout` };
+      for (const create of [false, true])
+        await expect(openLayout(directory, { create })).rejects.toMatchObject(refused);
+      await expect(collectGarbage(directory, { youngest: 0, dryRun: false })).rejects.toMatchObject(refused);
+      rmSync(place);
+      if (existsSync(kept)) renameSync(kept, place);
+    }
+    expect(existsSync(upload)).toBe(true);
+    // A link inside, and one to the layout, are those of whoever made it.
+    renameSync(join(directory, 'blobs/sha256'), join(directory, 'blobs/all'));
+    symlinkSync('all', join(directory, 'blobs/sha256'));
+    symlinkSync(directory, join(elsewhere, 'layout'));
+    const again = await layout(join(elsewhere, 'layout'));
+    expect(await again.registry.getManifest(tag('v1'))).toEqual(image.root);
+  });
+
+  test('103: cannot change the time of another file', async () => {
+    const { directory, blobs } = await layout();
+    const other = join(folder(), 'other');
+    writeFileSync(other, 'other');
+    utimesSync(other, 1, 1);
+    const { digest } = source(Buffer.from('other'));
+    symlinkSync(other, join(directory, 'blobs', digest.replace(':', '/')));
+    await blobs.touch(digest);
+    expect(statSync(other).mtimeMs).toBe(1000);
   });
 
   test('has bytes that are not those of their names', async () => {
