@@ -7,6 +7,7 @@ import { compareText } from '../../catalog/go/text.ts';
 import { PipelineError } from '../error.ts';
 import { isElsewhere, parseManifest } from '../oci/registry/image.ts';
 import { readImage } from '../oci/registry/push.ts';
+import { SilentHost } from '../oci/registry/silence.ts';
 import { eachOf } from '../parallel.ts';
 import type { BlobOutcome } from '../ports.ts';
 import { createBlobMover } from './blobs.ts';
@@ -158,9 +159,10 @@ async function tryAgain(
 
 /**
  * Whether a registry answered 500 in the same words in two passes, each of several tries: that is how distribution
- * refuses what it does not accept, such as layers whose URL it does not allow.
+ * refuses what it does not accept, such as layers whose URL it does not allow. Or whether it has not answered at all.
  */
 function isPermanent(error: PipelineError, before: PipelineError | undefined): boolean {
+  if (error instanceof SilentHost && before instanceof SilentHost) return true;
   return (
     error.status === 500 && before?.status === 500 && error.message === before.message && !isNotTried(error)
   );

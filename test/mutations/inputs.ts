@@ -153,6 +153,15 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/oci/registry/layout/layout.test.ts',
   },
   {
+    attack: 104,
+    without: 'an end of requests to a silent host',
+    file: 'pipeline/oci/registry/silence.ts',
+    text: 'throw found.error;',
+    instead: 'return found.tries;',
+    test: 'test/pipeline/oci/registry/transport.test.ts',
+    title: 'whatever for',
+  },
+  {
     attack: 102,
     without: 'room for others when bodies or messages never end',
     file: 'pipeline/server-limits.ts',

@@ -167,7 +167,10 @@ async function askScheme(
 ): Promise<Scheme> {
   const url = new URL('/v2/', base);
   const work = async (inner: Budget): Promise<Scheme> => {
-    const answer = await transport.send({ method: 'GET', url, what: 'the greeting /v2/' }, inner);
+    const answer = await transport.send(
+      { method: 'GET', url, isLook: true, what: 'the greeting /v2/' },
+      inner,
+    );
     await answer.discard();
     // The challenge of another host is not this registry's: do not send this registry's credentials to that token service.
     if (answer.url.origin !== base.origin) return { kind: 'none' };

@@ -14,6 +14,8 @@ export interface EndpointRequest {
   readonly access: Access;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
+  /** Whether the registry only looks something up. */
+  readonly isLook?: boolean;
   /** For messages: `the tag v1 of quay.io/org/name`. */
   readonly what: string;
 }

@@ -28,6 +28,8 @@ interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
   readonly signal?: AbortSignal;
+  /** Whether the host only looks something up. */
+  readonly isLook: boolean;
 }
 
 export interface Answer {
@@ -57,13 +59,24 @@ export interface Timeouts {
   readonly silence: number;
   /** From the end of a request to the head of its answer. */
   readonly answer: number;
+  /** The same where the host only looks something up; not more than `answer`. */
+  readonly look: number;
   /** Between two pieces of an answer's body. */
   readonly pause: number;
   /** A body that comes more slowly than this, waits for its reader not counted, is given up. */
   readonly slowest: number;
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = { silence: 15_000, answer: 120_000, pause: 30_000, slowest: 1024 };
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  silence: 15_000,
+  answer: 120_000,
+  look: 30_000,
+  pause: 30_000,
+  slowest: 1024,
+};
+
+/** No answer came in time. */
+export class NoAnswer extends PipelineError {}
 
 /** Bytes of bodies, as they pass. */
 export interface Meter {
@@ -115,7 +128,9 @@ function answerOf(
   { timeouts, meter }: ExchangeOptions,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const { give, end } = createWatch((reason) => request.destroy(tooSlow(outgoing.url, reason)));
+    const { give, end } = createWatch((reason) =>
+      request.destroy(new NoAnswer('unreachable', `${outgoing.url.host} ${reason}`, { retryable: true })),
+    );
     give('does not accept the connection', timeouts.silence);
     request.once('socket', (socket) => {
       // Kept connections are ready; new ones say so.
@@ -123,7 +138,8 @@ function answerOf(
         socket.once('connect', () => give('does not finish the handshake', timeouts.silence));
     });
     request.on('drain', () => give('stopped reading', timeouts.silence));
-    request.once('finish', () => give('does not respond', timeouts.answer));
+    const limit = outgoing.isLook ? Math.min(timeouts.look, timeouts.answer) : timeouts.answer;
+    request.once('finish', () => give('does not respond', limit));
     request.once('response', (message) => {
       end();
       resolve(message);

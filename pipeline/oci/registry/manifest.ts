@@ -75,7 +75,8 @@ export function getManifest(
   reference: Reference,
   limit: number,
 ): Promise<Manifest | undefined> {
-  const request = { ...manifestRequest(reference, 'pull'), method: 'GET', headers: ACCEPT } as const;
+  const look = { ...manifestRequest(reference, 'pull'), isLook: true, headers: ACCEPT };
+  const request = { ...look, method: 'GET' } as const;
   return endpoint.attempt(async (budget) => {
     const answer = await endpoint.ask(request, budget);
     if (answer.status === 404) {

@@ -171,9 +171,9 @@ function tokenRequest(
   const url = new URL(realm);
   if (service !== undefined) url.searchParams.set('service', service);
   for (const scope of scopes) url.searchParams.append('scope', scope);
-  if (credential?.kind !== 'basic') return { method: 'GET', url, what: 'the token request' };
+  if (credential?.kind !== 'basic') return { method: 'GET', url, isLook: true, what: 'the token request' };
   url.searchParams.set('account', credential.username);
-  return { method: 'GET', url, authorization: basic(credential), what: 'the token request' };
+  return { method: 'GET', url, isLook: true, authorization: basic(credential), what: 'the token request' };
 }
 
 /** The request for a token by an identity token. */
@@ -200,6 +200,7 @@ function refreshRequest(
       open: () => only(bytes),
     },
     isSecret: true,
+    isLook: true,
     what: 'the token request',
   };
 }

@@ -10,12 +10,14 @@ import {
   exchange,
   type Meter,
   type Method,
+  NoAnswer,
   type RequestBody,
   type Timeouts,
 } from './exchange.ts';
 import { createPace, type Pace } from './pace.ts';
 import { failure, header, isRetryable } from './response.ts';
 import { type Budget, newBudget, type Retrying, retryAfter, withRetry } from './retry.ts';
+import { createSilences, type Silences } from './silence.ts';
 
 /** What has gone to and come from one host: whole requests, and bytes of bodies. */
 export interface Traffic {
@@ -33,6 +35,8 @@ export interface TransportRequest {
   readonly body?: RequestBody;
   /** Whether the body holds a secret: it goes to the URL's own origin and nowhere else, either. */
   readonly isSecret?: boolean;
+  /** Whether the host only looks something up, as for every HEAD: it gets less time to answer. */
+  readonly isLook?: boolean;
   /** What is asked for, in words: it stands in messages instead of the URL. */
   readonly what: string;
 }
@@ -74,6 +78,7 @@ const DOWN_FOR = 30_000;
 
 interface HostState {
   readonly pace: Pace;
+  readonly silences: Silences;
   readonly traffic: { requests: number; sent: number; received: number };
   readonly meter: Meter;
   /** How many answers came, so that such a host is not taken for one that never answers. */
@@ -111,9 +116,9 @@ export function createTransport(options: TransportOptions): Transport {
   const hop = async (request: TransportRequest, budget: Budget): Promise<Timed> => {
     const host = state(request.url.host);
     const leave = await host.pace.enter(budget);
-    const began = retrying.clock.now();
     try {
-      const answer = await ask(request, host, { ...options, signal: budget.signal ?? options.signal });
+      const began = retrying.clock.now();
+      const answer = await ask(request, host, { ...options, budget });
       return { answer, took: retrying.clock.now() - began };
     } finally {
       leave();
@@ -157,6 +162,7 @@ function newHost(host: string, { concurrency, farthest, retrying }: TransportOpt
       clock: retrying.clock,
       waits: retrying.options,
     }),
+    silences: createSilences(retrying.clock),
     traffic,
     meter: {
       sent: (bytes) => {
@@ -172,12 +178,19 @@ function newHost(host: string, { concurrency, farthest, retrying }: TransportOpt
 }
 
 /** Sends one request and counts it. */
-async function ask(request: TransportRequest, host: HostState, options: TransportOptions): Promise<Answer> {
+async function ask(
+  request: TransportRequest,
+  host: HostState,
+  { budget, ...options }: TransportOptions & { readonly budget: Budget },
+): Promise<Answer> {
+  const { authorization, body, method } = request;
+  const signal = budget.signal ?? options.signal;
+  const number = host.silences.begin(method, budget);
   host.traffic.requests++;
-  const { authorization, body } = request;
   const answer = await exchange(
     {
-      method: request.method,
+      method,
+      isLook: request.isLook ?? method === 'HEAD',
       url: request.url,
       headers: {
         'user-agent': options.userAgent,
@@ -187,10 +200,14 @@ async function ask(request: TransportRequest, host: HostState, options: Transpor
         ...(authorization === undefined ? {} : { authorization }),
       },
       ...(body === undefined ? {} : { body }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(signal === undefined ? {} : { signal }),
     },
     { connections: options.connections, timeouts: options.timeouts, meter: host.meter },
-  );
+  ).catch((error: unknown) => {
+    if (error instanceof NoAnswer) host.silences.unanswered(method, number, error);
+    throw error;
+  });
+  host.silences.answered(method);
   host.answers++;
   host.down = undefined;
   return answer;

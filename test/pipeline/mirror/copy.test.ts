@@ -27,7 +27,7 @@ import { type ImageContent, pushImage, readImage } from '../../../pipeline/oci/r
 import { testClock } from '../../fakes/clock.ts';
 import { type Fault, faultProxy, type Passing } from '../../fakes/fault-proxy.ts';
 import { folder } from '../../fakes/folder.ts';
-import { testClient } from '../../fakes/host.ts';
+import { startHost, testClient } from '../../fakes/host.ts';
 import { bytesOf, noise, sampleImage, sampleReferrer } from '../../fakes/image.ts';
 import { registry, tokensEndAfter } from '../../fakes/registry.ts';
 
@@ -64,7 +64,7 @@ async function scene(choose?: (request: Passing) => Fault): Promise<Scene> {
 
 async function copy(
   text: string,
-  ports: Omit<CopyPorts, 'progress' | 'clock'>,
+  ports: Omit<CopyPorts, 'progress' | 'clock'> & Partial<Pick<CopyPorts, 'clock'>>,
   loads = false,
   mostCompanions?: number,
 ): Promise<CopyReport> {
@@ -433,6 +433,20 @@ test('an archive with a byte that changed, or a part that is missing, is refused
   expect(failed[0]?.why).toContain(layer);
   writeFileSync(part, bytes.subarray(1));
   await expect(openArchives([directory], from.client)).rejects.toThrow('not 4096');
+});
+
+test('104: a registry that never answers is asked twice, and fails its images in one line', async () => {
+  const from = await scene();
+  const silent = await startHost(() => undefined);
+  const client = testClient([from.from, silent.host], { timeouts: { look: 50 } });
+  const clock = testClock();
+  const ports = { ...from.ports, from: client, to: client, clock };
+  const dead = ['a', 'b', 'c'].map((name) => `${from.from}/org/b:single=${silent.host}/m/${name}:v1\n`);
+  const report = await copy(dead.join(''), ports);
+  const [ofAll, ...others] = failureLines(report);
+  expect([ofAll, others]).toEqual([`failed 3 images: ${silent.host} does not respond`, []]);
+  expect(silent.asked).toHaveLength(2);
+  expect(clock.waits).toEqual([2000]);
 });
 
 test('68: a part or receipt of an archive that is a link is not read', async () => {

@@ -168,6 +168,48 @@ describe('hosts that fail', () => {
     await expect(client.resolve(tag(host))).rejects.toMatchObject({ code: 'unreachable', retryable: true });
   });
 
+  test('104: by silence are asked twice, whatever for, and again after as long as they were silent', async () => {
+    let isBack = false;
+    const { host, asked } = await startHost((_request, response) => {
+      if (isBack) reply(response, 404);
+    });
+    const clock = testClock();
+    const client = testClient([host], { clock, concurrency: 3, timeouts: { answer: 50 } });
+    const silent = { code: 'unreachable', retryable: true, message: `${host} does not respond` };
+    for (let i = 0; i < 10; i++) await expect(client.resolve(tag(host))).rejects.toMatchObject(silent);
+    expect(asked).toHaveLength(2);
+    await clock.sleep(30_000);
+    await expect(client.resolve(tag(host))).rejects.toMatchObject(silent);
+    expect(asked).toHaveLength(3);
+    await clock.sleep(30_000);
+    isBack = true;
+    await expect(client.resolve(tag(host))).rejects.toMatchObject(silent);
+    await clock.sleep(30_000);
+    expect(await client.resolve(tag(host))).toBeUndefined();
+  });
+
+  test('104: to one kind of request, a thousand at a time, are asked twice as often as they may be', async () => {
+    const { host, asked } = await startHost(({ method }, response) => {
+      if (method !== 'HEAD') reply(response, 404);
+    });
+    const client = testClient([host], { concurrency: 3, timeouts: { look: 50 } });
+    const looks = Array.from({ length: 1000 }, (_, i) => client.resolve(tag(host, `a${i}`)));
+    const ended = await Promise.allSettled(looks);
+    expect(ended.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(asked.filter(({ method }) => method === 'HEAD')).toHaveLength(6);
+    // What it answers, it is asked for.
+    expect(await client.getManifest(tag(host))).toBeUndefined();
+  });
+
+  test('104: after an answer of the same kind are asked as often as before', async () => {
+    let heads = 0;
+    const { host } = await startHost(({ method }, response) => {
+      if (method !== 'HEAD' || ++heads % 3 === 1) reply(response, 404);
+    });
+    const client = testClient([host], { timeouts: { answer: 50 } });
+    for (let i = 0; i < 4; i++) expect(await client.resolve(tag(host))).toBeUndefined();
+  });
+
   test('a connection that the host closed while it was kept costs nothing', async () => {
     const sockets = new Set<Socket>();
     const server = createServer((_request, response) => reply(response, 404));
