@@ -117,7 +117,11 @@ export async function inspectedBundle(
   source: CatalogSource,
   options: InspectOptions = {},
 ): Promise<Inspected> {
-  const files = await readBundleFiles(source);
+  return inspectedFiles(await readBundleFiles(source), options);
+}
+
+/** The files of a bundle for the rules. */
+export async function inspectedFiles(files: BundleFiles, options: InspectOptions): Promise<Inspected> {
   const manifests = files.manifests.filter(isDirect);
   const objects = manifests.flatMap((file) => objectIn(file) ?? []);
   const [csv, ...laterCsvs] = objects.filter(({ kind }) => kind === 'ClusterServiceVersion');

@@ -83,7 +83,11 @@ export class BundleRefusal extends Error {
 
 /** Reads a bundle as opm does. What opm passes over in silence is not reported here. */
 export async function readBundle(source: CatalogSource): Promise<ReadBundle> {
-  const files = await readBundleFiles(source);
+  return bundleOf(await readBundleFiles(source));
+}
+
+/** The files of a bundle as opm reads them. */
+export function bundleOf(files: BundleFiles): ReadBundle {
   try {
     return { bundle: registryBundle(files), findings: [] };
   } catch (error) {

@@ -1,8 +1,14 @@
 /** Checking one bundle: every rule is asked, a suite says which findings count. */
 
 import { gzipSync } from 'node:zlib';
-import { type Inspected, type InspectOptions, inspectedBundle } from '../../../catalog/bundle/inspect.ts';
+import {
+  type Inspected,
+  type InspectOptions,
+  inspectedBundle,
+  inspectedFiles,
+} from '../../../catalog/bundle/inspect.ts';
 import { isForOpenshift, OPENSHIFT_VERSIONS } from '../../../catalog/bundle/openshift-range.ts';
+import { type BundleFiles, readBundleFiles } from '../../../catalog/bundle/read.ts';
 import {
   countsInChecks,
   isInSuite,
@@ -78,13 +84,13 @@ export interface BundleFolder {
   readonly package: string;
 }
 
-/** Checks a bundle's directory under a policy. OLM v0's rules count everywhere, others where the policy names them. */
-export async function checkFolder(
-  source: CatalogSource,
+/** Checks a bundle's files under a policy. OLM v0's rules count everywhere, others where the policy names them. */
+export async function checkFiles(
+  files: BundleFiles,
   { path, package: name }: BundleFolder,
   policy: Policy,
 ): Promise<Finding[]> {
-  const read = await inspectedBundle(source, { gzipLength });
+  const read = await inspectedFiles(files, { gzipLength });
   const bundle = { ...read, options: { ...read.options, ...platformOf(read, policy) } };
   return runInspection(bundle, INSPECTION_RULES, countedSeverities(policy)).map((finding) => ({
     ...finding,
@@ -131,7 +137,7 @@ export async function refusalsOf(
   folder: BundleFolder,
   { policy, today }: PolicyOn,
 ): Promise<Finding[]> {
-  const found = await checkFolder(source, folder, policy);
+  const found = await checkFiles(await readBundleFiles(source), folder, policy);
   const { findings } = applyWaivers(found, policy.waivers, today);
   return findings.filter(({ severity }) => severity === 'error');
 }

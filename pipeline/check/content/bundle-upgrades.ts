@@ -2,7 +2,8 @@
  * What bundles do to installed versions where no catalog of the repository has them: the directory of a bundle is in the
  * source of its operator, and changes in place, or has those of earlier versions beside it.
  */
-import { type RegistryBundle, readBundle } from '../../../catalog/bundle/registry-bundle.ts';
+import { type BundleFiles, readBundleFiles } from '../../../catalog/bundle/read.ts';
+import { bundleOf } from '../../../catalog/bundle/registry-bundle.ts';
 import { renderBundle } from '../../../catalog/bundle/render.ts';
 import { compareReleases } from '../../../catalog/edit/by-replaces.ts';
 import { EditError } from '../../../catalog/edit/package.ts';
@@ -54,32 +55,30 @@ export async function checkUpgrade(
   return [{ ...result, findings: result.findings.map(placed), known: result.known.map(placed), diffs: [] }];
 }
 
-/** The bundle in a folder; undefined where there is none that opm could read. */
-export async function bundleAt(
+/** The files of the bundle in a folder; undefined where there is none. */
+export async function bundleFilesAt(
   { objects }: Pick<CheckScene, 'objects'>,
   tree: string,
   path: string,
-): Promise<PlacedBundle | undefined> {
+): Promise<BundleFiles | undefined> {
   const entry = await entryAt(objects, tree, path);
-  if (!entry || !isTree(entry.mode) || !(await isBundle(objects, entry.id))) return undefined;
-  const { bundle } = await readBundle(treeSource(objects, entry.id));
-  return bundle && placedAt(bundle, path);
+  if (!entry || !isTree(entry.mode)) return undefined;
+  const inside = await objects.tree(entry.id);
+  if (!inside.some(({ name }) => name === 'manifests' || name === 'metadata')) return undefined;
+  return readBundleFiles(treeSource(objects, entry.id));
 }
 
-function placedAt(bundle: RegistryBundle, path: string): PlacedBundle | undefined {
+/** The bundle that a folder's files are; undefined for one that opm could not read. */
+export function placedAt(files: BundleFiles | undefined, path: string): PlacedBundle | undefined {
+  if (!files || files.manifests.length === 0 || files.metadata.length === 0) return undefined;
+  const { bundle } = bundleOf(files);
+  if (!bundle) return undefined;
   const { blob } = renderBundle(bundle);
   if (!blob?.version) return undefined;
   return placedBundle(bundle, {
     ...blob,
     document: inFile(blob.document, joinPath(path, blob.document.file)),
   });
-}
-
-async function isBundle(objects: CheckScene['objects'], tree: string): Promise<boolean> {
-  const names = new Set(
-    (await objects.tree(tree)).filter(({ mode }) => isTree(mode)).map(({ name }) => name),
-  );
-  return names.has('manifests') && names.has('metadata');
 }
 
 /** Whether a bundle is one that clusters upgrade from. Nobody has a version that a branch only says between two releases. */
@@ -106,7 +105,8 @@ async function besideIt(
   let found: PlacedBundle | undefined;
   for (const { name, version } of placed) {
     if (version && compareVersions(version, bundle.version) >= 0) continue;
-    const one = await bundleAt(scene, trees.base, joinPath(parent, name));
+    const beside = joinPath(parent, name);
+    const one = placedAt(await bundleFilesAt(scene, trees.base, beside), beside);
     if (isBelow(one, bundle) && (!found || compareVersions(one.version, found.version) > 0)) found = one;
     if (found && version) return found;
   }

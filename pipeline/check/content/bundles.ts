@@ -1,16 +1,17 @@
 /** The bundle directories that a pull request brings or changes. */
+import type { PlacedBundle } from '../../../catalog/edit/package-graph.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
-import { type BundleFolder, checkFolder } from '../../catalogs/bundle/check-bundle.ts';
+import { type BundleFolder, checkFiles } from '../../catalogs/bundle/check-bundle.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import type { ObjectReader } from '../../git/objects.ts';
-import { treeSource, whyUnreadable } from '../../git/source.ts';
-import { entryAt, isTree } from '../../git/tree.ts';
+import { whyUnreadable } from '../../git/source.ts';
+import { entryAt } from '../../git/tree.ts';
 import { packageIn } from '../../policy/setup/bundle-folders.ts';
 import { isUnshipped } from '../../policy/setup/unshipped.ts';
 import type { CheckScene } from '../world/scene.ts';
-import { bundleAt, checkUpgrade } from './bundle-upgrades.ts';
+import { bundleFilesAt, checkUpgrade, placedAt } from './bundle-upgrades.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 /** Checks every bundle directory that changes; what it had before the change is known. */
@@ -21,10 +22,8 @@ export async function checkBundles(scene: CheckScene): Promise<CatalogResult[]> 
   const hasCatalogs = (await catalogUnits(objects, trees.merged, policy.layout)).size > 0;
   // One at a time: what is in memory is one bundle.
   for (const folder of [...foldersOf(scene), ...others]) {
-    const now = await findingsIn(scene, trees.merged, folder);
-    const earlier = await findingsIn(scene, trees.base, folder);
-    const before = await bundleAt(scene, trees.base, folder.path);
-    const after = await bundleAt(scene, trees.merged, folder.path);
+    const [earlier, before] = await bundleIn(scene, trees.base, folder);
+    const [now, after] = await bundleIn(scene, trees.merged, folder);
     const [was, is] = [before, after].map((one) => one && formatVersion(one.version));
     // A defect stays the same one when the version that it names changes.
     const renamed = (finding: Finding): Finding =>
@@ -73,16 +72,14 @@ async function packageNamed(objects: ObjectReader, tree: string, path: string): 
   return packageIn(objects, { ...entry, path: `${path}/metadata/annotations.yaml` });
 }
 
-async function findingsIn(
-  { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
+/** What is wrong with a folder's files, and the bundle that they are. */
+async function bundleIn(
+  scene: Pick<CheckScene, 'objects' | 'policy'>,
   tree: string,
   folder: BundleFolder,
-): Promise<Finding[]> {
-  const entry = await entryAt(objects, tree, folder.path);
-  if (!entry || !isTree(entry.mode)) return [];
-  const inside = await objects.tree(entry.id);
-  if (!inside.some(({ name }) => name === 'manifests' || name === 'metadata')) return [];
-  return checkFolder(treeSource(objects, entry.id), folder, policy);
+): Promise<[Finding[], PlacedBundle | undefined]> {
+  const files = await bundleFilesAt(scene, tree, folder.path);
+  return [files ? await checkFiles(files, folder, scene.policy) : [], placedAt(files, folder.path)];
 }
 
 /** What is wrong now, apart from what was wrong before. */

@@ -1,4 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Change } from '../../../../pipeline/change/change.ts';
+import { checkBundles } from '../../../../pipeline/check/content/bundles.ts';
+import { openRepository } from '../../../../pipeline/git/repository.ts';
+import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { bundleFiles } from '../../../fakes/bundle-fixture.ts';
 import { etcdCrd } from '../../../fakes/crd-object.ts';
 import { bundle, documents } from '../../../fakes/gate.ts';
@@ -103,6 +107,23 @@ test('a bundle that changes in place is an upgrade from the version before, what
   expect(await upgrade(replaces('0.9.0'))).toContain('graph/strands-installed-v0');
   const ranged = ['    categories', "    olm.skipRange: '<1.1.0'\n    categories"] as const;
   expect(await upgrade(replaces('0.9.0'), ranged)).toEqual([]);
+});
+
+test('a bundle that changes is read once on each side', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit(bundleIn('bundle', '1.0.0'));
+  const head = repository.commit(bundleIn('bundle', '1.1.0'), { parents: [base] });
+  const csv = 'bundle/manifests/csv.yaml';
+  const ids = [base, head].map((commit) => repository.git('rev-parse', `${commit}:${csv}`));
+  const { objects } = await openRepository(repository.directory, { searchPath: process.env['PATH'] });
+  const [from, to] = [await objects.treeOf(base), await objects.treeOf(head)];
+  const { policy } = readPolicy(new TextEncoder().encode(POLICY));
+  if (!policy) throw new Error('no policy');
+  const read = vi.spyOn(objects, 'read');
+  const change = { paths: [{ path: csv, area: 'unknown' }] } as unknown as Change;
+  await checkBundles({ objects, policy, trees: { base: from, merged: to }, change });
+  expect(read.mock.calls.map(([id]) => id).filter((id) => ids.includes(id))).toEqual(ids);
 });
 
 test('versions that nobody has, and folders of tests, are compared with nothing', async () => {
