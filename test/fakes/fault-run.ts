@@ -192,12 +192,16 @@ export async function expectToldOnce(
   expect(repeated).toEqual([]);
 }
 
-/** Final statuses of each commit, by context. */
+/**
+ * Final statuses of each commit, by context. An error is none: it says that a merge is "not published yet", when several
+ * deliveries met a fault, and the next one may publish it. After a final status it is one too many.
+ */
 function finalsOf({ statuses }: FakeGitHub): Map<string, string[]> {
   const finals = new Map<string, string[]>();
   for (const { commit, context, state, description } of statuses) {
     const key = `${commit} ${context}`;
-    if (state !== 'pending') finals.set(key, [...(finals.get(key) ?? []), `${state} ${description}`]);
+    const isFinal = state !== 'pending' && (state !== 'error' || finals.has(key));
+    if (isFinal) finals.set(key, [...(finals.get(key) ?? []), `${state} ${description}`]);
   }
   return finals;
 }
