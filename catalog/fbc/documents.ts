@@ -28,6 +28,14 @@ export interface ReadDocument {
   readonly values: number;
 }
 
+/** What is said of files with more values than are read of them. */
+type Excess = Required<Pick<Finding, 'message' | 'hint'>>;
+
+const EXCESS: Excess = {
+  message: 'the files have more values than are read of them',
+  hint: 'split the pull request',
+};
+
 export interface DocumentLimits {
   /** Deepest nesting of collections. */
   readonly depth: number;
@@ -36,7 +44,7 @@ export interface DocumentLimits {
   /** Most values in the documents of a file; any number when left out. */
   readonly nodes?: number;
   /** How many values may still be read, of this file and others; any number when left out. */
-  readonly total?: { left: number };
+  readonly total?: { left: number; readonly excess?: Excess };
 }
 
 /**
@@ -82,7 +90,7 @@ class FileReader {
   /** How many values the file may still have. */
   #left: number;
   /** And all files of its reader. */
-  readonly #total: { left: number };
+  readonly #total: NonNullable<DocumentLimits['total']>;
   readonly #findings: Finding[];
   readonly #known: KnownDocuments | undefined;
   /** Whether the file has more values than are read. */
@@ -148,8 +156,8 @@ class FileReader {
     this.#total.left -= values;
     if (this.#left >= 0) return false;
     this.#isFull = true;
-    const message = 'the files have more values than are read of them';
-    this.#find('fbc/limits', message, { file: this.#path, line, column: 1 }, 'split the pull request');
+    const { message, hint } = this.#total.excess ?? EXCESS;
+    this.#find('fbc/limits', message, { file: this.#path, line, column: 1 }, hint);
     return true;
   }
 

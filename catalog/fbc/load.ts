@@ -20,6 +20,8 @@ export interface LoadLimits extends DocumentLimits {
   readonly fileBytes: number;
   /** Most documents in all files together. */
   readonly documents: number;
+  /** Room for values that grows with the files; without it, a catalog whose files have no limit of values has its own. */
+  readonly room?: ValueRoom;
 }
 
 export const DEFAULT_LIMITS: LoadLimits = { fileBytes: 512 * 1024 * 1024, depth: 1000, documents: 1_000_000 };
@@ -29,6 +31,31 @@ export const DEFAULT_LIMITS: LoadLimits = { fileBytes: 512 * 1024 * 1024, depth:
  * them. The largest known package has 152.
  */
 export const MOST_ENTRIES = 10_000;
+
+/**
+ * Values that a catalog may have, and one more for so many of its bytes. Each takes memory, however short it is; real
+ * catalogs have one in 60 bytes, their densest files one in 31.
+ */
+const FREE_VALUES = 1_000_000;
+const BYTES_OF_VALUE = 24;
+
+const TOO_DENSE = {
+  message: `the catalog has more than ${FREE_VALUES} values, and less than ${BYTES_OF_VALUE} bytes for each`,
+  hint: 'split the catalog, or remove values that are empty',
+};
+
+/** How many values may still be read. */
+type ValueRoom = NonNullable<DocumentLimits['total']>;
+
+/** Room for the values of a catalog that is read in several parts. @param threads that read it, each with its own room */
+export function valueRoom(threads = 1): ValueRoom {
+  return { left: FREE_VALUES / threads, excess: TOO_DENSE };
+}
+
+/** What says that a catalog was not read to its end, because it has too many values for its size. */
+export function densityIn(findings: readonly Finding[]): Finding | undefined {
+  return findings.find(({ message }) => message === TOO_DENSE.message);
+}
 
 /** Entries of channels, and alternatives of their ranges. */
 export function countEntries(channels: readonly Channel[]): number {
@@ -109,10 +136,12 @@ class Loader {
   readonly #bundles: Bundle[] = [];
   readonly #deprecations: Deprecations[] = [];
   readonly #others: Blob[] = [];
+  readonly #room: ValueRoom | undefined;
   #documents = 0;
 
   constructor(limits: LoadLimits, each: EachBlob, known: KnownDocuments | undefined) {
-    this.#limits = limits;
+    this.#room = limits.room ?? (limits.nodes === undefined ? valueRoom() : undefined);
+    this.#limits = this.#room ? { total: this.#room, ...limits } : limits;
     this.#each = each;
     this.#known = known;
   }
@@ -132,6 +161,7 @@ class Loader {
 
   /** Reads all documents of a file; one that is too large or not readable is a finding. */
   async file(file: SourceFile): Promise<void> {
+    if (this.#room && this.#room.left < 0) return;
     if (file.unreadable !== undefined) {
       const hint = 'every file of a catalog must be a regular file, or a link to one';
       this.#find('fbc/unreadable', file.unreadable, start(file.path), hint);
@@ -148,6 +178,7 @@ class Loader {
       );
       return;
     }
+    if (this.#room) this.#room.left += size / BYTES_OF_VALUE;
     const options = { limits: this.#limits, findings: this.#findings, known: this.#known };
     for (const { value, document } of readDocuments(file.path, pieces, options))
       this.#document(value, document);

@@ -5,7 +5,16 @@
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
-import { catalogFiles, excessText, type Loaded, load, MOST_ENTRIES } from '../../catalog/fbc/load.ts';
+import {
+  catalogFiles,
+  DEFAULT_LIMITS,
+  densityIn,
+  excessText,
+  type Loaded,
+  load,
+  MOST_ENTRIES,
+  valueRoom,
+} from '../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
@@ -50,7 +59,7 @@ export function catalogPlaces(roots: readonly string[], directory: string): Cata
  * Reads catalogs. Equal files at equal paths are the same blobs in all of them.
  *
  * @param mostEntries of a package's channels in a catalog
- * @throws PipelineError `too-large` for a package with more
+ * @throws PipelineError `too-large` for a package with more, or a catalog with too many values for its size
  */
 export async function readCatalogs(
   places: readonly CatalogPlace[],
@@ -79,19 +88,33 @@ function refuseExcess(catalog: Catalog, name: string, most: number): void {
   }
 }
 
+/**
+ * Refuses a catalog that was not read to its end.
+ *
+ * @throws PipelineError `too-large` for one with too many values for its size
+ */
+export function refuseDense(findings: readonly Finding[], name: string): void {
+  const { location, message, hint } = densityIn(findings) ?? {};
+  if (location === undefined) return;
+  const where = `${location.file}:${location.line}`;
+  throw new PipelineError('too-large', `${name}: ${where}: ${message}`, hint === undefined ? {} : { hint });
+}
+
 /** Reads a catalog file by file. Files with the same content, in any catalog, are parsed once: `kept` has them by id. */
 async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded>>): Promise<ReadCatalog> {
+  const limits = { ...DEFAULT_LIMITS, room: valueRoom() };
   const unread: Finding[] = [];
   const parts: Loaded[] = [];
   const ids: string[] = [];
   for (const file of await catalogFiles(place.source)) {
     const { id, content } = await identified(file);
-    const loaded = kept.get(id) ?? load({ files: () => Promise.resolve([content]) });
+    const loaded = kept.get(id) ?? load({ files: () => Promise.resolve([content]) }, limits);
     kept.set(id, loaded);
     ids.push(id);
     parts.push(await loaded);
   }
   for (const part of parts) unread.push(...part.findings);
+  refuseDense(unread, place.name);
   return {
     ...place,
     catalog: catalogOf(joinedBlobs(parts.map(({ blobs }) => blobs))),

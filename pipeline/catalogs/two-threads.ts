@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import { DEFAULT_LIMITS, type LoadLimits } from '../../catalog/fbc/load.ts';
+import { DEFAULT_LIMITS, type LoadLimits, valueRoom } from '../../catalog/fbc/load.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { directorySource } from '../directory.ts';
@@ -34,8 +34,10 @@ const SECOND = 2;
 /** Each thread loads, compiles and optimizes the program by itself: below about 100 MB that takes as long as is gained. */
 const LEAST = 128 << 20;
 
-/** Half of the documents each: together they have no more than one thread may. */
-export const HALF_LIMITS: LoadLimits = { ...DEFAULT_LIMITS, documents: DEFAULT_LIMITS.documents / 2 };
+/** Half of the documents and values each: together they have no more than one thread may. */
+export function halfLimits(): LoadLimits {
+  return { ...DEFAULT_LIMITS, documents: DEFAULT_LIMITS.documents / 2, room: valueRoom(2) };
+}
 
 /**
  * Shares out a directory that is large enough; undefined when one thread is faster.

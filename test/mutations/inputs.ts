@@ -162,6 +162,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     title: 'whatever for',
   },
   {
+    attack: 105,
+    without: 'room for the values of a catalog in no commit',
+    file: 'catalog/fbc/load.ts',
+    text: '(limits.nodes === undefined ? valueRoom() : undefined)',
+    instead: 'undefined',
+    test: 'test/pipeline/cli/catalog/validate.test.ts',
+  },
+  {
+    attack: 105,
+    without: 'one room for all files of a catalog',
+    file: 'pipeline/catalogs/read-catalogs.ts',
+    text: 'refuseDense(unread, place.name);',
+    instead: '',
+    test: 'test/pipeline/cli/catalog/validate.test.ts',
+  },
+  {
     attack: 102,
     without: 'room for others when bodies or messages never end',
     file: 'pipeline/server-limits.ts',

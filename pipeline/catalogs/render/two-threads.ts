@@ -9,7 +9,7 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { compareWalk } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import {
-  HALF_LIMITS,
+  halfLimits,
   inTwoThreads,
   joinedFindings,
   sharedTask,
@@ -94,7 +94,7 @@ export async function renderShare(
   const { blobs, findings } = await loadCatalog(
     source,
     { migrates: task.migrates, each: press.each },
-    HALF_LIMITS,
+    halfLimits(),
   );
   const printed = (blob: Blob): Printed => {
     const slot = press.slotOf(blob);

@@ -6,7 +6,7 @@ import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import type { Rule } from '../../../catalog/rules/rule.ts';
 import {
-  HALF_LIMITS,
+  halfLimits,
   inTwoThreads,
   joinedFindings,
   sharedTask,
@@ -58,7 +58,7 @@ function partOf(path: string): string {
  */
 export async function checkShare(task: ThreadTask, rules: readonly Rule[], thread?: Thread): Promise<Share> {
   const source = await sourceOfShare(task, thread);
-  const { findings, catalog } = await checkCatalog(source, rules, { limits: HALF_LIMITS });
+  const { findings, catalog } = await checkCatalog(source, rules, { limits: halfLimits() });
   const { packages, bundles } = catalog.blobs;
   const names = namesIn(catalog.blobs);
   return { findings, packages: packages.length, bundles: bundles.length, names };

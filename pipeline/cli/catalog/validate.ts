@@ -3,6 +3,7 @@ import { shellWord } from '../../../catalog/names.ts';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { holdsBundle } from '../../catalogs/bundle/open-directory.ts';
+import { refuseDense } from '../../catalogs/read-catalogs.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, countText, findingText, plain } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';
@@ -55,6 +56,7 @@ export const command: Command = {
     const { findings, packages, bundles } = at
       ? await verdictAt(at, cache, terminal)
       : await verdictOn(path, cache, terminal);
+    refuseDense(findings, root);
     const failed = findings.some(({ severity }) => severity === 'error');
     if (text('format') === 'json') {
       await terminal.out(`${JSON.stringify({ verdict: failed ? 'fail' : 'pass', findings }, null, 2)}\n`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { load } from '../../../catalog/fbc/load.ts';
+import { DEFAULT_LIMITS, load, valueRoom } from '../../../catalog/fbc/load.ts';
 import { locate } from '../../../catalog/fbc/model.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 
@@ -164,6 +164,25 @@ describe('limits', () => {
     };
     expect(await read(18)).toEqual([]);
     expect(await read(17)).toEqual(['a.yaml:5 the files have more values than are read of them']);
+  });
+
+  test('105: values have room that grows with the files, and what follows is not read', async () => {
+    const blob = (value: string, count: number): string => `schema: x\na: [${`${value}, `.repeat(count)}]\n`;
+    const read = async (files: Readonly<Record<string, string>>): Promise<[number, string[]]> => {
+      const room = { ...valueRoom(), left: 10 };
+      const loaded = await load(sourceOf(files), { ...DEFAULT_LIMITS, room });
+      const found = loaded.findings.map(({ message, location }) => `${location.file}: ${message}`);
+      return [loaded.blobs.others.length, found];
+    };
+    const excess = 'a.yaml: the catalog has more than 1000000 values, and less than 24 bytes for each';
+    expect(await read({ 'a.yaml': blob('0', 100), 'b.yaml': blob('0', 1) })).toEqual([0, [excess]]);
+    // As many values, and more, of files with as many bytes as real ones have.
+    const long = `"${'x'.repeat(50)}"`;
+    expect(await read({ 'a.yaml': blob(long, 100), 'b.yaml': blob(long, 100) })).toEqual([2, []]);
+    expect(await read({ 'a.yaml': blob(long, 100), 'b.yaml': blob('0', 200) })).toEqual([
+      1,
+      [excess.replace('a.yaml', 'b.yaml')],
+    ]);
   });
 
   test('documents beyond the limit are not read, and said once', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { folder } from '../../../fakes/folder.ts';
@@ -75,4 +75,22 @@ test('a directory that a commit does not hold, and --repo alone, are refused', a
   expect((await portolan(directory, 'validate', '--repo', '.', 'catalogs')).err).toContain(
     '--repo requires --commit',
   );
+});
+
+test('105: a catalog with millions of empty values is not read to its end, whatever reads it', async () => {
+  const directory = folder();
+  mkdirSync(join(directory, 'dense'));
+  const head = 'schema: olm.example\npackage: p\nname: p\n';
+  for (const file of ['a', 'b'])
+    writeFileSync(join(directory, `dense/${file}.yaml`), `${head}values:\n${'- \n'.repeat(700_000)}`);
+  for (const command of ['validate', 'audit'])
+    expect(await portolan(directory, command, 'dense')).toEqual({
+      exit: 2,
+      out: '',
+      err:
+        'portolan: dense: b.yaml:1: the catalog has more than 1000000 values, and less than 24 bytes for each\n' +
+        '  split the catalog, or remove values that are empty\n',
+    });
+  rmSync(join(directory, 'dense/b.yaml'));
+  expect((await portolan(directory, 'validate', 'dense')).err).toMatch(/^(?:PASS|FAIL): /m);
 });
