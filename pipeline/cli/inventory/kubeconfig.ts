@@ -109,10 +109,11 @@ function refuse(path: string, cluster: Json, user: Json): void {
   if ('proxy-url' in cluster) throw usage(`${path}: Portolan does not support proxy-url`);
 }
 
+/** The address of a server, without trailing slashes. Anything else than a host, a port and a path is refused. */
 function serverOf(path: string, server: string): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (url?.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === '')
-    return server.replace(/\/+$/, '');
+  const others = url && [url.username, url.password, url.search, url.hash];
+  if (url?.protocol === 'https:' && others?.every((part) => part === '')) return server.replace(/\/+$/, '');
   // The address may have a password, whatever comes before it, and a message may be public.
   const shown = JSON.stringify(server.replace(/^.*@/s, '…@'));
   throw usage(`${path}: the server of the cluster is ${shown}, expected https://HOST:PORT`);

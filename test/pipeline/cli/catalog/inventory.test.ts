@@ -303,6 +303,11 @@ describe('portolan inventory', () => {
     ],
     ['plain HTTP', { cluster: { server: 'http://127.0.0.1' } }, 'expected https://HOST:PORT'],
     [
+      'a password without a user name in the address',
+      { cluster: { server: 'https://:Bearer@127.0.0.1' } },
+      'the server of the cluster is "…@127.0.0.1"',
+    ],
+    [
       'another authority',
       {
         cluster: {
