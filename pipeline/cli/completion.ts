@@ -73,8 +73,13 @@ function completableOf({
   };
 }
 
-/** First words, and the second words of the commands that have two. */
-function wordsOf(commands: readonly Completable[]): { first: string[]; second: Map<string, string[]> } {
+interface CommandWords {
+  readonly first: readonly string[];
+  /** By first word, the second words of the commands that have two. */
+  readonly second: ReadonlyMap<string, readonly string[]>;
+}
+
+function wordsOf(commands: readonly Completable[]): CommandWords {
   const second = new Map<string, string[]>();
   for (const { words } of commands) {
     const [family = '', member] = words.split(' ');
@@ -85,9 +90,7 @@ function wordsOf(commands: readonly Completable[]): { first: string[]; second: M
 
 /** The completion script for bash, and for zsh, which supports those of bash. */
 function bashScript(commands: readonly Completable[], shell: 'bash' | 'zsh'): string {
-  const { first, second } = wordsOf(commands);
-  const members = [...second].filter(([, all]) => all.length > 0);
-  const isCommand = (words: string): boolean => commands.some((one) => one.words === words);
+  const words = wordsOf(commands);
   const lines = [
     `# Completions of portolan for ${shell}.`,
     ...(shell === 'zsh' ? ['autoload -Uz bashcompinit && bashcompinit'] : []),
@@ -95,42 +98,21 @@ function bashScript(commands: readonly Completable[], shell: 'bash' | 'zsh'): st
     `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"`,
     `  local first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" command options=""`,
     '  COMPREPLY=()',
-    `  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${['help', ...first].join(' ')}" -- "$current")); return; fi`,
+    `  if [ "$COMP_CWORD" -eq 1 ]; then ${replyWith(['help', ...words.first])}; return; fi`,
     '  if [ "$COMP_CWORD" -eq 2 ]; then',
     '    case "$first" in',
-    ...members
-      .filter(([family]) => !isCommand(family))
-      .map(
-        ([family, all]) =>
-          `      ${family}) COMPREPLY=($(compgen -W "${all.join(' ')}" -- "$current")); return ;;`,
-      ),
-    `      help) COMPREPLY=($(compgen -W "${first.join(' ')}" -- "$current")); return ;;`,
-    `      completion) COMPREPLY=($(compgen -W "${SHELLS.join(' ')}" -- "$current")); return ;;`,
+    ...secondWordCases(commands, words),
     '    esac',
     '  fi',
     '  case "$first $second" in',
-    ...(members.length > 0
-      ? [
-          `    ${members.flatMap(([family, all]) => all.map((member) => `"${family} ${member}"`)).join('|')}) command="$first $second" ;;`,
-        ]
-      : []),
+    ...twoWordCases(words),
     '    *) command="$first" ;;',
     '  esac',
     '  case "$command $previous" in',
-    ...commands.flatMap(({ words, options }) =>
-      options
-        .filter(({ choices }) => choices.length > 0)
-        .map(
-          ({ name, choices }) =>
-            `    "${words} --${name}") COMPREPLY=($(compgen -W "${choices.join(' ')}" -- "$current")); return ;;`,
-        ),
-    ),
+    ...valueCases(commands),
     '  esac',
     '  case "$command" in',
-    ...commands.map(
-      ({ words, options }) =>
-        `    "${words}") options="${options.map(({ name }) => `--${name}`).join(' ')}" ;;`,
-    ),
+    ...optionCases(commands),
     '  esac',
     '  case "$current" in',
     '    -*) COMPREPLY=($(compgen -W "$options" -- "$current")) ;;',
@@ -140,6 +122,44 @@ function bashScript(commands: readonly Completable[], shell: 'bash' | 'zsh'): st
     'complete -o filenames -F _portolan portolan',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** A command of bash that offers those of the words that begin like the current one. */
+function replyWith(words: readonly string[]): string {
+  return `COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$current"))`;
+}
+
+/** What follows each first word that is not a command by itself: behind a command, an operand may stand. */
+function secondWordCases(commands: readonly Completable[], { first, second }: CommandWords): string[] {
+  const isCommand = (word: string): boolean => commands.some(({ words }) => words === word);
+  const families = [...second].filter(([family, members]) => members.length > 0 && !isCommand(family));
+  return [...families, ['help', first] as const, ['completion', SHELLS] as const].map(
+    ([word, next]) => `      ${word}) ${replyWith(next)}; return ;;`,
+  );
+}
+
+/** Tells commands of two words from a command and its operand. */
+function twoWordCases({ second }: CommandWords): string[] {
+  const commands = [...second].flatMap(([family, members]) =>
+    members.map((member) => `"${family} ${member}"`),
+  );
+  return commands.length > 0 ? [`    ${commands.join('|')}) command="$first $second" ;;`] : [];
+}
+
+/** The values of options that have fixed ones. */
+function valueCases(commands: readonly Completable[]): string[] {
+  return commands.flatMap(({ words, options }) =>
+    options
+      .filter(({ choices }) => choices.length > 0)
+      .map(({ name, choices }) => `    "${words} --${name}") ${replyWith(choices)}; return ;;`),
+  );
+}
+
+function optionCases(commands: readonly Completable[]): string[] {
+  return commands.map(
+    ({ words, options }) =>
+      `    "${words}") options="${options.map(({ name }) => `--${name}`).join(' ')}" ;;`,
+  );
 }
 
 /** The completion script for fish. */
