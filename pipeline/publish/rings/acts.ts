@@ -130,6 +130,7 @@ interface Promotion {
   readonly tag: string;
   readonly image: RingImage;
   readonly act: Act;
+  /** Whether the catalog of a commit has a bundle: a hold may be on a bundle alone. */
   readonly has: RingQuestions['has'];
 }
 
@@ -144,48 +145,61 @@ export async function withPromotion(
   state: RingState,
   { rings, tag, image, act, has }: Promotion,
 ): Promise<{ readonly state: RingState; readonly missing: number }> {
-  const last = rings.findIndex((ring) => ring.tag === tag);
-  if (last < 1) {
-    const known = rings.slice(1).map((ring) => ring.tag);
-    throw new PipelineError('usage', `${tag} is not a ring that can be opened`, {
-      hint: `rings: ${known.join(', ')}`,
-    });
-  }
-  const hold = await holdOf(state.holds, image.commit, has);
-  if (hold) {
-    throw new PipelineError('denied', `${image.commit.slice(0, 12)} is ${heldWords(hold)}`, {
-      hint: `release it first: portolan ring hold ${[state.catalog, ...heldOptions(hold)].map(shellWord).join(' ')} --release --reason TEXT`,
-    });
-  }
-  const opening = rings.slice(1, last + 1);
+  const opening = ringsUpTo(tag, rings);
+  await refuseHeld(state, image, has);
   const isOpen = opening.every(({ name }) =>
     state.opened.some((one) => one.ring === name && one.early && isSameImage(one, image)),
   );
   if (isOpen) return { state, missing: 0 };
   const needed = Math.max(...opening.map(({ approvals }) => approvals));
-  const ring = rings[last]?.name ?? '';
-  const approvals = withApproval(state.approvals, { ring, ...imageOf(image), ...act });
-  const said = new Set(
-    approvals.filter((one) => one.ring === ring && isSameImage(one, image)).map(({ by }) => by),
-  );
-  // A person has looked at it: from now on this clock counts.
-  const seen: RingState = { ...state, clock: act.at };
-  if (said.size < needed) {
-    const event = { what: 'approved', ring, commit: image.commit, ...act } as const;
-    return { state: { ...seen, approvals, events: [...seen.events, event] }, missing: needed - said.size };
+  const approval: Approval = { ring: opening.at(-1)?.name ?? '', ...imageOf(image), ...act };
+  const approvals = withApproval(state.approvals, approval);
+  const people = new Set(approvals.filter((one) => isSameRequest(one, approval)).map(({ by }) => by));
+  // The latest look may have had a clock that was ahead: what a person does sets it back.
+  const timed: RingState = { ...state, clock: act.at };
+  if (people.size < needed) {
+    const event = { what: 'approved', ring: approval.ring, commit: image.commit, ...act } as const;
+    return {
+      state: { ...timed, approvals, events: [...timed.events, event] },
+      missing: needed - people.size,
+    };
   }
-  const by = [...said].join(', ');
+  const by = [...people].join(', ');
   const opened = opening.reduce(
     (before, { name }) => withOpening(before, { ring: name, ...imageOf(image), ...act, by, early: true }),
-    seen,
+    timed,
   );
   return { state: opened, missing: 0 };
 }
 
-/** One word of each person for each image. */
+/**
+ * The rings up to the one with a tag, without the first: publishes go there directly.
+ *
+ * @throws PipelineError `usage` if no such ring has the tag
+ */
+function ringsUpTo(tag: string, [, ...later]: readonly RingPlace[]): RingPlace[] {
+  const last = later.findIndex((ring) => ring.tag === tag);
+  if (last >= 0) return later.slice(0, last + 1);
+  throw new PipelineError('usage', `${tag} is not a ring that can be opened`, {
+    hint: `rings: ${later.map((ring) => ring.tag).join(', ')}`,
+  });
+}
+
+async function refuseHeld(state: RingState, { commit }: RingImage, has: RingQuestions['has']): Promise<void> {
+  const hold = await holdOf(state.holds, commit, has);
+  if (!hold) return;
+  throw new PipelineError('denied', `${commit.slice(0, 12)} is ${heldWords(hold)}`, {
+    hint: `release it first: portolan ring hold ${[state.catalog, ...heldOptions(hold)].map(shellWord).join(' ')} --release --reason TEXT`,
+  });
+}
+
+/** The approvals with another one, of which each person has one for an image and a ring. */
 function withApproval(approvals: readonly Approval[], approval: Approval): Approval[] {
-  const others = approvals.filter(
-    (one) => one.ring !== approval.ring || one.by !== approval.by || !isSameImage(one, approval),
-  );
+  const others = approvals.filter((one) => one.by !== approval.by || !isSameRequest(one, approval));
   return [...others, approval];
+}
+
+/** Whether both approve that one ring opens for one image. */
+function isSameRequest(one: Approval, other: Approval): boolean {
+  return one.ring === other.ring && isSameImage(one, other);
 }
