@@ -249,8 +249,8 @@ function annotated(files: readonly ManifestFile[]): Annotated | undefined {
 }
 
 /**
- * The package that the files of `metadata/`, by name, make the bundle a part of, and where; undefined when none of
- * them holds annotations of a bundle, or those name no package.
+ * The package that the annotations in `metadata/` name, and where; undefined when no file there holds annotations of a
+ * bundle, or those name no package.
  */
 export function packageNamedIn(
   files: readonly ManifestFile[],

@@ -90,11 +90,11 @@ export function groupsAsCatalog(groups: readonly ImageGroup[]): CatalogImages {
  *
  * @param found what nodes can pull of the groups, in their order
  */
-export function groupReadiness(groups: readonly ImageGroup[], { bundles }: Readiness): GroupReadiness {
+export function groupReadiness(groups: readonly ImageGroup[], { bundles: found }: Readiness): GroupReadiness {
   return {
     total: groups.length,
-    ready: bundles.filter(({ missing }, i) => missing.length === 0 && !groups[i]?.isPartial).length,
-    lacking: bundles
+    ready: found.filter(({ missing }, i) => missing.length === 0 && !groups[i]?.isPartial).length,
+    lacking: found
       .filter(({ missing }) => missing.length > 0)
       .map(({ name, missing }) => ({ name, missing })),
   };

@@ -24,7 +24,7 @@ interface InstalledWay {
 export interface NewStep extends InstalledWay {
   readonly to: Bundle;
   /** To whom it is new: what is upgraded, or what comes there by other upgrades that are new. */
-  readonly by: Installed;
+  readonly newTo: Installed;
 }
 
 /** The states of a catalog between which upgrades are new. */
@@ -86,7 +86,7 @@ function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): G
       // From where it came to before as well, others say what is new.
       if (at !== start && (names.has(name) || (was && formerFrom(start, was).has(name)))) break;
       names.add(name);
-      yield { ...at, to, by: start.installed };
+      yield { ...at, to, newTo: start.installed };
       at = { ...start, installed: installedOf(to) };
     }
   }

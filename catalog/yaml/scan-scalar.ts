@@ -29,7 +29,12 @@ interface PlainScalar {
   readonly brokeLine: boolean;
 }
 
-/** Reads a plain scalar. @param least the least indentation of the scalar's further lines in a block collection */
+/**
+ * Reads a plain scalar.
+ *
+ * @param least the least indentation of the scalar's further lines in a block collection
+ * @param inFlow whether it is in a flow collection, whose `,`, `]` and `}` end it
+ */
 export function scanPlain(cursor: Cursor, least: number, inFlow: boolean): PlainScalar {
   const { text } = cursor;
   let value = '';
@@ -71,8 +76,10 @@ function endOfPlainRun(text: string, from: number, inFlow: boolean): number {
 }
 
 /**
- * Passes line breaks and the white space behind them, and returns what they turn into
- * inside a scalar.
+ * Passes line breaks and the white space behind them.
+ *
+ * @param least the least indentation of the lines: no tab may stand before it
+ * @returns what the breaks turn into inside a scalar
  */
 function passFoldedBreaks(cursor: Cursor, least: number): string {
   const first = cursor.passBreak();
@@ -85,6 +92,7 @@ function passFoldedBreaks(cursor: Cursor, least: number): string {
     } else if (isBlank(c)) cursor.at++;
     else break;
   }
+  // U+2028 and U+2029 are never folded.
   if (first !== '\n') return first + more;
   return more === '' ? ' ' : more;
 }

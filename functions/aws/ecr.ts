@@ -149,7 +149,7 @@ function lifecyclePolicy(repository: string, rules: readonly KeepRule[]): string
 // old images.
 
 /**
- * A registry client that makes missing repositories in ECR.
+ * A registry client that makes missing repositories in ECR, gives them rules for old images, and deletes by ECR's API.
  *
  * @throws PipelineError `denied` from `putBlob` if the role may not
  */

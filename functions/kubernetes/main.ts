@@ -38,7 +38,11 @@ async function main(): Promise<number> {
   }
 }
 
-/** Opens the host's connections. The database may start later than this process, so it is tried again for a while. */
+/**
+ * Opens the host's connections. The database may start later than this process, so it is tried again for a while.
+ *
+ * @param supervises whether this process looks after messages whose worker died
+ */
 async function openWhenReady(supervises: boolean): Promise<Host> {
   const read = settings();
   for (const until = Date.now() + WAITING; ; ) {

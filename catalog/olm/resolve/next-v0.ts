@@ -219,7 +219,7 @@ function whyBlocked(node: Node): string {
   return types.size > 0 ? `nothing satisfies its ${[...types].join(' and ')}` : 'it conflicts with itself';
 }
 
-/** Why OLM v0 never offers the next bundle: names an entry that skips it, one that OLM v0 itself knows if there is any. */
+/** Why OLM v0 never offers the next bundle: an entry skips it. Names the entry if OLM v0 knows it. */
 function skippedText(lane: Lane, skipped: Node): string {
   const skipper = namingOf(lane.entries)
     .skipping(skipped.name)

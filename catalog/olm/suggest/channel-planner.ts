@@ -27,7 +27,7 @@ interface KnownChannel extends ChannelMembers {
   readonly followed: Followers;
 }
 
-/** Whether an upgrade from one version to another skips over no stop. */
+/** Whether an upgrade skips over no stop: a version that every upgrade from below it must go to first. */
 type NoStop = (from: Version, to: Version) => boolean;
 
 /** Why a channel is not planned. */
@@ -218,6 +218,7 @@ function versionsOf(all: readonly Installed[]): Version[] {
   return all.flatMap(({ version }) => (version ? [version] : []));
 }
 
+/** Names of the places at stops. */
 function atStops(places: readonly Place[], stops: readonly Version[]): string[] {
   return places
     .filter(({ version }) => version && stops.some((stop) => compareVersions(stop, version) === 0))

@@ -37,12 +37,14 @@ export function orderedPlaces({ ofPackage, names, channel, published, head, isCa
   const bundles = [...new Set(names)].map((name) => bundleOf(ofPackage, name));
   const known = new Set(names);
   const entries = channel?.entries ?? [];
+  // Of what is not in the channel, only the name is certain.
   const absent = namedBy(entries, published)
     .filter(({ name }) => !known.has(name))
     .map(({ name, version }): Place => {
       const own = ofPackage.bundles.get(name)?.version ?? version;
       return { name, version: own ?? guessed(name), isCandidate: false, byName: true, byVersion: false };
     });
+  // Ranges also reach versions that nobody names: the bound, under a made-up name, stands for them.
   const bounds = boundsIn(entries)
     .map((version): Place => {
       const name = `${ofPackage.name}.v${formatVersion(version)}`;

@@ -187,7 +187,10 @@ class ChangesTold {
   }
 }
 
-/** Finds, for a new upgrade, the paths that clusters took before from the same version: lists of bundle names. */
+/**
+ * Finds, for an upgrade that is new to clusters which reach its start by other new upgrades, the paths that those clusters
+ * took before: lists of bundle names.
+ */
 function formerPathsTo(
   before: World,
   change: Change,
@@ -196,16 +199,16 @@ function formerPathsTo(
   const keyOf = ({ olm, channel }: Way, from: string, to: string): string =>
     JSON.stringify([olm, channel, from, to]);
   const steps = newSteps({ before, after: change.after }, installedWays(change, name)).filter(
-    ({ by, installed }) => by.name !== installed.name,
+    ({ newTo, installed }) => newTo.name !== installed.name,
   );
   const byEdge = groupedBy(steps, (step) => keyOf(step, step.installed.name, step.to.name));
   return ({ from, to }, way) =>
-    (byEdge.get(keyOf(way, from.name, to.name)) ?? []).flatMap(({ by, ...step }) => {
-      const start = { ...step, installed: by };
+    (byEdge.get(keyOf(way, from.name, to.name)) ?? []).flatMap(({ newTo, ...step }) => {
+      const start = { ...step, installed: newTo };
       const following = { ...start, onlyChannel: start.channel !== '' };
       // A cluster that got an error before is not worse off.
-      if (upgradePathOf(before.foresight, following, by).next.kind === 'fails') return [];
-      return [[by.name, ...[...stepsFrom(before, start)].map((bundle) => bundle.name)]];
+      if (upgradePathOf(before.foresight, following, newTo).next.kind === 'fails') return [];
+      return [[newTo.name, ...[...stepsFrom(before, start)].map((bundle) => bundle.name)]];
     });
 }
 

@@ -81,7 +81,7 @@ export const rules: readonly Rule[] = [
           const { bundle, version, written } = head;
           const place = { package: name, channel: was.name };
           const { arrives } = after.foresight.v0(place, { name: bundle.name, version });
-          // A way that both versions lack is reported as such.
+          // Where the catalog's version has no way either, other rules report that.
           if (arrives || !after.foresight.v0(place, bundle).arrives) continue;
           const message = `under OLM v0 ${shortName(bundle)} can no longer reach the head of ${channelText(was.name, name)}: its ClusterServiceVersion has version ${written}, which no skipRange on the way covers`;
           report(message, placeOfHead(channel), {

@@ -198,7 +198,7 @@ function statesFrom(
   return same.length > 0 ? same : near;
 }
 
-/** Whether a path names no version of the platform, or that of a catalog. */
+/** Whether a path names no version of the platform, or that of a catalog, or the catalog has none. */
 function mayRender(path: string, catalog: string): boolean {
   const names = path.replace(FORMAT, '').split('/');
   const minors = names.flatMap((name) => minorOfCatalog(name) ?? []);

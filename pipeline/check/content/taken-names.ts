@@ -105,7 +105,7 @@ interface Elsewhere extends Omit<TakenNames, 'findings'> {
   readonly owners: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** The packages of other catalogs on the same clusters, by catalog, and which of these could not be read. */
+/** The packages of the other catalogs that the policy and the request name, and which of these could not be read. */
 async function namesElsewhere(
   { scene: { objects, policy }, trees }: Pull,
   { registry, store, otherCatalogs }: NameSources,
@@ -115,8 +115,7 @@ async function namesElsewhere(
     objects,
     trees,
     policy,
-    // A package of bundle directories alone is in no catalog yet.
-    catalogs: catalogs.length > 0 ? catalogs : [NO_CATALOG],
+    catalogs: catalogs.length > 0 ? catalogs : [NOT_YET],
     registry,
     store,
     instead: {
@@ -143,4 +142,5 @@ async function namesElsewhere(
   return { owners, unchecked, incomplete };
 }
 
-const NO_CATALOG = 'catalog';
+/** Stands for the catalog of packages that are in none yet: for no catalog, `readCompanions` reads nothing. */
+const NOT_YET = 'catalog';

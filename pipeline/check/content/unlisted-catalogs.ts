@@ -169,7 +169,9 @@ async function readingOf(
   const home = units.find(({ root }) => root !== path && isWithin(path, root));
   const entry = home && (await entryAt(objects, tree, path));
   if (!entry || isTree(entry.mode)) return undefined;
-  const [file] = await loadedFiles(objects, tree, { ...home, ...entry, path, package: undefined });
+  // As a part of the catalog, it is loaded unless an ignore file leaves it out.
+  const part: CatalogUnit = { ...home, ...entry, path, package: undefined };
+  const [file] = await loadedFiles(objects, tree, part);
   if (!file) return undefined;
   const info = whyUnreadable(entry.mode) === undefined ? await objects.info(entry.id) : undefined;
   if (info && info.size > limits.fileBytes) return { file, home, why: 'it is too large', hasBlobs: false };

@@ -3,7 +3,7 @@ import { compareMinors, minorOfCatalog } from '../../../catalog/fbc/openshift.ts
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { quoted } from '../../../catalog/names.ts';
-import { rule } from '../../../catalog/rules/graph/package-removed.ts';
+import { rule as packageRemoved } from '../../../catalog/rules/graph/package-removed.ts';
 import type { CatalogUnit } from '../../change/unit.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { severitiesOf } from '../../policy/severity.ts';
@@ -89,11 +89,14 @@ export function underNewNames(base: Units, renamed: readonly RenamedCatalog[]): 
   );
 }
 
-/** A warning for each: clusters look for an index image by its name. */
+/**
+ * A warning for each. Clusters of the old name lose every package, so it is of the rule about removed packages. It is never
+ * an error: the packages are still there under the new name, and the clusters' owners may have moved.
+ */
 export function renamedFindings(renamed: readonly RenamedCatalog[], policy: Policy): Finding[] {
-  if (severitiesOf(policy)(rule) === 'off') return [];
+  if (severitiesOf(policy)(packageRemoved) === 'off') return [];
   return renamed.map(({ from, to, root }) => ({
-    rule: rule.id,
+    rule: packageRemoved.id,
     severity: 'warning',
     message: `catalog ${quoted(from)} is renamed to ${quoted(to)}: clusters that use ${quoted(from)} get no more updates`,
     location: { file: root, line: 1, column: 1 },

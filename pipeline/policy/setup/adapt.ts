@@ -26,7 +26,7 @@ export function adaptWorkflow(name: string, text: string, wishes: WorkflowWishes
       "paths: ['catalogs/**', 'operators/**']",
       () => `paths: [${pathFilters(wishes).map(quoted).join(', ')}]`,
     );
-  return trigger === 'workflow_run' ? unprivileged(name, placed) : placed;
+  return trigger === 'workflow_run' ? startedByReview(name, placed) : placed;
 }
 
 /** Portolan from another repository or commit, where it is an action and where it is cloned. */
@@ -41,8 +41,11 @@ const TARGET = / {2}pull_request_target:\n( {4}types: \[[^\]]*\]\n)/;
 const TYPES =
   '    types: [opened, synchronize, reopened, closed, edited, ready_for_review, converted_to_draft, labeled, unlabeled]\n';
 
-/** The pull request's own workflow has no rights and does nothing; its end starts the gate on the default branch. */
-function unprivileged(name: string, text: string): string {
+/**
+ * Moves the trigger of pull requests from the gate to `portolan-review.yml`, which has no permissions and does nothing. Its
+ * end starts the gate, on the default branch.
+ */
+function startedByReview(name: string, text: string): string {
   if (name === 'portolan.yml') return text.replace(TARGET, '');
   if (name === 'portolan-review.yml') return text.replace('on:\n', `on:\n  pull_request:\n${TYPES}`);
   return text;

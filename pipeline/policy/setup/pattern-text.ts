@@ -38,7 +38,7 @@ export function patternOf(shape: Shape, repository: Repository): string {
   // Below the catalog's or the package's own folder, everything is the catalog's where nothing else is there.
   const named = folders.findLastIndex(({ kind }) => kind !== 'name');
   for (let depth = Math.max(1, named + 1); depth <= folders.length; depth++) {
-    if (isAllCatalog(shape, depth, repository))
+    if (haveOnlyCatalogs(shape, depth, repository))
       return [...folders.slice(0, depth).map(partText), '**'].join('/');
   }
   return [...folders.map(partText), fileText(shape, repository)].join('/');
@@ -57,8 +57,13 @@ export function partText(part: Part): string {
   }
 }
 
-/** Whether all files of these folders belong to the catalog, and there are several. */
-function isAllCatalog(
+/**
+ * Whether only files of the catalog are in the folders of a shape's files, and one folder has several: the pattern of a
+ * single file names it.
+ *
+ * @param depth how many names of a path are the folder's
+ */
+function haveOnlyCatalogs(
   { files }: Shape,
   depth: number,
   { isOther, isDouble, byFolder, whole }: Repository,
@@ -67,6 +72,7 @@ function isAllCatalog(
   const folders = new Set(files.map(({ path }) => path.split('/').slice(0, depth).join('/')));
   let isMany = false;
   for (const folder of folders) {
+    // Files such as `.indexignore` belong to no catalog.
     const inside = (byFolder.get(folder) ?? []).filter((path) => !path.split('/').at(-1)?.startsWith('.'));
     isMany ||= inside.length > 1;
     const isForeign = (path: string): boolean =>
