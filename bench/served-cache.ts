@@ -65,7 +65,8 @@ async function unpacked(packages: string): Promise<string> {
   const read = (digest: string) => JSON.parse(readFileSync(blob(digest), 'utf8'));
   const blob = (digest: string): string => join(layout, 'blobs', digest.replace(':', '/'));
   const index = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8'));
-  const [list] = index.manifests;
+  // The record of the published commit has no tag.
+  const list = index.manifests.find((one: { readonly annotations?: object }) => one.annotations);
   const { layers } = read(read(list.digest).manifests[0].digest);
   for (const { digest } of layers) execFileSync('tar', ['-xf', blob(digest), '-C', root]);
   return root;
