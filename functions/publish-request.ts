@@ -49,7 +49,7 @@ export type AskAnswer =
   | { readonly status: 400 | 403 | 422 | 503; readonly body: { readonly error: string } };
 
 /** What is published now: the commit that was asked for, or one that came after it. */
-export interface Answered {
+interface Answered {
   readonly published: true;
   readonly receipt: unknown;
   /** Texts by file name. */

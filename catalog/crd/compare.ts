@@ -30,7 +30,7 @@ export interface CompareOptions {
 }
 
 /** The keywords that a node says by itself. */
-export type Keywords = ReadonlyMap<string, unknown>;
+type Keywords = ReadonlyMap<string, unknown>;
 
 type Comparison = (a: unknown, b: unknown, options: CompareOptions) => string | undefined;
 

@@ -5,7 +5,7 @@
 import type { Entry } from './model.ts';
 
 /** Positions in a list of entries, ascending. */
-export type Positions = readonly number[];
+type Positions = readonly number[];
 
 export interface Naming {
   /** The entries that replace a bundle of that name. */

@@ -89,14 +89,14 @@ interface Pinned {
 /** Writes pins into a text. Line ends, comments, quotes and order stay as they are. */
 export function pinReferences(text: string, pins: readonly Pin[]): Pinned {
   const lines = text.split('\n');
-  const commented = !/^\s*\{/.test(text.slice(0, SNIFF));
+  const mayHaveNotes = !/^\s*\{/.test(text.slice(0, SNIFF));
   const refused: { readonly pin: Pin; readonly alias: string | undefined }[] = [];
   const anchors = new Set<string>();
   // From the end of each line to its beginning, so that places stay right.
   const ordered = unique(pins).sort((a, b) => a.line - b.line || b.column - a.column);
   for (const pin of ordered) {
     const line = lines[pin.line - 1] ?? '';
-    const replaced = pinLine(line, pin, commented);
+    const replaced = pinLine(line, pin, mayHaveNotes);
     if (replaced === undefined) refused.push({ pin, alias: aliasAt(line, pin) });
     else {
       lines[pin.line - 1] = replaced;
@@ -127,8 +127,10 @@ function unique(pins: readonly Pin[]): Pin[] {
 /**
  * A line with the pin in the place of the reference at its column; undefined if the reference is not there, as when it is
  * written in parts.
+ *
+ * @param mayHaveNotes whether the text's format has comments
  */
-function pinLine(line: string, pin: Pin, commented: boolean): string | undefined {
+function pinLine(line: string, pin: Pin, mayHaveNotes: boolean): string | undefined {
   const start = pin.column - 1;
   // An anchor or a tag may stand before the text.
   const properties = /^(?:[&!][^\s,[\]{}]*\s+)*/.exec(line.slice(start))?.[0].length ?? 0;
@@ -140,7 +142,7 @@ function pinLine(line: string, pin: Pin, commented: boolean): string | undefined
   const rest = line.slice(to);
   // A longer plain text that only begins like this is another reference.
   if (quote === '' ? !/^(?:[\s,\]}]|$)/.test(rest) : !rest.startsWith(quote)) return undefined;
-  return line.slice(0, from) + pin.pinned + (commented ? withNote(rest, quote, pin.note) : rest);
+  return line.slice(0, from) + pin.pinned + (mayHaveNotes ? withNote(rest, quote, pin.note) : rest);
 }
 
 /** Adds a comment behind what ends the value, when nothing else stands on the line. */

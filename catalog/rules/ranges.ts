@@ -10,7 +10,7 @@ export interface RangedChannel {
   readonly ranged: readonly RangedEntry[];
 }
 
-export interface RangedEntry {
+interface RangedEntry {
   readonly channel: Channel;
   readonly entry: Entry;
   readonly range: VersionRange;

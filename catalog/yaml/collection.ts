@@ -115,7 +115,11 @@ export function* flowPairs(scanner: Scanner, pairs: YamlPair[]): Filling {
   }
 }
 
-/** Whether another entry of a flow collection follows; passes the comma before it, or the bracket at the end. */
+/**
+ * Whether another entry of a flow collection follows; passes the comma before it, or the bracket at the end.
+ *
+ * @param first whether it would be the first entry, which has no comma before it
+ */
 function hasMore(
   scanner: Scanner,
   end: 'flow-sequence-end' | 'flow-mapping-end',

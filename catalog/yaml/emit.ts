@@ -82,6 +82,7 @@ class Emitter {
     else this.#mapping(value, indent, true);
   }
 
+  /** @param onLine whether the first entry goes on the line that is begun */
   #mapping(value: JsonObject, indent: number, onLine: boolean): void {
     this.#descend();
     let begun = onLine;
@@ -122,6 +123,7 @@ class Emitter {
     this.#node(value, indent + 2);
   }
 
+  /** @param onLine whether the first item goes on the line that is begun */
   #list(items: JsonList, indent: number, onLine: boolean): void {
     this.#descend();
     let begun = onLine;

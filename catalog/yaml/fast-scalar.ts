@@ -295,6 +295,7 @@ interface BlockText {
  * The lines of a block scalar.
  *
  * @param fixed the indentation when the header gives it, else 0 and the first line decides
+ * @param parent the column of the enclosing block collection
  */
 function readBlockLines(fixed: number, parent: number, isFolded: boolean): BlockText {
   let width = fixed;

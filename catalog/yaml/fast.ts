@@ -130,6 +130,7 @@ const MAPPING = 1;
 /** Called out of a table for the reason that scalars are. */
 const COLLECTIONS: readonly ((column: number, firstColon: number) => unknown)[] = [readSequence, readMapping];
 
+/** @param firstColon where the first key ends; -1 for a sequence */
 function readCollection(kind: number, column: number, firstColon: number): unknown {
   if (++depth > MAX_DEPTH) throw LEAVE;
   const collection = COLLECTIONS[kind]!(column, firstColon);

@@ -52,7 +52,11 @@ function followsNumber(text: string, at: number): boolean {
   return false;
 }
 
-/** The digits from `from` on as a number, which overflows as an int64 does. */
+/**
+ * The digits from `from` on as a number, which overflows as an int64 does.
+ *
+ * @param inside whether they go on a number, of which a 1 stands for the digits before
+ */
 function digitsAt(text: string, from: number, inside: boolean): { value: bigint; length: number } {
   let value = inside ? 1n : 0n;
   let length = 0;

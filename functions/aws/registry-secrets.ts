@@ -19,7 +19,8 @@ type ReaderOf = (name: string) => Kept;
  * Credentials from the secret `PREFIX/HOST`, such as `portolan/registries/quay.io`; a port is written after `_`.
  *
  * @param elsewhere for hosts without a secret
- * @param options `readerOf` reads a secret by its name, undefined when there is none; `now` in ms
+ * @param readerOf reads a secret by its name, undefined when there is none
+ * @param now gives the time, in ms
  * @throws PipelineError from its functions: `usage` for a secret that is not a credential
  */
 export function secretCredentials(

@@ -6,7 +6,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 
 /** The place of a value in a reply. */
-export interface Place {
+interface Place {
   /** The forge's name in messages. */
   readonly forge: string;
   /** `GET /path`. */

@@ -40,10 +40,14 @@ interface Run {
   readonly conclusion: string | null;
 }
 
-/** A check may run several times at a commit: one failed run fails it. */
-function stateOf({ name }: RequiredCheck, runs: readonly Run[], others: boolean): CheckState {
+/**
+ * A check may run several times at a commit: one failed run fails it.
+ *
+ * @param isNamed whether any app has a check of this name at the commit
+ */
+function stateOf({ name }: RequiredCheck, runs: readonly Run[], isNamed: boolean): CheckState {
   if (runs.length === 0) {
-    const why = others ? 'was created by another app than the one in the policy' : 'does not exist yet';
+    const why = isNamed ? 'was created by another app than the one in the policy' : 'does not exist yet';
     return { name, state: 'waiting', why };
   }
   if (runs.some(({ status }) => status !== 'completed'))

@@ -35,7 +35,7 @@ interface DriftPorts {
   readonly registry: Registry;
 }
 
-export interface DriftRequest {
+interface DriftRequest {
   /** Id of the branch's tip. */
   readonly commit: string;
   readonly policy: Policy;

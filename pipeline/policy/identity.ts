@@ -61,7 +61,7 @@ export interface Directory {
 export const EMPTY_DIRECTORY: Directory = { accounts: new Map(), teams: new Map() };
 
 /** A list of owners with teams opened, and what of the list does not count. */
-export interface People {
+interface People {
   readonly people: readonly Person[];
   /** Why an entry does not count, in words. */
   readonly ignored: readonly string[];

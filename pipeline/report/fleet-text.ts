@@ -46,7 +46,7 @@ function isWorthALine({ outcomes }: PackageFleet): boolean {
 const QUIET: ReadonlySet<OutcomeName> = new Set(['upgrades', 'unchanged', 'head', 'not-reached']);
 
 /** `1,480`. */
-export function countText(count: number): string {
+function countText(count: number): string {
   return count.toLocaleString('en-US');
 }
 

@@ -11,7 +11,7 @@ import { REQUIRING, type Requirement, RequirementError, requirementOf } from './
 import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog, spend } from './snapshot.ts';
 
 /** A requirement that cannot be read. */
-export interface Unreadable {
+interface Unreadable {
   /** Name of the bundle that has it. */
   readonly bundle: string;
   /** As the resolver words it. */

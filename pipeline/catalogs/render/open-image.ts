@@ -32,9 +32,6 @@ export interface OpenImage {
   readonly hasServer: boolean;
   /**
    * Calls `use` with the image's files, of which the content of the wanted ones can be read.
-   *
-   * @param within folder, without a slash before it, that all wanted files are in: layers that the
-   *   image's history places elsewhere are not fetched
    */
   readonly unpack: <T>(
     wanted: (path: string) => boolean,

@@ -198,7 +198,7 @@ function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
   const owners = peopleOf(change.owners.identities, given);
   // If the author is the only admin, an owner must be another person.
   const others = hasOnlyAdmin(policy) ? owners.filter((owner) => !includes(given.admins, owner)) : owners;
-  const demands = demandsOnPackage(change, { ...given, owned: others.length > 0 });
+  const demands = demandsOnPackage(change, { ...given, hasOwners: others.length > 0 });
   const decided = decideDemands(given, { subject, classes, owners, demands });
   const unnamed = ownersMissing(given, change);
   if (!unnamed) return decided;

@@ -66,7 +66,7 @@ interface Changed {
 export type BothChanges = Pick<Changed, 'change' | 'committed'>;
 
 /** Looks up accounts and their reviews. */
-export interface Known {
+interface Known {
   /** For the change itself, and for what the merge commits, whose approvals are of the same reviews. */
   readonly own: KnownReviews;
   readonly committed: KnownReviews;

@@ -67,13 +67,13 @@ interface DemandContext {
   /** How many clusters the merge reaches; undefined where no fleet is known. */
   readonly reach: Reach | undefined;
   /** Whether the package has owners who can be asked. */
-  readonly owned: boolean;
+  readonly hasOwners: boolean;
 }
 
 /** The approvals that a change of a package needs. */
 export function demandsOnPackage(change: PackageChange, context: DemandContext): Demand[] {
   const classes = [...change.classes];
-  const demands = classes.map((one) => forOwned(demandOf(one, context), context.owned));
+  const demands = classes.map((one) => forOwned(demandOf(one, context), context.hasOwners));
   // Every class needs an owner's support. A new package has no owner, so an admin must approve.
   demands.push({ anyOf: [ONE_OWNER], otherAdmin: false, why: WORDS[classes[0] ?? 'edit-graph'] });
   if (change.classes.has('prune') && context.prunesRefused.has(change.name)) {
@@ -82,7 +82,7 @@ export function demandsOnPackage(change: PackageChange, context: DemandContext):
   if (change.classes.has('ownership') && removesOwners(change, context.author)) {
     demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes owners' });
   }
-  demands.push(...demandsOfReach(context).map((demand) => forOwned(demand, context.owned)));
+  demands.push(...demandsOfReach(context).map((demand) => forOwned(demand, context.hasOwners)));
   return demands;
 }
 
@@ -109,8 +109,8 @@ function reachText(reach: Reach): string {
 }
 
 /** An owner in addition to an admin is not needed if there is no owner. */
-function forOwned(demand: Demand, owned: boolean): Demand {
-  if (owned) return demand;
+function forOwned(demand: Demand, hasOwners: boolean): Demand {
+  if (hasOwners) return demand;
   const anyOf = demand.anyOf.map(({ owners, admins }) => ({ owners: admins > 0 ? 0 : owners, admins }));
   return { ...demand, anyOf };
 }

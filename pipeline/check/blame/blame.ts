@@ -227,7 +227,7 @@ function requiresOthers({ catalog }: World, name: string): boolean {
   return bundles.some(({ properties }) => properties.some(({ type }) => REQUIRING.has(type)));
 }
 
-export interface About {
+interface About {
   readonly installation: FleetInstallation;
   readonly installed: Installed;
 }

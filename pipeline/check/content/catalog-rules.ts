@@ -142,7 +142,8 @@ function diffsOf(changes: readonly MemberChange[], { companions, released }: Rep
 /**
  * Findings of foresight in one catalog: new ones, and those that the base branch has as well.
  *
- * @param states whether the catalog has the packages before the change, and after it
+ * @param before whether the catalog has the packages before the change
+ * @param after whether it has them after it
  */
 export function foreseenIn(
   change: Change,

@@ -185,6 +185,7 @@ class Session {
     this.#running = this.#running.then(() => this.#checkedEach(uris, true));
   }
 
+  /** @param all simulates clusters with all packages, not only with those that changed */
   async #checkedEach(uris: readonly string[], all = false): Promise<void> {
     for (const one of uris) await this.#checked(one, all).catch((error: unknown) => this.#failed(one, error));
   }

@@ -102,7 +102,7 @@ function shareLine({ name, packages, installable, withGate }: CatalogShare): str
   return `${name}: OLM v1 can install ${installable} of ${amount(packages, 'package')} (${share} %)${gated}`;
 }
 
-/** Who moves the operators, and in which order; or what prevents the migration. */
+/** Who moves the operators, and in which order; or what prevents the migration. @param isOne whether there is no other cluster */
 function handoverLines(migrated: MigratedCluster, isOne: boolean): string[] {
   const { cluster, checks, operators } = migrated;
   const where = isOne ? '' : ` on ${cluster}`;

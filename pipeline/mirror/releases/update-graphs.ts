@@ -37,7 +37,7 @@ export const UPDATE_SERVICES: Readonly<Record<ReleaseChannel['type'], string>> =
 /** The repository of the payloads of OpenShift. */
 export const RELEASES = 'quay.io/openshift-release-dev/ocp-release';
 
-export interface GraphPorts extends PayloadPorts, Pick<RepositoryPorts, 'download'> {
+interface GraphPorts extends PayloadPorts, Pick<RepositoryPorts, 'download'> {
   /** An update service (`https://…`), a file or directory of its graphs, or graph data. */
   readonly place: string;
   /** Where payloads are of which graph data only has the versions. */

@@ -20,7 +20,7 @@ import { openPiece, type PieceFacts, type PieceSink } from './layer-piece.ts';
 import { type PackageContent, ROOT } from './packages.ts';
 
 /** The folder of the image in which a tree's files stand. */
-export const FOLDERS: Readonly<Record<Tree, string>> = { configs: CONFIGS, cache: CACHE_FILES };
+const FOLDERS: Readonly<Record<Tree, string>> = { configs: CONFIGS, cache: CACHE_FILES };
 
 /** A package as the image needs it. */
 export interface PackageLayer {

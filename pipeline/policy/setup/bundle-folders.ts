@@ -10,7 +10,7 @@ import { readSettings } from '../../settings.ts';
 import { isVersionFolder, patternDefect } from '../layout.ts';
 import { isUnshipped } from './unshipped.ts';
 
-export interface BundleFolders {
+interface BundleFolders {
   /** Patterns of bundle directories, by folder; empty where they are in operators/. */
   readonly patterns: readonly string[];
   /** Packages, each with a path in its folder. */

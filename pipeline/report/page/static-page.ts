@@ -11,7 +11,7 @@ interface StaticPage {
   readonly parts: readonly string[];
 }
 
-/** A page without scripts as HTML. @param page its parts as HTML */
+/** A page without scripts as HTML. */
 export function staticPage({ title, about, style, parts }: StaticPage): string {
   const csp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
   return `<!doctype html>
