@@ -84,216 +84,6 @@ export const LABEL_SELECTOR: StructShape = struct('v1.LabelSelector', {
   matchExpressions: listOf(LABEL_SELECTOR_REQUIREMENT),
 });
 
-const CONTAINER_PORT: StructShape = struct('v1.ContainerPort', {
-  name: text,
-  hostPort: int32,
-  containerPort: int32,
-  protocol: textOf('v1.Protocol'),
-  hostIP: text,
-});
-
-const CONFIG_MAP_ENV_SOURCE: StructShape = struct('v1.ConfigMapEnvSource', { name: text, optional: bool });
-
-const SECRET_ENV_SOURCE: StructShape = struct('v1.SecretEnvSource', { name: text, optional: bool });
-
-const ENV_FROM_SOURCE: StructShape = struct('v1.EnvFromSource', {
-  prefix: text,
-  configMapRef: CONFIG_MAP_ENV_SOURCE,
-  secretRef: SECRET_ENV_SOURCE,
-});
-
-const OBJECT_FIELD_SELECTOR: StructShape = struct('v1.ObjectFieldSelector', {
-  apiVersion: text,
-  fieldPath: text,
-});
-
-const RESOURCE_FIELD_SELECTOR: StructShape = struct('v1.ResourceFieldSelector', {
-  containerName: text,
-  resource: text,
-  divisor: quantity,
-});
-
-const CONFIG_MAP_KEY_SELECTOR: StructShape = struct('v1.ConfigMapKeySelector', {
-  name: text,
-  key: text,
-  optional: bool,
-});
-
-const SECRET_KEY_SELECTOR: StructShape = struct('v1.SecretKeySelector', {
-  name: text,
-  key: text,
-  optional: bool,
-});
-
-const FILE_KEY_SELECTOR: StructShape = struct('v1.FileKeySelector', {
-  volumeName: text,
-  path: text,
-  key: text,
-  optional: bool,
-});
-
-const ENV_VAR_SOURCE: StructShape = struct('v1.EnvVarSource', {
-  fieldRef: OBJECT_FIELD_SELECTOR,
-  resourceFieldRef: RESOURCE_FIELD_SELECTOR,
-  configMapKeyRef: CONFIG_MAP_KEY_SELECTOR,
-  secretKeyRef: SECRET_KEY_SELECTOR,
-  fileKeyRef: FILE_KEY_SELECTOR,
-});
-
-const ENV_VAR: StructShape = struct('v1.EnvVar', { name: text, value: text, valueFrom: ENV_VAR_SOURCE });
-
-const RESOURCE_CLAIM: StructShape = struct('v1.ResourceClaim', { name: text, request: text });
-
-const RESOURCE_REQUIREMENTS: StructShape = struct('v1.ResourceRequirements', {
-  limits: mapOf(quantity),
-  requests: mapOf(quantity),
-  claims: listOf(RESOURCE_CLAIM),
-});
-
-const CONTAINER_RESIZE_POLICY: StructShape = struct('v1.ContainerResizePolicy', {
-  resourceName: textOf('v1.ResourceName'),
-  restartPolicy: textOf('v1.ResourceResizeRestartPolicy'),
-});
-
-const CONTAINER_RESTART_RULE_ON_EXIT_CODES: StructShape = struct('v1.ContainerRestartRuleOnExitCodes', {
-  operator: textOf('v1.ContainerRestartRuleOnExitCodesOperator'),
-  values: listOf(int32),
-});
-
-const CONTAINER_RESTART_RULE: StructShape = struct('v1.ContainerRestartRule', {
-  action: textOf('v1.ContainerRestartRuleAction'),
-  exitCodes: CONTAINER_RESTART_RULE_ON_EXIT_CODES,
-});
-
-const VOLUME_MOUNT: StructShape = struct('v1.VolumeMount', {
-  name: text,
-  readOnly: bool,
-  recursiveReadOnly: textOf('v1.RecursiveReadOnlyMode'),
-  mountPath: text,
-  subPath: text,
-  mountPropagation: textOf('v1.MountPropagationMode'),
-  subPathExpr: text,
-});
-
-const VOLUME_DEVICE: StructShape = struct('v1.VolumeDevice', { name: text, devicePath: text });
-
-const EXEC_ACTION: StructShape = struct('v1.ExecAction', { command: listOf(text) });
-
-const HTTPHEADER: StructShape = struct('v1.HTTPHeader', { name: text, value: text });
-
-const HTTPGET_ACTION: StructShape = struct('v1.HTTPGetAction', {
-  path: text,
-  port: intOrString,
-  host: text,
-  scheme: textOf('v1.URIScheme'),
-  httpHeaders: listOf(HTTPHEADER),
-});
-
-const TCPSOCKET_ACTION: StructShape = struct('v1.TCPSocketAction', { port: intOrString, host: text });
-
-const GRPCACTION: StructShape = struct('v1.GRPCAction', { port: int32, service: text });
-
-const PROBE: StructShape = struct('v1.Probe', {
-  exec: EXEC_ACTION,
-  httpGet: HTTPGET_ACTION,
-  tcpSocket: TCPSOCKET_ACTION,
-  grpc: GRPCACTION,
-  initialDelaySeconds: int32,
-  timeoutSeconds: int32,
-  periodSeconds: int32,
-  successThreshold: int32,
-  failureThreshold: int32,
-  terminationGracePeriodSeconds: int64,
-});
-
-const SLEEP_ACTION: StructShape = struct('v1.SleepAction', { seconds: int64 });
-
-const LIFECYCLE_HANDLER: StructShape = struct('v1.LifecycleHandler', {
-  exec: EXEC_ACTION,
-  httpGet: HTTPGET_ACTION,
-  tcpSocket: TCPSOCKET_ACTION,
-  sleep: SLEEP_ACTION,
-});
-
-const LIFECYCLE: StructShape = struct('v1.Lifecycle', {
-  postStart: LIFECYCLE_HANDLER,
-  preStop: LIFECYCLE_HANDLER,
-  stopSignal: textOf('v1.Signal'),
-});
-
-const CAPABILITIES: StructShape = struct('v1.Capabilities', {
-  add: listOf(textOf('v1.Capability')),
-  drop: listOf(textOf('v1.Capability')),
-});
-
-const SELINUX_OPTIONS: StructShape = struct('v1.SELinuxOptions', {
-  user: text,
-  role: text,
-  type: text,
-  level: text,
-});
-
-const WINDOWS_SECURITY_CONTEXT_OPTIONS: StructShape = struct('v1.WindowsSecurityContextOptions', {
-  gmsaCredentialSpecName: text,
-  gmsaCredentialSpec: text,
-  runAsUserName: text,
-  hostProcess: bool,
-});
-
-const SECCOMP_PROFILE: StructShape = struct('v1.SeccompProfile', {
-  type: textOf('v1.SeccompProfileType'),
-  localhostProfile: text,
-});
-
-const APP_ARMOR_PROFILE: StructShape = struct('v1.AppArmorProfile', {
-  type: textOf('v1.AppArmorProfileType'),
-  localhostProfile: text,
-});
-
-const SECURITY_CONTEXT: StructShape = struct('v1.SecurityContext', {
-  capabilities: CAPABILITIES,
-  privileged: bool,
-  seLinuxOptions: SELINUX_OPTIONS,
-  windowsOptions: WINDOWS_SECURITY_CONTEXT_OPTIONS,
-  runAsUser: int64,
-  runAsGroup: int64,
-  runAsNonRoot: bool,
-  readOnlyRootFilesystem: bool,
-  allowPrivilegeEscalation: bool,
-  procMount: textOf('v1.ProcMountType'),
-  seccompProfile: SECCOMP_PROFILE,
-  appArmorProfile: APP_ARMOR_PROFILE,
-});
-
-/** `k8s.io/api/core/v1.Container` */
-export const CONTAINER: StructShape = struct('v1.Container', {
-  name: text,
-  image: text,
-  command: listOf(text),
-  args: listOf(text),
-  workingDir: text,
-  ports: listOf(CONTAINER_PORT),
-  envFrom: listOf(ENV_FROM_SOURCE),
-  env: listOf(ENV_VAR),
-  resources: RESOURCE_REQUIREMENTS,
-  resizePolicy: listOf(CONTAINER_RESIZE_POLICY),
-  restartPolicy: textOf('v1.ContainerRestartPolicy'),
-  restartPolicyRules: listOf(CONTAINER_RESTART_RULE),
-  volumeMounts: listOf(VOLUME_MOUNT),
-  volumeDevices: listOf(VOLUME_DEVICE),
-  livenessProbe: PROBE,
-  readinessProbe: PROBE,
-  startupProbe: PROBE,
-  lifecycle: LIFECYCLE,
-  terminationMessagePath: text,
-  terminationMessagePolicy: textOf('v1.TerminationMessagePolicy'),
-  imagePullPolicy: textOf('v1.PullPolicy'),
-  securityContext: SECURITY_CONTEXT,
-  stdin: bool,
-  stdinOnce: bool,
-  tty: bool,
-});
-
 const HOST_PATH_VOLUME_SOURCE: StructShape = struct('v1.HostPathVolumeSource', {
   path: text,
   type: textOf('v1.HostPathType'),
@@ -404,6 +194,17 @@ const CEPH_FSVOLUME_SOURCE: StructShape = struct('v1.CephFSVolumeSource', {
 const FLOCKER_VOLUME_SOURCE: StructShape = struct('v1.FlockerVolumeSource', {
   datasetName: text,
   datasetUUID: text,
+});
+
+const OBJECT_FIELD_SELECTOR: StructShape = struct('v1.ObjectFieldSelector', {
+  apiVersion: text,
+  fieldPath: text,
+});
+
+const RESOURCE_FIELD_SELECTOR: StructShape = struct('v1.ResourceFieldSelector', {
+  containerName: text,
+  resource: text,
+  divisor: quantity,
 });
 
 const DOWNWARD_APIVOLUME_FILE: StructShape = struct('v1.DownwardAPIVolumeFile', {
@@ -634,6 +435,204 @@ const VOLUME: StructShape = struct('v1.Volume', {
   csi: CSIVOLUME_SOURCE,
   ephemeral: EPHEMERAL_VOLUME_SOURCE,
   image: IMAGE_VOLUME_SOURCE,
+});
+
+const CONTAINER_PORT: StructShape = struct('v1.ContainerPort', {
+  name: text,
+  hostPort: int32,
+  containerPort: int32,
+  protocol: textOf('v1.Protocol'),
+  hostIP: text,
+});
+
+const CONFIG_MAP_ENV_SOURCE: StructShape = struct('v1.ConfigMapEnvSource', { name: text, optional: bool });
+
+const SECRET_ENV_SOURCE: StructShape = struct('v1.SecretEnvSource', { name: text, optional: bool });
+
+const ENV_FROM_SOURCE: StructShape = struct('v1.EnvFromSource', {
+  prefix: text,
+  configMapRef: CONFIG_MAP_ENV_SOURCE,
+  secretRef: SECRET_ENV_SOURCE,
+});
+
+const CONFIG_MAP_KEY_SELECTOR: StructShape = struct('v1.ConfigMapKeySelector', {
+  name: text,
+  key: text,
+  optional: bool,
+});
+
+const SECRET_KEY_SELECTOR: StructShape = struct('v1.SecretKeySelector', {
+  name: text,
+  key: text,
+  optional: bool,
+});
+
+const FILE_KEY_SELECTOR: StructShape = struct('v1.FileKeySelector', {
+  volumeName: text,
+  path: text,
+  key: text,
+  optional: bool,
+});
+
+const ENV_VAR_SOURCE: StructShape = struct('v1.EnvVarSource', {
+  fieldRef: OBJECT_FIELD_SELECTOR,
+  resourceFieldRef: RESOURCE_FIELD_SELECTOR,
+  configMapKeyRef: CONFIG_MAP_KEY_SELECTOR,
+  secretKeyRef: SECRET_KEY_SELECTOR,
+  fileKeyRef: FILE_KEY_SELECTOR,
+});
+
+const ENV_VAR: StructShape = struct('v1.EnvVar', { name: text, value: text, valueFrom: ENV_VAR_SOURCE });
+
+const RESOURCE_CLAIM: StructShape = struct('v1.ResourceClaim', { name: text, request: text });
+
+const RESOURCE_REQUIREMENTS: StructShape = struct('v1.ResourceRequirements', {
+  limits: mapOf(quantity),
+  requests: mapOf(quantity),
+  claims: listOf(RESOURCE_CLAIM),
+});
+
+const CONTAINER_RESIZE_POLICY: StructShape = struct('v1.ContainerResizePolicy', {
+  resourceName: textOf('v1.ResourceName'),
+  restartPolicy: textOf('v1.ResourceResizeRestartPolicy'),
+});
+
+const CONTAINER_RESTART_RULE_ON_EXIT_CODES: StructShape = struct('v1.ContainerRestartRuleOnExitCodes', {
+  operator: textOf('v1.ContainerRestartRuleOnExitCodesOperator'),
+  values: listOf(int32),
+});
+
+const CONTAINER_RESTART_RULE: StructShape = struct('v1.ContainerRestartRule', {
+  action: textOf('v1.ContainerRestartRuleAction'),
+  exitCodes: CONTAINER_RESTART_RULE_ON_EXIT_CODES,
+});
+
+const VOLUME_MOUNT: StructShape = struct('v1.VolumeMount', {
+  name: text,
+  readOnly: bool,
+  recursiveReadOnly: textOf('v1.RecursiveReadOnlyMode'),
+  mountPath: text,
+  subPath: text,
+  mountPropagation: textOf('v1.MountPropagationMode'),
+  subPathExpr: text,
+});
+
+const VOLUME_DEVICE: StructShape = struct('v1.VolumeDevice', { name: text, devicePath: text });
+
+const EXEC_ACTION: StructShape = struct('v1.ExecAction', { command: listOf(text) });
+
+const HTTPHEADER: StructShape = struct('v1.HTTPHeader', { name: text, value: text });
+
+const HTTPGET_ACTION: StructShape = struct('v1.HTTPGetAction', {
+  path: text,
+  port: intOrString,
+  host: text,
+  scheme: textOf('v1.URIScheme'),
+  httpHeaders: listOf(HTTPHEADER),
+});
+
+const TCPSOCKET_ACTION: StructShape = struct('v1.TCPSocketAction', { port: intOrString, host: text });
+
+const GRPCACTION: StructShape = struct('v1.GRPCAction', { port: int32, service: text });
+
+const PROBE: StructShape = struct('v1.Probe', {
+  exec: EXEC_ACTION,
+  httpGet: HTTPGET_ACTION,
+  tcpSocket: TCPSOCKET_ACTION,
+  grpc: GRPCACTION,
+  initialDelaySeconds: int32,
+  timeoutSeconds: int32,
+  periodSeconds: int32,
+  successThreshold: int32,
+  failureThreshold: int32,
+  terminationGracePeriodSeconds: int64,
+});
+
+const SLEEP_ACTION: StructShape = struct('v1.SleepAction', { seconds: int64 });
+
+const LIFECYCLE_HANDLER: StructShape = struct('v1.LifecycleHandler', {
+  exec: EXEC_ACTION,
+  httpGet: HTTPGET_ACTION,
+  tcpSocket: TCPSOCKET_ACTION,
+  sleep: SLEEP_ACTION,
+});
+
+const LIFECYCLE: StructShape = struct('v1.Lifecycle', {
+  postStart: LIFECYCLE_HANDLER,
+  preStop: LIFECYCLE_HANDLER,
+  stopSignal: textOf('v1.Signal'),
+});
+
+const CAPABILITIES: StructShape = struct('v1.Capabilities', {
+  add: listOf(textOf('v1.Capability')),
+  drop: listOf(textOf('v1.Capability')),
+});
+
+const SELINUX_OPTIONS: StructShape = struct('v1.SELinuxOptions', {
+  user: text,
+  role: text,
+  type: text,
+  level: text,
+});
+
+const WINDOWS_SECURITY_CONTEXT_OPTIONS: StructShape = struct('v1.WindowsSecurityContextOptions', {
+  gmsaCredentialSpecName: text,
+  gmsaCredentialSpec: text,
+  runAsUserName: text,
+  hostProcess: bool,
+});
+
+const SECCOMP_PROFILE: StructShape = struct('v1.SeccompProfile', {
+  type: textOf('v1.SeccompProfileType'),
+  localhostProfile: text,
+});
+
+const APP_ARMOR_PROFILE: StructShape = struct('v1.AppArmorProfile', {
+  type: textOf('v1.AppArmorProfileType'),
+  localhostProfile: text,
+});
+
+const SECURITY_CONTEXT: StructShape = struct('v1.SecurityContext', {
+  capabilities: CAPABILITIES,
+  privileged: bool,
+  seLinuxOptions: SELINUX_OPTIONS,
+  windowsOptions: WINDOWS_SECURITY_CONTEXT_OPTIONS,
+  runAsUser: int64,
+  runAsGroup: int64,
+  runAsNonRoot: bool,
+  readOnlyRootFilesystem: bool,
+  allowPrivilegeEscalation: bool,
+  procMount: textOf('v1.ProcMountType'),
+  seccompProfile: SECCOMP_PROFILE,
+  appArmorProfile: APP_ARMOR_PROFILE,
+});
+
+const CONTAINER: StructShape = struct('v1.Container', {
+  name: text,
+  image: text,
+  command: listOf(text),
+  args: listOf(text),
+  workingDir: text,
+  ports: listOf(CONTAINER_PORT),
+  envFrom: listOf(ENV_FROM_SOURCE),
+  env: listOf(ENV_VAR),
+  resources: RESOURCE_REQUIREMENTS,
+  resizePolicy: listOf(CONTAINER_RESIZE_POLICY),
+  restartPolicy: textOf('v1.ContainerRestartPolicy'),
+  restartPolicyRules: listOf(CONTAINER_RESTART_RULE),
+  volumeMounts: listOf(VOLUME_MOUNT),
+  volumeDevices: listOf(VOLUME_DEVICE),
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
+  startupProbe: PROBE,
+  lifecycle: LIFECYCLE,
+  terminationMessagePath: text,
+  terminationMessagePolicy: textOf('v1.TerminationMessagePolicy'),
+  imagePullPolicy: textOf('v1.PullPolicy'),
+  securityContext: SECURITY_CONTEXT,
+  stdin: bool,
+  stdinOnce: bool,
+  tty: bool,
 });
 
 const EPHEMERAL_CONTAINER: StructShape = struct('v1.EphemeralContainer', {

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	apps "k8s.io/api/apps/v1"
-	core "k8s.io/api/core/v1"
 	rbac "k8s.io/api/rbac/v1"
 	extensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	beta "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
@@ -32,7 +31,6 @@ var exported = []struct {
 	{"OBJECT_META", meta.ObjectMeta{}, false},
 	{"POLICY_RULE", rbac.PolicyRule{}, false},
 	{"LABEL_SELECTOR", meta.LabelSelector{}, false},
-	{"CONTAINER", core.Container{}, false},
 	{"DEPLOYMENT_SPEC", apps.DeploymentSpec{}, false},
 	{"JSON_SCHEMA", extensions.JSONSchemaProps{}, true},
 	{"CRD_V1", extensions.CustomResourceDefinition{}, true},
