@@ -8,7 +8,7 @@ import type { PackageGraph } from '../catalog/olm/graph/graph-document.ts';
 import { button, el, elementOf, option, turnTheme } from '../pipeline/report/browser/elements.ts';
 import { findingArticle, groupItem, groupsOf, overview } from '../pipeline/report/browser/findings.ts';
 import { packageView } from '../pipeline/report/browser/package-view.ts';
-import { svgText } from '../pipeline/report/svg.ts';
+import { svgText } from '../pipeline/report/pictures/svg.ts';
 import type { Answer, Mirror, Question, Reply, Texts } from './answer.ts';
 import { openEditor } from './editor.ts';
 import { chosenFiles, droppedFiles, type Opened } from './opened-files.ts';

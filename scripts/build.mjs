@@ -80,11 +80,11 @@ const COMMAND_FILES = {
   },
   'opm render': { file: 'render' },
   'mirror plan': {
-    modules: ['pipeline/cli/mirror/plan.ts'],
+    modules: ['pipeline/cli/mirror/plan/plan.ts'],
     without: ['--build', '--from', '--image-set'],
     lacks: [
       'catalog/mirror/image-set.ts',
-      'pipeline/cli/mirror/plan-upgrade.ts',
+      'pipeline/cli/mirror/plan/plan-upgrade.ts',
       'pipeline/cli/publish/build-selection.ts',
       'pipeline/mirror/charts/download.ts',
       'pipeline/mirror/charts/read-charts.ts',

@@ -62,7 +62,7 @@ async function pageStyle() {
   const { outputFiles } = await build({
     stdin: {
       contents:
-        "export { STYLE } from './pipeline/report/page/static-page.ts'; export { HOPS_STYLE } from './pipeline/report/svg.ts';",
+        "export { STYLE } from './pipeline/report/page/static-page.ts'; export { HOPS_STYLE } from './pipeline/report/pictures/svg.ts';",
       resolveDir: '.',
     },
     bundle: true,

@@ -1,5 +1,5 @@
 /** The address that jobs of the Action ask, a function's own: it may wait longer than an HTTP API's. */
-import { systemClock } from '../../pipeline/oci/registry/retry.ts';
+import { systemClock } from '../../pipeline/oci/registry/http/retry.ts';
 import { answerJob, tokenReader } from '../publish-request.ts';
 import { bucketRecords } from '../s3/records.ts';
 import { settings } from './env.ts';

@@ -2,7 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
-import { systemClock } from '../../pipeline/oci/registry/retry.ts';
+import { systemClock } from '../../pipeline/oci/registry/http/retry.ts';
 import { handleDelivery, type QueuedMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import { messageOf, readRing, readWork } from '../../pipeline/publish/delivery/message.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';

@@ -5,9 +5,9 @@
 import { setOutput, summary, warning } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { openRemote } from '../git/remote.ts';
-import { type Drift, driftOf } from '../github/drift.ts';
-import { proposePins } from '../github/drift-pins.ts';
-import { scheduledPromotions } from '../github/promotion-proposals.ts';
+import { type Drift, driftOf } from '../github/proposals/drift.ts';
+import { proposePins } from '../github/proposals/drift-pins.ts';
+import { scheduledPromotions } from '../github/proposals/promotions.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';

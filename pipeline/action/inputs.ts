@@ -1,6 +1,6 @@
 /** What a run gets: the inputs of the step, the event, and where GitHub is. */
 import type { ReaderProgram } from '../check/confined/confined-check.ts';
-import type { Environment } from '../oci/registry/proxy.ts';
+import type { Environment } from '../oci/registry/http/proxy.ts';
 import type { Event } from './event.ts';
 
 export const MODES = ['auto', 'start', 'check', 'report', 'publish', 'drift'] as const;

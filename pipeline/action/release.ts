@@ -4,12 +4,12 @@ import { addedBundles, type BundleName, bundlesIn } from '../catalogs/release/bu
 import { PipelineError } from '../error.ts';
 import type { Repository } from '../git/repository.ts';
 import { bundlesEnvironment, lastReleased, noteReleased, type ReleasedNote } from '../github/deployments.ts';
-import { readDefaultBranch } from '../github/pull-request.ts';
 import {
   type BundleRelease,
   type ReleaseBundlesRequest,
   releaseArrivals,
-} from '../github/release-bundles.ts';
+} from '../github/proposals/release-bundles.ts';
+import { readDefaultBranch } from '../github/pull-request.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { code, escaped } from '../report/markdown.ts';

@@ -248,7 +248,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: 'mirror plan',
         summary: 'Write the mirror mapping and manifests for a disconnected cluster',
-        load: async () => (await import('./mirror/plan.ts')).command,
+        load: async () => (await import('./mirror/plan/plan.ts')).command,
       },
       {
         words: 'mirror copy',

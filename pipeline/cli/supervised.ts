@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { endText, heapOptions, memoryShare, type ProcessLimits, watch } from '../check/confined/limits.ts';
-import type { Environment } from '../oci/registry/proxy.ts';
+import type { Environment } from '../oci/registry/http/proxy.ts';
 
 /** Tells a process who started it, by process id: it then ends when that one does. */
 export const SUPERVISOR = 'PORTOLAN_SUPERVISOR';

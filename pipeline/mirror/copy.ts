@@ -5,9 +5,9 @@
  */
 import { compareText } from '../../catalog/go/text.ts';
 import { PipelineError } from '../error.ts';
+import { SilentHost } from '../oci/registry/http/silence.ts';
 import { isElsewhere, parseManifest } from '../oci/registry/image.ts';
 import { readImage } from '../oci/registry/push.ts';
-import { SilentHost } from '../oci/registry/silence.ts';
 import { eachOf } from '../parallel.ts';
 import type { BlobOutcome } from '../ports.ts';
 import { createBlobMover } from './blobs.ts';

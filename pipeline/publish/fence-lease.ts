@@ -4,7 +4,7 @@
  * that may be made under it, and who does not know what became of a request leaves the lease to its end.
  */
 import { PipelineError } from '../error.ts';
-import { systemClock } from '../oci/registry/retry.ts';
+import { systemClock } from '../oci/registry/http/retry.ts';
 import type { Clock, Fence, StandingLease } from '../ports.ts';
 
 export interface LeaseOptions {

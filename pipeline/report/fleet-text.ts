@@ -11,7 +11,7 @@ import {
 } from '../../catalog/olm/fleet/count.ts';
 import { type OutcomeName, STUCK } from '../../catalog/olm/fleet/outcome.ts';
 import { amount, plain } from '../text.ts';
-import { installedText } from './fleet-streams.ts';
+import { installedText } from './pictures/fleet-streams.ts';
 
 /** Versions, or versions of the platform, that a line names. */
 const NAMED = 3;

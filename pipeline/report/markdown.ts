@@ -14,8 +14,8 @@ import {
 import { amount, clustersText, countText, fileLineText, plain, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { fleetLines, flowRows } from './fleet-text.ts';
-import { mermaidText } from './mermaid.ts';
 import { writtenLines } from './package-changes.ts';
+import { mermaidText } from './pictures/mermaid.ts';
 import { reviewLines, reviewTitle } from './review-text.ts';
 import { rulePage } from './rule-help.ts';
 import {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Content } from '../../pipeline/github/git-data.ts';
-import { type Proposed, propose } from '../../pipeline/github/proposal.ts';
+import { type Proposed, propose } from '../../pipeline/github/proposals/proposal.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';

@@ -4,7 +4,7 @@ import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
 import type { Content } from '../../pipeline/github/git-data.ts';
-import { branchOf, type Proposed, propose } from '../../pipeline/github/proposal.ts';
+import { branchOf, type Proposed, propose } from '../../pipeline/github/proposals/proposal.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';

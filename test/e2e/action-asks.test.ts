@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROOM } from '../../functions/aws/http.ts';
 import { answerJob, tokenReader } from '../../functions/publish-request.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
-import { systemClock } from '../../pipeline/oci/registry/retry.ts';
+import { systemClock } from '../../pipeline/oci/registry/http/retry.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import { memoryQueue } from '../../pipeline/publish/delivery/local.ts';

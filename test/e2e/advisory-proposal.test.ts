@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
-import { type ProposedAdvisory, proposeAdvisory } from '../../pipeline/github/advisory-proposal.ts';
+import { type ProposedAdvisory, proposeAdvisory } from '../../pipeline/github/proposals/advisory.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import { type FakeForge, startForge, TOKEN } from '../fakes/github/forge.ts';
 import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';

@@ -7,7 +7,7 @@ import { check } from '../../pipeline/check/check.ts';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
-import { type DriftPins, proposePins } from '../../pipeline/github/drift-pins.ts';
+import { type DriftPins, proposePins } from '../../pipeline/github/proposals/drift-pins.ts';
 import { createRegistryClient, type RegistryClient } from '../../pipeline/oci/registry/client.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import type { Policy } from '../../pipeline/policy/policy.ts';

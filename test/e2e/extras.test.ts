@@ -31,7 +31,7 @@ const EXTRAS: Readonly<Record<string, readonly string[]>> = {
     'catalog/rules/advisory',
     'pipeline/check/advisories',
     'pipeline/cli/repository/advisory',
-    'pipeline/github/advisory-proposal',
+    'pipeline/github/proposals/advisory',
     'pipeline/policy/advisor',
     'pipeline/report/advisory-text',
   ],

@@ -11,7 +11,7 @@ import { worldOf } from '../../catalog/olm/foresight/world.ts';
 import { hopGraph } from '../../catalog/olm/graph/hop-graph.ts';
 import { catalogPlaces, type ReadCatalog, readCatalogs } from '../../pipeline/catalogs/read-catalogs.ts';
 import { answerQuestion } from '../../pipeline/cli/catalog/installed-next.ts';
-import { mermaidText } from '../../pipeline/report/mermaid.ts';
+import { mermaidText } from '../../pipeline/report/pictures/mermaid.ts';
 import { written } from '../catalog/olm/universe.ts';
 import { folder } from '../fakes/folder.ts';
 import { runCommand } from '../fakes/terminal.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
-import { proposePromotions } from '../../pipeline/github/promotion-proposals.ts';
+import { proposePromotions } from '../../pipeline/github/proposals/promotions.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import { type FakeForge, startForge, TOKEN } from '../fakes/github/forge.ts';
 import { type SampleRepository, sampleRepository } from '../fakes/sample.ts';

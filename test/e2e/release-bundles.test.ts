@@ -5,7 +5,7 @@ import { treeRepository } from '../../pipeline/catalogs/release/release-reposito
 import { authorization } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
-import { type BundleRelease, releaseBundles } from '../../pipeline/github/release-bundles.ts';
+import { type BundleRelease, releaseBundles } from '../../pipeline/github/proposals/release-bundles.ts';
 import { POLICY_PATH, policyAt } from '../../pipeline/policy/read-policy.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
 import { unpaced } from '../fakes/github/client.ts';

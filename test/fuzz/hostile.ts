@@ -326,7 +326,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     bytes: () => nested(200_000),
   },
   mermaid: {
-    reads: ['pipeline/report/mermaid.ts'],
+    reads: ['pipeline/report/pictures/mermaid.ts'],
     what: '100 channels of 100 entries',
     bytes: () => CHANNELS(100),
   },

@@ -97,6 +97,7 @@ import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';
 import { parseChallenges } from '../../pipeline/oci/registry/auth.ts';
 import { digestOf } from '../../pipeline/oci/registry/digest.ts';
 import type { Endpoint } from '../../pipeline/oci/registry/endpoint.ts';
+import { retryAfter } from '../../pipeline/oci/registry/http/retry.ts';
 import { contentOf, imagesFor, manifestType, parseManifest } from '../../pipeline/oci/registry/image.ts';
 import { formatLocation, parseLocation } from '../../pipeline/oci/registry/image-location.ts';
 import { parseChanges, parseIndex } from '../../pipeline/oci/registry/layout/entries.ts';
@@ -104,7 +105,6 @@ import { getManifest, resolveManifest } from '../../pipeline/oci/registry/manife
 import { formatLayoutTag, parseLayoutTag } from '../../pipeline/oci/registry/name.ts';
 import { quirksOf } from '../../pipeline/oci/registry/quirks.ts';
 import { listReferrers } from '../../pipeline/oci/registry/referrers.ts';
-import { retryAfter } from '../../pipeline/oci/registry/retry.ts';
 import { listTags } from '../../pipeline/oci/registry/tags.ts';
 import { readAdvisory } from '../../pipeline/policy/advisories.ts';
 import { parseIdentity } from '../../pipeline/policy/identity.ts';
@@ -117,8 +117,8 @@ import { parseClaim, parseLease } from '../../pipeline/publish/fence-records.ts'
 import { readPublishReceipt } from '../../pipeline/publish/receipt.ts';
 import { parseRings } from '../../pipeline/publish/rings/read.ts';
 import { ringsText } from '../../pipeline/publish/rings/state.ts';
-import { mermaidText } from '../../pipeline/report/mermaid.ts';
 import { unpackedReport } from '../../pipeline/report/packed-report.ts';
+import { mermaidText } from '../../pipeline/report/pictures/mermaid.ts';
 import { readSettings } from '../../pipeline/settings.ts';
 
 /** One parser, or some that read the same. */

@@ -155,10 +155,10 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 104,
     without: 'an end of requests to a silent host',
-    file: 'pipeline/oci/registry/silence.ts',
+    file: 'pipeline/oci/registry/http/silence.ts',
     text: 'throw found.error;',
     instead: 'return found.tries;',
-    test: 'test/pipeline/oci/registry/transport.test.ts',
+    test: 'test/pipeline/oci/registry/http/transport.test.ts',
     title: 'whatever for',
   },
   {
@@ -825,7 +825,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 54,
     without: 'escaped names in drawings of Mermaid',
-    file: 'pipeline/report/mermaid.ts',
+    file: 'pipeline/report/pictures/mermaid.ts',
     text: 'const safe = plain(text).replaceAll',
     instead: 'const safe = text.replaceAll',
     test: 'test/pipeline/report/unseen.test.ts',

@@ -1,7 +1,7 @@
 /** Defences of what is said and run: workflows, outputs, the network. */
 import { ADDRESSES, FORGE, type Mutation, OUTPUTS, SEQUENCES, VERDICTS, WORKFLOWS } from './mutation.ts';
 
-const ADDRESS_RULE = 'pipeline/oci/registry/addresses.ts';
+const ADDRESS_RULE = 'pipeline/oci/registry/http/addresses.ts';
 const GATE_WORKFLOW = 'docs/workflows/portolan.yml';
 const MARKDOWN = 'pipeline/report/markdown.ts';
 const PUBLISH_WORKFLOW = 'docs/workflows/portolan-publish.yml';
@@ -97,7 +97,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 21,
     without: 'labels that end no diagram',
-    file: 'pipeline/report/mermaid.ts',
+    file: 'pipeline/report/pictures/mermaid.ts',
     text: 'const safe = plain(text).replaceAll(',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
     instead: 'const safe = plain(text) + `${""}`.replaceAll(',

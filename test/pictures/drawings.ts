@@ -6,7 +6,7 @@ import { worldOf } from '../../catalog/olm/foresight/world.ts';
 import { hopGraph } from '../../catalog/olm/graph/hop-graph.ts';
 import type { CheckReport } from '../../pipeline/check/report.ts';
 import { rehearsalPage } from '../../pipeline/report/page/rehearsal-page.ts';
-import { svgText } from '../../pipeline/report/svg.ts';
+import { svgText } from '../../pipeline/report/pictures/svg.ts';
 import { textReport } from '../../pipeline/report/text-report.ts';
 import { catalogFrom, type WrittenEntry } from '../catalog/olm/universe.ts';
 import { type Line, type Look, terminalSvg } from './terminal.ts';

@@ -3,8 +3,8 @@
 import { nodeConfig } from '../../../catalog/mirror/node/node.ts';
 import { type ClientOptions, createRegistryClient, type RegistryClient } from '../../oci/registry/client.ts';
 import { credentialsOnlyFor } from '../../oci/registry/credentials.ts';
+import type { Traffic } from '../../oci/registry/http/transport.ts';
 import { type MirroredOptions, readThroughMirrors } from '../../oci/registry/mirrored.ts';
-import type { Traffic } from '../../oci/registry/transport.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
 

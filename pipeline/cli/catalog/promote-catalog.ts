@@ -4,7 +4,7 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { type Promotions, promotionsOf } from '../../check/proposals/promotion.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository, workTreeOf } from '../../git/repository.ts';
-import { proposePromotions } from '../../github/promotion-proposals.ts';
+import { proposePromotions } from '../../github/proposals/promotions.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';

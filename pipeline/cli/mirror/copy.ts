@@ -9,7 +9,7 @@ import { archivedPlan, checkPlanIn, MAPPING, unpackPlan } from '../../mirror/arc
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
-import { systemClock } from '../../oci/registry/retry.ts';
+import { systemClock } from '../../oci/registry/http/retry.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText, linesText, plain } from '../../text.ts';
 import { type Command, countOption, type Invocation, usageError } from '../command.ts';

@@ -17,7 +17,7 @@ import type { GraphDocument } from '../../../catalog/olm/graph/graph-document.ts
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { type MirrorOutcome, prepareImageSet } from '../../mirror/prepare.ts';
-import { systemClock } from '../../oci/registry/retry.ts';
+import { systemClock } from '../../oci/registry/http/retry.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amount, findingText, linesText, plain } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
@@ -46,7 +46,7 @@ import {
   signState,
 } from './freshness-sign.ts';
 import { catalogSourceTemplates, openImageSet, writeCharts } from './image-set.ts';
-import { DOCUMENT_OPTIONS, documentOptions, NAMING_OPTIONS, namingOptions } from './plan-options.ts';
+import { DOCUMENT_OPTIONS, documentOptions, NAMING_OPTIONS, namingOptions } from './plan/plan-options.ts';
 import { RELEASE_OPTIONS } from './release-options.ts';
 import { mirroredGraph, writeStatusPage } from './status-page.ts';
 import {

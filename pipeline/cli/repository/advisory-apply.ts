@@ -8,7 +8,7 @@ import { readRegular } from '../../file-pieces.ts';
 import { runGit } from '../../git/process.ts';
 import { treeWith } from '../../git/replace.ts';
 import { entryAt } from '../../git/tree.ts';
-import { proposeAdvisory } from '../../github/advisory-proposal.ts';
+import { proposeAdvisory } from '../../github/proposals/advisory.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
 import { advisoryPath, type StoredAdvisory } from '../../policy/advisories.ts';
 import { advisoryLines, proofCounts, proofRows, templateLines } from '../../report/advisory-text.ts';

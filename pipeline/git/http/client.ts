@@ -3,10 +3,10 @@
  * goes to the repository's own host and nowhere else; ids are computed from the bytes that came.
  */
 import { PipelineError } from '../../error.ts';
-import type { Answer } from '../../oci/registry/exchange.ts';
+import type { Answer } from '../../oci/registry/http/exchange.ts';
+import type { Transport } from '../../oci/registry/http/transport.ts';
 import { failure, readAll } from '../../oci/registry/response.ts';
 import { only } from '../../oci/registry/stream.ts';
-import type { Transport } from '../../oci/registry/transport.ts';
 import { checkObjectIds, type GitObject } from '../objects.ts';
 import { type PackLimits, readPack } from './pack.ts';
 import {

@@ -4,11 +4,11 @@
  */
 import { PipelineError } from '../../error.ts';
 import type { Clock, Credential, CredentialSource } from '../../ports.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer } from './http/exchange.ts';
+import type { Budget } from './http/retry.ts';
+import type { Transport } from './http/transport.ts';
 import { failure } from './response.ts';
-import type { Budget } from './retry.ts';
 import { basic, bearer, createTokens, type TokenService, type Tokens } from './token.ts';
-import type { Transport } from './transport.ts';
 
 /** The permission that a request needs. */
 export interface Access {

@@ -6,9 +6,9 @@ import type { Descriptor, Repository } from '../../ports.ts';
 import type { Access } from './auth.ts';
 import { checked, contradicts, corrupt, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer } from './http/exchange.ts';
+import type { Budget } from './http/retry.ts';
 import { failure, header } from './response.ts';
-import type { Budget } from './retry.ts';
 import { skipping } from './stream.ts';
 
 type Blob = Pick<Descriptor, 'digest' | 'size'>;

@@ -9,9 +9,9 @@ import type { BlobSource, PutBlobOptions, Repository, UploadMemory } from '../..
 import type { Access } from './auth.ts';
 import { checked } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Answer, RequestBody } from './exchange.ts';
+import type { Answer, RequestBody } from './http/exchange.ts';
+import type { Budget } from './http/retry.ts';
 import { failure, header } from './response.ts';
-import type { Budget } from './retry.ts';
 import { allOf, only } from './stream.ts';
 
 /** Bytes of a chunk, and the size up to which a blob goes in one request. */

@@ -13,20 +13,20 @@ import type {
   Registry,
   Repository,
 } from '../../ports.ts';
-import { addressRule, type Resolver, systemResolver } from './addresses.ts';
 import { getBlob, hasBlob } from './blob.ts';
 import { CHUNK } from './chunks.ts';
-import { createConnections } from './connection.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
-import { DEFAULT_TIMEOUTS, type Timeouts } from './exchange.ts';
+import { addressRule, type Resolver, systemResolver } from './http/addresses.ts';
+import { createConnections } from './http/connection.ts';
+import { DEFAULT_TIMEOUTS, type Timeouts } from './http/exchange.ts';
+import { type Environment, proxiesFrom } from './http/proxy.ts';
+import { DEFAULT_RETRY, type RetryOptions, systemClock } from './http/retry.ts';
+import { createTransport, type Traffic, type Transport } from './http/transport.ts';
 import { isManifestType, parseManifest } from './image.ts';
 import { deleteManifest, getManifest, putManifest, resolveManifest } from './manifest.ts';
 import { isHost, isRepository } from './name.ts';
-import { type Environment, proxiesFrom } from './proxy.ts';
 import { forgetReferrer, listReferrers, noteReferrer } from './referrers.ts';
-import { DEFAULT_RETRY, type RetryOptions, systemClock } from './retry.ts';
 import { listTags } from './tags.ts';
-import { createTransport, type Traffic, type Transport } from './transport.ts';
 import { putBlob } from './upload.ts';
 
 /** How hosts are asked, whatever for. */

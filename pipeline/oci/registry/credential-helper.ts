@@ -10,7 +10,7 @@ import { parseJson } from '../../../catalog/json.ts';
 import { shellWord } from '../../../catalog/names.ts';
 import { PipelineError } from '../../error.ts';
 import type { Credential } from '../../ports.ts';
-import type { Environment } from './proxy.ts';
+import type { Environment } from './http/proxy.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const OUTPUT = 64 * 1024;

@@ -12,7 +12,7 @@ import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import type { Credential, CredentialSource, Repository } from '../../ports.ts';
 import { askHelper } from './credential-helper.ts';
-import type { Environment } from './proxy.ts';
+import type { Environment } from './http/proxy.ts';
 import { quirksOf } from './quirks.ts';
 
 export interface AuthfileOptions {

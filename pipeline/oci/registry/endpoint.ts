@@ -2,10 +2,10 @@
 import { PipelineError } from '../../error.ts';
 import type { Clock, CredentialSource } from '../../ports.ts';
 import { type Access, type Authentication, anonymousHeader, createAuthentication } from './auth.ts';
-import type { Answer, Method, RequestBody } from './exchange.ts';
+import type { Answer, Method, RequestBody } from './http/exchange.ts';
+import type { Budget } from './http/retry.ts';
+import type { Transport, TransportRequest } from './http/transport.ts';
 import { type Quirks, quirksOf } from './quirks.ts';
-import type { Budget } from './retry.ts';
-import type { Transport, TransportRequest } from './transport.ts';
 
 export interface EndpointRequest {
   readonly method: Method;

@@ -25,7 +25,10 @@ export {
   type SeenRequest,
   startRegistry,
 } from './embedded/server.ts';
-export type { Timeouts } from './exchange.ts';
+export type { Timeouts } from './http/exchange.ts';
+export type { Environment } from './http/proxy.ts';
+export type { RetryOptions } from './http/retry.ts';
+export type { Traffic } from './http/transport.ts';
 export {
   contentOf,
   DOCKER_LIST,
@@ -42,7 +45,6 @@ export { type Layout, openLayout } from './layout/layout.ts';
 export { layoutRegistry } from './layout/registry.ts';
 export type { LayoutTag } from './name.ts';
 export { type Destination, openDestination, openSource, type Source } from './open.ts';
-export type { Environment } from './proxy.ts';
 export {
   copyImage,
   type ImageContent,
@@ -51,5 +53,3 @@ export {
   pushImage,
   readImage,
 } from './push.ts';
-export type { RetryOptions } from './retry.ts';
-export type { Traffic } from './transport.ts';

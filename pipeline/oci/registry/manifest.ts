@@ -6,10 +6,10 @@ import type { Descriptor, Manifest, PutManifestOptions } from '../../ports.ts';
 import type { Access } from './auth.ts';
 import { algorithmOf, contradicts, corrupt, digestOf, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer } from './http/exchange.ts';
+import type { Budget } from './http/retry.ts';
 import { isManifestType, MANIFEST_TYPES, manifestType } from './image.ts';
 import { contentType, failure, header, readAll } from './response.ts';
-import type { Budget } from './retry.ts';
 import { only } from './stream.ts';
 
 const ACCEPT = { accept: MANIFEST_TYPES.join(', ') };

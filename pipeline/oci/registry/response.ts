@@ -2,7 +2,7 @@
 import { parseJson } from '../../../catalog/json.ts';
 import { type ErrorCode, PipelineError } from '../../error.ts';
 import { withoutSecrets } from '../../secrets.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer } from './http/exchange.ts';
 
 /** Bytes of an error body that are looked at. */
 const ERROR_BODY = 16 * 1024;

@@ -5,7 +5,7 @@ import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../ports.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer } from './http/exchange.ts';
 import { isTag } from './name.ts';
 import { failure, header, readAll } from './response.ts';
 

@@ -12,10 +12,10 @@ import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Clock, Credential } from '../../ports.ts';
 import { keepAuthorization, keepSecret } from '../../secrets.ts';
+import type { Budget } from './http/retry.ts';
+import type { Transport } from './http/transport.ts';
 import { failure, readAll } from './response.ts';
-import type { Budget } from './retry.ts';
 import { only } from './stream.ts';
-import type { Transport } from './transport.ts';
 
 /** Where tokens are had: from the registry's challenge. */
 export interface TokenService {

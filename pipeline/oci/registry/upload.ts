@@ -22,7 +22,7 @@ import {
 } from './chunks.ts';
 import { algorithmOf, checked, contradicts, corrupt, isDigest } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Answer, RequestBody } from './exchange.ts';
+import type { Answer, RequestBody } from './http/exchange.ts';
 import { failure, header } from './response.ts';
 import { allOf, readingOf } from './stream.ts';
 

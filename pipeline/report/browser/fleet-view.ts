@@ -1,7 +1,7 @@
 /** The clusters of a fleet: a diagram of where they go, and the same as a table. */
 import type { FleetReport, PackageFleet } from '../../../catalog/olm/fleet/count.ts';
-import { packageStreams, platformStreams } from '../fleet-streams.ts';
-import { type Stream, sankeyText } from '../sankey.ts';
+import { packageStreams, platformStreams } from '../pictures/fleet-streams.ts';
+import { type Stream, sankeyText } from '../pictures/sankey.ts';
 import { el } from './elements.ts';
 
 /** All clusters of a fleet. */

@@ -1,7 +1,7 @@
 /** One package of a catalog: the upgrade path of each version under both resolvers, and the upgrade graph. */
 import { type DocumentPath, documentPath } from '../../../catalog/olm/graph/document-path.ts';
 import type { BundleNote, PackageGraph } from '../../../catalog/olm/graph/graph-document.ts';
-import { svgText } from '../svg.ts';
+import { svgText } from '../pictures/svg.ts';
 import { el, option } from './elements.ts';
 
 /** A package: its notes, the upgrade path of a version that is chosen, and its channels as a picture. */

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { escapeXml, plainLines } from '../../text.ts';
-import { SANKEY_STYLE } from '../sankey.ts';
-import { HOPS_STYLE } from '../svg.ts';
+import { SANKEY_STYLE } from '../pictures/sankey.ts';
+import { HOPS_STYLE } from '../pictures/svg.ts';
 import type { PageData } from './page-data.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './static-page.ts';

@@ -130,7 +130,7 @@ function operandsAndFlags(words: readonly string[]): string[] {
   return [...(operands.length === 0 ? ['x'] : operands), ...flags];
 }
 
-/** `pipeline/cli/mirror/plan.ts` is the file of `mirror plan`. */
+/** `pipeline/cli/mirror/plan/plan.ts` is the file of `mirror plan`. */
 function isFileOf(file: string, words: string): boolean {
   const path = file.replace(/\.ts$/, '').split('/').slice(2);
   return path.join(' ') === words || path.at(-1) === words;

@@ -8,7 +8,7 @@ import { resolveExtension } from '../../../../catalog/olm/resolve/extension.ts';
 import { nextV0 } from '../../../../catalog/olm/resolve/next-v0.ts';
 import { upgradeOf } from '../../../../catalog/olm/resolve/outcome.ts';
 import { storedVersion, withRelease } from '../../../../catalog/olm/resolve/release.ts';
-import { svgText } from '../../../../pipeline/report/svg.ts';
+import { svgText } from '../../../../pipeline/report/pictures/svg.ts';
 import { runs } from '../../../fakes/runs.ts';
 import { anyPackage, bundleName, catalogFrom, PACKAGE, type WrittenPackage } from '../universe.ts';
 

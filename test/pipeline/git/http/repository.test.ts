@@ -18,7 +18,7 @@ import type { Repository } from '../../../../pipeline/git/repository.ts';
 import { entryAt, listFiles } from '../../../../pipeline/git/tree.ts';
 import { LruCache } from '../../../../pipeline/lru-cache.ts';
 import { openTransport } from '../../../../pipeline/oci/registry/client.ts';
-import type { Transport } from '../../../../pipeline/oci/registry/transport.ts';
+import type { Transport } from '../../../../pipeline/oci/registry/http/transport.ts';
 import type { Policy } from '../../../../pipeline/policy/policy.ts';
 import { policyAt } from '../../../../pipeline/policy/read-policy.ts';
 import { gitServer } from '../../../fakes/git-server.ts';

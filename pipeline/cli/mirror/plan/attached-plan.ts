@@ -1,0 +1,42 @@
+/** The plan that publish attached to an index image, written as if it were made anew. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { PLAN_FILES } from '../../../../catalog/mirror/files.ts';
+import { imagePlace, locationFrom } from '../../../oci/registry/image-location.ts';
+import { openSource } from '../../../oci/registry/open.ts';
+import { findPlan } from '../../../publish/artifacts.ts';
+import type { ExitCode, Terminal } from '../../../terminal.ts';
+import { plain } from '../../../text.ts';
+import { writeFiles } from '../../../write.ts';
+import { type Command, type Invocation, usageError } from '../../command.ts';
+import { registryClientFor } from '../../registry-access.ts';
+
+/**
+ * Writes the mirror plan that is attached to a published image.
+ *
+ * @throws PipelineError `usage` when there is none, or more than one
+ */
+export async function takeAttachedPlan(
+  command: Command,
+  operand: string,
+  { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
+): Promise<ExitCode> {
+  const { directory } = terminal;
+  if (statSync(resolve(directory, operand), { throwIfNoEntry: false })?.isDirectory()) {
+    throw usageError(command, '--to is required');
+  }
+  const client = registryClientFor(invocation, terminal, { named: [operand] });
+  try {
+    const at = locationFrom(directory, imagePlace(operand));
+    const { registry, reference, close } = await openSource(at, client);
+    const plan = await findPlan(registry, reference, { mirror: undefined, known: PLAN_FILES }).finally(close);
+    if (!plan) throw usageError(command, `--to is required: no plan is attached to ${operand}`);
+    const out = resolve(directory, invocation.text('out') ?? 'mirror');
+    const { written } = writeFiles(out, plan.files, PLAN_FILES);
+    await terminal.out(`${plain(`${operand}: using the attached plan for ${plan.mirror}`)}\n`);
+    terminal.err(`${out}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
+    return 0;
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Which proxy a request goes through, by the usual environment variables. They come as data:
+ * whoever starts the client reads its environment once.
+ *
+ * @see https://pkg.go.dev/golang.org/x/net/http/httpproxy whose rules every Go tool follows
+ */
+import { BlockList, isIP } from 'node:net';
+import { PipelineError } from '../../../error.ts';
+import { keepAuthorization } from '../../../secrets.ts';
+
+/** The variables as they are; the lower-case name counts before the upper-case one. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The proxy for a URL; undefined means to connect directly. */
+export type ProxyChoice = (url: URL) => URL | undefined;
+
+/**
+ * Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+ *
+ * @throws PipelineError `usage` for a proxy that is not an http or https URL
+ */
+export function proxiesFrom(environment: Environment): ProxyChoice {
+  const variable = (name: string): string => environment[name] || environment[name.toUpperCase()] || '';
+  const all = variable('all_proxy');
+  const proxies: Readonly<Record<string, URL | undefined>> = {
+    'http:': proxyUrl('http_proxy', variable('http_proxy') || all),
+    'https:': proxyUrl('https_proxy', variable('https_proxy') || all),
+  };
+  const direct = directHosts(variable('no_proxy'));
+  return (url) => (direct(url) ? undefined : proxies[url.protocol]);
+}
+
+function proxyUrl(name: string, text: string): URL | undefined {
+  if (text === '') return undefined;
+  const full = text.includes('://') ? text : `http://${text}`;
+  if (URL.canParse(full) && /^https?:/.test(full)) return new URL(full);
+  // The text may hold a password: it is not repeated.
+  throw new PipelineError('usage', `${name} is not an http:// or https:// URL`);
+}
+
+/** Whether `no_proxy` names a URL's host; loopback never goes through a proxy. */
+function directHosts(text: string): (url: URL) => boolean {
+  const entries = text
+    .toLowerCase()
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  if (entries.includes('*')) return () => true;
+  const ranges = new BlockList();
+  const names: { readonly name: string; readonly port: string; readonly below: boolean }[] = [];
+  for (const entry of entries) if (!addRange(ranges, entry)) names.push(nameEntry(entry));
+  return (url) => {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const family = isIP(host);
+    if (host === 'localhost' || (family !== 0 && LOOPBACK.check(host, family === 6 ? 'ipv6' : 'ipv4')))
+      return true;
+    if (family !== 0 && ranges.check(host, family === 6 ? 'ipv6' : 'ipv4')) return true;
+    const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+    return names.some(
+      (entry) =>
+        (entry.port === '' || entry.port === port) &&
+        (host.endsWith(`.${entry.name}`) || (!entry.below && host === entry.name)),
+    );
+  };
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+function addRange(ranges: BlockList, entry: string): boolean {
+  const [address = '', bits] = entry.replace(/^\[|\]$/g, '').split('/');
+  const family = isIP(address);
+  if (family === 0) return false;
+  const most = family === 6 ? 128 : 32;
+  const length = bits === undefined ? most : Number(bits);
+  if (!Number.isInteger(length) || length < 0 || length > most) return false;
+  ranges.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+  return true;
+}
+
+/** `example.com` stands for itself and all below it, `.example.com` and `*.example.com` for what is below. */
+function nameEntry(entry: string): { name: string; port: string; below: boolean } {
+  const [, host = entry, port = ''] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  const name = host.replace(/^\*?\./, '');
+  return { name, port, below: name !== host };
+}
+
+/** The `Proxy-Authorization` header for a proxy whose URL holds a name and a password. */
+export function proxyAuthorization(proxy: URL): string | undefined {
+  if (proxy.username === '' && proxy.password === '') return undefined;
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  const header = `Basic ${Buffer.from(pair).toString('base64')}`;
+  keepAuthorization(header);
+  return header;
+}
