@@ -54,17 +54,12 @@ export function firstPolicy(
     registries = [],
     presets = [],
     failedPresets = [],
-    reviewers = [],
-    codeOwners,
-    ownersFile,
     rebuilt,
     bundlePatterns = [],
     bundleCatalogs = [],
-    packageOwners,
     order = [],
   } = facts;
-  const isDefault =
-    patterns.length === 0 || (patterns.length === 1 && !isMixed && DEFAULT_PATTERN.test(String(patterns[0])));
+  const isDefault = patterns.length === 1 && !isMixed && DEFAULT_PATTERN.test(String(patterns[0]));
   const lines = [
     SCHEMA_LINE,
     '# All keys and their defaults: https://github.com/portolan/portolan/blob/main/docs/policy.md',
@@ -72,39 +67,13 @@ export function firstPolicy(
     'kind: Portolan',
     '# Portolan reports, and blocks nothing. Remove this line when you agree with its reports.',
     'enforce: off',
-    ...(isDefault
-      ? []
-      : ['layout:', '  catalog:', ...patterns.map((pattern) => `  - ${patternText(pattern)}`)]),
-    ...(bundlePatterns.length === 0
-      ? []
-      : ['layout:', '  bundle:', ...bundlePatterns.map((pattern) => `  - ${quoted(pattern)}`)]),
-    ...(bundleCatalogs.length === 0
-      ? []
-      : [
-          '# Catalogs that a pipeline generates from operators/: name each version of OpenShift that it builds for.',
-          `bundleCatalogs: {names: [${bundleCatalogs.map(quoted).join(', ')}]}`,
-        ]),
+    ...layoutLines('catalog', isDefault ? [] : patterns),
+    ...layoutLines('bundle', bundlePatterns),
+    ...bundleCatalogLines(bundleCatalogs),
     'owners:',
-    `  admins: [${admins.map(quoted).join(', ')}]`,
-    ...(codeOwners === undefined && ownersFile === undefined && reviewers.length === 0
-      ? []
-      : [
-          '  # The first source that names an owner counts.',
-          '  sources:',
-          "  - {path: 'operators/{package}/ci.yaml', format: ci.yaml}",
-          ...reviewers.map((path) => `  - {path: ${quoted(path)}, format: ci.yaml}`),
-          "  - {path: '{dir}/OWNERS', format: prow}",
-          ...(codeOwners === undefined ? [] : [`  - {path: ${codeOwners}, format: codeowners}`]),
-          ...(ownersFile === undefined ? [] : [`  - {path: ${ownersFile}, format: packages}`]),
-        ]),
-    ...(packageOwners === undefined || packageOwners.size === 0
-      ? []
-      : [
-          '  packages:',
-          ...[...packageOwners].map(
-            ([name, people]) => `    ${quoted(name)}: [${people.map(quoted).join(', ')}]`,
-          ),
-        ]),
+    `  admins: ${namesText(admins)}`,
+    ...sourceLines(facts),
+    ...packageOwnerLines(facts.packageOwners ?? new Map()),
     'approval:',
     '  # Pull requests to other files than catalogs pass; Portolan never merges them. admins: an admin must approve.',
     '  required: {root: none, unknown: none}',
@@ -118,7 +87,7 @@ export function firstPolicy(
         ]
       : []),
     registries.length > 0
-      ? `registries: {allow: [${registries.map(quoted).join(', ')}]}`
+      ? `registries: {allow: ${namesText(registries)}}`
       : 'registries: {allow: []} # quay.io/my-org: Portolan looks up new images there',
     'merge: {mode: off} # auto: merge allowed pull requests when all checks pass',
     '# labels: true # label pull requests with the result, for example portolan/needs-approval',
@@ -126,6 +95,39 @@ export function firstPolicy(
     '',
   ];
   return lines.join('\n');
+}
+
+/** At most one of the layout's keys has patterns: a repository has catalogs or bundle directories. */
+function layoutLines(key: 'catalog' | 'bundle', patterns: readonly WrittenPattern[]): string[] {
+  if (patterns.length === 0) return [];
+  return ['layout:', `  ${key}:`, ...patterns.map((pattern) => `  - ${patternText(pattern)}`)];
+}
+
+function bundleCatalogLines(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  return [
+    '# Catalogs that a pipeline generates from operators/: name each version of OpenShift that it builds for.',
+    `bundleCatalogs: {names: ${namesText(names)}}`,
+  ];
+}
+
+/** The sources of owners. The default ones are written out only beside others. */
+function sourceLines({ reviewers = [], codeOwners, ownersFile }: FirstPolicyFacts): string[] {
+  if (codeOwners === undefined && ownersFile === undefined && reviewers.length === 0) return [];
+  return [
+    '  # The first source that names an owner counts.',
+    '  sources:',
+    "  - {path: 'operators/{package}/ci.yaml', format: ci.yaml}",
+    ...reviewers.map((path) => `  - {path: ${quoted(path)}, format: ci.yaml}`),
+    "  - {path: '{dir}/OWNERS', format: prow}",
+    ...(codeOwners === undefined ? [] : [`  - {path: ${codeOwners}, format: codeowners}`]),
+    ...(ownersFile === undefined ? [] : [`  - {path: ${ownersFile}, format: packages}`]),
+  ];
+}
+
+function packageOwnerLines(owners: ReadonlyMap<string, readonly string[]>): string[] {
+  if (owners.size === 0) return [];
+  return ['  packages:', ...[...owners].map(([name, people]) => `    ${quoted(name)}: ${namesText(people)}`)];
 }
 
 /** Checks of gates that the repository has already. */
@@ -190,13 +192,13 @@ function registryLines(registries: readonly string[]): string[] {
 /** Catalogs that are named after versions of the platform have their order of themselves, and those to come as well. */
 function orderLines(catalogs: readonly string[], order: readonly string[]): string[] {
   if (unorderedOf(catalogs).length === 0) return [];
-  const names = (order.length > 0 ? order : catalogs).map(quoted).join(', ');
+  const names = namesText(order.length > 0 ? order : catalogs);
   return [
     ...(order.length > 0
-      ? [`catalogOrder: [${names}]`]
+      ? [`catalogOrder: ${names}`]
       : [
           '# The order in which clusters move from catalog to catalog when the platform is upgraded, where they do:',
-          `# catalogOrder: [${names}]`,
+          `# catalogOrder: ${names}`,
         ]),
     'olm: [v0, v1]',
   ];
@@ -209,6 +211,11 @@ function graphLines(lines: readonly string[]): string[] {
 /** Catalogs whose names give no order; none where there is one catalog, or versions of the platform. */
 export function unorderedOf(catalogs: readonly string[]): readonly string[] {
   return catalogs.length < 2 || catalogs.some((name) => minorOfCatalog(name) !== undefined) ? [] : catalogs;
+}
+
+/** A list in one line. */
+function namesText(names: readonly string[]): string {
+  return `[${names.map(quoted).join(', ')}]`;
 }
 
 function quoted(text: string): string {
