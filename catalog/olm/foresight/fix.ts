@@ -155,24 +155,46 @@ function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | unde
   if (!ofPackage || !written) return undefined;
   const planned = plan.edited.get(wanted);
   const channel = planned ? withEntries(written, planned) : written;
-  const head = headOf(channel);
-  if (!head) return undefined;
+  const helps: Helps = ({ entries }) =>
+    placesIn(channel, entries).every((place) => isFree(plan, place)) &&
+    plan.trial?.helps(new Map([...plan.edited, [wanted, entries]]), [...stuck, ...plan.stuck]) === true;
   const installed = [
     ...new Map(stuck.flatMap((one) => one.installed).map((one) => [one.name, one])).values(),
   ].sort(compareInstalled);
+  const old = plan.past?.catalog.packages.get(name)?.channels.get(wanted)?.entries ?? [];
+  for (const way of waysToEdit(channel, { ofPackage, installed, old, helps })) {
+    const found = way().find(helps);
+    if (!found) continue;
+    noteEdit(plan, found, { written, channel, stuck });
+    return found;
+  }
+  return undefined;
+}
+
+interface EditTask {
+  readonly ofPackage: Package;
+  readonly installed: readonly Installed[];
+  /** The channel's entries in the past. */
+  readonly old: readonly Entry[];
+  readonly helps: Helps;
+}
+
+/** Ways to edit a channel, the smallest edits first. Each is taken only if none before it helps. */
+function waysToEdit(
+  channel: Channel,
+  { ofPackage, installed, old, helps }: EditTask,
+): readonly (() => readonly Edit[])[] {
+  const head = headOf(channel);
+  if (!head) return [];
   const newest = ofPackage.bundles.get(head.name)?.version;
   // What is newer than the head must not be led down to it.
   const mayFollow = installed.every(
     ({ version }) => !version || !newest || compareVersions(version, newest) <= 0,
   );
-  const helps: Helps = ({ entries }) =>
-    placesIn(channel, entries).every((place) => isFree(plan, place)) &&
-    plan.trial?.helps(new Map([...plan.edited, [wanted, entries]]), [...stuck, ...plan.stuck]) === true;
-  const old = plan.past?.catalog.packages.get(name)?.channels.get(wanted)?.entries ?? [];
   const names = installed.map((one) => one.name);
   // What leads down is to be taken out of skips: nobody is asked to write it anew.
   const skipsOnlyOlder = (entry: Entry): boolean => !leadsDown(ofPackage, entry);
-  const ways: readonly (() => readonly Edit[])[] = [
+  return [
     () =>
       withoutOwnSkips(channel).filter(({ entry }) =>
         channel.entries.filter((one) => one.name === entry).every(skipsOnlyOlder),
@@ -190,22 +212,28 @@ function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | unde
       ),
     () => restored(channel, old),
   ];
-  for (const way of ways) {
-    const found = way().find(helps);
-    if (!found) continue;
-    const { entries, ...fix } = found;
-    const edited = withEntries(channel, entries).entries;
-    const places = placesIn(channel, edited);
-    for (const { member, entry } of places) plan.touched.add(placeKey(wanted, entry, member));
-    plan.stuck.push(...stuck);
-    plan.edited.set(wanted, edited);
-    plan.fixes.set(wanted, [
-      ...(plan.fixes.get(wanted) ?? []),
-      { ...fix, alone: withOnly(written, places, edited) },
-    ]);
-    return found;
-  }
-  return undefined;
+}
+
+/** Notes what an edit changes and whom it helps. @param written the channel as the catalog has it */
+function noteEdit(
+  plan: Plan,
+  { entries, ...fix }: Edit,
+  {
+    written,
+    channel,
+    stuck,
+  }: { readonly written: Channel; readonly channel: Channel; readonly stuck: readonly Stuck[] },
+): void {
+  const { name } = written;
+  const edited = withEntries(channel, entries).entries;
+  const places = placesIn(channel, edited);
+  for (const { member, entry } of places) plan.touched.add(placeKey(name, entry, member));
+  plan.stuck.push(...stuck);
+  plan.edited.set(name, edited);
+  plan.fixes.set(name, [
+    ...(plan.fixes.get(name) ?? []),
+    { ...fix, alone: withOnly(written, places, edited) },
+  ]);
 }
 
 /** Whether an entry skips what is newer than itself. */

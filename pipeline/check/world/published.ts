@@ -77,10 +77,14 @@ export function keptVersions(): KeptVersions {
   return new LruCache(MOST_KEPT);
 }
 
-interface PastReading {
-  readonly places: readonly CatalogPath[];
+interface VersionReading {
   readonly limits: Limits;
   /** What was read before, with the same limits. */
+  readonly kept: KeptVersions;
+}
+
+interface PastReading extends Pick<VersionReading, 'limits'> {
+  readonly places: readonly CatalogPath[];
   readonly kept?: KeptVersions | undefined;
 }
 
@@ -90,31 +94,11 @@ export async function publishedIn(
   { versions, added = [], incomplete }: OldVersions,
   { places, limits, kept = keptVersions() }: PastReading,
 ): Promise<PublishedHistory> {
-  const found: Found = new Map();
-  const files = new Map(versions.map((version) => [version.id, version]));
-  const asked = [...files.values()].slice(0, MOST_FILES);
-  const known = new Map(asked.map(({ id }) => [id, kept.get(keyOf(id, limits))]));
-  const unread = asked.filter(({ id }) => !known.get(id));
-  await objects.prefetch(unread.map(({ id }) => id));
-  const read = new Map<string, FilePast>();
-  let bytes = 0;
-  for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
-    const batch = asked.slice(i, i + TOGETHER);
-    const contents = await Promise.all(
-      batch.map(({ id }) => (known.get(id) ? undefined : contentOf(objects, id, limits))),
-    );
-    // One after the other: what one of them has brought need not be parsed for the next.
-    for (const [at, { id }] of batch.entries()) {
-      const content = contents[at];
-      const past = known.get(id) ?? (content && (await filePast(content, { limits, kept })));
-      if (!past) continue;
-      if (!known.get(id)) kept.keep(keyOf(id, limits), past, weightOf(past));
-      bytes += past.bytes;
-      read.set(id, past);
-    }
-  }
+  const ids = [...new Set(versions.map(({ id }) => id))];
+  const read = await readVersions(objects, ids, { limits, kept });
   const catalogOf = ({ catalog, path }: AddedFile): string | undefined =>
     catalog ?? places.find((place) => isWithin(path, place.path))?.catalog;
+  const found: Found = new Map();
   const packages = new Map<string, Set<string>>();
   for (const version of versions) {
     const catalog = catalogOf(version);
@@ -133,16 +117,42 @@ export async function publishedIn(
       if (file.date < (days.get(name) ?? LAST_DAY)) days.set(name, file.date);
   }
   const cut =
-    read.size < files.size
-      ? `only the latest ${read.size} of ${files.size} old file versions were read`
+    read.size < ids.length
+      ? `only the latest ${read.size} of ${ids.length} old file versions were read`
       : undefined;
-  return {
-    published: publishedOf(found),
-    since,
-    incomplete: incomplete ?? cut,
-  };
+  return { published: publishedOf(found), since, incomplete: incomplete ?? cut };
 }
 
+/** What old versions of files say, by id, as far as the limits allow. */
+async function readVersions(
+  objects: ObjectReader,
+  ids: readonly string[],
+  { limits, kept }: VersionReading,
+): Promise<Map<string, FilePast>> {
+  const asked = ids.slice(0, MOST_FILES);
+  const known = new Map(asked.map((id) => [id, kept.get(keyOf(id, limits))]));
+  await objects.prefetch(asked.filter((id) => !known.get(id)));
+  const read = new Map<string, FilePast>();
+  let bytes = 0;
+  for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
+    const batch = asked.slice(i, i + TOGETHER);
+    const contents = await Promise.all(
+      batch.map((id) => (known.get(id) ? undefined : contentOf(objects, id, limits))),
+    );
+    // One after the other: what one of them has brought need not be parsed for the next.
+    for (const [at, id] of batch.entries()) {
+      const content = contents[at];
+      const past = known.get(id) ?? (content && (await filePast(content, { limits, kept })));
+      if (!past) continue;
+      if (!known.get(id)) kept.keep(keyOf(id, limits), past, weightOf(past));
+      bytes += past.bytes;
+      read.set(id, past);
+    }
+  }
+  return read;
+}
+
+/** Later than every day of a commit. */
 const LAST_DAY = '9999-12-31';
 
 const packagesIn = onceFor(({ channels, bundles }: FilePast): ReadonlySet<string> => {
@@ -220,10 +230,7 @@ function keyOf(id: string, limits: Limits): string {
 const limitsText = onceFor((limits: Limits) => JSON.stringify(limits));
 
 /** Reads one version of a file, but for documents that are known. */
-async function filePast(
-  content: Buffer,
-  { limits, kept }: { readonly limits: Limits; readonly kept: KeptVersions },
-): Promise<FilePast> {
+async function filePast(content: Buffer, { limits, kept }: VersionReading): Promise<FilePast> {
   const channels: Channel[] = [];
   const bundles: OutlinedBundle[] = [];
   for (const document of documentsIn(content)) {
