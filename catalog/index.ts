@@ -35,7 +35,8 @@ export {
   type PackageDiff,
   touchedPackages,
 } from './olm/diff.ts';
-export { type Fix, fixFor } from './olm/foresight/fix.ts';
+export { fixFor } from './olm/foresight/fix.ts';
+export type { Fix } from './olm/foresight/fix-edits.ts';
 export { type Foresight, foresightOf, stepsOf, type UpgradePath } from './olm/foresight/foresight.ts';
 export { type Installation, installationsOf } from './olm/foresight/installation.ts';
 export { type InstallationChange, installationChanges } from './olm/foresight/installation-change.ts';

@@ -4,32 +4,12 @@
  * and take the upgrade path from nobody else.
  */
 
-import { headOf } from '../../fbc/channel.ts';
-import type { Installed } from '../../fbc/edge.ts';
-import { type Channel, type Entry, locate, type Package } from '../../fbc/model.ts';
+import { type Channel, type Entry, locate } from '../../fbc/model.ts';
 import type { Correction } from '../../finding.ts';
-import { isObject } from '../../go/shape.ts';
-import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
+import { type Edit, type Fix, type Helps, waysToEdit } from './fix-edits.ts';
 import { type Stuck, type Trial, trialOf, withEntries } from './fix-trial.ts';
 import { compareInstalled, installationsOf } from './installation.ts';
-import { scalar, skippedLinks, unskipText } from './skipped-links.ts';
 import { upgradePathOf, type World } from './world.ts';
-
-export interface Fix {
-  /** Name of the entry to change, or to write. */
-  readonly entry: string;
-  /** Position of the entry in the channel's list, or -1 for one that is to be written. */
-  readonly index: number;
-  /** What to do, with the line to write. */
-  readonly text: string;
-  /** The line alone, where the entry lacks its key. */
-  readonly member?: string;
-  /** The channel's entries after it; absent for several fixes as one. */
-  readonly entries?: readonly Entry[];
-}
-
-/** An edit of a channel, with all its entries after it. */
-type Edit = Required<Pick<Fix, 'entries'>> & Fix;
 
 /** What was proposed for a package so far. */
 interface Plan {
@@ -171,49 +151,6 @@ function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | unde
   return undefined;
 }
 
-interface EditTask {
-  readonly ofPackage: Package;
-  readonly installed: readonly Installed[];
-  /** The channel's entries in the past. */
-  readonly old: readonly Entry[];
-  readonly helps: Helps;
-}
-
-/** Ways to edit a channel, the smallest edits first. Each is taken only if none before it helps. */
-function waysToEdit(
-  channel: Channel,
-  { ofPackage, installed, old, helps }: EditTask,
-): readonly (() => readonly Edit[])[] {
-  const head = headOf(channel);
-  if (!head) return [];
-  const newest = ofPackage.bundles.get(head.name)?.version;
-  // What is newer than the head must not be led down to it.
-  const mayFollow = installed.every(
-    ({ version }) => !version || !newest || compareVersions(version, newest) <= 0,
-  );
-  const names = installed.map((one) => one.name);
-  // What leads down is to be taken out of skips: nobody is asked to write it anew.
-  const skipsOnlyOlder = (entry: Entry): boolean => !leadsDown(ofPackage, entry);
-  return [
-    () =>
-      withoutOwnSkips(channel).filter(({ entry }) =>
-        channel.entries.filter((one) => one.name === entry).every(skipsOnlyOlder),
-      ),
-    () => withoutAnyOwnSkips(channel),
-    () => withoutSkippedLinks(channel),
-    () => restoredEdges(channel, old),
-    () => (mayFollow ? newReplaces(channel, head, { ofPackage, stuck: installed }) : []),
-    () => (mayFollow && skipsOnlyOlder(head) ? shortestSkips(channel, { head, names, helps }) : []),
-    () => (mayFollow ? ranging(channel, head, installed) : []),
-    () =>
-      restored(
-        channel,
-        old.filter((entry) => names.includes(entry.name)),
-      ),
-    () => restored(channel, old),
-  ];
-}
-
 /** Notes what an edit changes and whom it helps. @param written the channel as the catalog has it */
 function noteEdit(
   plan: Plan,
@@ -235,17 +172,6 @@ function noteEdit(
     { ...fix, alone: withOnly(written, places, edited) },
   ]);
 }
-
-/** Whether an entry skips what is newer than itself. */
-function leadsDown({ bundles }: Package, { name, skips }: Entry): boolean {
-  const version = bundles.get(name)?.version;
-  return skips.some((one) => {
-    const skipped = bundles.get(one)?.version;
-    return version && skipped && compareVersions(skipped, version) > 0;
-  });
-}
-
-type Helps = (edit: Edit) => boolean;
 
 /** A member of an entry that an edit writes, or the entry as a whole where it is new. */
 interface Place {
@@ -282,145 +208,6 @@ function placesIn(channel: Channel, entries: readonly Entry[]): Place[] {
   });
 }
 
-/** Entries that are tried for one edit: each trial goes through the whole channel, and people write no more. */
-const TRIED = 100;
-
-/** An entry that skips what it replaces keeps that from being offered at all. */
-function withoutOwnSkips(channel: Channel): Edit[] {
-  return trapsIn(channel)
-    .slice(0, TRIED)
-    .map((entry) => {
-      const skips = entry.skips.filter((name) => name !== entry.replaces);
-      const rest = skips.length > 0 ? ` and keep: skips: ${flow(skips)}` : '';
-      return edited(channel, { ...entry, skips }, `${untrapText(entry)} (it is already in replaces)${rest}`);
-    });
-}
-
-/** The edit that repairs all entries that skip what they replace, together; none if there are fewer than two. */
-function withoutAnyOwnSkips(channel: Channel): Edit[] {
-  const traps = trapsIn(channel);
-  const [first] = traps;
-  if (!first || traps.length < 2) return [];
-  const entries = channel.entries.map((entry) =>
-    traps.includes(entry)
-      ? { ...entry, skips: entry.skips.filter((name) => name !== entry.replaces) }
-      : entry,
-  );
-  const text = `${traps.map(untrapText).join('; ')}: an entry must not skip what it replaces`;
-  return [{ entry: first.name, index: first.index, text, entries }];
-}
-
-/** An entry that skips a link of another entry's chain keeps that link from being offered. */
-function withoutSkippedLinks(channel: Channel): Edit[] {
-  return skippedLinks(channel).map(({ entry, skipped }) =>
-    edited(
-      channel,
-      { ...entry, skips: entry.skips.filter((name) => name !== skipped) },
-      unskipText(entry, skipped),
-    ),
-  );
-}
-
-function trapsIn({ entries }: Channel): Entry[] {
-  return entries.filter(({ skips, replaces }) => replaces !== '' && skips.includes(replaces));
-}
-
-function untrapText(entry: Entry): string {
-  return unskipText(entry, entry.replaces);
-}
-
-/** The edit that closes a gap in the chain: an entry gets a `replaces` to what is older. */
-function newReplaces(
-  channel: Channel,
-  head: Entry,
-  { ofPackage, stuck }: { ofPackage: Package; stuck: readonly Installed[] },
-): Edit[] {
-  const [lowest, highest] = [stuck[0], stuck.at(-1)];
-  const tails = [...new Set([head, ...channel.entries])].filter(({ replaces }) => replaces === '');
-  return tails.slice(0, TRIED).flatMap((entry) => {
-    const version = ofPackage.bundles.get(entry.name)?.version;
-    return [...new Set([highest, lowest])]
-      .filter((one) => one !== undefined)
-      .filter((one) => version && one.version && compareVersions(one.version, version) < 0)
-      .map(({ name }) => written(channel, { ...entry, replaces: name }, `replaces: ${scalar(name)}`));
-  });
-}
-
-/** Longest list of names from which those that are not needed are left out, each by a trial. */
-const SHORTENED = 12;
-
-/** The edit that skips these names, without those that are not needed, as trials show; none if it does not help. */
-function shortestSkips(
-  channel: Channel,
-  { head, names, helps }: { head: Entry; names: readonly string[]; helps: Helps },
-): Edit[] {
-  const skipping = (more: readonly string[]): Edit => {
-    const skips = [...new Set([...head.skips, ...more])];
-    return written(channel, { ...head, skips }, `skips: ${flow(skips)}`);
-  };
-  let needed = names.filter((name) => name !== head.name);
-  if (!helps(skipping(needed))) return [];
-  for (const name of needed.length > SHORTENED ? [] : needed) {
-    const fewer = needed.filter((one) => one !== name);
-    if (helps(skipping(fewer))) needed = fewer;
-  }
-  return [skipping(needed)];
-}
-
-/** The edit that gives the head a skipRange. Unlike `skips`, it does not hide the versions from others. */
-function ranging(channel: Channel, head: Entry, installed: readonly Installed[]): Edit[] {
-  const versions = installed.map(({ version }) => version).filter((version) => version !== undefined);
-  const sorted = [...versions].sort(compareVersions).map(plain);
-  const [lowest, highest] = [sorted[0], sorted.at(-1)];
-  if (head.skipRange !== '' || lowest === undefined || highest === undefined) return [];
-  // The last version alone is enough where the others lead to it.
-  const ranges = new Set([`=${highest}`, lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`]);
-  return [...ranges].map((skipRange) =>
-    written(channel, { ...head, skipRange }, `skipRange: '${skipRange}'`),
-  );
-}
-
-function plain(version: Version): string {
-  return formatVersion({ ...version, build: [] });
-}
-
-/** An edge that an entry had before, as it was. */
-function restoredEdges(channel: Channel, old: readonly Entry[]): Edit[] {
-  const was = new Map(old.map(({ name, replaces }) => [name, replaces]));
-  return channel.entries
-    .flatMap((entry) => {
-      const replaces = was.get(entry.name) ?? '';
-      if (replaces === '' || replaces === entry.replaces) return [];
-      return [written(channel, { ...entry, replaces }, `replaces: ${scalar(replaces)}`)];
-    })
-    .slice(0, TRIED);
-}
-
-/** What was there before, as it was. */
-function restored(channel: Channel, old: readonly Entry[]): Edit[] {
-  const present = new Set(channel.entries.map(({ name }) => name));
-  const gone = old.filter(({ name }) => !present.has(name));
-  const last = gone.at(-1);
-  if (!last) return [];
-  const names = gone.map(({ name }) => scalar(name)).join(', ');
-  const text = `restore the ${gone.length === 1 ? 'entry' : 'entries'} of ${names}: ${gone.map(flowEntry).join(' ')}`;
-  return [{ entry: last.name, index: -1, text, entries: [...channel.entries, ...gone] }];
-}
-
-/** An edit that writes one member of an entry, in place of the one of that name or as another one. */
-function written(channel: Channel, entry: Entry, member: string): Edit {
-  const edit = edited(channel, entry, `in the entry of ${scalar(entry.name)} set ${member}`);
-  return lacks(channel, entry, member.split(':', 1)[0] ?? '') ? { ...edit, member } : edit;
-}
-
-/** Whether an entry has no member of a name, not even an empty one. */
-export function lacks({ value }: Channel, { index }: Entry, key: string): boolean {
-  const list = value['entries'];
-  const raw: unknown = Array.isArray(list) ? list[index] : undefined;
-  // Go finds fields whatever the case of their keys.
-  return isObject(raw) && !Object.keys(raw).some((one) => one.toLowerCase() === key.toLowerCase());
-}
-
 /** A fix that is one more member of its entry, as findings carry it. */
 export function correctionOf(
   channel: Channel | undefined,
@@ -429,23 +216,4 @@ export function correctionOf(
   if (!channel || fix?.member === undefined) return {};
   const location = locate(channel, 'entries', fix.index, 'name');
   return { correction: { kind: 'add', location, found: fix.entry, member: fix.member } };
-}
-
-function edited(channel: Channel, entry: Entry, text: string): Edit {
-  const entries = channel.entries.map((one) => (one.index === entry.index ? entry : one));
-  return { entry: entry.name, index: entry.index, text, entries };
-}
-
-function flow(names: readonly string[]): string {
-  return `[${names.map(scalar).join(', ')}]`;
-}
-
-function flowEntry({ name, replaces, skips, skipRange }: Entry): string {
-  const parts = [
-    `name: ${scalar(name)}`,
-    ...(replaces === '' ? [] : [`replaces: ${scalar(replaces)}`]),
-    ...(skips.length === 0 ? [] : [`skips: ${flow(skips)}`]),
-    ...(skipRange === '' ? [] : [`skipRange: '${skipRange}'`]),
-  ];
-  return `- {${parts.join(', ')}}`;
 }

@@ -1,6 +1,7 @@
 import { chainBelow, hasChain, headOf, headsOf } from '../../fbc/channel.ts';
 import { type Channel, type Entry, locate, type Package } from '../../fbc/model.ts';
-import { correctionOf, lacks } from '../../olm/foresight/fix.ts';
+import { correctionOf } from '../../olm/foresight/fix.ts';
+import { lacks } from '../../olm/foresight/fix-edits.ts';
 import { scalar, skippedLinks, unskipText } from '../../olm/foresight/skipped-links.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { channelText, listed } from '../message-text.ts';

@@ -1,7 +1,8 @@
 import { shortName } from '../../fbc/edge.ts';
 import type { Channel } from '../../fbc/model.ts';
 import type { Location } from '../../finding.ts';
-import { correctionOf, type Fix, fixFor } from '../../olm/foresight/fix.ts';
+import { correctionOf, fixFor } from '../../olm/foresight/fix.ts';
+import type { Fix } from '../../olm/foresight/fix-edits.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { changesUnder, eachOnce, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';

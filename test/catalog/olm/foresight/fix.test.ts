@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { installedOf } from '../../../../catalog/fbc/edge.ts';
-import { type Fix, fixFor } from '../../../../catalog/olm/foresight/fix.ts';
+import { fixFor } from '../../../../catalog/olm/foresight/fix.ts';
+import type { Fix } from '../../../../catalog/olm/foresight/fix-edits.ts';
 import { installationsOf } from '../../../../catalog/olm/foresight/installation.ts';
 import { type World, worldOf } from '../../../../catalog/olm/foresight/world.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
