@@ -6,10 +6,13 @@ import { whyUnreadable } from '../../git/source.ts';
 import { entryAt, type ListedFile } from '../../git/tree.ts';
 import { readStrictSettings } from '../../settings.ts';
 import { parseIdentity } from '../identity.ts';
+import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
 import { ownersReader } from '../owners/owners.ts';
 import type { Policy } from '../policy.ts';
+import { readPolicy } from '../read-policy.ts';
 import { repositoryMatcher } from '../registries.ts';
 import type { CatalogFile } from './catalog-files.ts';
+import type { FirstPolicyFacts } from './policy.ts';
 
 /** What the root's `config.yaml` of operator-pipelines says. */
 interface PipelineConfig {
@@ -73,7 +76,7 @@ export interface OwnersFound {
  *
  * @param places packages, each with a path in its folder
  */
-export async function ownersFound(
+async function ownersFound(
   objects: ObjectReader,
   tree: string,
   { policy, places }: { readonly policy: Policy; readonly places: ReadonlyMap<string, string> },
@@ -94,6 +97,53 @@ export async function ownersFound(
     certified,
     unowned: unowned.sort(compareText),
   };
+}
+
+const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: new Map(), unowned: [] };
+
+interface PolicyCommit {
+  readonly objects: ObjectReader;
+  readonly tree: string;
+  readonly paths: readonly string[];
+}
+
+export interface PolicyOwners {
+  /** Files of reviewers without which a package has no owner. */
+  readonly reviewers: readonly string[];
+  /** The `CODEOWNERS` file, and how many packages have owners from it alone. */
+  readonly codeOwners: { readonly path: string; readonly packages: number } | undefined;
+  readonly owners: OwnersFound;
+}
+
+/**
+ * The owners that a policy finds. It names only sources that give a package an owner.
+ *
+ * @param policyWith the text of the policy with these sources
+ * @param places packages, each with a path in its folder
+ * @param isPartial whether files with owners are missing in the clone
+ */
+export async function ownersWith(
+  policyWith: (sources: Pick<FirstPolicyFacts, 'reviewers' | 'codeOwners'>) => string,
+  { objects, tree, paths }: PolicyCommit,
+  { places, isPartial }: { readonly places: ReadonlyMap<string, string>; readonly isPartial: boolean },
+): Promise<PolicyOwners> {
+  const under = async (sources: Parameters<typeof policyWith>[0]): Promise<OwnersFound> => {
+    const { policy } = readPolicy(Buffer.from(policyWith(sources)));
+    // Owners of whom only some can be read would be counted wrongly: the missing files are named.
+    return policy && !isPartial ? await ownersFound(objects, tree, { policy, places }) : NO_OWNERS;
+  };
+  const reviewers = await neededReviewers(
+    reviewersPaths(paths, new Set(places.keys())),
+    async (some) => (await under({ reviewers: some })).owned,
+  );
+  const owners = await under({ reviewers });
+  const path = CODE_OWNERS_FILES.find((one) => paths.includes(one));
+  if (path === undefined) return { reviewers, owners, codeOwners: undefined };
+  const more = await under({ reviewers, codeOwners: path });
+  const packages = more.owned - owners.owned;
+  return packages > 0
+    ? { reviewers, owners: more, codeOwners: { path, packages } }
+    : { reviewers, owners, codeOwners: undefined };
 }
 
 /** The file that `owners.sources` names for packages whose certification project is all that is known. */
@@ -144,7 +194,7 @@ export async function missingOf(objects: ObjectReader, files: readonly ListedFil
 const MOST_PLACES = 8;
 
 /** Paths of `ci.yaml` files with `{package}` in folders that are called after packages; the default one is not among them. */
-export function reviewersPaths(paths: readonly string[], packages: ReadonlySet<string>): string[] {
+function reviewersPaths(paths: readonly string[], packages: ReadonlySet<string>): string[] {
   const found = new Set<string>();
   for (const path of paths) {
     const [, before = '', name = ''] = /^(.*\/)?([^/]+)\/ci\.yaml$/.exec(path) ?? [];
@@ -155,7 +205,7 @@ export function reviewersPaths(paths: readonly string[], packages: ReadonlySet<s
 }
 
 /** The paths of owners' files that are needed: each names owners of a package for which no path before it does. */
-export async function neededReviewers(
+async function neededReviewers(
   paths: readonly string[],
   ownedUnder: (some: readonly string[]) => Promise<number>,
 ): Promise<string[]> {

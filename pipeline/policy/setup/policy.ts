@@ -14,7 +14,7 @@ const DEFAULT_PATTERN = /^catalogs\/\{catalog\}\/\{package\}\/(?:\*\*|(?:catalog
 const SCHEMA_LINE =
   '# yaml-language-server: $schema=https://raw.githubusercontent.com/portolan/portolan/main/docs/policy.schema.json';
 
-interface FirstPolicyFacts {
+export interface FirstPolicyFacts {
   /** Patterns of registries that may be contacted. */
   readonly registries?: readonly string[];
   /** Paths of `ci.yaml` files with `{package}`, beside the default one. */

@@ -4,14 +4,13 @@ import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { type ListedFile, listFiles } from '../../git/tree.ts';
-import { CODE_OWNERS_FILES } from '../owners/code-owners.ts';
 import type { PresetName } from '../presets/preset.ts';
-import { POLICY_PATH, readPolicy } from '../read-policy.ts';
+import { POLICY_PATH } from '../read-policy.ts';
 import { adaptWorkflow, type Trigger } from './adapt.ts';
 import { bundleCatalogNames, bundleFolders, NO_FOLDERS, packageManifests } from './bundle-folders.ts';
 import { likelyOf } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
-import { findLayout, readEvidence } from './find-layout.ts';
+import { findLayout, type ProvenLayout, readEvidence } from './find-layout.ts';
 import type { LeftOut } from './fragments.ts';
 import { gatesOf } from './gates.ts';
 import type { FoundLayout } from './layout.ts';
@@ -20,14 +19,13 @@ import type { Link } from './links.ts';
 import {
   filesOfPeople,
   missingOf,
-  neededReviewers,
   OWNERS_PATH,
   type OwnersFound,
   ownersFile,
-  ownersFound,
+  ownersWith,
+  type PolicyOwners,
   packagePlaces,
   pipelineConfig,
-  reviewersPaths,
 } from './people.ts';
 import { firstPolicy, unorderedOf } from './policy.ts';
 import { type RebuiltBundles, rebuiltBundles } from './rebuilt-bundles.ts';
@@ -91,7 +89,7 @@ export interface Setup {
   /** Catalogs whose order nobody has said. */
   readonly unordered: readonly string[];
   /** The `CODEOWNERS` file that the policy reads, and how many packages have owners from it alone. */
-  readonly codeOwners: { readonly path: string; readonly packages: number } | undefined;
+  readonly codeOwners: PolicyOwners['codeOwners'];
   /** How often merges replaced the image of a bundle; the policy then only warns of it. */
   readonly rebuilt: RebuiltBundles;
   /** How many packages have bundle directories (`operators/PACKAGE/VERSION/manifests`). */
@@ -131,86 +129,48 @@ const ACTION = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_./-]+@[0-9a-f]{40}$/;
  * @throws PipelineError `usage` for an action that is not pinned by commit; `not-found` for a layout that is unclear
  */
 export async function setup(repository: Repository, request: SetupRequest): Promise<Setup> {
-  const { action } = request;
-  if (action !== undefined && !ACTION.test(action))
-    throw new PipelineError(
-      'usage',
-      `invalid action ${JSON.stringify(action)}: expected OWNER/REPOSITORY@COMMIT`,
-    );
-  const [commit = ''] = await repository.resolve([request.commit]);
-  const { objects } = repository;
-  const tree = await objects.treeOf(commit);
-  const files = await filesOf(objects, tree);
-  const paths = files.map(({ path }) => path);
-  const proven = await findLayout(await readEvidence(objects, files, { validates: true }), {
-    repository,
-    commit,
-  });
-  const { found, leftOut, defects, links } = proven;
-  const { catalogs, templates, missing: unread } = proven.looked;
-  const nameOf = catalogNamer(found.patterns);
-  const unseen = likelyOf(unread.filter((path) => nameOf(path) === undefined));
-  if (found.patterns.length === 0 && unseen.length > 0) throw notHere(unseen);
-  if (proven.contradictions.length > 0 && !paths.includes(POLICY_PATH)) throw unclearLayout(proven);
-  if (proven.questions.length > 0 && !paths.includes(POLICY_PATH)) throw undecidedLayout(proven);
+  refuseAction(request.action);
+  const snapshot = await snapshotOf(repository, request.commit);
+  const { objects, commit, tree, files, paths, isNew } = snapshot;
+  const { proven, unseen } = await clearLayout(repository, snapshot);
+  const { found, leftOut, defects, links, looked } = proven;
+  const hasCatalogs = found.patterns.length > 0;
   const config = await pipelineConfig(objects, tree);
   const known = [...new Set([...request.admins, ...config.maintainers])];
-  const folders = found.patterns.length === 0 ? await bundleFolders(objects, files) : NO_FOLDERS;
-  const { patterns: bundlePatterns, places: bundlePlaces, others: otherBundles } = folders;
-  const places = new Map([...bundlePlaces, ...packagePlaces(catalogs, paths)]);
-  const missing = [...unseen, ...(await missingOf(objects, filesOfPeople(files, [...places.values()])))];
-  const ownersUnder = async (text: string): Promise<OwnersFound> => {
-    const { policy } = readPolicy(Buffer.from(text));
-    // Owners of whom only some can be read would be counted wrongly: the missing files are named.
-    return policy && missing.length === unseen.length
-      ? await ownersFound(objects, tree, { policy, places })
-      : NO_OWNERS;
-  };
-  const { registries } = config;
+  const folders = hasCatalogs ? NO_FOLDERS : await bundleFolders(objects, files);
+  const bundleCatalogs = hasCatalogs ? [] : await bundleCatalogNames(objects, files);
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
-  const bundleCatalogs = found.patterns.length === 0 ? await bundleCatalogNames(objects, files) : [];
-  const presetsFound = await gatesOf(objects, files);
-  const gates = { registries, rebuilt, bundlePatterns, bundleCatalogs, presets: presetsFound };
-  const failedPresets =
-    (await request.tryPresets?.(firstPolicy(found, known, gates), gates.presets)) ?? new Map();
-  const presets = gates.presets.filter((name) => !failedPresets.has(name));
-  const base = { ...gates, presets, failedPresets: [...failedPresets.keys()] };
-  const reviewers = await neededReviewers(reviewersPaths(paths, new Set(places.keys())), async (some) => {
-    return (await ownersUnder(firstPolicy(found, known, { ...base, reviewers: some }))).owned;
-  });
-  const facts = { ...base, reviewers };
-  const plain = firstPolicy(found, known, facts);
-  const codeOwners = CODE_OWNERS_FILES.find((path) => paths.includes(path));
-  const fuller = codeOwners === undefined ? plain : firstPolicy(found, known, { ...facts, codeOwners });
-  const [without, withThem] = [await ownersUnder(plain), await ownersUnder(fuller)];
-  const isNeeded = withThem.owned > without.owned;
-  const owners = isNeeded ? withThem : without;
+  const gates = await gatesOf(objects, files);
+  const { registries } = config;
+  const untried = { registries, rebuilt, bundlePatterns: folders.patterns, bundleCatalogs, presets: gates };
+  const failedPresets = (await request.tryPresets?.(firstPolicy(found, known, untried), gates)) ?? new Map();
+  const presets = gates.filter((name) => !failedPresets.has(name));
+  const facts = { ...untried, presets, failedPresets: [...failedPresets.keys()] };
+  const places = new Map([...folders.places, ...packagePlaces(looked.catalogs, paths)]);
+  const unread = await missingOf(objects, filesOfPeople(files, [...places.values()]));
+  const { reviewers, codeOwners, owners } = await ownersWith(
+    (sources) => firstPolicy(found, known, { ...facts, ...sources }),
+    snapshot,
+    { places, isPartial: unread.length > 0 },
+  );
   const open = { admins: known, unowned: owners.unowned, rebuilt, unordered: unorderedOf(found.catalogs) };
-  const isNew = !paths.includes(POLICY_PATH);
   const decided = isNew ? ((await request.decide?.(open)) ?? UNDECIDED) : UNDECIDED;
   const admins = known.length > 0 ? known : decided.admins;
-  const text = firstPolicy(found, admins, {
+  const policy = firstPolicy(found, admins, {
     ...facts,
+    reviewers,
     rebuilt: decided.published ? undefined : rebuilt,
-    codeOwners: isNeeded ? codeOwners : undefined,
+    codeOwners: codeOwners?.path,
     ownersFile: owners.certified.size > 0 ? OWNERS_PATH : undefined,
     packageOwners: decided.owners,
     order: decided.order,
   });
-  const wanted = new Map([[POLICY_PATH, text]]);
-  if (isNew && owners.certified.size > 0) wanted.set(OWNERS_PATH, ownersFile(owners.certified));
-  const wishes = {
-    action,
-    branch: request.branch ?? 'main',
-    patterns: found.patterns,
-    hasOperators: paths.some((path) => path.startsWith('operators/')),
-    trigger: request.trigger ?? ('pull_request_target' as const),
-  };
-  const hasCatalogs = found.patterns.length + bundleCatalogs.length > 0;
-  for (const [name, text] of Object.entries(WORKFLOWS))
-    if (hasCatalogs || GATE.has(name))
-      wanted.set(`.github/workflows/${name}`, adaptWorkflow(name, text, wishes));
-  const there = new Set(files.map(({ path }) => path));
+  const wanted = [
+    [POLICY_PATH, policy] as const,
+    ...(isNew && owners.certified.size > 0 ? [[OWNERS_PATH, ownersFile(owners.certified)] as const] : []),
+    ...workflows(request, { found, paths, publishes: hasCatalogs || bundleCatalogs.length > 0 }),
+  ];
+  const there = new Set(paths);
   return {
     found,
     admins,
@@ -219,21 +179,85 @@ export async function setup(repository: Repository, request: SetupRequest): Prom
     failedPresets,
     unordered: decided.order.length > 0 ? [] : open.unordered,
     decidedOwners: decided.owners.size,
-    codeOwners: isNeeded ? { path: codeOwners ?? '', packages: withThem.owned - without.owned } : undefined,
+    codeOwners,
     rebuilt: decided.published ? { ...rebuilt, merges: 0 } : rebuilt,
     bundlePackages: new Set(paths.flatMap((path) => BUNDLE.exec(path)?.[1] ?? [])).size,
-    bundlePatterns,
-    otherBundles,
-    packageManifests: found.patterns.length === 0 ? packageManifests(files) : [],
+    bundlePatterns: folders.patterns,
+    otherBundles: folders.others,
+    packageManifests: hasCatalogs ? [] : packageManifests(files),
     bundleCatalogs,
-    missing,
-    templates: found.patterns.length > 0 ? [] : templates,
+    missing: [...unseen, ...unread],
+    templates: hasCatalogs ? [] : looked.templates,
     leftOut,
     links,
     defects,
-    files: new Map([...wanted].filter(([path]) => !there.has(path))),
-    kept: [...wanted.keys()].filter((path) => there.has(path)),
+    files: new Map(wanted.filter(([path]) => !there.has(path))),
+    kept: wanted.map(([path]) => path).filter((path) => there.has(path)),
   };
+}
+
+function refuseAction(action: string | undefined): void {
+  if (action === undefined || ACTION.test(action)) return;
+  throw new PipelineError(
+    'usage',
+    `invalid action ${JSON.stringify(action)}: expected OWNER/REPOSITORY@COMMIT`,
+  );
+}
+
+/** A commit of the repository. */
+interface Snapshot {
+  readonly objects: ObjectReader;
+  readonly commit: string;
+  readonly tree: string;
+  readonly files: readonly ListedFile[];
+  readonly paths: readonly string[];
+  /** Whether it has no policy yet. */
+  readonly isNew: boolean;
+}
+
+async function snapshotOf(repository: Repository, revision: string): Promise<Snapshot> {
+  const [commit = ''] = await repository.resolve([revision]);
+  const { objects } = repository;
+  const tree = await objects.treeOf(commit);
+  const files = await filesOf(objects, tree);
+  const paths = files.map(({ path }) => path);
+  return { objects, commit, tree, files, paths, isNew: !paths.includes(POLICY_PATH) };
+}
+
+/**
+ * The layout of a repository. One that is unclear is an error, unless there is a policy that names it.
+ *
+ * @returns it, and paths of what may be catalogs of other patterns and is not in the clone
+ */
+async function clearLayout(
+  repository: Repository,
+  { objects, commit, files, isNew }: Snapshot,
+): Promise<{ readonly proven: ProvenLayout; readonly unseen: readonly string[] }> {
+  const evidence = await readEvidence(objects, files, { validates: true });
+  const proven = await findLayout(evidence, { repository, commit });
+  const { found, looked, contradictions, questions } = proven;
+  const nameOf = catalogNamer(found.patterns);
+  const unseen = likelyOf(looked.missing.filter((path) => nameOf(path) === undefined));
+  if (found.patterns.length === 0 && unseen.length > 0) throw notHere(unseen);
+  if (contradictions.length > 0 && isNew) throw unclearLayout(proven);
+  if (questions.length > 0 && isNew) throw undecidedLayout(proven);
+  return { proven, unseen };
+}
+
+/** The workflows by path: those of the gate, and the others where there are catalogs to publish. */
+function workflows(
+  { action, branch = 'main', trigger = 'pull_request_target' }: SetupRequest,
+  {
+    found,
+    paths,
+    publishes,
+  }: Pick<ProvenLayout, 'found'> & Pick<Snapshot, 'paths'> & { readonly publishes: boolean },
+): (readonly [path: string, text: string])[] {
+  const hasOperators = paths.some((path) => path.startsWith('operators/'));
+  const wishes = { action, branch, patterns: found.patterns, hasOperators, trigger };
+  return Object.entries(WORKFLOWS)
+    .filter(([name]) => publishes || GATE.has(name))
+    .map(([name, text]) => [`.github/workflows/${name}`, adaptWorkflow(name, text, wishes)]);
 }
 
 /** All files of a tree. @throws PipelineError `not-found` with what brings the files of one commit alone */
@@ -249,5 +273,3 @@ async function filesOf(objects: ObjectReader, tree: string): Promise<readonly Li
 }
 
 const BUNDLE = /^operators\/([^/]+)\/[^/]+\/manifests\/./;
-
-const NO_OWNERS: OwnersFound = { packages: 0, owned: 0, certified: new Map(), unowned: [] };
