@@ -110,65 +110,48 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     throw new PipelineError('usage', `the policy cannot be read: ${findings[0]?.message ?? policy.path}`);
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, [])).slice(-count).reverse();
-  const rehearsed: RehearsedMerge[] = [];
-  const rules = new Map<string, RuleCount>();
-  const unchecked = [...shallowness(repository)];
-  const leftOut = new Map<string, LeftOutFiles>();
-  const asked = {
+  const tally = new Tally(shallowness(repository));
+  const under = (own: typeof policy, { layout }: { readonly layout: Layout }, some: typeof merges) => ({
     tip,
-    paths: catalogFolders(read.layout),
-    merges,
     limit,
+    merges: some,
+    paths: catalogFolders(layout),
     // Leave presets out: the repository's own gate checked these merges at their time.
-    more: (merge: MergedCommit) => ({ policy, presets: [], ...peopleOf(merge) }),
-  };
+    more: (merge: MergedCommit) => ({ policy: own, presets: [], ...peopleOf(merge) }),
+  });
   const tell = (done: number) =>
-    progress?.({ done, merges: merges.length, stopped: stoppedOf(rehearsed).length });
-  const take = ({ merge, outcome }: CheckedMerge): void => {
-    if (outcome instanceof PipelineError) {
-      unchecked.push({ what: `${merge.date} ${merge.subject}`, why: outcome.message });
-      return;
-    }
-    const one = rehearsedMerge(merge, outcome);
-    const why = isOnlyUnconfirmed(one) ? UNASKED : partsAlone(one, leftOut.get(merge.id));
-    if (why !== undefined) {
-      unchecked.push({ what: `${merge.date} ${merge.subject}`, why });
-      return;
-    }
-    // Reports hold whole graphs, and their texts whole files: a copy stays, and counts.
-    rehearsed.push(detachedCopy(one));
-    countRules(rules, outcome.findings);
-  };
+    progress?.({ done, merges: merges.length, stopped: stoppedOf(tally.merges).length });
   const layoutAt = pastLayouts(repository, read.layout);
-  const others = new Map<string, MergedCommit[]>();
-  for await (const checked of checkedMerges(repository, asked, tell)) {
+  // By policy: merges that are checked again, with the layout of their time.
+  const earlier = new Map<string, MergedCommit[]>();
+  for await (const checked of checkedMerges(repository, under(policy, read, merges), tell)) {
     const { merge, outcome } = checked;
     const past =
       outcome instanceof PipelineError || !isSuspect(outcome) ? SAME : await settled(layoutAt(merge));
-    if (!(past instanceof PipelineError) && past.kind !== 'unclear') leftOut.set(merge.id, past.leftOut);
-    if (past instanceof PipelineError || past.kind === 'same') take(checked);
-    else if (past.kind === 'unclear')
-      unchecked.push({ what: `${merge.date} ${merge.subject}`, why: past.why });
+    if (past instanceof PipelineError) tally.take(checked);
+    else if (past.kind === 'unclear') tally.leave(merge, past.why);
     else {
-      const text = Buffer.from(withLayout(policy.bytes, past.patterns)).toString('utf8');
-      append(others, text, merge);
+      tally.leftOut.set(merge.id, past.leftOut);
+      if (past.kind === 'same') tally.take(checked);
+      else append(earlier, Buffer.from(withLayout(policy.bytes, past.patterns)).toString('utf8'), merge);
     }
   }
-  for (const [text, own] of others) {
+  for (const [text, own] of earlier) {
     const other = { path: policy.path, bytes: Buffer.from(text) };
-    const paths = catalogFolders(readPolicy(other.bytes, RULE_IDS).policy?.layout ?? read.layout);
-    const more = (merge: MergedCommit) => ({ policy: other, presets: [], ...peopleOf(merge) });
-    const again = { tip, paths, merges: own, more, limit };
-    for await (const checked of checkedMerges(repository, again, () => undefined)) take(checked);
+    const asked = under(other, readPolicy(other.bytes, RULE_IDS).policy ?? read, own);
+    for await (const checked of checkedMerges(repository, asked, () => undefined)) tally.take(checked);
   }
-  if (limit && limit.left > 0) unchecked.unshift({ what: amount(limit.left, 'merge'), why: limit.why });
+  const unchecked =
+    limit && limit.left > 0
+      ? [{ what: amount(limit.left, 'merge'), why: limit.why }, ...tally.unchecked]
+      : tally.unchecked;
   const place = new Map(merges.map(({ id }, i) => [id, i]));
-  rehearsed.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
+  const rehearsed = tally.merges.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
   return {
     from: merges.at(-1)?.date ?? '',
     to: merges[0]?.date ?? '',
     merges: rehearsed,
-    rules: ruleCounts(rules),
+    rules: ruleCounts(tally.rules),
     people: peopleAsked(rehearsed.filter(({ state }) => state === 'pending')),
     stranded: strandedByMonth(rehearsed),
     intended: silencing(
@@ -177,6 +160,40 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     ),
     unchecked,
   };
+}
+
+/** What came of the merges that were checked so far. */
+class Tally {
+  readonly merges: RehearsedMerge[] = [];
+  readonly rules = new Map<string, RuleCount>();
+  readonly unchecked: { what: string; why: string }[];
+  /** By commit, the files with blobs that are in no catalog. */
+  readonly leftOut = new Map<string, LeftOutFiles>();
+
+  constructor(unchecked: Rehearsal['unchecked']) {
+    this.unchecked = [...unchecked];
+  }
+
+  take({ merge, outcome }: CheckedMerge): void {
+    if (outcome instanceof PipelineError) {
+      this.leave(merge, outcome.message);
+      return;
+    }
+    const one = rehearsedMerge(merge, outcome);
+    const why = isOnlyUnconfirmed(one) ? UNASKED : partsAlone(one, this.leftOut.get(merge.id));
+    if (why !== undefined) {
+      this.leave(merge, why);
+      return;
+    }
+    // Reports hold whole graphs, and their texts whole files: a copy stays, and counts.
+    this.merges.push(detachedCopy(one));
+    countRules(this.rules, outcome.findings);
+  }
+
+  /** Notes that a merge was not checked. */
+  leave({ date, subject }: MergedCommit, why: string): void {
+    this.unchecked.push({ what: `${date} ${subject}`, why });
+  }
 }
 
 /** How many merges pass, and how many do not; each merge counts once. */
