@@ -1,12 +1,6 @@
 /** A rehearsal in a terminal: what fails and why, who would have been asked, what to write. */
-import {
-  countsOf,
-  orphansOf,
-  type Rehearsal,
-  type RehearsedMerge,
-  stoppedOf,
-  worstOf,
-} from '../check/rehearsal/rehearsal.ts';
+import { countsOf, orphansOf, type Rehearsal, stoppedOf, worstOf } from '../check/rehearsal/rehearsal.ts';
+import type { RehearsedMerge } from '../check/rehearsal/tally.ts';
 import { amount, linesText, shortList } from '../text.ts';
 
 /** Most merges, rules and people that are listed; the page has all. */

@@ -1,7 +1,8 @@
 // The page of a rehearsal in Debian's Chromium: everything can be read on a desktop and on a phone, in light and dark.
 import { expect } from 'vitest';
 import type { Finding } from '../../catalog/finding.ts';
-import type { Rehearsal, RehearsedMerge } from '../../pipeline/check/rehearsal/rehearsal.ts';
+import type { Rehearsal } from '../../pipeline/check/rehearsal/rehearsal.ts';
+import type { RehearsedMerge } from '../../pipeline/check/rehearsal/tally.ts';
 import { rehearsalPage } from '../../pipeline/report/page/rehearsal-page.ts';
 import { legibleContract } from '../fakes/legible.ts';
 

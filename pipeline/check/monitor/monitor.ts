@@ -16,7 +16,8 @@ import { readPolicy } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { pullRequestOf, suggestedFix } from '../blame/blame.ts';
 import { type History, type PackageState, packageHistory } from '../blame/package-states.ts';
-import { type RehearsalRequest, type RehearsedMerge, rehearse } from '../rehearsal/rehearsal.ts';
+import { type RehearsalRequest, rehearse } from '../rehearsal/rehearsal.ts';
+import type { RehearsedMerge } from '../rehearsal/tally.ts';
 import { patchOf } from './patch.ts';
 
 interface MonitorRequest extends Pick<RehearsalRequest, 'head' | 'count' | 'policy' | 'progress'> {

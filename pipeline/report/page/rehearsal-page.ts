@@ -1,11 +1,6 @@
 /** A rehearsal as one HTML file without scripts, which opens anywhere and asks nobody for anything. */
-import {
-  countsOf,
-  orphansOf,
-  type Rehearsal,
-  type RehearsedMerge,
-  stoppedOf,
-} from '../../check/rehearsal/rehearsal.ts';
+import { countsOf, orphansOf, type Rehearsal, stoppedOf } from '../../check/rehearsal/rehearsal.ts';
+import type { RehearsedMerge } from '../../check/rehearsal/tally.ts';
 import { amount, escapeXml, shortList } from '../../text.ts';
 import { NAMING, packageText, rehearsalHeadline, rehearsalNotes, worstLines } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
