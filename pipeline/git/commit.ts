@@ -15,7 +15,7 @@ export interface Trailer {
   readonly value: string;
 }
 
-interface Commit {
+export interface Commit {
   readonly id: string;
   readonly tree: string;
   readonly parents: readonly string[];

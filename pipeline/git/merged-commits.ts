@@ -1,4 +1,6 @@
-/** What was merged into a branch: its first parents, one after the other. */
+/** Commits of branches: what was merged into one, and what another one brings. */
+import { PipelineError } from '../error.ts';
+import { type Commit, readCommit } from './commit.ts';
 import { LOG_MEMORY, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 
@@ -43,4 +45,25 @@ export async function mergedCommits(
       const [before = ''] = parents.split(' ');
       return before === '' ? [] : [{ id, before, date, subject, author: { name, email } }];
     });
+}
+
+/** Most commits of a pull request that are read. */
+const MOST_BROUGHT = 1000;
+
+/**
+ * The commits that a head has and a base has not, the newest first.
+ *
+ * @throws PipelineError `too-large` when there are more than a thousand
+ */
+export async function broughtCommits(
+  { settings, scratch, objects }: Repository,
+  base: string,
+  head: string,
+): Promise<Commit[]> {
+  const run = { settings, directory: scratch, bare: true, memory: LOG_MEMORY };
+  const parameters = ['rev-list', `--max-count=${MOST_BROUGHT + 1}`, head, `^${base}`];
+  const ids = (await runGit(run, parameters)).output.toString('utf8').split('\n').filter(Boolean);
+  if (ids.length > MOST_BROUGHT)
+    throw new PipelineError('too-large', `the head has more than ${MOST_BROUGHT} commits of its own`);
+  return Promise.all(ids.map((id) => readCommit(objects, id)));
 }

@@ -3,7 +3,7 @@
  * it never gives anybody a right; commits of strangers only take one away: then the
  * author's own word is not enough, and somebody who owns the package must look.
  */
-import { signerOf, type Trailer } from '../../git/commit.ts';
+import { type Commit, signerOf, type Trailer } from '../../git/commit.ts';
 import { type Person, samePerson } from '../../policy/identity.ts';
 import type { CommitsPolicy } from '../../policy/policy.ts';
 
@@ -16,8 +16,8 @@ export interface CommitFacts {
   readonly coAuthors: readonly CommitPerson[];
   /** Addresses in `Signed-off-by` lines. */
   readonly signedOffBy: readonly string[];
-  /** Whether GitHub verified the signature. */
-  readonly verified: boolean;
+  /** Whether GitHub verified the signature; undefined where nobody asked it. */
+  readonly verified: boolean | undefined;
 }
 
 export interface CommitPerson {
@@ -64,14 +64,31 @@ export function checkCommits(
   });
   const own = commits.filter(({ parents }) => parents < 2);
   const unsigned = policy.signOff ? own.filter((commit) => !isSignedOff(commit)) : [];
-  const unverified = policy.verified ? own.filter(({ verified }) => !verified) : [];
+  const unverified = policy.verified ? own.filter(({ verified }) => verified === false) : [];
+  const isUnknown = policy.verified && own.some(({ verified }) => verified === undefined);
   return {
     strangers: cut(strangers),
     demands: [
       ...demand(unsigned, 'has no Signed-off-by line from its author (git commit --amend --signoff)'),
       ...demand(unverified, 'has no verified signature on GitHub (git commit --amend -S)'),
+      ...(isUnknown ? ['whether signatures are verified can be seen on the pull request alone'] : []),
     ],
   };
+}
+
+/**
+ * Commits as git has them, where no forge names their accounts: all count as the author's own, who gains no right by it.
+ */
+export function claimedCommits(commits: readonly Commit[], author: Person): CommitFacts[] {
+  return commits.map((commit) => ({
+    id: commit.id,
+    parents: commit.parents.length,
+    author: { ...commit.author, account: author },
+    committer: { ...commit.committer, account: author },
+    coAuthors: [],
+    signedOffBy: signedOffBy(commit.trailers),
+    verified: undefined,
+  }));
 }
 
 function isSignedOff({ author, signedOffBy }: CommitFacts): boolean {

@@ -8,6 +8,7 @@ import type { Trees } from '../../change/classification-input.ts';
 import { subjectDigests } from '../../change/digest.ts';
 import { PipelineError } from '../../error.ts';
 import { leftBranchAt } from '../../git/merge.ts';
+import { broughtCommits } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import {
   type Directory,
@@ -22,7 +23,7 @@ import type { CatalogResult } from '../content/catalog-rules.ts';
 import type { FleetResult } from '../fleet/check-fleet.ts';
 import { type GivenReview, lastWords, type Review } from './approval.ts';
 import { type AuthorityDecision, type AuthorityInput, bothOf, decideAuthority } from './authority.ts';
-import type { CommitFacts } from './authorship.ts';
+import { type CommitFacts, claimedCommits } from './authorship.ts';
 import type { Reach } from './required-approvals.ts';
 
 /** The author of a pull request, its commits and its reviews. */
@@ -31,6 +32,7 @@ export interface People {
   readonly pusher: Person | undefined;
   /** In the order in which they were submitted. */
   readonly reviews: readonly GivenReview[];
+  /** Undefined without a forge that lists them: what the policy asks of commits is then read from git. */
   readonly commits: readonly CommitFacts[] | undefined;
   /**
    * Id of the newest commit that was the base branch's tip and is an ancestor of a reviewed commit; undefined when
@@ -71,6 +73,7 @@ interface Known {
   readonly own: KnownReviews;
   readonly committed: KnownReviews;
   readonly directory: Directory;
+  readonly commits: readonly CommitFacts[] | undefined;
 }
 
 type KnownReviews = Pick<AuthorityInput, 'content' | 'headContent' | 'reviews'>;
@@ -83,9 +86,10 @@ type KnownReviews = Pick<AuthorityInput, 'content' | 'headContent' | 'reviews'>;
 export async function knownOf(repository: Repository, changed: Changed, people: People): Promise<Known> {
   const { head, change, committed, policy } = changed;
   const identities = identitiesIn(policy, committed ? [change, committed] : [change]);
-  const [atHead, directory = EMPTY_DIRECTORY] = await Promise.all([
+  const [atHead, directory = EMPTY_DIRECTORY, commits] = await Promise.all([
     changeAt(repository, changed, { commit: head, people }),
     people.directoryFor?.(identities),
+    commitsOf(repository, changed, people),
   ]);
   const asked = resolvePeople(identities, { directory, allowTeams: policy.owners.allowTeams });
   const seen = await changesSeen(repository, changed, { people, asked: asked.people });
@@ -100,7 +104,17 @@ export async function knownOf(repository: Repository, changed: Changed, people: 
       return { ...review, content };
     }),
   });
-  return { own: knownFor('change'), committed: knownFor('committed'), directory };
+  return { own: knownFor('change'), committed: knownFor('committed'), directory, commits };
+}
+
+async function commitsOf(
+  repository: Repository,
+  { base, head, policy }: Changed,
+  { commits, author }: People,
+): Promise<People['commits']> {
+  const { signOff, verified } = policy.commits;
+  if (commits || !(signOff || verified)) return commits;
+  return claimedCommits(await broughtCommits(repository, base, head), author);
 }
 
 function isApproved({ reviews }: People, commit: string): boolean {
@@ -140,7 +154,7 @@ export function checkPeople(
     author: people.author,
     pusher: people.pusher,
     head,
-    commits: people.commits,
+    commits: known.commits,
     prunesRefused: packagesOf(refused),
     accepted: packagesOf(accepted),
     holds: people.holds,

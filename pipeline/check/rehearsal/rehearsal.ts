@@ -210,7 +210,8 @@ function catalogFolders({ patterns }: Layout): string[] {
 /** The author of a merge as the check takes people; nothing where git names no account. */
 function peopleOf(merge: MergedCommit): Partial<Pick<CheckRequest, 'people'>> {
   const author = accountOf(merge);
-  return author ? { people: { author, pusher: author, reviews: [], commits: undefined, holds: [] } } : {};
+  // What is asked of commits from now on was not asked of these.
+  return author ? { people: { author, pusher: author, reviews: [], commits: [], holds: [] } } : {};
 }
 
 const NOREPLY = /^(?:(\d{1,15})\+)?([A-Za-z0-9-]+(?:\[bot\])?)@users\.noreply\.github\.com$/;

@@ -82,6 +82,35 @@ test.each([
   },
 );
 
+describe('what the policy asks of commits', () => {
+  const checkedWith = async (asked: string, message: string, author = 'anna'): Promise<Ran> => {
+    const repository = makeRepository();
+    onTestFinished(repository.remove);
+    const base = repository.commit({ '.github/portolan.yaml': `${policy([])}commits: {${asked}}\n` });
+    const head = repository.commit({ 'README.md': 'x' }, { parents: [base], message, author });
+    return portolan(repository.directory, ...['check', '--base', base, '--head', head, '--author', 'anna']);
+  };
+
+  test.each([
+    ['no line', 'a change', 'anna'],
+    ['the line of somebody else', 'a change\n\nSigned-off-by: bob <bob@example.com>', 'anna'],
+    ['a line for another author', 'a change\n\nSigned-off-by: anna <anna@example.com>', 'bob'],
+  ])('is read from git without a forge: %s is no sign-off', async (_, message, author) => {
+    const { exit, out } = await checkedWith('signOff: true', message, author);
+    expect([exit, out]).toEqual([1, expect.stringContaining('has no Signed-off-by line from its author')]);
+  });
+
+  test('is met by the line of the author', async () => {
+    const { out } = await checkedWith('signOff: true', 'a\n\nSigned-off-by: anna <anna@example.com>');
+    expect(out).not.toContain('Signed-off-by');
+  });
+
+  test('does not pass where only a forge can see it', async () => {
+    const { exit, out } = await checkedWith('verified: true', 'a change');
+    expect([exit, out]).toEqual([1, expect.stringContaining('can be seen on the pull request alone')]);
+  });
+});
+
 test('a waiver that has expired is named with its place in the policy', async () => {
   const repository = makeRepository();
   onTestFinished(repository.remove);
