@@ -60,14 +60,50 @@ const POD = ['spec', 'template', 'spec'];
 
 /** Images that the deployments run, and those in their `RELATED_IMAGE_…` variables. */
 export function usedImages(csv: Fields): UsedImage[] {
+  return imagesIn(csv, imagesOfContainer);
+}
+
+/** Images that containers of the deployments are told of in arguments and variables with other names. */
+export function toldImages(csv: Fields): UsedImage[] {
+  return imagesIn(csv, toldOfContainer);
+}
+
+type ImagesOf = (container: Fields, place: string, path: Path) => UsedImage[];
+
+function imagesIn(csv: Fields, imagesOf: ImagesOf): UsedImage[] {
   return listAt(csv, DEPLOYMENTS).flatMap(({ item: deployment, path: at }) =>
     ['initContainers', 'containers'].flatMap((kind) =>
       listAt(deployment, [...POD, kind]).flatMap(({ item, path }) => {
         const place = `container ${shown(item['name'])} of deployment ${shown(deployment['name'])}`;
-        return imagesOfContainer(item, place, [...at, ...path]);
+        return imagesOf(item, place, [...at, ...path]);
       }),
     ),
   );
+}
+
+/** What can hardly be anything else: the host of a registry, a path, and a tag or a digest. */
+const IMAGE =
+  /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,9}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,9}(?::\w[\w.-]{0,127}|(?::\w[\w.-]{0,127})?@sha256:[a-f0-9]{64})$/;
+
+function toldOfContainer(container: Fields, place: string, path: Path): UsedImage[] {
+  const words = ['command', 'args'].flatMap((key) => {
+    const list = container[key];
+    return (Array.isArray(list) ? list : []).map((text, i) => ({
+      text: String(text).replace(/^--?[\w.-]{1,128}=/, ''),
+      what: `an argument of ${place}`,
+      at: [key, i],
+    }));
+  });
+  const variables = listAt(container, ['env'])
+    .filter(({ item }) => !RELATED_IMAGE.test(String(item['name'])))
+    .map(({ item, path: at }) => ({
+      text: String(item['value']),
+      what: `${String(item['name'])} in ${place}`,
+      at: [...at, 'value'],
+    }));
+  return [...words, ...variables]
+    .filter(({ text }) => IMAGE.test(text))
+    .flatMap(({ text, what, at }) => used(text, what, [...path, ...at]));
 }
 
 function imagesOfContainer(container: Fields, place: string, path: Path): UsedImage[] {

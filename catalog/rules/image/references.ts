@@ -4,7 +4,7 @@ import { groupedBy } from '../../go/grouped.ts';
 import type { Path } from '../../go/shape.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
-import { csvOf, usedImages } from '../../references/csv.ts';
+import { csvOf, toldImages, usedImages } from '../../references/csv.ts';
 import { CONFIRM_HINT, imageChange, newPins, UNCONFIRMED } from '../../references/same-image.ts';
 import { headBundles } from '../reached-bundles.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -41,10 +41,10 @@ export const rules: readonly Rule[] = [
         hint: 'push the image to a registry that clusters can reach, and name it there',
       });
       reportNamed(world, report, {
-        isWrong: (image, _, { bundles }) =>
+        isWrong: (image, bundle, { bundles }) =>
           BUILDS.test(image) &&
-          [...bundles.values()].some((one) => one.image !== '' && !BUILDS.test(one.image)),
-        end: ': that is for builds before their release, and other versions of the package are elsewhere',
+          [...bundles.values()].some((one) => (one === bundle ? isReleased(one.image) : isElsewhere(one))),
+        end: ': that is for builds before their release, and the package is released elsewhere',
         hint: 'release the image, and name it where it is released',
       });
     },
@@ -53,12 +53,22 @@ export const rules: readonly Rule[] = [
     id: 'image/undeclared',
     severity: 'warning',
     summary:
-      'Reports images that the head of a channel runs but does not declare in relatedImages, so that they are not mirrored',
+      'Reports images that the head of a channel runs but does not declare in relatedImages, or declares without a reference, so that they are not mirrored',
     foresee(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         for (const bundle of headBundles(ofPackage)) {
+          const of = `${shortName(bundle)} of package ${quoted(ofPackage.name)}`;
+          for (const [i, { name, image }] of bundle.relatedImages.entries()) {
+            if (image !== '') continue;
+            const message = `${of} declares the related image ${quoted(name)} without a reference, so it is not mirrored`;
+            report(message, locate(bundle, 'relatedImages', i), {
+              package: ofPackage.name,
+              installed: [shortName(bundle)],
+              hint: 'write the image, or remove the entry',
+            });
+          }
           if (bundle.relatedImages.some(({ image }) => image !== '' && image !== bundle.image)) continue;
-          const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} declares no image besides the bundle itself, so the images that it runs are not mirrored`;
+          const message = `${of} declares no image besides the bundle itself, so the images that it runs are not mirrored`;
           report(message, locate(bundle, 'relatedImages'), {
             package: ofPackage.name,
             installed: [shortName(bundle)],
@@ -72,14 +82,14 @@ export const rules: readonly Rule[] = [
     id: 'image/unlisted',
     severity: 'warning',
     summary:
-      'Reports images of deployments and RELATED_IMAGE_ variables that the head of a channel does not list in relatedImages',
+      'Reports images of deployments, and of their arguments and variables, that the head of a channel does not list in relatedImages',
     foresee(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         for (const bundle of headBundles(ofPackage)) {
           const csv = csvOf(bundle);
           if (!csv) continue;
           const listed = new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
-          for (const { image, place } of firstUses(usedImages(csv))) {
+          for (const { image, place } of firstUses([...usedImages(csv), ...toldImages(csv)])) {
             if (listed.has(image)) continue;
             const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} uses ${quoted(image)} (${place}), which is not among its relatedImages`;
             report(message, locate(bundle, 'relatedImages'), {
@@ -163,8 +173,20 @@ function referencesOf({ image, relatedImages }: Bundle): { image: string; path: 
 /** A service inside a cluster, such as OpenShift's own registry. */
 const IN_CLUSTER = /^[a-z0-9.-]+\.svc(?:\.cluster\.local)?(?::\d+)?\//;
 
-/** Where Konflux pushes what it builds of merges and pull requests. */
-const BUILDS = /^quay\.io\/redhat-user-workloads(?:-stage)?\//;
+/** Where Konflux pushes what it builds of merges and pull requests, and what Red Hat has before a release. */
+const BUILDS =
+  /^(?:quay\.io\/redhat-user-workloads(?:-stage)?|registry\.stage\.redhat\.io|brew\.registry\.redhat\.io|registry-proxy\.engineering\.redhat\.com)\//;
+
+/** Whether a bundle names only what is released; a directory of a bundle has no image of its own. */
+function isElsewhere({ image, relatedImages }: Bundle): boolean {
+  return image === ''
+    ? relatedImages.length > 0 && relatedImages.every((one) => isReleased(one.image))
+    : isReleased(image);
+}
+
+function isReleased(image: string): boolean {
+  return image !== '' && !BUILDS.test(image);
+}
 
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?\//;
 

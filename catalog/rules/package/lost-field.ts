@@ -28,7 +28,8 @@ export const rule: Rule = {
         report(message, location, { package: name, hint: `copy ${field} from the base branch` });
       }
       for (const bundle of after.olm.has('v0') ? headsWithoutMetadata(was, is) : []) {
-        const message = `the new head ${shortName(bundle)} of package ${quoted(name)} has no metadata of its ClusterServiceVersion, as heads had before: PackageManifests, and so the console, leave out its channels`;
+        const head = was.bundles.has(bundle.name) ? 'the head' : 'the new head';
+        const message = `${head} ${shortName(bundle)} of package ${quoted(name)} has no metadata of its ClusterServiceVersion, as heads had before: PackageManifests, and so the console, leave out its channels`;
         report(message, locate(bundle, 'name'), {
           package: name,
           subject: bundle.name,
@@ -39,10 +40,11 @@ export const rule: Rule = {
   },
 };
 
-/** The heads that a change adds without metadata to a package whose heads all had it. */
+/** The heads that a change leaves without metadata in a package whose heads all had it. */
 function headsWithoutMetadata(was: Package, is: Package): Bundle[] {
   const hasMetadata = (bundle: Bundle): boolean => manifestsOfBundle(bundle).csv !== undefined;
   const former = headBundles(was);
   if (former.length === 0 || !former.every(hasMetadata)) return [];
-  return headBundles(is).filter((bundle) => !was.bundles.has(bundle.name) && !hasMetadata(bundle));
+  const had = (old: Bundle | undefined): boolean => old === undefined || hasMetadata(old);
+  return headBundles(is).filter((bundle) => had(was.bundles.get(bundle.name)) && !hasMetadata(bundle));
 }
