@@ -24,6 +24,7 @@ import { checkReferences, type ReferenceResult } from './content/references.ts';
 import { otherImages, takenTags } from './content/release.ts';
 import type { Confirmed } from './content/tag-digests.ts';
 import { takenNames } from './content/taken-names.ts';
+import { checkTemplateGraphs } from './content/template-graphs.ts';
 import { checkTemplates } from './content/templates.ts';
 import { findUnlistedCatalogs, templatesAlone, withoutMoved } from './content/unlisted-catalogs.ts';
 import { checkExtras, NO_EXTRAS } from './extra-steps.ts';
@@ -82,7 +83,7 @@ export async function findDefects(
   const isWhole = change.isRead && change.unread.length === 0;
   const [ofCatalogs, ofFiles, ofExtras, references, taken, names] = await Promise.all([
     checkCatalogs(repository, { ...catalogs, scene: after }, sources),
-    checkFiles(scene, { ...after, reader: catalogs.reader }, sources.outlines),
+    checkFiles(scene, { ...after, reader: catalogs.reader, resolve: repository.resolve }, sources.outlines),
     isWhole ? checkExtras(repository, { scene: after, touched }, sources) : NO_EXTRAS,
     checkReferences({ touched, bundles: release.bundles }, policy, images),
     takenTags(release.bundles, policy, images),
@@ -154,11 +155,11 @@ interface FileResults extends Pick<Defects, 'results' | 'unchecked' | 'templates
 /**
  * Checks the files next to catalogs: bundle directories, folders of operators, templates and the policy.
  *
- * @param after the scene after the release, with what reads its files
+ * @param after the scene after the release, with what reads its files and finds commits
  */
 async function checkFiles(
   scene: CheckScene,
-  after: CheckScene & Pick<LoadedCatalogs, 'reader'>,
+  after: CheckScene & Pick<LoadedCatalogs, 'reader'> & Pick<Repository, 'resolve'>,
   outlines: KeptOutlines,
 ): Promise<FileResults> {
   const { objects, change, policy } = scene;
@@ -167,7 +168,7 @@ async function checkFiles(
   const pull = await checkPullRequest(scene, outlines);
   const results = [
     ...pull.results,
-    ...(await checkBundles(scene)),
+    ...(await checkBundles(scene, after.resolve, outlines)),
     ...(await checkOperators(scene)),
     ...(await checkFragments(scene)),
     ...(await checkPolicyAfter(after, RULE_IDS)),
@@ -176,11 +177,13 @@ async function checkFiles(
   // A missing file is a consequence of the unreadable one.
   if (change.unread.length > 0) return { results, unlisted, unchecked: pull.unchecked, templatesAlone: [] };
   const dangling = await danglingBundles(after, outlines);
+  const alone = await templatesAlone(objects, change, policy);
+  const ofTemplates = [...(await checkTemplates(after)), ...(await checkTemplateGraphs(after, alone))];
   return {
-    results: [...results, ...dangling.results, ...(await checkTemplates(after))],
+    results: [...results, ...dangling.results, ...ofTemplates],
     unlisted,
     unchecked: [...pull.unchecked, ...dangling.unchecked],
-    templatesAlone: await templatesAlone(objects, change, policy),
+    templatesAlone: alone,
   };
 }
 

@@ -15,7 +15,12 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { changeOf } from '../../../catalog/olm/foresight/world.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
 import { satisfies } from '../../../catalog/version/satisfies.ts';
-import { compareVersions, tryParseRange, tryParseVersion } from '../../../catalog/version/version.ts';
+import {
+  compareVersions,
+  formatVersion,
+  tryParseRange,
+  tryParseVersion,
+} from '../../../catalog/version/version.ts';
 import type { BundleFolder } from '../../catalogs/bundle/check-bundle.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import { treeSource } from '../../git/source.ts';
@@ -25,34 +30,120 @@ import type { CheckScene } from '../world/scene.ts';
 import type { Sided } from '../world/touched-catalog.ts';
 import { type CatalogResult, foreseenIn } from './catalog-rules.ts';
 
-/** Compares a bundle with what was there before: the version that it takes the place of, or the nearest one beside it. */
+/** What is known of a bundle's place. */
+interface Known {
+  /** Finds a bundle as it was released; undefined if nothing says that it was. */
+  readonly releasedAs: (bundle: PlacedBundle) => Promise<PlacedBundle | undefined>;
+  /** Whether catalogs say what the bundle replaces, whatever it says itself. */
+  readonly isPlacedByCatalogs: boolean;
+}
+
+/**
+ * Compares a bundle with what was there before: the version that it takes the place of, or the nearest one beside it. One
+ * that was released and changes under its version is compared with what clusters have of it.
+ */
 export async function checkUpgrade(
   scene: CheckScene,
   folder: BundleFolder,
   { before: inPlace, after }: Sided<PlacedBundle | undefined>,
+  { releasedAs, isPlacedByCatalogs }: Known,
 ): Promise<CatalogResult[]> {
   if (!after) return [];
+  if (inPlace && isSameRelease(inPlace, after)) {
+    const released = await releasedAs(inPlace);
+    if (!released) return [];
+    const causes = async (one: PlacedBundle, other: PlacedBundle): Promise<ReadonlySet<string>> =>
+      new Set(((await changeIn(scene, folder, one, other))?.findings ?? []).map(causeOf));
+    // What is only on the branch may go again, and what is said of the bundle as it was is known.
+    const [all, known] = [await causes(released, after), await causes(inPlace, inPlace)];
+    const isNews = (finding: Finding): boolean => all.has(causeOf(finding)) && !known.has(causeOf(finding));
+    const own = await changeIn(scene, folder, inPlace, after);
+    return own ? [{ ...own, findings: own.findings.filter(isNews) }] : [];
+  }
   const below = isBelow(inPlace, after)
     ? inPlace
     : inPlace
       ? undefined
       : await besideIt(scene, folder, after);
   if (!below) return [];
+  const above = isPlacedByCatalogs
+    ? { ...after, ...NO_EDGES, replaces: below.blob.name }
+    : placedAbove(below, after);
+  const found = await upgradeIn(scene, folder, below, above);
+  return found ? [found] : [];
+}
+
+/** Whether two bundles have one name and one version. */
+export function isSameRelease(one: PlacedBundle, other: PlacedBundle): boolean {
+  const { blob, version } = one;
+  return (
+    blob.package === other.blob.package &&
+    blob.name === other.blob.name &&
+    compareVersions(version, other.version) === 0
+  );
+}
+
+function causeOf({ rule, subject, location }: Finding): string {
+  return JSON.stringify([rule, subject, location.file]);
+}
+
+/**
+ * What a bundle that changes under its version does to those who have it: it is compared as if it were the next version, of
+ * which messages do not speak.
+ */
+async function changeIn(
+  scene: CheckScene,
+  folder: BundleFolder,
+  released: PlacedBundle,
+  changed: PlacedBundle,
+): Promise<CatalogResult | undefined> {
+  const { blob, version } = released;
+  const { patch } = version;
+  const next = {
+    ...version,
+    patch: typeof patch === 'bigint' ? patch + 1n : patch + 1,
+    prerelease: [],
+    build: ['changed'],
+  };
+  const name = `${blob.name}-released`;
+  const below = { ...released, blob: { ...blob, name } };
+  const above = {
+    ...changed,
+    ...NO_EDGES,
+    replaces: name,
+    version: next,
+    blob: { ...changed.blob, version: next },
+  };
+  const found = await upgradeIn(scene, folder, below, above);
+  const named = (text: string): string =>
+    text.replaceAll(name, `${blob.name} (released)`).replaceAll(formatVersion(next), formatVersion(version));
+  return (
+    found && { ...found, findings: found.findings.map((one) => ({ ...one, message: named(one.message) })) }
+  );
+}
+
+/** What the next bundle does to those who have the one below. */
+async function upgradeIn(
+  scene: CheckScene,
+  folder: BundleFolder,
+  below: PlacedBundle,
+  above: PlacedBundle,
+): Promise<CatalogResult | undefined> {
   const published = { ...below, ...NO_EDGES };
   const was = catalogWith([published]);
-  const is = catalogWith([published, placedAbove(below, after)]);
-  if (!was || !is) return [];
+  const is = catalogWith([published, above]);
+  if (!was || !is) return undefined;
   const { policy } = scene;
   const options = { name: folder.path, isWhole: false, olm: policy.graph.olm };
   const change = await changeOf({ ...options, catalog: was }, { ...options, catalog: is });
   const severityOf = severitiesOf(policy);
   const result = foreseenIn(change, { severityOf, before: true, after: true });
-  const place = after.blob.document.locate([]);
+  const place = above.blob.document.locate([]);
   const placed = (finding: Finding): Finding => ({
     ...inChannel(policy, finding),
     ...(isWithin(finding.location.file, folder.path) ? {} : { location: place }),
   });
-  return [{ ...result, findings: result.findings.map(placed), known: result.known.map(placed), diffs: [] }];
+  return { ...result, findings: result.findings.map(placed), known: result.known.map(placed), diffs: [] };
 }
 
 /** The files of the bundle in a folder; undefined where there is none. */

@@ -5,21 +5,33 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { type BundleFolder, checkFiles } from '../../catalogs/bundle/check-bundle.ts';
 import { catalogUnits } from '../../change/unit.ts';
+import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
+import type { Repository } from '../../git/repository.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt } from '../../git/tree.ts';
 import { packageIn } from '../../policy/setup/bundle-folders.ts';
 import { isUnshipped } from '../../policy/setup/unshipped.ts';
+import type { KeptOutlines } from '../world/context.ts';
 import type { CheckScene } from '../world/scene.ts';
-import { bundleFilesAt, checkUpgrade, placedAt } from './bundle-upgrades.ts';
+import type { Sided } from '../world/touched-catalog.ts';
+import { bundleFilesAt, checkUpgrade, isSameRelease, placedAt } from './bundle-upgrades.ts';
 import type { CatalogResult } from './catalog-rules.ts';
+import { listedBundles } from './dangling.ts';
 
-/** Checks every bundle directory that changes; what it had before the change is known. */
-export async function checkBundles(scene: CheckScene): Promise<CatalogResult[]> {
-  const { objects, policy, trees } = scene;
+/**
+ * Checks every bundle directory that changes; what it had before the change is known.
+ *
+ * @param resolve finds the commits of tags
+ */
+export async function checkBundles(
+  scene: CheckScene,
+  resolve: Repository['resolve'],
+  kept?: KeptOutlines,
+): Promise<CatalogResult[]> {
+  const { trees } = scene;
   const results: CatalogResult[] = [];
   const others = await unnamedFolders(scene);
-  const hasCatalogs = (await catalogUnits(objects, trees.merged, policy.layout)).size > 0;
   // One at a time: what is in memory is one bundle.
   for (const folder of [...foldersOf(scene), ...others]) {
     const [earlier, before] = await bundleIn(scene, trees.base, folder);
@@ -29,11 +41,86 @@ export async function checkBundles(scene: CheckScene): Promise<CatalogResult[]> 
     const renamed = (finding: Finding): Finding =>
       was && is ? { ...finding, message: finding.message.replaceAll(was, is) } : finding;
     results.push(newsOf(now, earlier.map(renamed)));
-    // What a catalog has is checked there.
-    if (!hasCatalogs || others.includes(folder))
-      results.push(...(await checkUpgrade(scene, folder, { before, after })));
+    const isNamed = !others.includes(folder);
+    results.push(...(await upgradesOf(scene, { ...folder, isNamed }, { before, after }, { resolve, kept })));
   }
   return results;
+}
+
+interface Sources {
+  readonly resolve: Repository['resolve'];
+  readonly kept: KeptOutlines | undefined;
+}
+
+/** What a bundle does to installed versions, unless the catalogs get it: then it is checked there. */
+async function upgradesOf(
+  scene: CheckScene,
+  folder: BundleFolder & { readonly isNamed: boolean },
+  { before, after }: Sided<PlacedBundle | undefined>,
+  { resolve, kept }: Sources,
+): Promise<CatalogResult[]> {
+  const { objects, policy, trees } = scene;
+  const { isNamed } = folder;
+  if (!after) return [];
+  const hasCatalogs = (await catalogUnits(objects, trees.merged, policy.layout)).size > 0;
+  const isMade = isNamed && policy.layout.made !== undefined;
+  const inCatalogs = async (tree: string, bundle: PlacedBundle | undefined): Promise<InCatalogs> =>
+    isMade ? { bundle: bundle !== undefined, package: true } : listedIn(scene, { tree, bundle, kept });
+  const was = await inCatalogs(trees.base, before);
+  const is = await inCatalogs(trees.merged, after);
+  if (isNamed && is.bundle && !was.bundle) return [];
+  return checkUpgrade(
+    scene,
+    folder,
+    { before, after },
+    {
+      isPlacedByCatalogs: is.package || (isNamed && hasCatalogs),
+      releasedAs: async (bundle) => (was.bundle ? bundle : taggedAs(scene, folder, { bundle, resolve })),
+    },
+  );
+}
+
+/** Whether the catalogs of a tree have a bundle, and its package. */
+interface InCatalogs {
+  readonly bundle: boolean;
+  readonly package: boolean;
+}
+
+async function listedIn(
+  scene: CheckScene,
+  {
+    tree,
+    bundle,
+    kept,
+  }: {
+    readonly tree: string;
+    readonly bundle: PlacedBundle | undefined;
+    readonly kept: KeptOutlines | undefined;
+  },
+): Promise<InCatalogs> {
+  if (!bundle) return { bundle: false, package: false };
+  const { package: of, name } = bundle.blob;
+  const own = (await listedBundles(scene, { tree, kept }, new Set([of]))).bundles.get(of);
+  return { bundle: own?.some((one) => one.name === name) ?? false, package: own !== undefined };
+}
+
+/** A bundle as the tag of its version has it; undefined where there is no such tag, as in a copy without tags. */
+async function taggedAs(
+  scene: CheckScene,
+  { path }: BundleFolder,
+  { bundle, resolve }: { readonly bundle: PlacedBundle; readonly resolve: Repository['resolve'] },
+): Promise<PlacedBundle | undefined> {
+  const version = formatVersion(bundle.version);
+  for (const tag of [`v${version}`, version]) {
+    try {
+      const [commit = ''] = await resolve([`refs/tags/${tag}`]);
+      const tagged = placedAt(await bundleFilesAt(scene, commit, path), path);
+      if (tagged && isSameRelease(tagged, bundle)) return tagged;
+    } catch (error) {
+      if (!(error instanceof PipelineError)) throw error;
+    }
+  }
+  return undefined;
 }
 
 function foldersOf({ change, policy }: Pick<CheckScene, 'change' | 'policy'>): BundleFolder[] {

@@ -292,7 +292,12 @@ export function templatePath({ folder }: Mapped, template: string): string {
   return `${folder}/catalog-templates/${template}`;
 }
 
-async function templateAt({ objects }: CheckScene, tree: string, path: string): Promise<Blobs | undefined> {
+/** The blobs of a basic template; undefined for any other file. */
+export async function templateAt(
+  { objects }: CheckScene,
+  tree: string,
+  path: string,
+): Promise<Blobs | undefined> {
   const file = await entryAt(objects, tree, path);
   if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
   if (((await objects.info(file.id))?.size ?? 0) > FILE_BYTES) return undefined;

@@ -5,7 +5,7 @@ import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { bundleFiles } from '../../../fakes/bundle-fixture.ts';
 import { etcdCrd } from '../../../fakes/crd-object.ts';
-import { bundle, documents } from '../../../fakes/gate.ts';
+import { bundle, documents, operator } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
@@ -18,15 +18,23 @@ const POLICY = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
 
 interface Found {
   readonly rule: string;
+  readonly message: string;
   readonly package: string;
   readonly location: { readonly file: string; readonly line: number };
 }
 
-/** What the check says of one change of a repository. */
-async function checked(before: Files, after: Files): Promise<{ findings: Found[]; known: Found[] }> {
+/** What the check says of one change of a repository. @param tag of the files that were released, or of the base */
+async function checked(
+  before: Files,
+  after: Files,
+  tag?: string,
+  released: Files = before,
+): Promise<{ findings: Found[]; known: Found[] }> {
   const repository = makeRepository();
   onTestFinished(repository.remove);
-  const base = repository.commit({ '.github/portolan.yaml': POLICY, ...before });
+  const first = repository.commit({ '.github/portolan.yaml': POLICY, ...released });
+  const base = repository.commit(before, { parents: [first] });
+  if (tag !== undefined) repository.git('tag', tag, first);
   const head = repository.commit(after, { parents: [base] });
   const { out } = await portolan(
     repository.directory,
@@ -116,13 +124,15 @@ test('a bundle that changes is read once on each side', async () => {
   const head = repository.commit(bundleIn('bundle', '1.1.0'), { parents: [base] });
   const csv = 'bundle/manifests/csv.yaml';
   const ids = [base, head].map((commit) => repository.git('rev-parse', `${commit}:${csv}`));
-  const { objects } = await openRepository(repository.directory, { searchPath: process.env['PATH'] });
+  const { objects, resolve } = await openRepository(repository.directory, {
+    searchPath: process.env['PATH'],
+  });
   const [from, to] = [await objects.treeOf(base), await objects.treeOf(head)];
   const { policy } = readPolicy(new TextEncoder().encode(POLICY));
   if (!policy) throw new Error('no policy');
   const read = vi.spyOn(objects, 'read');
   const change = { paths: [{ path: csv, area: 'unknown' }] } as unknown as Change;
-  await checkBundles({ objects, policy, trees: { base: from, merged: to }, change });
+  await checkBundles({ objects, policy, trees: { base: from, merged: to }, change }, resolve);
   expect(read.mock.calls.map(([id]) => id).filter((id) => ids.includes(id))).toEqual(ids);
 });
 
@@ -159,6 +169,62 @@ test('a defect that a bundle had before its version changed is known', async () 
     [],
     ['csv/min-kube-version-missing'],
   ]);
+});
+
+const UNSAFE = [TEXT, ['"size": 3', '"size": "3"']] as const;
+
+test('a released bundle that changes under its version is compared with what clusters have', async () => {
+  const before = bundleIn('bundle', '1.0.0');
+  const changed = async (tag: string, ...edits: readonly (readonly [string, string])[]): Promise<Found[]> =>
+    (await checked(before, bundleIn('bundle', '1.0.0', ...edits), tag)).findings;
+  expect(await changed('v1.0.0', ...UNSAFE)).toMatchObject([
+    {
+      rule: 'graph/crd-unsafe-edge',
+      message: expect.stringContaining('on the upgrade etcd.v1.0.0 (released) → etcd.v1.0.0:'),
+      location: { file: expect.stringMatching(/^bundle\//) },
+    },
+  ]);
+  expect(await changed('v0.9.0', ...UNSAFE)).toEqual([]);
+  expect(await changed('1.0.0', ['displayName: etcd', 'displayName: Etcd'])).toEqual([]);
+  // What only the branch has may go again, and what the branch lost before is known.
+  const unsafe = bundleIn('bundle', '1.0.0', ...UNSAFE);
+  expect(rulesOf(await checked(unsafe, before, 'v1.0.0'))).toEqual(['graph/crd-unsafe-edge']);
+  expect(rulesOf(await checked(unsafe, before, 'v1.0.0', before))).toEqual([]);
+  const later = bundleIn('bundle', '1.0.0', ...UNSAFE, ['displayName: etcd', 'displayName: Etcd']);
+  expect(rulesOf(await checked(unsafe, later, 'v1.0.0', before))).toEqual([]);
+});
+
+test('a bundle that a catalog has is compared with what it was, and a new one with that before it', async () => {
+  const listed = { 'catalogs/v4.20/etcd/catalog.yaml': operator('etcd', ['1.0.0']) };
+  const before = { ...listed, ...bundleIn('operators/etcd/1.0.0', '1.0.0') };
+  const found = async (files: Files): Promise<string[]> => rulesOf(await checked(before, files));
+  expect(await found(bundleIn('operators/etcd/1.0.0', '1.0.0', ...UNSAFE))).toEqual([
+    'graph/crd-unsafe-edge',
+  ]);
+  expect(await found(bundleIn('operators/etcd/1.1.0', '1.1.0', ...UNSAFE))).toContain(
+    'graph/crd-unsafe-edge',
+  );
+  expect(await found(bundleIn('operators/etcd/1.1.0', '1.1.0'))).not.toContain('graph/crd-unsafe-edge');
+  const narrowed = ['supported: true', 'supported: false'] as const;
+  expect(await found(bundleIn('operators/etcd/1.1.0', '1.1.0', narrowed))).toContain(
+    'graph/install-modes-narrowed',
+  );
+  // The catalog says what a version replaces.
+  const stale = ['  version: 1.1.0\n  min', '  version: 1.1.0\n  replaces: etcd.v0.9.0\n  min'] as const;
+  expect(await found(bundleIn('operators/etcd/1.1.0', '1.1.0', stale))).not.toContain(
+    'graph/strands-installed-v0',
+  );
+});
+
+test('a bundle that names builds is reported, where the version before it named releases', async () => {
+  const related = (host: string) =>
+    ['relatedImages:', `relatedImages:\n  - name: operand\n    image: ${host}/org/operand:v1`] as const;
+  const found = async (from: string, to: string): Promise<string[]> =>
+    rulesOf(
+      await checked(bundleIn('bundle', '1.0.0', related(from)), bundleIn('bundle', '1.1.0', related(to))),
+    );
+  expect(await found('registry.redhat.io', 'registry.stage.redhat.io')).toContain('image/local');
+  expect(await found('registry.stage.redhat.io', 'registry.stage.redhat.io')).not.toContain('image/local');
 });
 
 function catalog(fields: Readonly<Record<string, readonly string[]>>): string {
