@@ -243,7 +243,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         words: 'mirror sync',
         summary: 'Mirror what an ImageSetConfiguration selects: plan, build, copy, verify and prune',
-        load: async () => (await import('./mirror/sync.ts')).command,
+        load: async () => (await import('./mirror/sync/sync.ts')).command,
       },
       {
         words: 'mirror plan',

@@ -10,7 +10,7 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
   {
     attack: 56,
     without: 'asking who else needs an image',
-    file: 'pipeline/cli/mirror/sync-steps.ts',
+    file: 'pipeline/cli/mirror/sync/steps.ts',
     text: 'const others = await records.others();',
     instead: 'const others = (await records.others()).slice(0, 0);',
     test: SYNC_TEST,

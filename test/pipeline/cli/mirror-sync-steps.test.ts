@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pruneSuperseded } from '../../../pipeline/cli/mirror/sync-steps.ts';
+import { pruneSuperseded } from '../../../pipeline/cli/mirror/sync/steps.ts';
 import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../pipeline/oci/registry/layout/registry.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';

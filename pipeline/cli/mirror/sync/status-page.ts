@@ -1,16 +1,16 @@
 /** The page of a mirror: what it has and since when, what failed, and which upgrades clusters get from it. */
 import { basename, dirname, resolve } from 'node:path';
-import { catalogOf } from '../../../catalog/fbc/model.ts';
-import type { Finding } from '../../../catalog/finding.ts';
-import { worldOf } from '../../../catalog/olm/foresight/world.ts';
-import { type GraphDocument, graphDocument } from '../../../catalog/olm/graph/graph-document.ts';
-import type { OpenCatalog } from '../../catalogs/source/open.ts';
-import type { MirrorOutcome } from '../../mirror/prepare.ts';
-import { pageWorld } from '../../publish/page.ts';
-import { pageText } from '../../report/page/page.ts';
-import type { Terminal } from '../../terminal.ts';
-import { writeFiles } from '../../write.ts';
-import type { Invocation } from '../command.ts';
+import { catalogOf } from '../../../../catalog/fbc/model.ts';
+import type { Finding } from '../../../../catalog/finding.ts';
+import { worldOf } from '../../../../catalog/olm/foresight/world.ts';
+import { type GraphDocument, graphDocument } from '../../../../catalog/olm/graph/graph-document.ts';
+import type { OpenCatalog } from '../../../catalogs/source/open.ts';
+import type { MirrorOutcome } from '../../../mirror/prepare.ts';
+import { pageWorld } from '../../../publish/page.ts';
+import { pageText } from '../../../report/page/page.ts';
+import type { Terminal } from '../../../terminal.ts';
+import { writeFiles } from '../../../write.ts';
+import type { Invocation } from '../../command.ts';
 
 /** The upgrade graphs of what is selected, while the catalogs are open; none where no page is asked for. */
 export async function mirroredGraph(
