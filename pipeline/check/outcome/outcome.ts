@@ -37,25 +37,27 @@ export interface Start {
   readonly today: string;
 }
 
+interface Checked extends Start {
+  readonly kind: 'checked';
+  readonly tree: string;
+  readonly change: Change;
+  readonly defects: Defects;
+  /** Statistics of reading the untouched packages. */
+  readonly count: ContextCount | undefined;
+  /** The releases that the merge will make of new bundles. */
+  readonly released: readonly ReleaseReport[];
+  /** Login of the author; undefined if unknown. */
+  readonly author: string | undefined;
+  readonly authority: AuthorityDecision | undefined;
+}
+
 type Outcome =
   /** The base branch's policy cannot be read: nothing may be decided. */
   | (Start & { readonly kind: 'no policy' })
   /** It hung, crashed or needed too much. */
   | (Start & { readonly kind: 'ended'; readonly why: string })
   | (Start & { readonly kind: 'no merge'; readonly merged: Exclude<Merged, { kind: 'merged' }> })
-  | (Start & {
-      readonly kind: 'checked';
-      readonly tree: string;
-      readonly change: Change;
-      readonly defects: Defects;
-      /** Statistics of reading the untouched packages. */
-      readonly count: ContextCount | undefined;
-      /** The releases that the merge will make of new bundles. */
-      readonly released: readonly ReleaseReport[];
-      /** Login of the author; undefined if unknown. */
-      readonly author: string | undefined;
-      readonly authority: AuthorityDecision | undefined;
-    });
+  | Checked;
 
 /** The report of a check, however it ended. */
 export function reportOf(outcome: Outcome): CheckReport {
@@ -124,27 +126,11 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
 }
 
 /** The report of a check that read everything: waivers are applied, and rules that are not enforced do not count. */
-function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
+function checked(outcome: Checked): CheckReport {
   const { change, defects, authority, policy, today, count } = outcome;
   const { results, references, incomplete, templatesAlone, fleet } = defects;
-  const closing = [...change.unsafe, ...change.ownerDefects];
-  const told = new Set(closing.map(placeKey));
-  const presets = presetSeverities(policy.policy?.presets ?? []);
-  // Another gate does not compare with the base branch: it finds what is known, too, but for what is in bundles that it
-  // tested when they came.
-  const bundles = new Set(change.paths.filter(({ area }) => area === 'bundle').map(bundleKey));
-  const isOfGate = ({ rule, location }: Finding): boolean => {
-    if (!presets.has(rule)) return false;
-    const place = OF_BUNDLES.has(rule) ? policy.policy?.layout.match(location.file) : undefined;
-    return place?.kind !== 'bundle' || bundles.has(bundleKey(place));
-  };
   const known = results.flatMap((result) => result.known);
-  const found = [
-    ...closing,
-    ...policy.findings,
-    ...joined(results.flatMap((result) => result.findings)).filter((finding) => !told.has(placeKey(finding))),
-    ...references.findings,
-  ];
+  const found = foundIn(outcome);
   const { findings, waived, expired } = applyWaivers(found, policy.policy?.waivers ?? [], today);
   const sorted = [...findings].sort(compareFindings);
   const errors = sorted.filter(({ severity }) => severity === 'error');
@@ -181,9 +167,7 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
     disconnected: defects.disconnected,
     ...(fleet.report ? { fleet: fleet.report } : {}),
     ...(outcome.released.length > 0 ? { released: outcome.released } : {}),
-    ...(policy.policy && presets.size > 0
-      ? { gates: gateReports(policy.policy, [...found, ...joined(known.filter(isOfGate))]) }
-      : {}),
+    ...gatesIn(outcome, { found, known }),
     unchecked: [
       ...references.unchecked,
       ...defects.unchecked,
@@ -196,8 +180,39 @@ function checked(outcome: Extract<Outcome, { kind: 'checked' }>): CheckReport {
 const TEMPLATE_ALONE =
   'it is a template, and the pull request changes no catalog: commit the catalog that it is rendered to';
 
+/** What is wrong with the change, the policy and the catalogs. */
+function foundIn({ change, policy, defects: { results, references } }: Checked): Finding[] {
+  const closing = [...change.unsafe, ...change.ownerDefects];
+  const told = new Set(closing.map(placeKey));
+  const ofCatalogs = joined(results.flatMap(({ findings }) => findings));
+  return [
+    ...closing,
+    ...policy.findings,
+    ...ofCatalogs.filter((finding) => !told.has(placeKey(finding))),
+    ...references.findings,
+  ];
+}
+
+/** What other gates would say, whose checks the policy has as presets. */
+function gatesIn(
+  { change, policy: { policy } }: Checked,
+  { found, known }: { readonly found: readonly Finding[]; readonly known: readonly Finding[] },
+): Pick<CheckReport, 'gates'> {
+  const presets = presetSeverities(policy?.presets ?? []);
+  if (!policy || presets.size === 0) return {};
+  // Another gate does not compare with the base branch: it finds what is known, too, but for what is in bundles that it
+  // tested when they came.
+  const bundles = new Set(change.paths.filter(({ area }) => area === 'bundle').map(bundleKey));
+  const isOfGate = ({ rule, location }: Finding): boolean => {
+    if (!presets.has(rule)) return false;
+    const place = OF_BUNDLES.has(rule) ? policy.layout.match(location.file) : undefined;
+    return place?.kind !== 'bundle' || bundles.has(bundleKey(place));
+  };
+  return { gates: gateReports(policy, [...found, ...joined(known.filter(isOfGate))]) };
+}
+
 /** Whether an error fails the check. What makes a change unsafe to read always does. */
-function isCounted(finding: Finding, { change, policy }: Extract<Outcome, { kind: 'checked' }>): boolean {
+function isCounted(finding: Finding, { change, policy }: Checked): boolean {
   return (
     [...change.unsafe, ...change.ownerDefects].includes(finding) ||
     policy.policy === undefined ||
