@@ -80,8 +80,33 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
     destinations: createTagLists(ports.to),
     checksLists: request.checksLists === true,
   };
-  const looked = new Map<CopyJob, Inspected>();
-  const failed = new Map<CopyJob, PipelineError>();
+  const results: CopyResults = { looked: new Map(), failed: new Map() };
+  const { looked, failed } = results;
+  await copyOnce(run, request, results);
+  await tryAgain(failed, ports.clock, (jobs) => {
+    writes.again();
+    return copyOnce(run, { ...request, jobs, parallel: Math.min(request.parallel, CALM) }, results);
+  });
+  if (failed.size === 0) ports.memory.end();
+  return {
+    ...reportOf(request, { progress, looked: [...looked.values()], failed }),
+    refused: writes.refusing(),
+  };
+}
+
+/** What came of each job; what fails first may succeed later. */
+interface CopyResults {
+  readonly looked: Map<CopyJob, Inspected>;
+  readonly failed: Map<CopyJob, PipelineError>;
+}
+
+/** One pass over jobs: looks at all images, then copies them. */
+async function copyOnce(
+  run: CopyRun,
+  { jobs, parallel, companions, mostCompanions = MOST_COMPANIONS }: CopyRequest,
+  { looked, failed }: CopyResults,
+): Promise<void> {
+  const { ports, progress, mover } = run;
   const attempt = async (job: CopyJob, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
@@ -90,39 +115,24 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
       failed.set(job, error);
     }
   };
-  const copyAll = async (jobs: readonly CopyJob[], parallel: number): Promise<void> => {
-    const found: Inspected[] = [];
-    await eachOf(jobs, parallel, (job) =>
-      attempt(job, async () => {
-        const image = await inspectCopy(job, run);
-        found.push(image);
-        looked.set(job, image);
-      }),
-    );
-    const elsewhere = found.filter(hasLayersElsewhere).map(({ job }) => job.source);
-    if (elsewhere.length > 0) ports.elsewhere?.(elsewhere);
-    if (ports.sparse) await checkSparse(found, ports.sparse);
-    progress.expect(found);
-    run.mover.expect(progress.state().bytes.total);
-    await eachOf(inOrder(found, jobs), parallel, async (image) => {
-      if (request.companions)
-        await attempt(image.job, () =>
-          copyCompanions(image, { run, most: request.mostCompanions ?? MOST_COMPANIONS }),
-        );
-      await attempt(image.job, () => pushImage(image, run));
-      progress.imageDone();
-    });
-  };
-  await copyAll(request.jobs, request.parallel);
-  await tryAgain(failed, ports.clock, (jobs) => {
-    writes.again();
-    return copyAll(jobs, Math.min(request.parallel, CALM));
+  const found: Inspected[] = [];
+  await eachOf(jobs, parallel, (job) =>
+    attempt(job, async () => {
+      const image = await inspectCopy(job, run);
+      found.push(image);
+      looked.set(job, image);
+    }),
+  );
+  const elsewhere = found.filter(hasLayersElsewhere).map(({ job }) => job.source);
+  if (elsewhere.length > 0) ports.elsewhere?.(elsewhere);
+  if (ports.sparse) await checkSparse(found, ports.sparse);
+  progress.expect(found);
+  mover.expect(progress.state().bytes.total);
+  await eachOf(inOrder(found, jobs), parallel, async (image) => {
+    if (companions) await attempt(image.job, () => copyCompanions(image, { run, most: mostCompanions }));
+    await attempt(image.job, () => pushImage(image, run));
+    progress.imageDone();
   });
-  if (failed.size === 0) ports.memory.end();
-  return {
-    ...reportOf(request, { progress, looked: [...looked.values()], failed }),
-    refused: writes.refusing(),
-  };
 }
 
 /** Images at a time where something failed before. */
