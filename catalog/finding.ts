@@ -49,6 +49,22 @@ export interface Finding {
   readonly clusters?: number;
 }
 
+/** Findings of one kind of check at most: a thousand of them take a megabyte, and nobody reads as many. */
+export const MOST_FINDINGS = 200_000;
+
+/** Adds a finding. Behind the limit there is one that says so, and nothing more is added. */
+export function addFinding(findings: Finding[], finding: Finding): void {
+  if (findings.length < MOST_FINDINGS) findings.push(finding);
+  else if (findings.length === MOST_FINDINGS) findings.push({ ...TOO_MANY, location: finding.location });
+}
+
+const TOO_MANY = {
+  rule: 'fbc/limits',
+  severity: 'error',
+  message: `there are more than ${MOST_FINDINGS} findings, and no others are reported`,
+  hint: 'correct these first',
+} as const;
+
 /** Order of severities, the worst first. */
 const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 };
 

@@ -4,7 +4,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/alpha/declcfg/declcfg.go
  */
-import type { Finding } from '../finding.ts';
+import { addFinding, type Finding } from '../finding.ts';
 import {
   any,
   bytes,
@@ -122,7 +122,7 @@ function reportTo(document: SourceDocument, findings: Finding[], ofPackage = '')
   return (rule, message, path, hint) => {
     const location = document.locate(path);
     const fix = (rule === 'fbc/object' ? ignoreHint(location.file) : undefined) ?? hint;
-    findings.push({
+    addFinding(findings, {
       rule,
       severity: 'error',
       message,

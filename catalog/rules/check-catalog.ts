@@ -5,7 +5,7 @@
  */
 import { keepPlaces, ownText } from '../fbc/document.ts';
 import { LIFECYCLE } from '../fbc/lifecycle.ts';
-import { DEFAULT_LIMITS, type LoadLimits, load } from '../fbc/load.ts';
+import { DEFAULT_LIMITS, densityIn, type LoadLimits, load } from '../fbc/load.ts';
 import {
   type Blob,
   type Blobs,
@@ -14,6 +14,7 @@ import {
   type Channel,
   catalogOf,
   type Deprecations,
+  NO_BLOBS,
   type PackageBlob,
   type Property,
 } from '../fbc/model.ts';
@@ -64,7 +65,8 @@ export async function checkCatalog(
         ? { ...blob, document: blob.document.detached() }
         : lightBlob(blob, ['schema', 'package', 'name'], own),
   });
-  const catalog = catalogOf(blobs);
+  // A part of a catalog has other findings than the whole.
+  const catalog = catalogOf(densityIn(unread) ? NO_BLOBS : blobs);
   // There may be more of them than a function takes arguments.
   const all = [
     ...findings,

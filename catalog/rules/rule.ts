@@ -6,7 +6,14 @@ import type { Inspected } from '../bundle/inspect.ts';
 import type { OperatorFolder } from '../bundle/operator-folder.ts';
 import type { Fragment } from '../fbc/fragment.ts';
 import type { Bundle, Catalog } from '../fbc/model.ts';
-import { compareFindings, type Finding, type Location, milder, type Severity } from '../finding.ts';
+import {
+  addFinding,
+  compareFindings,
+  type Finding,
+  type Location,
+  milder,
+  type Severity,
+} from '../finding.ts';
 import type { Change, Olm, World } from '../olm/foresight/world.ts';
 import type { ResolvedReferences } from '../references/lookup.ts';
 import { Undecided } from '../undecided.ts';
@@ -278,7 +285,8 @@ function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   const fix = isOfFiles && rule.fix !== undefined ? { hint: rule.fix } : {};
   return (message, location, { severity: own = severity, ...details } = {}) => {
     const named = details.package === '' ? ofNoPackage(details) : details;
-    findings.push({ rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...named });
+    const finding = { rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...named };
+    addFinding(findings, finding);
   };
 }
 

@@ -7,6 +7,7 @@ import { basename, resolve } from 'node:path';
 import { joinedBlobs } from '../../catalog/fbc/blobs.ts';
 import {
   catalogFiles,
+  countEntries,
   DEFAULT_LIMITS,
   densityIn,
   excessText,
@@ -59,7 +60,7 @@ export function catalogPlaces(roots: readonly string[], directory: string): Cata
  * Reads catalogs. Equal files at equal paths are the same blobs in all of them.
  *
  * @param mostEntries of a package's channels in a catalog
- * @throws PipelineError `too-large` for a package with more, or a catalog with too many values for its size
+ * @throws PipelineError `too-large` for a package with more, or 30 times as many in all, or a catalog with too many values for its size
  */
 export async function readCatalogs(
   places: readonly CatalogPlace[],
@@ -67,25 +68,40 @@ export async function readCatalogs(
 ): Promise<ReadCatalog[]> {
   const kept = new Map<string, Promise<Loaded>>();
   const read: ReadCatalog[] = [];
+  let entries = 0;
   for (const place of places) {
     const one = await readCatalog(place, kept);
-    refuseExcess(one.catalog, place.name, mostEntries);
+    entries += entriesOf(one.catalog, place.name, mostEntries);
+    const most = PACKAGES_AT_LIMIT * mostEntries;
+    if (entries > most)
+      throw new PipelineError(
+        'too-large',
+        `the channels have ${entries} entries up to ${place.name}, with the alternatives of their ranges; the limit is ${most}`,
+        { hint: 'name fewer catalogs, or remove channels or entries' },
+      );
     read.push(one);
   }
   return read;
 }
 
+/** Catalogs read together may have the entries of so many packages at the limit: to simulate each takes up to 50 MB. */
+const PACKAGES_AT_LIMIT = 30;
+
 /**
- * Refuses a catalog that would cost too much to simulate.
+ * The entries of a catalog, which must not cost too much to simulate.
  *
- * @throws PipelineError `too-large` for a package with more entries than the limit
+ * @throws PipelineError `too-large` for a package with more than the limit
  */
-function refuseExcess(catalog: Catalog, name: string, most: number): void {
+function entriesOf(catalog: Catalog, name: string, most: number): number {
+  let entries = 0;
   for (const [ofPackage, { channels }] of catalog.packages) {
-    const message = excessText(ofPackage, [...channels.values()], most);
-    if (message === undefined) continue;
-    throw new PipelineError('too-large', `${name}: ${message}`, { hint: 'remove channels or entries' });
+    const all = [...channels.values()];
+    const message = excessText(ofPackage, all, most);
+    if (message !== undefined)
+      throw new PipelineError('too-large', `${name}: ${message}`, { hint: 'remove channels or entries' });
+    entries += countEntries(all);
   }
+  return entries;
 }
 
 /**

@@ -178,6 +178,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/cli/catalog/validate.test.ts',
   },
   {
+    attack: 105,
+    without: 'an end of findings',
+    file: 'catalog/finding.ts',
+    text: 'if (findings.length < MOST_FINDINGS) findings',
+    instead: 'if (findings.length >= 0) findings',
+    test: 'test/catalog/finding.test.ts',
+  },
+  {
+    attack: 106,
+    without: 'a limit of all entries of catalogs',
+    file: 'pipeline/catalogs/read-catalogs.ts',
+    text: 'if (entries > most)',
+    instead: 'if (entries < 0)',
+    test: 'test/pipeline/catalogs/read-catalogs.test.ts',
+  },
+  {
     attack: 102,
     without: 'room for others when bodies or messages never end',
     file: 'pipeline/server-limits.ts',

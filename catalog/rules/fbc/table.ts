@@ -48,7 +48,7 @@ export const rules: readonly Rule[] = [
     id: 'fbc/limits',
     severity: 'error',
     summary:
-      'Reports catalogs that exceed the limits of the policy, have a document over 8 MiB, or too many ignore patterns',
+      'Reports catalogs that exceed the limits of the policy, have a document over 8 MiB, or too many values, findings or ignore patterns',
     fix: 'split the file, or raise limits.fileBytes in the policy',
   },
   {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, load, valueRoom } from '../../../catalog/fbc/load.ts';
 import { locate } from '../../../catalog/fbc/model.ts';
+import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
+import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { sourceOf } from '../../../catalog/source.ts';
 
 const PACKAGE = 'schema: olm.package\nname: etcd\ndefaultChannel: stable\n';
@@ -183,6 +185,18 @@ describe('limits', () => {
       1,
       [excess.replace('a.yaml', 'b.yaml')],
     ]);
+  });
+
+  test('105: of a catalog that is not read to its end, rules say nothing', async () => {
+    const channel = 'schema: olm.channel\npackage: p\nname: stable\nentries: [{name: p.v1}]\n';
+    const files = { 'a.yaml': channel, 'b.yaml': `schema: x\na: [${'0, '.repeat(100)}]\n` };
+    const rulesAt = async (left: number): Promise<string[]> => {
+      const limits = { ...DEFAULT_LIMITS, room: { ...valueRoom(), left } };
+      const { findings } = await checkCatalog(sourceOf(files), CATALOG_RULES, { limits });
+      return findings.map(({ rule }) => rule);
+    };
+    expect(await rulesAt(1000)).toContain('package/unknown');
+    expect(await rulesAt(10)).toEqual(['fbc/limits']);
   });
 
   test('documents beyond the limit are not read, and said once', async () => {
