@@ -5,9 +5,10 @@
  *
  * @see https://helm.sh/docs/helm/helm_template/
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import type { Readable } from 'node:stream';
 import { PipelineError } from '../../error.ts';
 import { printable } from '../../oci/registry/response.ts';
 
@@ -43,13 +44,13 @@ interface RenderOptions {
  */
 export async function renderChart(path: string, options: RenderOptions): Promise<string | undefined> {
   try {
-    return await renderWith([UNCHECKED], path, options);
+    return await outputOf(startHelm([UNCHECKED], path, options), options.limits);
   } catch (error) {
     // A chart that fails on purpose has its template before its words.
     const isOld =
       error instanceof PipelineError && error.message.endsWith(`chart: unknown flag: ${UNCHECKED}`);
     if (!isOld) throw error;
-    return renderWith([], path, options);
+    return outputOf(startHelm([], path, options), options.limits);
   }
 }
 
@@ -58,41 +59,39 @@ const UNCHECKED = '--skip-schema-validation';
 /** A proxy that is not there, for schemas that an older helm reads. */
 const NOWHERE = 'http://127.0.0.1:9';
 
-/**
- * Renders a chart with helm, which gets no network, no cluster and none of this process's environment.
- *
- * @returns the manifests; undefined without helm
- */
-async function renderWith(
+type Helm = ChildProcessByStdio<null, Readable, Readable>;
+
+/** Starts helm, which gets no network, no cluster and none of this process's environment. */
+function startHelm(
   more: readonly string[],
   path: string,
   { environment, scratch, kubernetes, values = [], limits = RENDER_LIMITS }: RenderOptions,
-): Promise<string | undefined> {
+): Helm {
   // helm would take a relative path for the name of a chart in a repository.
   if (!isAbsolute(path)) throw new TypeError('internal error: the path of a chart is not absolute');
   if (!values.every(isAbsolute)) throw new TypeError('internal error: the path of values is not absolute');
   const files = values.flatMap((file) => ['--values', file]);
-  const child = spawn(
-    'helm',
-    ['template', 'release', path, '--kube-version', kubernetes, ...more, ...files],
-    {
-      cwd: scratch,
-      env: {
-        PATH: environment['PATH'] ?? '',
-        HOME: scratch,
-        HELM_CACHE_HOME: scratch,
-        HELM_CONFIG_HOME: scratch,
-        HELM_DATA_HOME: scratch,
-        HELM_PLUGINS: scratch,
-        KUBECONFIG: '/dev/null',
-        HTTP_PROXY: NOWHERE,
-        HTTPS_PROXY: NOWHERE,
-        GOMEMLIMIT: String(Math.floor(limits.memory / 2)),
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      shell: false,
+  return spawn('helm', ['template', 'release', path, '--kube-version', kubernetes, ...more, ...files], {
+    cwd: scratch,
+    env: {
+      PATH: environment['PATH'] ?? '',
+      HOME: scratch,
+      HELM_CACHE_HOME: scratch,
+      HELM_CONFIG_HOME: scratch,
+      HELM_DATA_HOME: scratch,
+      HELM_PLUGINS: scratch,
+      KUBECONFIG: '/dev/null',
+      HTTP_PROXY: NOWHERE,
+      HTTPS_PROXY: NOWHERE,
+      GOMEMLIMIT: String(Math.floor(limits.memory / 2)),
     },
-  );
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: false,
+  });
+}
+
+/** The manifests that helm writes; undefined without helm. It is killed at a limit. */
+function outputOf(child: Helm, limits: RenderLimits = RENDER_LIMITS): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
