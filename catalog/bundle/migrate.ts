@@ -63,7 +63,7 @@ function migrateBundle(bundle: Bundle): Bundle {
 /** Deepest nesting of a manifest. */
 const DEPTH = 10_000;
 
-/** The ClusterServiceVersion in a bundle object. @throws BundleRefusal for a text that only YAML readers can read */
+/** The ClusterServiceVersion in a bundle object. @throws BundleRefusal for a text that is not JSON */
 function csvValue(text: string, bundle: Bundle): Readonly<Record<string, unknown>> {
   try {
     const reader = new JsonReader(text, DEPTH);

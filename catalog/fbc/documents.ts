@@ -59,6 +59,10 @@ export interface KnownDocuments {
 /** Where findings go, what a file may ask of the machine, and which documents need not be read again. */
 interface ReadOptions {
   readonly limits: DocumentLimits;
+  /**
+   * Where to put what could not be read, or is read otherwise than written. What the caller finds in a document goes there,
+   * too, before the next one is asked for.
+   */
   readonly findings: Finding[];
   readonly known?: KnownDocuments | undefined;
 }
@@ -67,8 +71,6 @@ interface ReadOptions {
  * The documents of one file, read as they are asked for.
  *
  * @param content all bytes of the file, or its pieces as {@link FilePieces} has them
- * @param findings where to put what could not be read, or is read otherwise than written;
- *   what the caller finds in a document goes there, too, before the next one is asked for
  */
 export function readDocuments(
   path: string,

@@ -65,7 +65,7 @@ interface SarifResult {
   readonly state: object;
 }
 
-/** The results: errors first, then, marked as such, what the base branch has as well and what is waived. */
+/** The results: the findings, then, marked as such, what the base branch has as well and what is waived. */
 function resultsOf({ findings, known, waived }: SarifFindings): SarifResult[] {
   const hasStates = known !== undefined || waived !== undefined;
   const low = { level: 'note' };

@@ -249,7 +249,7 @@ interface Node {
 
 /**
  * Every name of the chains once, each after what stands before it in a chain; equals in
- * byte order. A circle is broken at its first name in byte order.
+ * byte order. Where a circle keeps all others back, the first of them in byte order is next.
  */
 function inOrder(chains: readonly (readonly string[])[]): string[] {
   const nodes = graphOf(chains);

@@ -106,7 +106,7 @@ function stepTo({ source, place, installed }: Member, isNew: boolean): Namespace
   };
 }
 
-/** Operators that an upgrade brings because others require them. OLM creates a Subscription for each. */
+/** The operator of a step, if it is new: others require it, and OLM creates a Subscription for it. */
 function addedBy(
   { catalogs }: Scope,
   step: Pick<InstallStep, 'bundle' | 'catalog' | 'package' | 'channel' | 'subscriptions'>,

@@ -88,8 +88,8 @@ function causeOf({ rule, subject, location }: Finding): string {
 }
 
 /**
- * What a bundle that changes under its version does to those who have it: it is compared as if it were the next version, of
- * which messages do not speak.
+ * What a bundle that changes under its version does to those who have it. It is compared as if it were the next version;
+ * messages have its real one.
  */
 async function changeIn(
   scene: CheckScene,

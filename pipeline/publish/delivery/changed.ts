@@ -91,6 +91,7 @@ async function hasChanged(
   { fence, records }: StandingPorts,
 ): Promise<boolean> {
   const standing = await fence.read(at.name);
+  // A newer commit was published.
   if (standing && (await isBehind(repository, tip, standing.commit))) return false;
   const isThere = standing && (!records || (await records.get(`${PUBLISHED}${at.name}`)) !== undefined);
   const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
