@@ -11,7 +11,7 @@ export const rule: Rule = {
   severity: 'error',
   summary: 'Reports removed packages that clusters may have installed',
   harm: { rank: 1, kind: 'loss' },
-  reads: ['history'],
+  reads: ['catalogs', 'history'],
   compare(change, report) {
     const ended: string[] = [];
     for (const name of change.packages) {
