@@ -89,8 +89,12 @@ export const rules: readonly Rule[] = [
           const csv = csvOf(bundle);
           if (!csv) continue;
           const listed = new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
-          for (const { image, place } of firstUses([...usedImages(csv), ...toldImages(csv)])) {
-            if (listed.has(image)) continue;
+          const isOpen = ({ image }: { readonly image: string }): boolean => !listed.has(image);
+          const used = firstUses(usedImages(csv)).filter(isOpen);
+          for (const { image } of used) listed.add(image);
+          const [told, ...more] = firstUses(toldImages(csv)).filter(isOpen);
+          const rest = more.length === 0 ? '' : `; ${more.length} more in arguments and variables`;
+          for (const { image, place } of told ? [...used, { ...told, place: told.place + rest }] : used) {
             const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} uses ${quoted(image)} (${place}), which is not among its relatedImages`;
             report(message, locate(bundle, 'relatedImages'), {
               package: ofPackage.name,
