@@ -85,11 +85,16 @@ function firstAbove(versions: readonly Version[], version: Version): number {
 
 interface Covered {
   readonly count: number;
+  /** Positions of the lowest of them. */
   readonly lowest: readonly number[];
   readonly includes: (position: number) => boolean;
 }
 
-/** Counts the versions from a position on that a range contains, except some that are skipped. */
+/**
+ * Counts the versions from a position on that a range contains, except some that are skipped.
+ *
+ * @param most how many of the lowest are given
+ */
 function coveredAbove(
   range: VersionRange | undefined,
   {

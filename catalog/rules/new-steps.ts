@@ -83,7 +83,7 @@ function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): G
     let at: InstalledWay = start;
     for (const to of stepsBy(now, start)) {
       const { name } = at.installed;
-      // From where it came to before as well, others say what is new.
+      // What is new from a bundle that it reached before as well is given for that bundle itself.
       if (at !== start && (names.has(name) || (was && formerFrom(start, was).has(name)))) break;
       names.add(name);
       yield { ...at, to, newTo: start.installed };

@@ -95,11 +95,13 @@ export function readFastPiece(source: string, from: number, firstLine: number): 
   return read && { ...read, ...documentEnd() };
 }
 
+/** Reads the document that is open; undefined for anything but one collection of the subset. */
 function readOpened(): FastDocument | undefined {
   try {
     depth = 0;
     nextLine();
     if (indent < 0) return undefined;
+    // -1: no collection is around it.
     const value = readBlock(indent, -1, mark(start));
     return indent < 0 && typeof value === 'object' ? { value, marks: takeMarks() } : undefined;
   } catch (error) {

@@ -135,6 +135,7 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
     installation: FleetInstallation,
     others: readonly FleetInstallation[] = [],
   ): FleetOutcome => {
+    // An installation without a platform is on the only one.
     const at = worlds.filter(({ platform }) =>
       installation.platform === '' && platform !== undefined
         ? platform === only

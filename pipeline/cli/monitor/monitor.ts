@@ -77,7 +77,7 @@ export const command: Command = {
   },
 };
 
-/** Writes each folder of the site; below the first one, nothing of an earlier run stays. @returns how many files changed */
+/** Writes each folder of the site. In those below `out`, nothing of an earlier run stays. @returns how many files changed */
 function writeSite(out: string, site: ReadonlyMap<string, string>): number {
   const folders = new Map<string, Map<string, string>>();
   for (const [path, text] of site) {

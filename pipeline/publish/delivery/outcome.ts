@@ -187,8 +187,8 @@ export function isDone({ state }: Pick<Outcome, 'state'>): boolean {
 }
 
 /**
- * Asks that a record is reported to people. The same status is reported once, however often it is asked for: each time counts,
- * as a record may come back to what it was.
+ * Asks that a record is reported to people. Each request is another message, as a record may come back to what it was. A
+ * status that stands already is not reported again.
  */
 export async function askReport(
   { reports }: Pick<DeliveryPorts, 'reports'>,

@@ -84,7 +84,7 @@ function nearView(lane: HopLane): View {
   return { lane, nodes: [...shown.map(nodeOf), ...rest] };
 }
 
-/** Stops that need not be shown: unchanged, with an upgrade path to a head, and entered only from unchanged stops. */
+/** Stops that need not be shown: unchanged, not a head but with an upgrade path to one, and on no hop that changes. */
 function quietStops({ stops }: HopLane): Set<string> {
   const touched = new Set(
     stops.flatMap(({ bundle, kind, hops }) =>
