@@ -61,6 +61,7 @@ function catalogJson(
   const head = manifest.channels.find(({ name }) => name === defaultChannel)?.currentCsv;
   const used = new Set([...channels.values()].flatMap((members) => [...members]));
   for (const version of versions) if (!used.has(version)) reportOrphan(version, report);
+  // A channel without a name is reported where it is read.
   const isWhole = channels.size === manifest.channels.length && !channels.has('');
   // Both are called, so that one report has the defects of both.
   const isSound = [versionsSound(used, report), headsSound(manifest, channels, report)].every(Boolean);

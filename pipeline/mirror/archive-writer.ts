@@ -180,7 +180,7 @@ async function writtenIn(directory: string, part: number): Promise<Line[]> {
 
 /**
  * The lines of a journal up to the first that a kill or a full disk has cut short, or whose blob is not whole in
- * the parts. The journal ends there, too: the next line begins one.
+ * the parts. The file is cut off there, so that what is added is a line of its own.
  */
 function journalled(journal: string, { part, end }: { readonly part: number; readonly end: number }): Line[] {
   const lines: Line[] = [];

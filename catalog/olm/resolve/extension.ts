@@ -312,7 +312,7 @@ function outsideRange(
   };
 }
 
-/** Why an installation is kept. */
+/** Why an installation is kept. @param best the bundle that is installed, which no other one beats */
 export function stayReason(
   best: Pick<Candidate, 'bundle' | 'deprecated'>,
   {

@@ -326,28 +326,30 @@ interface Difference {
 }
 
 /** The first difference between a catalog and its rendered template. */
-export function differenceOf(wanted: Blobs, is: Blobs): Difference | undefined {
-  const [want, have] = [wanted, is].map(({ packages }) => packages[0]?.defaultChannel);
+export function differenceOf(template: Blobs, catalog: Blobs): Difference | undefined {
+  const [want, have] = [template, catalog].map(({ packages }) => packages[0]?.defaultChannel);
   if (want !== undefined && have !== undefined && want !== have)
     return { text: `the default channel is ${quoted(want)} in the template, ${quoted(have)} in the catalog` };
-  for (const channel of wanted.channels) {
-    const other = is.channels.find(({ name }) => name === channel.name);
+  for (const channel of template.channels) {
+    const other = catalog.channels.find(({ name }) => name === channel.name);
     if (!other)
       return { text: `channel ${quoted(channel.name)} is only in the template`, location: locate(channel) };
     const difference = entryDifference(channel, other);
     if (difference) return difference;
   }
-  const more = is.channels.find(({ name }) => !wanted.channels.some((channel) => channel.name === name));
+  const more = catalog.channels.find(
+    ({ name }) => !template.channels.some((channel) => channel.name === name),
+  );
   if (more) return { text: `channel ${quoted(more.name)} is only in the catalog` };
-  return bundleDifference(wanted, is);
+  return bundleDifference(template, catalog);
 }
 
 /** The first difference between a channel in a template and in its catalog. */
-function entryDifference(wanted: Channel, is: Channel): Difference | undefined {
-  const of = `in channel ${quoted(wanted.name)}`;
-  for (const entry of wanted.entries) {
-    const location = locate(wanted, 'entries', entry.index);
-    const other = is.entries.find(({ name }) => name === entry.name);
+function entryDifference(template: Channel, catalog: Channel): Difference | undefined {
+  const of = `in channel ${quoted(template.name)}`;
+  for (const entry of template.entries) {
+    const location = locate(template, 'entries', entry.index);
+    const other = catalog.entries.find(({ name }) => name === entry.name);
     if (!other) return { text: `the entry ${quoted(entry.name)} ${of} is only in the template`, location };
     const edges = [entry, other].map(({ replaces, skips, skipRange }) =>
       JSON.stringify([replaces, [...skips].sort(compareText), skipRange]),
@@ -355,15 +357,15 @@ function entryDifference(wanted: Channel, is: Channel): Difference | undefined {
     if (edges[0] !== edges[1])
       return { text: `the entry ${quoted(entry.name)} ${of} has different upgrade edges`, location };
   }
-  const more = is.entries.find(({ name }) => !wanted.entries.some((entry) => entry.name === name));
+  const more = catalog.entries.find(({ name }) => !template.entries.some((entry) => entry.name === name));
   return more && { text: `the entry ${quoted(more.name)} ${of} is only in the catalog` };
 }
 
-function bundleDifference(wanted: Blobs, is: Blobs): Difference | undefined {
-  const [want, have] = [wanted, is].map(({ bundles }) => new Set(bundles.map(({ image }) => image)));
-  const lacking = wanted.bundles.find(({ image }) => image !== '' && !have?.has(image));
+function bundleDifference(template: Blobs, catalog: Blobs): Difference | undefined {
+  const [want, have] = [template, catalog].map(({ bundles }) => new Set(bundles.map(({ image }) => image)));
+  const lacking = template.bundles.find(({ image }) => image !== '' && !have?.has(image));
   if (lacking)
     return { text: `the bundle ${quoted(lacking.image)} is only in the template`, location: locate(lacking) };
-  const more = is.bundles.find(({ image }) => !want?.has(image));
+  const more = catalog.bundles.find(({ image }) => !want?.has(image));
   return more && { text: `the bundle ${quoted(more.image)} is only in the catalog` };
 }

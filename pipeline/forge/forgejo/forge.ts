@@ -37,15 +37,15 @@ export function forgejoClient(url: string, token: () => Promise<string>): ForgeC
 
 /** Forgejo or Gitea as the gate sees it. */
 export function forgejoForge(client: ForgeClient, repository: RepositoryName): GateForge {
-  const at = repositoryAt(repository);
+  const root = repositoryAt(repository);
   return {
     name: FORGEJO,
     repository,
     missingGuarantees: MISSING_GUARANTEES,
-    readPull: (number) => readPull(client, at, number),
-    readOpen: async () => (await client.pages(`${at}/pulls?state=open`, pullRequest)).map(pullOf),
+    readPull: (number) => readPull(client, root, number),
+    readOpen: async () => (await client.pages(`${root}/pulls?state=open`, pullRequest)).map(pullOf),
     readStatuses: async (commit) => {
-      const listed = await statusesOf(client, at, commit);
+      const listed = await statusesOf(client, root, commit);
       return listed
         .filter(({ context }) => context === STATUS_CONTEXT)
         .map(({ id, status, creator, target_url: link }) => ({
@@ -53,8 +53,8 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
           by: creator?.id,
         }));
     },
-    readReviews: async (number) => reviewsOf(client, `${at}/pulls/${number}/reviews`),
-    readCommits: async (number) => commitsOf(client, `${at}/pulls/${number}`),
+    readReviews: async (number) => reviewsOf(client, `${root}/pulls/${number}/reviews`),
+    readCommits: async (number) => commitsOf(client, `${root}/pulls/${number}`),
     readPusher: (pull) => pusherOf(client, pull),
     readDirectory: (identities) => directoryOf(identities, lookupsOf(client)),
     // The policy names the app that makes a check, and these forges have no apps.
@@ -62,17 +62,17 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
       required.map(({ name }) => ({ name, state: 'waiting', why: `cannot be looked up on ${FORGEJO}` })),
     readTip: async (name) => {
       const path = name.split('/').map(encodeURIComponent).join('/');
-      return (await client.get(`${at}/branches/${path}`, branch)).commit.id;
+      return (await client.get(`${root}/branches/${path}`, branch)).commit.id;
     },
     readSelf: () => ownId(client),
     readFile: async (name, path) => {
-      const asked = `${at}/contents/${encodeURI(path)}?ref=${encodeURIComponent(name)}`;
+      const asked = `${root}/contents/${encodeURI(path)}?ref=${encodeURIComponent(name)}`;
       const found = await unlessGone(client.get(asked, file), undefined);
       return found && Buffer.from(found.type === 'file' ? (found.content ?? '') : '', 'base64');
     },
     readPathChanges: async (tip, path, most) => {
       const less = 'stat=false&verification=false&files=false';
-      const asked = `${at}/commits?sha=${tip}&path=${encodeURIComponent(path)}&${less}`;
+      const asked = `${root}/commits?sha=${tip}&path=${encodeURIComponent(path)}&${less}`;
       // A path that no commit changed is not found (routers/api/v1/repo/commits.go).
       const listed = await unlessGone(client.pages(asked, change, most), []);
       return listed.map(({ sha, commit: { committer } }) => ({
@@ -81,9 +81,9 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
       }));
     },
     postStatus: ({ commit: head, state, description }) =>
-      postStatus(client, at, { commit: head, context: STATUS_CONTEXT, state, description }),
-    postFindings: (about) => postFindings(client, at, about),
-    postComment: (about) => postComment(client, at, about),
+      postStatus(client, root, { commit: head, context: STATUS_CONTEXT, state, description }),
+    postFindings: (about) => postFindings(client, root, about),
+    postComment: (about) => postComment(client, root, about),
   };
 }
 
@@ -110,16 +110,16 @@ export async function showsStatus(
 }
 
 /** The newest first. */
-function statusesOf(client: ForgeClient, at: string, commit: string): Promise<Read<typeof statusReply>[]> {
-  return client.pages(`${at}/commits/${commit}/statuses?sort=recentupdate`, statusReply, NEWEST);
+function statusesOf(client: ForgeClient, root: string, commit: string): Promise<Read<typeof statusReply>[]> {
+  return client.pages(`${root}/commits/${commit}/statuses?sort=recentupdate`, statusReply, NEWEST);
 }
 
 async function postStatus(
   client: ForgeClient,
-  at: string,
+  root: string,
   status: Omit<CommitStatus, 'repository'>,
 ): Promise<void> {
-  await client.send('POST', `${at}/statuses/${status.commit}`, saidOf(status));
+  await client.send('POST', `${root}/statuses/${status.commit}`, saidOf(status));
 }
 
 function saidOf({ context, state, description, url }: Omit<CommitStatus, 'repository'>) {
@@ -149,8 +149,8 @@ const pullRequest = object({
   }),
 });
 
-async function readPull(client: ForgeClient, at: string, number: number): Promise<PullRequest> {
-  return pullOf(await client.get(`${at}/pulls/${number}`, pullRequest));
+async function readPull(client: ForgeClient, root: string, number: number): Promise<PullRequest> {
+  return pullOf(await client.get(`${root}/pulls/${number}`, pullRequest));
 }
 
 /** A pull request from the API's. */
@@ -187,36 +187,40 @@ async function ownId(client: ForgeClient): Promise<number> {
 /** A comment, or the text of a review. */
 const comment = object({ id: whole, body: text, user: nullable(account) });
 
-async function postComment(client: ForgeClient, at: string, { number, report }: Reported): Promise<boolean> {
-  if ((await readPull(client, at, number)).head.commit !== report.head) return false;
+async function postComment(
+  client: ForgeClient,
+  root: string,
+  { number, report }: Reported,
+): Promise<boolean> {
+  if ((await readPull(client, root, number)).head.commit !== report.head) return false;
   const body = `${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES })}`;
   // This list has no pages.
-  const comments = await client.get(`${at}/issues/${number}/comments`, list(comment));
+  const comments = await client.get(`${root}/issues/${number}/comments`, list(comment));
   const [own] = await ownMarked(comments, COMMENT_MARK, () => ownId(client));
   if (own?.body === body) return true;
-  if (own) await client.send('PATCH', `${at}/issues/comments/${own.id}`, { body });
-  else await client.send('POST', `${at}/issues/${number}/comments`, { body });
+  if (own) await client.send('PATCH', `${root}/issues/comments/${own.id}`, { body });
+  else await client.send('POST', `${root}/issues/${number}/comments`, { body });
   return true;
 }
 
 /**
  * Posts one review with all findings at their lines. It stays while they are the same, and is replaced when they change.
  */
-async function postFindings(client: ForgeClient, at: string, { number, report }: Reported): Promise<void> {
+async function postFindings(client: ForgeClient, root: string, { number, report }: Reported): Promise<void> {
   const comments = commentsOf(report);
   const digest = createHash('sha256').update(JSON.stringify(comments)).digest('hex').slice(0, 32);
   const mark = `${REVIEW_MARK}${digest} -->`;
-  const reviews = await client.pages(`${at}/pulls/${number}/reviews`, comment);
+  const reviews = await client.pages(`${root}/pulls/${number}/reviews`, comment);
   const own = await ownMarked(reviews, REVIEW_MARK, () => ownId(client));
   const current = own.find(({ body }) => comments.length > 0 && body.startsWith(mark));
   // Another run may have removed it.
   for (const { id } of own)
     if (id !== current?.id)
-      await unlessGone(client.send('DELETE', `${at}/pulls/${number}/reviews/${id}`), undefined);
+      await unlessGone(client.send('DELETE', `${root}/pulls/${number}/reviews/${id}`), undefined);
   if (current || comments.length === 0) return;
   const body = `${mark}\nPortolan found ${comments.length === 1 ? 'a problem' : `${comments.length} problems`} at these lines:`;
   const written = { event: 'COMMENT', commit_id: report.head, body, comments };
-  await client.send('POST', `${at}/pulls/${number}/reviews`, written);
+  await client.send('POST', `${root}/pulls/${number}/reviews`, written);
 }
 
 function commentsOf({ findings }: CheckReport) {

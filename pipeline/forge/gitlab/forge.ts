@@ -33,16 +33,17 @@ export function projectName(path: string): RepositoryName {
 
 /** GitLab as the gate sees it. Its merge requests are the gate's pull requests. */
 export function gitLabForge(client: ForgeClient, repository: RepositoryName): GateForge {
-  const at = projectAt(repository);
-  const merge = (number: number): string => `${at}/merge_requests/${number}`;
+  const project = projectAt(repository);
+  const merge = (number: number): string => `${project}/merge_requests/${number}`;
   return {
     name: GITLAB,
     repository,
     missingGuarantees: MISSING_GUARANTEES,
     readPull: (number) => readPull(client, merge(number), repository),
-    readOpen: async () => (await client.pages(`${at}/merge_requests?state=opened`, openRequest)).map(openOf),
+    readOpen: async () =>
+      (await client.pages(`${project}/merge_requests?state=opened`, openRequest)).map(openOf),
     readStatuses: async (commit) => {
-      const listed = await statusesOf(client, at, { commit, context: STATUS_CONTEXT });
+      const listed = await statusesOf(client, project, { commit, context: STATUS_CONTEXT });
       return listed.map(({ id, status, target_url: link }) => ({
         id,
         state: STATE_OF_GITLAB[status] ?? status,
@@ -57,16 +58,16 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
     readChecks: async (_, required) =>
       required.map(({ name }) => ({ name, state: 'waiting', why: `cannot be looked up on ${GITLAB}` })),
     readTip: async (name) => {
-      const path = `${at}/repository/branches/${encodeURIComponent(name)}`;
+      const path = `${project}/repository/branches/${encodeURIComponent(name)}`;
       return (await client.get(path, branch)).commit.id;
     },
     readFile: async (name, path) => {
-      const asked = `${at}/repository/files/${encodeURIComponent(path)}?ref=${encodeURIComponent(name)}`;
+      const asked = `${project}/repository/files/${encodeURIComponent(path)}?ref=${encodeURIComponent(name)}`;
       const found = await unlessGone(client.get(asked, file), undefined);
       return found && Buffer.from(found.content, 'base64');
     },
     readPathChanges: async (tip, path, most) => {
-      const asked = `${at}/repository/commits?ref_name=${tip}&path=${encodeURIComponent(path)}`;
+      const asked = `${project}/repository/commits?ref_name=${tip}&path=${encodeURIComponent(path)}`;
       const listed = await client.pages(asked, change, most);
       return listed.map(({ id, committed_date: date }) => ({ commit: id, date }));
     },
@@ -74,10 +75,10 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
       const said = { commit: head, context: STATUS_CONTEXT, state, description };
       const answer = { commit: head, passed: state === 'success' };
       const postTo = async (number: number): Promise<void> =>
-        postStatus(client, at, said, placeOf(await readData(client, merge(number)), head));
+        postStatus(client, project, said, placeOf(await readData(client, merge(number)), head));
       // At once: a failure for one merge request must not prevent the others.
       await Promise.all([
-        ...(pulls.length === 0 ? [postStatus(client, at, said)] : pulls.map(postTo)),
+        ...(pulls.length === 0 ? [postStatus(client, project, said)] : pulls.map(postTo)),
         ...pulls.map((number) => answerStatusChecks(client, merge(number), STATUS_CONTEXT, answer)),
       ]);
     },
@@ -94,8 +95,8 @@ export async function reportGitLabStatus(client: ForgeClient, status: CommitStat
 
 /** Whether a status is the newest one of its context. @throws PipelineError as the client */
 export async function showsGitLabStatus(client: ForgeClient, status: CommitStatus): Promise<boolean> {
-  const at = projectAt(projectName(status.repository));
-  const [newest] = await statusesOf(client, at, status);
+  const project = projectAt(projectName(status.repository));
+  const [newest] = await statusesOf(client, project, status);
   const { state, description } = saidOf(status);
   if (newest?.status !== state || newest.description !== description) return false;
   return (newest.target_url ?? undefined) === status.url;
@@ -104,10 +105,10 @@ export async function showsGitLabStatus(client: ForgeClient, status: CommitStatu
 /** The statuses of a commit and a name, the newest first. */
 async function statusesOf(
   client: ForgeClient,
-  at: string,
+  project: string,
   { commit, context }: Pick<CommitStatus, 'commit' | 'context'>,
 ): Promise<Read<typeof statusReply>[]> {
-  const asked = `${at}/repository/commits/${commit}/statuses?name=${encodeURIComponent(context)}&all=true`;
+  const asked = `${project}/repository/commits/${commit}/statuses?name=${encodeURIComponent(context)}&all=true`;
   const listed = await client.pages(asked, statusReply, NEWEST);
   return listed.sort((a, b) => b.id - a.id);
 }
@@ -125,7 +126,7 @@ const STATES: Readonly<Record<string, string>> = { success: 'success', pending: 
 /** Sets a commit's status. A second "pending", which GitLab refuses, changes nothing. */
 async function postStatus(
   client: ForgeClient,
-  at: string,
+  project: string,
   { commit: head, url, ...status }: Omit<CommitStatus, 'repository'>,
   place: Place = { commit: head },
 ): Promise<void> {
@@ -133,7 +134,7 @@ async function postStatus(
   const said = saidOf(status);
   const more = { ...(url ? { target_url: url } : {}), ...pipeline };
   try {
-    await client.send('POST', `${at}/statuses/${commit}`, { ...said, ...more });
+    await client.send('POST', `${project}/statuses/${commit}`, { ...said, ...more });
   } catch (error) {
     // GitLab takes no second "pending" after the first.
     const isRepeated = error instanceof PipelineError && error.message.includes('Cannot transition status');
@@ -214,13 +215,13 @@ const mergeRequest = object({
 });
 type MergeRequest = Read<typeof mergeRequest>;
 
-function readData(client: ForgeClient, at: string): Promise<MergeRequest> {
-  return client.get(at, mergeRequest);
+function readData(client: ForgeClient, merge: string): Promise<MergeRequest> {
+  return client.get(merge, mergeRequest);
 }
 
 /** A merge request from the API's. @param own the repository that it is for */
-async function readPull(client: ForgeClient, at: string, own: RepositoryName): Promise<PullRequest> {
-  const data = await readData(client, at);
+async function readPull(client: ForgeClient, merge: string, own: RepositoryName): Promise<PullRequest> {
+  const data = await readData(client, merge);
   return {
     number: data.iid,
     author: data.author,
@@ -247,17 +248,17 @@ async function sourceOf(
 const note = object({ id: whole, body: text, author: nullable(account) });
 
 /** Writes the report to the gate's note. @returns false if the merge request has a newer commit */
-async function postNote(client: ForgeClient, at: string, { report }: Reported): Promise<boolean> {
-  if ((await readData(client, at)).sha !== report.head) return false;
+async function postNote(client: ForgeClient, merge: string, { report }: Reported): Promise<boolean> {
+  if ((await readData(client, merge)).sha !== report.head) return false;
   const body = withoutCommands(`${COMMENT_MARK}\n${markdownReport(report, { most: COMMENT_BYTES })}`);
-  const notes = (await client.pages(`${at}/notes`, note)).map(({ author, ...rest }) => ({
+  const notes = (await client.pages(`${merge}/notes`, note)).map(({ author, ...rest }) => ({
     ...rest,
     user: author,
   }));
   const [own] = await ownMarked(notes, COMMENT_MARK, async () => (await client.get('/user', account)).id);
   if (own?.body === body) return true;
-  if (own) await client.send('PUT', `${at}/notes/${own.id}`, { body });
-  else await client.send('POST', `${at}/notes`, { body });
+  if (own) await client.send('PUT', `${merge}/notes/${own.id}`, { body });
+  else await client.send('POST', `${merge}/notes`, { body });
   return true;
 }
 
@@ -279,18 +280,18 @@ interface StatusAnswer {
 /**
  * Answers the external status checks of a name; there are none where the plan lacks them.
  *
- * @param at path of the merge request
+ * @param merge path of the merge request
  */
 export async function answerStatusChecks(
   client: ForgeClient,
-  at: string,
+  merge: string,
   name: string,
   { commit, passed }: StatusAnswer,
 ): Promise<void> {
-  const found = await readable(client.pages(`${at}/status_checks`, statusCheck));
+  const found = await readable(client.pages(`${merge}/status_checks`, statusCheck));
   for (const check of (found ?? []).filter((one) => one.name === name)) {
     const said = { external_status_check_id: check.id, sha: commit, status: passed ? 'passed' : 'failed' };
-    await client.send('POST', `${at}/status_check_responses`, said).catch((error: unknown) => {
+    await client.send('POST', `${merge}/status_check_responses`, said).catch((error: unknown) => {
       // The merge request has a newer head, which another run answers for.
       if (!(error instanceof PipelineError && error.code === 'conflict')) throw error;
     });
