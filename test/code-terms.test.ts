@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pattern, RETIRED } from './fakes/glossary.ts';
+import { retiredTerms } from './fakes/glossary.ts';
 
 /** Written by `npm run generate` from files that have their own tests, or made by tools for tools. */
 const GENERATED = ['pipeline/report/page/script.ts', 'pipeline/policy/setup/workflows.ts'];
@@ -18,13 +18,6 @@ const QUOTED: readonly RegExp[] = [
   /registry\.definitions|APIService definitions|definitions: mapOf\(JSON_SCHEMA\)|'patternProperties'/, // operator-registry, library-olm, JSON Schema
 ];
 
-const PATTERNS = RETIRED.map((term) => ({ term, found: pattern(term) }));
-
-/** The retired terms in a text, be it code or a file's name. */
-function terms(text: string): string[] {
-  return PATTERNS.filter(({ found }) => found.test(text)).map(({ term }) => term);
-}
-
 /** Words that a name is made of: `readRoadOf` has `read`, `Road` and `Of`. */
 function words(line: string): string {
   return line.replaceAll(/([a-z0-9])(?=[A-Z])/g, '$1 ').replaceAll('_', ' ');
@@ -34,7 +27,7 @@ function words(line: string): string {
 function retiredIn(text: string): string[] {
   return text.split('\n').flatMap((line, index) => {
     if (QUOTED.some((quoted) => quoted.test(line))) return [];
-    return terms(words(line)).map((term) => `${index + 1}: ${term}`);
+    return retiredTerms(words(line)).map((term) => `${index + 1}: ${term}`);
   });
 }
 
@@ -50,7 +43,7 @@ test.each(['catalog', 'pipeline', 'functions', 'playground'])(
     const files = FILES.filter((file) => file.startsWith(`${layer}/`));
     expect(files.length).toBeGreaterThan(5);
     const found = files.flatMap((file) => [
-      ...terms(file.replaceAll(/[-/.]/g, ' ')).map((term) => `${file}: named after ${term}`),
+      ...retiredTerms(file.replaceAll(/[-/.]/g, ' ')).map((term) => `${file}: named after ${term}`),
       ...retiredIn(readFileSync(file, 'utf8')).map((at) => `${file}:${at}`),
     ]);
     expect(found).toEqual([]);
@@ -59,10 +52,10 @@ test.each(['catalog', 'pipeline', 'functions', 'playground'])(
 
 describe('a retired term is found in', () => {
   test.each([
-    ['a function', 'function roadOf(): void {}', '1: road'],
-    ['a constant', 'const MOST_ROADWORKS = 1, LAST_ROAD = 2;', '1: road'],
-    ['a comment', '/** The fate of an installation. */', '1: fate'],
-    ['a text', "throw new Error('this is no version');", '1: is no'],
+    ['a function', 'function roadOf(): void {}', '1: road → upgrade path'],
+    ['a constant', 'const MOST_ROADWORKS = 1, LAST_ROAD = 2;', '1: road → upgrade path'],
+    ['a comment', '/** The fate of an installation. */', '1: fate → upgrade impact'],
+    ['a text', "throw new Error('this is no version');", '1: is no → is not a'],
   ])('%s', (_, line, found) => expect(retiredIn(line)).toEqual([found]));
 
   test.each(['const broadcast = 1;', '// There is no version.', 'const { roads } = answer;'])(

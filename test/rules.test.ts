@@ -29,6 +29,13 @@ import { membersOf } from './fakes/txtar.ts';
 const ROOT = 'test/rules';
 const IDS = new Set(RULES.map(({ id }) => id));
 
+test('each folder of fixtures is that of a rule', () => {
+  const folders = readdirSync(ROOT).flatMap((kind) =>
+    readdirSync(join(ROOT, kind)).map((name) => `${kind}/${name}`),
+  );
+  expect(folders.filter((id) => !IDS.has(id))).toEqual([]);
+});
+
 /** What is found in archives, by their paths: two tests look at it. */
 const judgedArchives = new Map<string, Promise<readonly Finding[]>>();
 

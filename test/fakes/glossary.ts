@@ -9,11 +9,23 @@ export function firstColumn(text: string): string[] {
   return rows.filter((term) => term !== 'term');
 }
 
-/** A term on each line, and what replaces it behind a colon. */
-export const RETIRED: readonly string[] = readFileSync('test/fakes/retired-terms.txt', 'utf8')
-  .trimEnd()
-  .split('\n')
-  .map((line) => line.slice(0, line.indexOf(': ')));
+/** Each retired term with what replaces it: a line of the file, with a colon between them. */
+export const RETIRED: ReadonlyMap<string, string> = new Map(
+  readFileSync('test/fakes/retired-terms.txt', 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
+);
+
+const PATTERNS = [...RETIRED].map(([term, instead]) => ({
+  said: `${term} → ${instead}`,
+  found: pattern(term),
+}));
+
+/** The retired terms in a text, each with what to write instead. */
+export function retiredTerms(text: string): string[] {
+  return PATTERNS.filter(({ found }) => found.test(text)).map(({ said }) => said);
+}
 
 /** Finds a retired term as words of their own; "there is no" and "is no longer" are English. */
 export function pattern(term: string): RegExp {
