@@ -229,35 +229,7 @@ class Planner {
     const [stage] = stages;
     if (!stage) throw new TypeError('internal error: a plan without stages');
     const here = operators.filter(({ package: name }) => homeOf(stage, name));
-    const wrong: string[] = [];
-    const ways = here.flatMap((operator) => {
-      const others = this.#ways(stages, operator);
-      const first = others.next();
-      if (!first.done) return [{ operator, choice: first.value, others }];
-      const why = stages
-        .map((one) => complaintAt(one, operator, this.#context))
-        .find((one) => one !== undefined);
-      wrong.push(
-        `package ${operator.package}: no upgrade leads from ${operator.installed.name} at ${formatMinor(stage.platform)} to a version that may run at ${textOf(stages.map(({ platform }) => platform))}${why === undefined ? '' : `: ${why}`}`,
-      );
-      return [];
-    });
-    if (wrong.length > 0) throw new UpgradeRefusal(wrong.join('\n'));
-    let trial = this.#trial(stage, ways);
-    // Together they may need more than each of them alone: one after the other gets a higher version.
-    for (const way of ways) {
-      for (let tries = 0; trial.reasons.length > 0 && tries < MOST_TRIES; tries++) {
-        const another = way.others.next();
-        if (another.done) break;
-        way.choice = another.value;
-        trial = this.#trial(stage, ways);
-      }
-    }
-    const [reason] = trial.reasons;
-    if (reason !== undefined)
-      throw new UpgradeRefusal(
-        `at ${formatMinor(stage.platform)} the upgrades do not go together: ${reason}`,
-      );
+    const trial = this.#together(stage, this.#bestWays(stages, here));
     const after = new Map(
       trial.ways.map(({ operator, choice }) => [
         operator,
@@ -275,6 +247,43 @@ class Planner {
         ...trial.added.flatMap((one) => after.get(one) ?? []),
       ],
     };
+  }
+
+  /** The best choice for each operator. @throws UpgradeRefusal with each operator that has none */
+  #bestWays(stages: readonly Stage[], operators: readonly ClusterOperator[]): OpenWay[] {
+    const wrong: string[] = [];
+    const platforms = stages.map(({ platform }) => platform);
+    const ways = operators.flatMap((operator) => {
+      const others = this.#ways(stages, operator);
+      const first = others.next();
+      if (!first.done) return [{ operator, choice: first.value, others }];
+      const why = stages
+        .map((one) => complaintAt(one, operator, this.#context))
+        .find((one) => one !== undefined);
+      wrong.push(
+        `package ${operator.package}: no upgrade leads from ${operator.installed.name} at ${textOf(platforms.slice(0, 1))} to a version that may run at ${textOf(platforms)}${why === undefined ? '' : `: ${why}`}`,
+      );
+      return [];
+    });
+    if (wrong.length > 0) throw new UpgradeRefusal(wrong.join('\n'));
+    return ways;
+  }
+
+  /** Tries choices until they go together. @throws UpgradeRefusal where they do not */
+  #together(stage: Stage, ways: readonly OpenWay[]): Trial {
+    let trial = this.#trial(stage, ways);
+    // Together they may need more than each of them alone: one after the other gets a higher version.
+    for (const way of ways) {
+      for (let tries = 0; trial.reasons.length > 0 && tries < MOST_TRIES; tries++) {
+        const another = way.others.next();
+        if (another.done) break;
+        way.choice = another.value;
+        trial = this.#trial(stage, ways);
+      }
+    }
+    const [reason] = trial.reasons;
+    if (reason === undefined) return trial;
+    throw new UpgradeRefusal(`at ${formatMinor(stage.platform)} the upgrades do not go together: ${reason}`);
   }
 
   /** What an operator may become at the first of these stages, if it gets through the others from there. */
@@ -342,6 +351,12 @@ const MOST_TRIES = 20;
 interface Way {
   readonly operator: ClusterOperator;
   readonly choice: StageChoice;
+}
+
+/** A way with other choices, the next best first. */
+interface OpenWay extends Way {
+  choice: StageChoice;
+  readonly others: Generator<StageChoice>;
 }
 
 interface Trial {
