@@ -103,71 +103,73 @@ export interface ReadEvidence extends Evidence {
   readonly validates: boolean;
 }
 
-/**
- * Looks for the layout of a commit.
- *
- * @param past the repository and its tip: they decide where several hypotheses hold
- */
-export async function findLayout(
-  evidence: ReadEvidence,
-  past?: { readonly repository: Repository; readonly commit: string },
-): Promise<ProvenLayout> {
-  const { looked, reasons, leftOut, catalogs: parts, unread, validates } = evidence;
-  const defectsIn = ({ patterns }: FoundLayout): string[] => [
-    ...defectsOf(patterns, parts, unread),
-    ...emptyCatalogs(patterns, parts, unread),
-  ];
-  const answer = (found: FoundLayout, why: readonly string[] = []): ProvenLayout => {
-    const copies = found.others.filter((path) => !leftOut.has(path)).map((path) => ({ path, reason: COPY }));
-    const nameOf = catalogNamer(found.patterns);
-    const others = [...found.others, ...leftOut].filter((path) => nameOf(path) === undefined);
-    return {
-      found: { ...found, others },
-      leftOut: [...reasons, ...copies],
-      defects: validates ? defectsIn(found) : [],
-      contradictions: why,
-      questions: [],
-      links: linksTo(parts, found, evidence.links),
-      linked: evidence.links.filter(({ target }) =>
-        looked.catalogs.some(({ path }) => isBelow(path, target)),
-      ),
-      looked,
-    };
-  };
-  const without = (unused: readonly LeftOut[]): Promise<ProvenLayout> => {
-    const gone = new Set(unused.map(({ path }) => path));
-    return findLayout(
-      {
-        ...evidence,
-        catalogs: parts.filter(({ path }) => !gone.has(path)),
-        reasons: [...reasons, ...unused],
-        leftOut: new Set([...leftOut, ...gone]),
-      },
-      past,
-    );
-  };
-  const decided = async (joined: FoundLayout): Promise<ProvenLayout> => {
-    const found = inOwnImages(joined, evidence);
-    const { questions, unused } = rivalsAmong(found.patterns, parts, looked.build);
-    return questions.length > 0 || unused.length === 0
-      ? { ...answer(found), questions }
-      : await without(unused);
-  };
-  if (parts.length === 0) return answer(NOTHING);
-  const { paths, read } = evidence;
+/** A repository and its tip, which decide where several hypotheses hold. */
+interface Past {
+  readonly repository: Repository;
+  readonly commit: string;
+}
+
+/** Looks for the layout of a commit. */
+export async function findLayout(evidence: ReadEvidence, past?: Past): Promise<ProvenLayout> {
+  const { looked, catalogs: parts, paths, read } = evidence;
+  if (parts.length === 0) return provenAs(NOTHING, evidence);
   const holds = (found: FoundLayout): boolean => against(found, evidence).length === 0;
   const all = STYLES.map((style) => layoutOf(parts, paths, read, style));
   const [first, ...others] = distinct(all.filter(holds));
   if (!first) {
     // What no image has may be all that no hypothesis fits.
     const unused = uncopiedAmong(all[0]?.patterns ?? [], parts, looked.build);
-    if (unused.length > 0) return await without(unused);
+    if (unused.length > 0) return findLayout(evidenceWithout(unused, evidence), past);
     // Paths that are written out know no catalog to come: they are the last resort.
     const literal = rootsOf(parts, paths, read);
-    if (holds(literal)) return await decided(literal);
-    return answer(NOTHING, all[0] ? against(all[0], evidence) : []);
+    if (holds(literal)) return decided(literal, evidence, past);
+    return provenAs(NOTHING, evidence, all[0] ? against(all[0], evidence) : []);
   }
-  return await decided(others.length > 0 && past ? await preferred([first, ...others], past) : first);
+  const best = others.length > 0 && past ? await preferred([first, ...others], past) : first;
+  return decided(best, evidence, past);
+}
+
+/** A layout that holds, with what people must decide. It is looked for again without catalogs that nothing ships. */
+async function decided(held: FoundLayout, evidence: ReadEvidence, past?: Past): Promise<ProvenLayout> {
+  const found = inOwnImages(held, evidence);
+  const { questions, unused } = rivalsAmong(found.patterns, evidence.catalogs, evidence.looked.build);
+  return questions.length > 0 || unused.length === 0
+    ? { ...provenAs(found, evidence), questions }
+    : findLayout(evidenceWithout(unused, evidence), past);
+}
+
+/** A layout with what the evidence says of it. @param why why no hypothesis holds */
+function provenAs(
+  found: FoundLayout,
+  { looked, reasons, leftOut, catalogs: parts, unread, validates, links }: ReadEvidence,
+  why: readonly string[] = [],
+): ProvenLayout {
+  const { patterns } = found;
+  const copies = found.others.filter((path) => !leftOut.has(path)).map((path) => ({ path, reason: COPY }));
+  const nameOf = catalogNamer(patterns);
+  return {
+    found: { ...found, others: [...found.others, ...leftOut].filter((path) => nameOf(path) === undefined) },
+    leftOut: [...reasons, ...copies],
+    defects: validates
+      ? [...defectsOf(patterns, parts, unread), ...emptyCatalogs(patterns, parts, unread)]
+      : [],
+    contradictions: why,
+    questions: [],
+    links: linksTo(parts, found, links),
+    linked: links.filter(({ target }) => looked.catalogs.some(({ path }) => isBelow(path, target))),
+    looked,
+  };
+}
+
+/** The evidence as if some files were not catalogs. */
+function evidenceWithout(unused: readonly LeftOut[], evidence: ReadEvidence): ReadEvidence {
+  const gone = new Set(unused.map(({ path }) => path));
+  return {
+    ...evidence,
+    catalogs: evidence.catalogs.filter(({ path }) => !gone.has(path)),
+    reasons: [...evidence.reasons, ...unused],
+    leftOut: new Set([...evidence.leftOut, ...gone]),
+  };
 }
 
 /**
