@@ -182,41 +182,15 @@ export function advisoryBody(
   const why = reason.id === undefined ? reason.kind : `${reason.kind}, ${reason.id}`;
   const first = `This applies the advisory ${code(id)}: ${action} ${escaped(name)} ${versions.map(code).join(', ')} (${escaped(why)}).`;
   const changed = catalogs.filter(({ plan }) => plan.kind === 'edit');
-  const counts = changed.flatMap((one) =>
-    proofCounts(one).map(
-      ({ olm, installations, before, after, without }) =>
-        `| ${escaped(one.catalog)} | ${olm} | ${installations} | ${before} | ${after} | ${without} |`,
-    ),
-  );
-  const rows = changed.flatMap((one) =>
-    shortRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
-      const where = channels.length === 0 ? 'none selected' : escaped(channels.join(', '));
-      const mark = isWithout ? '**no upgrade path**: ' : '';
-      return `| ${escaped(one.catalog)} | ${olm} | ${where} | ${escaped(shortList(installed))} | ${escaped(before)} | ${mark}${escaped(after)} |`;
-    }),
-  );
   const byHand = templates.flatMap(({ path, finding }) =>
     finding ? `- ${code(path)}: ${escaped(finding.message)}. Fix: ${code(finding.hint ?? '')}` : [],
   );
-  const proof = [
-    'Portolan simulated both resolvers for every channel and every version that clusters may have:',
-    '',
-    '| catalog | OLM | installations | end at a head before | after | without an upgrade path |',
-    '|---|---|---|---|---|---|',
-    ...counts,
-  ];
   const graphs = changed.flatMap(({ catalog, plan }) => {
     const text = newGraphsText(plan.newGraphs.map(escaped));
     return text === undefined ? [] : `- ${escaped(catalog)}: ${text}`;
   });
   const review = 'Test the direct upgrades that no entry had before.';
-  const paths = [
-    'Upgrade paths that change:',
-    '',
-    '| catalog | OLM | channels | installed | before | after |',
-    '|---|---|---|---|---|---|',
-    ...rows,
-  ];
+  const paths = pathTable(changed);
   return withinBudget(
     [
       { text: `${first}\n\n> ${escaped(message.replaceAll(/\s+/g, ' '))}` },
@@ -224,9 +198,44 @@ export function advisoryBody(
         ? []
         : [{ text: `**Templates to change before you merge:**\n\n${byHand.join('\n')}` }]),
       ...(graphs.length === 0 ? [] : [{ text: `${graphs.join('\n')}\n\n${review}`, cuttable: true }]),
-      { text: proof.join('\n'), cuttable: true },
-      ...(rows.length === 0 ? [] : [{ text: paths.join('\n'), cuttable: true }]),
+      { text: proofTable(changed).join('\n'), cuttable: true },
+      ...(paths.length === 0 ? [] : [{ text: paths.join('\n'), cuttable: true }]),
     ],
     COMMENT_BYTES,
   );
+}
+
+function proofTable(catalogs: readonly CatalogPlan[]): string[] {
+  const rows = catalogs.flatMap((one) =>
+    proofCounts(one).map(
+      ({ olm, installations, before, after, without }) =>
+        `| ${escaped(one.catalog)} | ${olm} | ${installations} | ${before} | ${after} | ${without} |`,
+    ),
+  );
+  return [
+    'Portolan simulated both resolvers for every channel and every version that clusters may have:',
+    '',
+    '| catalog | OLM | installations | end at a head before | after | without an upgrade path |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+  ];
+}
+
+/** The upgrade paths that change; nothing where none does. */
+function pathTable(catalogs: readonly CatalogPlan[]): string[] {
+  const rows = catalogs.flatMap((one) =>
+    shortRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
+      const where = channels.length === 0 ? 'none selected' : escaped(channels.join(', '));
+      const mark = isWithout ? '**no upgrade path**: ' : '';
+      return `| ${escaped(one.catalog)} | ${olm} | ${where} | ${escaped(shortList(installed))} | ${escaped(before)} | ${mark}${escaped(after)} |`;
+    }),
+  );
+  if (rows.length === 0) return [];
+  return [
+    'Upgrade paths that change:',
+    '',
+    '| catalog | OLM | channels | installed | before | after |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+  ];
 }
