@@ -9,8 +9,8 @@ import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 import { templateAt } from './templates.ts';
 
-/** What a basic template says of channels by itself; its bundles have only images. */
-const OF_GRAPHS = /^(?:channel\/|entry\/(?!no-bundle$)|package\/(?:default-channel|no-channel)$)/;
+/** What a basic template says of channels by itself: its bundles have only images, and other templates may complete its package. */
+const OF_GRAPHS = /^(?:channel\/|entry\/(?!no-bundle$))/;
 
 /** Checks the channels of templates, by their paths; what was wrong before is known. */
 export async function checkTemplateGraphs(
@@ -29,9 +29,8 @@ export async function checkTemplateGraphs(
 
 async function findingsIn(scene: CheckScene, tree: string, path: string): Promise<Finding[]> {
   const blobs = await templateAt(scene, tree, path);
+  if (!blobs) return [];
   const severityOf = severitiesOf(scene.policy);
   const rules = RULES.filter(({ id }) => OF_GRAPHS.test(id));
-  return (blobs ? runRules(catalogOf(blobs), rules, severityOf) : []).map((finding) =>
-    inChannel(scene.policy, finding),
-  );
+  return runRules(catalogOf(blobs), rules, severityOf).map((finding) => inChannel(scene.policy, finding));
 }

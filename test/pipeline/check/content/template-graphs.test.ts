@@ -40,6 +40,9 @@ test('a channel with two heads in a template without its catalog is an error, un
     findings: [{ rule: 'channel/head', location: { file: PATH } }],
   });
   expect((await checked(base, template(['1.0.0', '1.1.0', '1.2.0']))).findings).toEqual([]);
+  const entries = [{ schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' }];
+  const part = { [PATH]: JSON.stringify({ schema: 'olm.template.basic', entries }) };
+  expect((await checked({}, part)).findings).toEqual([]);
   const later = await checked(template(['1.0.0'], '1.1.0'), template(['1.0.0', '1.0.1'], '1.1.0'));
   expect(later.findings).toEqual([]);
   expect(later.known.map(({ rule }) => rule)).toEqual(['channel/head']);
