@@ -152,8 +152,9 @@ interface PruneOptions {
 }
 
 /**
- * Deletes what the history has and neither the new plan nor another configuration needs; it leaves the history then. A
- * name that leads to another image by now is not ours any more.
+ * Deletes what the history has and neither the new plan nor another configuration needs; without records, it only says
+ * what. A name that leads to another image by now is not ours any more, and stays. The history keeps what could not be
+ * deleted, and what others need.
  *
  * @throws PipelineError when it is not known what the others need; nothing is deleted then
  */

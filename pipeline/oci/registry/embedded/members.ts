@@ -36,7 +36,7 @@ export interface Registry {
 }
 
 interface Members {
-  /** Bytes of a blob; undefined when the repository does not hold it. */
+  /** Bytes of a blob that the repository holds, or that is nobody's; else undefined. */
   size(repository: string, digest: string): Promise<number | undefined>;
   add(repository: string, digest: string): void;
   /** Whether a manifest of the repository names a blob. */
