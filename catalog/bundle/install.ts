@@ -149,6 +149,7 @@ function roleObjects(
   return [...made('ClusterRole', name), ...made('ClusterRoleBinding', name)];
 }
 
+/** Characters of a DNS label. */
 const LONGEST_NAME = 63;
 
 function joinedName(base: string, suffix: string): string {

@@ -173,6 +173,7 @@ const DELETE_IMAGE_SET = struct(DELETE_KIND, {
   }),
 });
 
+/** Levels of nesting that a configuration may have. */
 const DEPTH = 100;
 
 /**

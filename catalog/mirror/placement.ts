@@ -123,6 +123,7 @@ export function settle(placements: readonly Placement[]): Settled {
   return { placements: settled.filter((placement) => !left.has(placement)), collisions, unplaced };
 }
 
+/** Rounds in which images that share a tag get other places. */
 const ROUNDS = 4;
 
 function collisionOf(group: readonly Placement[]): Collision {

@@ -30,6 +30,7 @@ interface ObjectsRead {
   readonly findings: readonly Finding[];
 }
 
+/** Levels of nesting that an object may have. */
 const DEPTH = 100;
 
 /** Reads a stream of YAML or JSON documents; the items of a `List` count as objects. */

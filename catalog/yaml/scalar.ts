@@ -21,6 +21,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
   ),
   ...['', '~', 'null', 'Null', 'NULL'].map((w) => [w, null] as const),
 ]);
+/** Characters of the longest of these words. */
 const LONGEST_WORD = 5;
 
 const NOT_FINITE: ReadonlyMap<string, number> = new Map([

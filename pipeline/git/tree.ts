@@ -157,6 +157,7 @@ export async function listFiles(objects: ObjectReader, tree: string): Promise<Li
   return files;
 }
 
+/** Most files that are listed of a tree. */
 const MOST_FILES = 400_000;
 
 /** What stands at a path, or undefined. The empty path is the root itself. */

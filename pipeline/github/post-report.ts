@@ -256,6 +256,7 @@ async function commentsOn(
 
 // Creating something on GitHub once, although an answer may be lost.
 
+/** Tries where answers are lost. */
 const TRIES = 3;
 
 /**

@@ -38,4 +38,5 @@ export function commonRepository(image: string): { registry: string; repository:
   return one?.registry === other?.registry && one?.repository === other?.repository ? one : undefined;
 }
 
+/** A name of a catalog with a version, for `{minor}` in references. */
 const EXAMPLE = 'v4.18';

@@ -27,6 +27,7 @@ export const LEASE = 90_000;
  */
 const USE = 60_000;
 
+/** Milliseconds between two tries to get the lease; each is twice as long as the one before. */
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 5000;
 

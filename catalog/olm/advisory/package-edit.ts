@@ -58,6 +58,7 @@ export function sizeOf(ofPackage: Package, edit: PackageEdit): number {
   return inChannels.reduce((sum, one) => sum + one, others);
 }
 
+/** What a version costs that OLM v0 no longer offers. */
 const HIDDEN = 3;
 
 /**

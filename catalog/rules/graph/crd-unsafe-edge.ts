@@ -272,6 +272,7 @@ function asNote(report: Report): Report {
   return (message, location, details) => report(message, location, { ...details, severity: 'info' });
 }
 
+/** Changes and upgrades that a message names. */
 const SHOWN = 3;
 
 function listed(texts: readonly string[]): string {

@@ -141,6 +141,7 @@ function attempt<T>(name: string, use: () => T): T {
  * @see https://www.sqlite.org/fileformat.html#b_tree_pages
  */
 
+/** Kinds of pages in the tree of a table. */
 const INTERIOR = 5;
 const LEAF = 13;
 /** Before the tree that begins on the first page. */

@@ -1,6 +1,7 @@
 /** Messages and their frames: a flag for compression, four bytes of length, the message. */
 import { gunzipSync, inflateSync } from 'node:zlib';
 
+/** Bytes before a message: whether it is compressed, and its length. */
 const PREFIX = 5;
 /** Bytes that a message of a request may have, as in opm. */
 const MAX_MESSAGE = 4 << 20;

@@ -9,6 +9,7 @@ import type { Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { plain } from '../../text.ts';
 
+/** Lines around a change, as in the patches of git. */
 const CONTEXT = 3;
 /** Longer patches nobody reads: the fix is then given as text. */
 const MOST_LINES = 400;

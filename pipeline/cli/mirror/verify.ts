@@ -207,6 +207,7 @@ function unreadable(file: string, { message, hint }: PipelineError): Finding {
   };
 }
 
+/** Images at a time. */
 const PARALLEL = 48;
 
 /** Whether each image of a mapping is in the mirror, as the registries answer. */

@@ -13,6 +13,7 @@ import { type Command, countOption } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
 import { rehearsalPolicy } from '../repository/rehearsal-policy.ts';
 
+/** Merges that are checked. */
 const MERGES = 200;
 const CLONES = 'clones';
 

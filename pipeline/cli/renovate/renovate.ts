@@ -23,6 +23,7 @@ import { readOperands } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
+/** Images that are looked at. */
 const IMAGES = 20;
 
 export const command: Command = {

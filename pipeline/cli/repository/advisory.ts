@@ -82,6 +82,7 @@ export async function advisoryNamed(
   return { advisory, bytes };
 }
 
+/** Bytes of an advisory. */
 const MOST_BYTES = 256 * 1024;
 
 /** Checks that an id can be a file's name. @throws PipelineError `usage` */

@@ -28,6 +28,7 @@ const OFFSET_DELTA = 6;
 /** A delta whose base is named by its id. */
 const NAMED_DELTA = 7;
 
+/** Bytes of a pack before its first object: `PACK`, its version, and how many there are. */
 const HEAD = 12;
 const ID_BYTES: Readonly<Record<ObjectFormat, number>> = { sha1: 20, sha256: 32 };
 

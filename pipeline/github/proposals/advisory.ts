@@ -110,4 +110,5 @@ async function madeAt(
   return { advisory, plans, templates: await templatePlans(repository, asked, plans.catalogs) };
 }
 
+/** Bytes of an advisory. */
 const MOST_BYTES = 256 * 1024;

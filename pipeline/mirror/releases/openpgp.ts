@@ -148,6 +148,7 @@ function refusalOf(
   return isGood ? undefined : 'is not of these bytes';
 }
 
+/** Types of subpackets of a signature. */
 const CREATED = 2;
 const LIFETIME = 3;
 const ISSUER = 16;

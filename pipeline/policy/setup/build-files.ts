@@ -27,6 +27,7 @@ export const VARIABLE = '\0';
 const DOCKERFILE = /(?:^|[/.])(?:Dockerfile|Containerfile)(?:[.-][^/]*)?$/i;
 const SCRIPT =
   /(?:^|\/)(?:GNUmakefile|[Mm]akefile|Jenkinsfile|[Tt]askfile\.ya?ml|justfile|cloudbuild\.ya?ml|\.gitlab-ci\.ya?ml)$|\.(?:mk|sh)$|^\.(?:github\/(?:workflows|actions)|tekton|ci|ci-operator|circleci)\//;
+/** Most build files that are read, and most bytes of one. */
 const MOST_FILES = 300;
 const MOST_BYTES = 256 * 1024;
 
