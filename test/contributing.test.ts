@@ -4,6 +4,9 @@ import { expect, test } from 'vitest';
 import { checkCatalog } from '../catalog/rules/check-catalog.ts';
 import type { Rule } from '../catalog/rules/rule.ts';
 import { sourceOf } from '../catalog/source.ts';
+import { edited } from './fakes/bundle-fixture.ts';
+import { folder } from './fakes/folder.ts';
+import { judgeChange } from './fakes/rule-fixture.ts';
 
 const text = readFileSync('CONTRIBUTING.md', 'utf8');
 
@@ -25,7 +28,7 @@ test('the example rule reports what its example fixture expects, and nothing els
     `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`
   );
   const fixture = block('yaml');
-  const { findings } = await checkCatalog(sourceOf({ 'letters.yaml': fixture }), [rule]);
+  const { findings } = await checkCatalog(sourceOf({ 'twice.yaml': fixture }), [rule]);
   const expected = fixture
     .split('\n')
     .flatMap((line, index) =>
@@ -35,7 +38,15 @@ test('the example rule reports what its example fixture expects, and nothing els
   const [finding] = findings;
   const { line, column } = finding?.location ?? {};
   expect(text).toContain(
-    `   letters.yaml:${line}:${column}: ${finding?.severity}: ${finding?.message} (${finding?.rule})\n`,
+    `   twice.yaml:${line}:${column}: ${finding?.severity}: ${finding?.message} (${finding?.rule})\n`,
   );
   expect(findings.map(({ location, rule: id, message }) => [location.line, id, message])).toEqual(expected);
+});
+
+test('the example fix does not harm clusters that have the catalog', async () => {
+  const fixture = block('yaml').replaceAll(/ +# .*$/gm, '');
+  const fixed = edited(fixture, block('diff'));
+  expect(fixed).not.toBe(fixture);
+  const place = folder({ 'twice.base.yaml': fixture, 'twice.head.yaml': fixed });
+  expect(await judgeChange(place, 'twice.base.yaml')).toEqual([]);
 });
