@@ -5,6 +5,11 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
+if (process.argv.length > 2) {
+  console.error(`usage: npm run demo, not ${process.argv.slice(2).join(' ')}`);
+  process.exit(2);
+}
+
 const ROOT = resolve(import.meta.dirname, '..');
 const PLACE = join(ROOT, '.demo');
 const REPOSITORY = join(PLACE, 'catalogs');
