@@ -96,14 +96,38 @@ export async function touchedCatalogs(
     ...{ ...scene, order, reader, context, before },
     after: readable({ before, after }, scene.change),
   };
-  const wanted = [...packages].sort(([a], [b]) => order.compare(a, b));
   const left = new Set([...merged.values()].map(({ catalog }) => catalog));
+  const members = await membersOf(place, packages, left);
+  const touched = await readAlike(place, members);
+  const folders = new Set(
+    members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
+  );
+  const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
+  const listings = await Promise.all([...packages.keys()].flatMap((name) => [before(name), after(name)]));
+  const familiar = new Set(listings.flat().flatMap(({ unit }) => unit.package ?? []));
+  const wide = { ...place, folders, familiar, names: [...names].sort(order.compare) };
+  return { touched, readOthers: () => readOthers(wide, packages, touched), context, renamed };
+}
+
+/**
+ * What is to be read of each catalog, in their order.
+ *
+ * @param packages names of the packages that change, by catalog
+ * @param left names of the catalogs that the merge has
+ */
+async function membersOf(
+  place: Ground,
+  packages: ReadonlyMap<string, ReadonlySet<string>>,
+  left: ReadonlySet<string>,
+): Promise<MemberDraft[]> {
+  const { order, context } = place;
   // Of a catalog that is gone, the next one that is left tells its end from a loss.
   const nextOf = (name: string): readonly string[] => {
     const all = order.after(name, Number.POSITIVE_INFINITY);
     const kept = left.has(name) ? [] : all.filter((other) => left.has(other)).slice(0, 1);
     return [...new Set([...all.slice(0, FOLLOWING), ...kept])];
   };
+  const wanted = [...packages].sort(([a], [b]) => order.compare(a, b));
   const drafts = await Promise.all(
     wanted.map(async ([name, names]) => listed(place, name, names, nextOf(name))),
   );
@@ -114,15 +138,7 @@ export async function touchedCatalogs(
       ...(await selectFiles(place, draft)),
       predecessors: await predecessorsOf(place, draft.name),
     });
-  const touched = await readAlike(place, members);
-  const folders = new Set(
-    members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
-  );
-  const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
-  const listings = await Promise.all(wanted.flatMap(([name]) => [before(name), after(name)]));
-  const familiar = new Set(listings.flat().flatMap(({ unit }) => unit.package ?? []));
-  const wide = { ...place, order, folders, familiar, names: [...names].sort(order.compare) };
-  return { touched, readOthers: () => readOthers(wide, packages, touched), context, renamed };
+  return members;
 }
 
 /** Catalogs with a name that is none are an error of their own: nothing is looked up by it. */
