@@ -167,9 +167,8 @@ export const rules: readonly Rule[] = [
       const [first, ...others] = operator.bundles.flatMap(({ name }) => (name ? [name.operator] : []));
       const other = others.find((name) => name !== first);
       if (first === undefined || other === undefined) return;
-      const bundle =
-        operator.changed.find(({ name }) => name?.operator === other) ??
-        operator.bundles.find(({ name }) => name?.operator === other);
+      // Whatever changes, the place is the same: what the base branch has is known by it.
+      const bundle = operator.bundles.find(({ name }) => name?.operator === other);
       const message = `the bundles of ${quoted(operator.name)} have ClusterServiceVersions of several operators: ${quoted(first)} and ${quoted(other)}`;
       const place = bundle?.csvFile?.locate('metadata', 'name');
       if (place) report(message, place, { package: operator.name, hint: `name: ${first}.v…` });

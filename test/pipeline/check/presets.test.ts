@@ -112,6 +112,22 @@ test('what the base branch has as well counts for a gate, and stops no merge', a
   expect(report.known.map(({ rule }) => rule)).toContain('operator/ci-config');
 });
 
+test('a defect of a whole operator is known, whichever of its bundles shows it', async () => {
+  const named = (version: string, name: string): Files =>
+    Object.fromEntries(
+      Object.entries(SAMPLE).map(([path, text]) => [
+        path.replace(FOLDER, `operators/etcd/${version}`),
+        String(text).replaceAll('1.0.0', version).replace(`etcd.v${version}`, `${name}.v${version}`),
+      ]),
+    );
+  const other = await checked(SAMPLE, named('1.1.0', 'other'), '--preset', 'community');
+  expect(rulesIn(other)).toContain('error operator/other-name');
+  const base = { ...SAMPLE, ...named('1.1.0', 'other') };
+  const more = await checked(base, named('1.2.0', 'other'), '--preset', 'community');
+  expect(rulesIn(more)).not.toContain('error operator/other-name');
+  expect(more.known.map(({ rule }) => rule)).toContain('operator/other-name');
+});
+
 test('a bundle that is wrong for a gate stops the merge that brings it alone', async () => {
   const path = 'catalogs/v4.20/etcd/catalog.yaml';
   const news = async (base: Files, head: Files): Promise<string[]> => {
