@@ -339,7 +339,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
       'catalog/mirror/node/toml-tables.ts',
       'catalog/mirror/read.ts',
       'catalog/mirror/report.ts',
-      'pipeline/mirror/receipt.ts',
+      'pipeline/mirror/archive/receipt.ts',
     ],
     what: 'nesting',
     bytes: () => nested(100_000),

@@ -90,7 +90,7 @@ import { type ObjectFormat, objectId, readPack } from '../../pipeline/git/http/p
 import { pktLines, readCapabilities, readFetch, readRef } from '../../pipeline/git/http/protocol.ts';
 import { type GitObject, ObjectReader } from '../../pipeline/git/objects.ts';
 import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
-import { readReceipt } from '../../pipeline/mirror/receipt.ts';
+import { readReceipt } from '../../pipeline/mirror/archive/receipt.ts';
 import { decompressed } from '../../pipeline/oci/image/decompress.ts';
 import { readTree as readImageTree } from '../../pipeline/oci/image/tree.ts';
 import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';

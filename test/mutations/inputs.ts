@@ -817,7 +817,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 43,
     without: 'one function that reads JSON',
-    file: 'pipeline/mirror/receipt.ts',
+    file: 'pipeline/mirror/archive/receipt.ts',
     text: 'json = parseJson(text);',
     instead: 'json = JSON.parse(text);',
     test: 'test/catalog/json.test.ts',

@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 
 const SYNC_TEST = 'test/pipeline/cli/mirror-sync.test.ts';
 const RECORDS = 'pipeline/mirror/sync-records.ts';
-const ARCHIVED = 'pipeline/mirror/archived-plan.ts';
+const ARCHIVED = 'pipeline/mirror/archive/plan.ts';
 const ARCHIVE_TEST = 'test/pipeline/cli/mirror-freshness.test.ts';
 
 export const MIRROR_MUTATIONS: readonly Mutation[] = [
@@ -50,7 +50,7 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
   {
     attack: 68,
     without: 'refusing links in archives',
-    file: 'pipeline/mirror/archive-files.ts',
+    file: 'pipeline/mirror/archive/files.ts',
     text: 'if (isLinked || (found && !found.isFile()))',
     instead: 'if (isLinked)',
     test: ARCHIVE_TEST,
@@ -58,11 +58,11 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
   {
     attack: 68,
     without: 'a look at the parts of an archive before they are opened',
-    file: 'pipeline/mirror/archive-parts.ts',
+    file: 'pipeline/mirror/archive/parts.ts',
     text: 'const found = fileInside(directory, basename(path));',
     instead: 'const found = existsSync(path) ? statSync(path) : undefined;',
     and: {
-      file: 'pipeline/mirror/archive-parts.ts',
+      file: 'pipeline/mirror/archive/parts.ts',
       text: 'import { type FileHandle, open,',
       instead: "import { existsSync, statSync } from 'node:fs';\nimport { type FileHandle, open,",
     },

@@ -1,12 +1,12 @@
 /** From where to where `mirror copy` goes: registry to registry, into an archive, out of archives. */
 import { basename, dirname, resolve } from 'node:path';
 import { PipelineError } from '../../error.ts';
-import { openArchives, receiptAt } from '../../mirror/archive-reader.ts';
-import { openArchiveWriter } from '../../mirror/archive-writer.ts';
-import { archivePlan, MAPPING } from '../../mirror/archived-plan.ts';
+import { archivePlan, MAPPING } from '../../mirror/archive/plan.ts';
+import { openArchives, receiptAt } from '../../mirror/archive/reader.ts';
+import { RECEIPT } from '../../mirror/archive/receipt.ts';
+import { openArchiveWriter } from '../../mirror/archive/writer.ts';
 import { type CopyMemory, NO_MEMORY, openMemory } from '../../mirror/copy-memory.ts';
 import type { CopyPorts } from '../../mirror/copy-run.ts';
-import { RECEIPT } from '../../mirror/receipt.ts';
 import { digestOf } from '../../oci/image/content.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Terminal } from '../../terminal.ts';

@@ -5,7 +5,7 @@ import { readReport } from '../../../catalog/mirror/report.ts';
 import { shellWord } from '../../../catalog/names.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { archivedPlan, checkPlanIn, MAPPING, unpackPlan } from '../../mirror/archived-plan.ts';
+import { archivedPlan, checkPlanIn, MAPPING, unpackPlan } from '../../mirror/archive/plan.ts';
 import { type CopyReport, copyImages } from '../../mirror/copy.ts';
 import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';

@@ -10,7 +10,7 @@ import { mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { readReport } from '../../../catalog/mirror/report.ts';
 import { fileError, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { checkPlanIn } from '../../mirror/archived-plan.ts';
+import { checkPlanIn } from '../../mirror/archive/plan.ts';
 import { linesText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';

@@ -9,7 +9,7 @@ import { lacksNothing, readinessLines, readinessReport } from '../../../catalog/
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { checkPlanIn } from '../../mirror/archived-plan.ts';
+import { checkPlanIn } from '../../mirror/archive/plan.ts';
 import { type CopyJob, copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import { FRESHNESS, statementBeside, statementIn, statementTag } from '../../mirror/freshness.ts';
 import { lookOnline, type Presence } from '../../mirror/presence.ts';

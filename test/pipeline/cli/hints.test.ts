@@ -23,7 +23,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/publish/published-commit.ts': ['publish'],
   'pipeline/publish/artifacts.ts': ['mirror plan', 'mirror copy'],
   'pipeline/publish/target.ts': ['publish'],
-  'pipeline/mirror/archive-writer.ts': ['mirror copy'],
+  'pipeline/mirror/archive/writer.ts': ['mirror copy'],
   'pipeline/mirror/copy.ts': ['mirror copy', 'mirror sync'],
   'pipeline/cli/catalog/installed-next.ts': ['next'],
   'pipeline/cli/repository/compare.ts': ['diff'],

@@ -1,10 +1,10 @@
 /** One long file that is cut into parts of a size, so that they fit onto what carries them. */
 import { type FileHandle, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { PipelineError } from '../error.ts';
-import { openRegularHandle } from '../file-pieces.ts';
-import { fileError } from '../oci/registry/layout/files.ts';
-import { fileInside } from './archive-files.ts';
+import { PipelineError } from '../../error.ts';
+import { openRegularHandle } from '../../file-pieces.ts';
+import { fileError } from '../../oci/registry/layout/files.ts';
+import { fileInside } from './files.ts';
 
 /** The parts of an archive, to be written from the front to the back. */
 export interface PartWriter {

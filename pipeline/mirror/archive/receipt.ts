@@ -2,10 +2,10 @@
  * The receipt of an archive: what is in it and where, and what came with the archives
  * before it. The next archive leaves that out.
  */
-import { isObject } from '../../catalog/go/shape.ts';
-import { parseJson } from '../../catalog/json.ts';
-import { PipelineError } from '../error.ts';
-import { isDigest } from '../oci/registry/digest.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { parseJson } from '../../../catalog/json.ts';
+import { PipelineError } from '../../error.ts';
+import { isDigest } from '../../oci/registry/digest.ts';
 
 /** Content in the archive. */
 export interface ArchivedBlob extends EarlierBlob {

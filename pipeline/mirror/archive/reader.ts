@@ -1,15 +1,20 @@
 /** Archives to be read: images under the names that they are to have at the destination. */
 import { join } from 'node:path';
-import { formatReference, parseReference, type Reference, repositoryName } from '../../catalog/reference.ts';
-import { readText } from '../directory.ts';
-import { PipelineError } from '../error.ts';
-import { LARGEST_MANIFEST } from '../oci/registry/client.ts';
-import { algorithmOf, checked, corrupt, digestOf } from '../oci/registry/digest.ts';
-import { manifestType } from '../oci/registry/image.ts';
-import { allOf } from '../oci/registry/stream.ts';
-import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
-import { fileInside } from './archive-files.ts';
-import { checkParts, readParts } from './archive-parts.ts';
+import {
+  formatReference,
+  parseReference,
+  type Reference,
+  repositoryName,
+} from '../../../catalog/reference.ts';
+import { readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { LARGEST_MANIFEST } from '../../oci/registry/client.ts';
+import { algorithmOf, checked, corrupt, digestOf } from '../../oci/registry/digest.ts';
+import { manifestType } from '../../oci/registry/image.ts';
+import { allOf } from '../../oci/registry/stream.ts';
+import type { Descriptor, Manifest, Registry, Repository } from '../../ports.ts';
+import { fileInside } from './files.ts';
+import { checkParts, readParts } from './parts.ts';
 import { type ArchivedName, type ArchiveReceipt, RECEIPT, readReceipt } from './receipt.ts';
 
 interface ArchiveReader {

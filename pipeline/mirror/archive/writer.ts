@@ -4,25 +4,25 @@
  */
 import { appendFileSync, existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parsedJson } from '../../catalog/json.ts';
-import { formatReference, type Reference, repositoryName } from '../../catalog/reference.ts';
-import { readText } from '../directory.ts';
-import { PipelineError } from '../error.ts';
-import { readRegular } from '../file-pieces.ts';
-import { headerOf, paddingOf, TAR_END } from '../oci/registry/archive/tar.ts';
-import { checked } from '../oci/registry/digest.ts';
+import { parsedJson } from '../../../catalog/json.ts';
+import { formatReference, type Reference, repositoryName } from '../../../catalog/reference.ts';
+import { readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { readRegular } from '../../file-pieces.ts';
+import { headerOf, paddingOf, TAR_END } from '../../oci/registry/archive/tar.ts';
+import { checked } from '../../oci/registry/digest.ts';
 import {
   describe,
   isManifestType,
   OCI_INDEX,
   parseManifest,
   referrerDescriptor,
-} from '../oci/registry/image.ts';
-import { fileError, replaceFile } from '../oci/registry/layout/files.ts';
-import { allOf, only } from '../oci/registry/stream.ts';
-import type { BlobOutcome, BlobSource, Manifest, Repository } from '../ports.ts';
-import { endOfParts, openParts, type PartWriter } from './archive-parts.ts';
-import type { CopyTarget } from './copy-run.ts';
+} from '../../oci/registry/image.ts';
+import { fileError, replaceFile } from '../../oci/registry/layout/files.ts';
+import { allOf, only } from '../../oci/registry/stream.ts';
+import type { BlobOutcome, BlobSource, Manifest, Repository } from '../../ports.ts';
+import type { CopyTarget } from '../copy-run.ts';
+import { endOfParts, openParts, type PartWriter } from './parts.ts';
 import {
   type ArchivedBlob,
   type ArchivedFile,

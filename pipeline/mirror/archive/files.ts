@@ -1,8 +1,8 @@
 /** The files of an archive that somebody carried here. */
 import { lstatSync, type Stats, type statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileError } from '../directory.ts';
-import { PipelineError } from '../error.ts';
+import { fileError } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
 
 /**
  * What is known of a file in an archive; undefined if there is none. A link may lead out of the archive, and a pipe may have

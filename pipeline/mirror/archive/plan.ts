@@ -1,17 +1,17 @@
 /** The files of a plan beside an archive: manifests, mapping and report cross the gap with the images. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject } from '../../catalog/go/shape.ts';
-import { parsedJson } from '../../catalog/json.ts';
-import { PLAN_FILES } from '../../catalog/mirror/files.ts';
-import { isDirectory, readFileBytes, readText } from '../directory.ts';
-import { PipelineError } from '../error.ts';
-import { digestOf } from '../oci/image/content.ts';
-import { corrupt } from '../oci/registry/digest.ts';
-import { writeFiles } from '../write.ts';
-import { fileInside, statsOf } from './archive-files.ts';
-import { receiptAt } from './archive-reader.ts';
-import { FRESHNESS, statementIn } from './freshness.ts';
+import { isObject } from '../../../catalog/go/shape.ts';
+import { parsedJson } from '../../../catalog/json.ts';
+import { PLAN_FILES } from '../../../catalog/mirror/files.ts';
+import { isDirectory, readFileBytes, readText } from '../../directory.ts';
+import { PipelineError } from '../../error.ts';
+import { digestOf } from '../../oci/image/content.ts';
+import { corrupt } from '../../oci/registry/digest.ts';
+import { writeFiles } from '../../write.ts';
+import { FRESHNESS, statementIn } from '../freshness.ts';
+import { fileInside, statsOf } from './files.ts';
+import { receiptAt } from './reader.ts';
 import { type ArchivedFile, RECEIPT } from './receipt.ts';
 
 /** Charts of repositories, which clusters install from there. */
