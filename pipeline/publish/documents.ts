@@ -11,7 +11,7 @@ import type { Follower } from './fence.ts';
 /** A published image, and the place of its documents. */
 export interface Current {
   readonly catalog: string;
-  /** The place of the image, as `formatPlace` writes it. */
+  /** The place of the image, as `formatLocation` writes it. */
   readonly image: string;
   readonly epoch: number;
   readonly commit: string;

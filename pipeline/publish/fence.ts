@@ -36,7 +36,7 @@ const MOST_LOST = 100;
 /**
  * A name for a catalog at a place, fit for a path and for a git ref. One catalog may go to several places.
  *
- * @param place as `formatPlace` writes it
+ * @param place as `formatLocation` writes it
  */
 export function fenceName(catalog: string, place: string): string {
   const isPlain = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(catalog) && !catalog.endsWith('.lock');

@@ -67,7 +67,7 @@ export interface Answers {
 /**
  * The answers of the registry API for a catalog.
  *
- * @param catalog one that `isServed`: opm refuses to start with any other
+ * @param catalog one for which `isServed` holds: opm refuses to start with any other
  */
 export function answersOf(catalog: Catalog): Answers {
   const packages = new Map([...catalog.packages].sort(([a], [b]) => compareText(a, b)));

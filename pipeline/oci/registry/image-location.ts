@@ -110,7 +110,7 @@ function unusable(text: string, why: string): PipelineError {
   });
 }
 
-/** The place as `parsePlace` reads it. */
+/** The place as `parseLocation` reads it. */
 export function formatLocation(place: ImageLocation): string {
   if (place.kind === 'registry') return formatReference(place.reference);
   if (place.kind === 'docker-archive') {
