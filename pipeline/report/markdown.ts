@@ -277,12 +277,12 @@ function row(cells: readonly string[]): string {
 }
 
 /**
- * Text that Markdown shows literally: no markup, mentions, links or ends of cells. GitHub looks for mentions, addresses and
+ * Text that Markdown shows literally: no markup, formulas, mentions, links or ends of cells. GitHub looks for mentions, addresses and
  * issues (`#1`, `owner/name#1`, `GH-1`) in what has been rendered, so that a backslash does not help.
  */
 export function escaped(text: string): string {
   return plain(text)
-    .replaceAll(/[\\`*_{}[\]()#+!|~<>&-]/g, (c) =>
+    .replaceAll(/[\\`*_{}[\]()#+!|~<>&$-]/g, (c) =>
       c === '<' ? '&lt;' : c === '>' ? '&gt;' : c === '&' ? '&amp;' : `\\${c}`,
     )
     .replaceAll('@', '@\u200b')

@@ -489,7 +489,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
     const { blobs } = await load(source);
     for (const blob of renderOrder(blobs)) {
       renderBlob(blob, 'json');
-      renderBlob(blob, 'yaml');
+      orError(() => renderBlob(blob, 'yaml'), EmitError);
     }
     orError(() => mermaidGraph(blobs, { v0: true }), VersionError);
   },

@@ -89,7 +89,7 @@ test('what an upgrade requires is folded, escaped, and ends with the command tha
     know: 0,
     channels: ['stable'],
     sections: [
-      { title: 'Permissions', items: [{ weight: 'act' as const, text: 'new: <b>@bob</b>' }] },
+      { title: 'Permissions', items: [{ weight: 'act' as const, text: 'new: <b>@bob</b> $$a$$' }] },
       { title: 'Webhooks', items: [], unknown: 'the manifests of etcd.v1 are not known' },
     ],
     images: { from: 'quay.io/a/etcd:1', to: 'quay.io/a/etcd:2' },
@@ -109,7 +109,7 @@ test('what an upgrade requires is folded, escaped, and ends with the command tha
       '<details><summary>Upgrade of etcd in v4.20 from etcd.v1 to etcd.v2 \\(channel stable\\): 1 change to accept or prepare for, 0 to know; 1 part not compared.</summary>',
       [
         '- Permissions:',
-        '  - ❗ new: &lt;b&gt;@\u200bbob&lt;/b&gt;',
+        '  - ❗ new: &lt;b&gt;@\u200bbob&lt;/b&gt; \\$\\$a\\$\\$',
         '- Not compared: Webhooks: the manifests of etcd.v1 are not known',
         '- All changes: `portolan diff --bundle quay.io/a/etcd:1 quay.io/a/etcd:2`',
       ].join('\n'),
