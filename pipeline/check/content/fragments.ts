@@ -2,6 +2,7 @@
 import {
   catalogFolder,
   type DescribedFragment,
+  type Fragment,
   fragmentIn,
   isWithin,
 } from '../../../catalog/fbc/fragment.ts';
@@ -31,77 +32,100 @@ export async function checkFragments(scene: CheckScene): Promise<CatalogResult[]
   const changed = scene.change.paths.map(({ path }) => path);
   const isGate = RULES.some((rule) => rule.fragment && rule.isOptional && severityOf(rule) !== 'off');
   if (!isGate && !changed.some(isDockerfile)) return [];
-  const [before, after] = [await fragmentsIn(scene, trees.base), await fragmentsIn(scene, trees.merged)];
-  const wanted = after.fragments.filter((one) =>
-    isGate ? isAbout(one, changed) : changed.includes(one.path),
-  );
-  const served = new Set(after.fragments.flatMap((one) => after.catalogsOf(one) ?? [...after.catalogs]));
-  const [now, earlier]: [Finding[], Finding[]] = [[], []];
+  const [before, after] = [await sideOf(scene, trees.base), await sideOf(scene, trees.merged)];
+  const isRead = (path: string): boolean => isGate || changed.includes(path);
+  const wanted: DescribedFragment[] = [];
+  for await (const one of fragmentsIn(scene, after, isRead)) if (isAbout(one, changed)) wanted.push(one);
+  const paths = new Set(wanted.map(({ path }) => path));
+  const earlier = new Map<string, DescribedFragment>();
+  for await (const one of fragmentsIn(scene, before, (path) => paths.has(path))) earlier.set(one.path, one);
+  const findingsOf = async (
+    one: DescribedFragment,
+    side: Side,
+    change?: Fragment['change'],
+  ): Promise<Finding[]> => {
+    const hasPackage = isGate ? await definesPackage(one, side.files, scene.objects) : undefined;
+    return runFragmentChecks({ ...one, hasPackage, ...(change ? { change } : {}) }, RULES, severityOf);
+  };
+  const [now, known]: [Finding[], Finding[]] = [[], []];
   for (const one of wanted) {
-    const old = before.fragments.find(({ path }) => path === one.path);
-    const had = (old && before.catalogsOf(old)) ?? [];
-    const lost = had.filter((name) => after.catalogs.has(name) && !served.has(name));
-    const change = old && { change: { base: old.base, lost } };
-    const hasPackage = async (fragment: DescribedFragment, side: Side): Promise<boolean | undefined> =>
-      isGate ? definesPackage(fragment, side.files, scene.objects) : undefined;
-    const is = { ...one, ...change, hasPackage: await hasPackage(one, after) };
-    now.push(...runFragmentChecks(is, RULES, severityOf));
-    if (old)
-      earlier.push(
-        ...runFragmentChecks({ ...old, hasPackage: await hasPackage(old, before) }, RULES, severityOf),
-      );
+    const old = earlier.get(one.path);
+    const had = [...((old && before.catalogsOf(old)) ?? [])].filter((name) => after.catalogs.has(name));
+    const change = old && {
+      base: old.base,
+      lost: await servedByNone(scene, after, { names: had, own: one }),
+    };
+    now.push(...(await findingsOf(one, after, change)));
+    if (old) known.push(...(await findingsOf(old, before)));
   }
-  return [newsOf(now, earlier)];
+  return [newsOf(now, known)];
+}
+
+/** Those of some catalogs that no image of a tree has; none if a build decides what an image has. */
+async function servedByNone(
+  scene: CheckScene,
+  side: Side,
+  { names, own }: { readonly names: readonly string[]; readonly own: DescribedFragment },
+): Promise<string[]> {
+  let left = withoutServed(names, side.catalogsOf(own));
+  if (left.length === 0) return left;
+  for await (const one of fragmentsIn(scene, side)) left = withoutServed(left, side.catalogsOf(one));
+  return left;
+}
+
+function withoutServed(names: readonly string[], served: ReadonlySet<string> | undefined): string[] {
+  return served ? names.filter((name) => !served.has(name)) : [];
 }
 
 /** Most Dockerfiles that are read, and most bytes of one. */
 const MOST_DOCKERFILES = 300;
 const MOST_BYTES = 256 * 1024;
 
-/** What a tree has of Dockerfiles and catalogs. */
+/** What a tree has of files and catalogs. */
 interface Side {
   readonly files: ReadonlyMap<string, ListedFile>;
-  readonly fragments: readonly DescribedFragment[];
+  /** Of the files, sorted. */
+  readonly paths: readonly string[];
   /** Names of all catalogs. */
   readonly catalogs: ReadonlySet<string>;
   /** The catalogs that an image has; undefined if only a build knows. */
-  readonly catalogsOf: (fragment: DescribedFragment) => readonly string[] | undefined;
+  readonly catalogsOf: (fragment: DescribedFragment) => ReadonlySet<string> | undefined;
 }
 
-/** The catalog fragments that Dockerfiles of a tree ship. */
-async function fragmentsIn({ objects, policy }: CheckScene, tree: string): Promise<Side> {
-  const listed = await listFiles(objects, tree);
-  const files = new Map(listed.map((file) => [file.path, file]));
-  const dockerfiles = listed
-    .filter(({ path, mode }) => isDockerfile(path) && whyUnreadable(mode) === undefined && !isUnshipped(path))
-    .sort((a, b) => compareText(a.path, b.path))
-    .slice(0, MOST_DOCKERFILES);
-  const paths = [...files.keys()].sort();
-  const fragments: DescribedFragment[] = [];
-  for (const { path, id } of dockerfiles) {
-    const info = await objects.info(id);
-    if (info === undefined || info.size > MOST_BYTES) continue;
-    const text = (await objects.read(id, MOST_BYTES)).bytes.toString('utf8');
-    const fragment = fragmentIn(path, text, paths);
-    if (fragment) fragments.push(fragment);
-  }
+async function sideOf({ objects, policy }: CheckScene, tree: string): Promise<Side> {
+  const files = new Map((await listFiles(objects, tree)).map((file) => [file.path, file]));
   const units = await catalogUnits(objects, tree, policy.layout);
   return {
     files,
-    fragments,
+    paths: [...files.keys()].sort(),
     catalogs: new Set([...units.values()].map(({ catalog }) => catalog)),
-    catalogsOf: (fragment) => {
-      const folders =
-        fragment.files && new Set(fragment.files.flatMap(({ source }) => [source, ...foldersAbove(source)]));
-      return (
-        folders && [
-          ...new Set(
-            [...units.values()].flatMap(({ path, catalog }) => (folders.has(path) ? [catalog] : [])),
-          ),
-        ]
-      );
-    },
+    catalogsOf: ({ files: copied }) =>
+      copied &&
+      new Set(
+        copied.flatMap(({ source }) =>
+          [source, ...foldersAbove(source)].flatMap((path) => units.get(path)?.catalog ?? []),
+        ),
+      ),
   };
+}
+
+/** The catalog fragments that Dockerfiles of a tree ship, one at a time: each may name all files. */
+async function* fragmentsIn(
+  { objects }: CheckScene,
+  { files, paths }: Side,
+  isRead: (path: string) => boolean = () => true,
+): AsyncGenerator<DescribedFragment> {
+  const dockerfiles = [...files.values()]
+    .filter(({ path, mode }) => isDockerfile(path) && whyUnreadable(mode) === undefined && !isUnshipped(path))
+    .sort((a, b) => compareText(a.path, b.path))
+    .slice(0, MOST_DOCKERFILES);
+  for (const { path, id } of dockerfiles) {
+    const info = isRead(path) ? await objects.info(id) : undefined;
+    if (info === undefined || info.size > MOST_BYTES) continue;
+    const text = (await objects.read(id, MOST_BYTES)).bytes.toString('utf8');
+    const fragment = fragmentIn(path, text, paths);
+    if (fragment) yield fragment;
+  }
 }
 
 /** Whether it changes, or any of its files. */
