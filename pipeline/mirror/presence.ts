@@ -1,6 +1,6 @@
 /**
  * Whether what a mapping speaks of is really there: the image at its source and in the
- * mirror, with one digest, lists with each of their platforms.
+ * mirror, with one digest, lists with each of their platforms, images with each of their layers.
  */
 
 import { isObject } from '../../catalog/go/shape.ts';
@@ -8,9 +8,9 @@ import { parsedJson } from '../../catalog/json.ts';
 import type { Platforms } from '../../catalog/mirror/platforms.ts';
 import { type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { imagesFor, isSchema1, parseManifest } from '../oci/registry/image.ts';
+import { contentOf, type ImageManifest, imagesFor, isSchema1, parseManifest } from '../oci/registry/image.ts';
 import { eachOf } from '../parallel.ts';
-import type { Manifest, Registry } from '../ports.ts';
+import type { Manifest, Registry, Repository } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
 
 /** The result for one line of a mapping. */
@@ -29,27 +29,48 @@ interface LookOptions {
   readonly parallel: number;
   /** Whether to check the sources as well; true by default. */
   readonly sources?: boolean;
+  /** Whether the mirror must also have the configuration and the layers of each image. */
+  readonly blobs?: boolean;
 }
+
+/** Whether a repository of the mirror has a blob. */
+type HasBlob = (repository: Repository, digest: string) => Promise<boolean>;
 
 /** Looks for each image on both sides; in the order of the jobs. */
 export async function lookOnline(
   jobs: readonly CopyJob[],
   registry: Registry,
-  { parallel, sources = true }: LookOptions,
+  { parallel, sources = true, blobs = false }: LookOptions,
 ): Promise<Presence[]> {
   const found = new Map<CopyJob, Presence>();
+  const hasBlob = blobs ? askOnce(registry) : undefined;
   await eachOf(jobs, parallel, async (job) => {
-    found.set(job, await presenceOf(job, registry, sources));
+    found.set(job, await presenceOf(job, registry, { sources, hasBlob }));
   });
   return jobs.flatMap((job) => found.get(job) ?? []);
 }
 
+/** Asks for each blob of a repository once, however many images share it. */
+function askOnce(registry: Registry): HasBlob {
+  const asked = new Map<string, Promise<boolean>>();
+  return (repository, digest) => {
+    const key = `${repositoryName(repository)} ${digest}`;
+    const known = asked.get(key) ?? registry.hasBlob(repository, digest);
+    asked.set(key, known);
+    return known;
+  };
+}
+
 /** Whether an image is in the mirror as the plan wants it. @param sources whether the source is asked, too */
-async function presenceOf(job: CopyJob, registry: Registry, sources: boolean): Promise<Presence> {
+async function presenceOf(
+  job: CopyJob,
+  registry: Registry,
+  { sources, hasBlob }: { readonly sources: boolean; readonly hasBlob: HasBlob | undefined },
+): Promise<Presence> {
   const { source, destination, from, to, platforms } = job;
   const [there, here] = await Promise.all([
-    from && sources ? look(from, registry, platforms) : undefined,
-    look(to, registry, platforms),
+    from && sources ? look({ reference: from, registry, platforms }) : undefined,
+    look({ reference: to, registry, platforms, hasBlob }),
   ]);
   const expected = from?.kind === 'digest' ? from.digest : there?.digest;
   const differs =
@@ -71,40 +92,67 @@ interface Found {
   readonly isUnanswered?: boolean;
 }
 
+interface Looking {
+  readonly reference: Reference;
+  readonly registry: Registry;
+  readonly platforms: Platforms;
+  /** Undefined where blobs do not matter. */
+  readonly hasBlob?: HasBlob | undefined;
+}
+
 /** The digest of an image, and `why` it does not count as there. */
-async function look(reference: Reference, registry: Registry, platforms: Platforms): Promise<Found> {
+async function look(looking: Looking): Promise<Found> {
   try {
-    const manifest = await registry.getManifest(reference);
+    const manifest = await looking.registry.getManifest(looking.reference);
     if (!manifest) return { why: 'no such image' };
-    const missing = await missingOf(manifest, { reference, registry, platforms });
-    const { digest } = manifest;
-    return missing.length === 0
-      ? { digest }
-      : { digest, why: `the manifest list lacks ${missing.join(', ')}` };
+    const why = await whyIncomplete(manifest, looking);
+    return { digest: manifest.digest, ...(why !== undefined && { why }) };
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     return { why: error.message, isUnanswered: error.code === 'unreachable' };
   }
 }
 
-interface Looking {
-  readonly reference: Reference;
-  readonly registry: Registry;
-  readonly platforms: Platforms;
+/** What of an image or of the wanted platforms of a list is not there; undefined when nothing is missing. */
+async function whyIncomplete(manifest: Manifest, looking: Looking): Promise<string | undefined> {
+  const { platforms } = looking;
+  const parsed = parseManifest(manifest);
+  if (parsed.kind === 'image') return whyBroken(parsed, looking);
+  const wanted = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
+  const none = wanted.length === 0 && parsed.manifests.length > 0 ? [...(platforms ?? [])] : [];
+  const found = await Promise.all(
+    wanted.map(async ({ digest, platform }) => {
+      const name = platform ? `${platform.os}/${platform.architecture} ${digest}` : digest;
+      const { isThere, broken } = await lookAt(digest, looking);
+      return isThere ? { broken } : { missing: name };
+    }),
+  );
+  const missing = [...none, ...found.flatMap((one) => one.missing ?? [])];
+  if (missing.length > 0) return `the manifest list lacks ${missing.join(', ')}`;
+  return found.find((one) => one.broken !== undefined)?.broken;
 }
 
-/** Platforms of a list, of those that are wanted, whose manifests are not there. */
-async function missingOf(manifest: Manifest, { reference, registry, platforms }: Looking): Promise<string[]> {
+/** An image of a list. */
+async function lookAt(
+  digest: string,
+  looking: Looking,
+): Promise<{ readonly isThere: boolean; readonly broken?: string | undefined }> {
+  const { reference, registry, hasBlob } = looking;
+  const own = withDigest(reference, digest);
+  if (!hasBlob) return { isThere: (await registry.resolve(own)) !== undefined };
+  const manifest = await registry.getManifest(own);
+  if (!manifest) return { isThere: false };
   const parsed = parseManifest(manifest);
-  if (parsed.kind === 'image') return [];
-  const wanted = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
-  if (wanted.length === 0 && parsed.manifests.length > 0) return [...(platforms ?? [])];
-  const there = await Promise.all(
-    wanted.map(async ({ digest }) => (await registry.resolve(withDigest(reference, digest))) !== undefined),
-  );
-  return wanted
-    .filter((_, i) => !there[i])
-    .map(({ digest, platform }) => (platform ? `${platform.os}/${platform.architecture} ${digest}` : digest));
+  return { isThere: true, broken: parsed.kind === 'image' ? await whyBroken(parsed, looking) : undefined };
+}
+
+/** Which blobs of an image the mirror lacks, in words. */
+async function whyBroken(image: ImageManifest, { reference, hasBlob }: Looking): Promise<string | undefined> {
+  if (!hasBlob) return undefined;
+  const blobs = contentOf(image);
+  const there = await Promise.all(blobs.map(({ digest }) => hasBlob(reference, digest)));
+  const missing = blobs.filter((_, i) => !there[i]).map(({ digest }) => digest);
+  return missing.length === 0 ? undefined : `the image lacks ${missing.join(', ')}`;
 }
 
 // Whether images can be copied at all, asked before the first one is: whether each is there, and none is a Docker

@@ -220,7 +220,8 @@ async function askRegistries(
   try {
     const { jobs, findings } = await copyJobs(mappings, client, undefined);
     for (const finding of findings) terminal.err(findingText(finding));
-    return await lookOnline(jobs, client, { parallel: PARALLEL, sources: invocation.flag('sources') });
+    const sources = invocation.flag('sources');
+    return await lookOnline(jobs, client, { parallel: PARALLEL, sources, blobs: true });
   } finally {
     client.close();
   }

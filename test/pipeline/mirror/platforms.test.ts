@@ -1,5 +1,5 @@
 /** Chosen platforms of manifest lists: what is copied, verified and archived, and which registries refuse. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readMapping } from '../../../catalog/mirror/mapping.ts';
@@ -7,6 +7,7 @@ import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { copyJobs } from '../../../pipeline/mirror/copy-jobs.ts';
 import { lookOnline } from '../../../pipeline/mirror/presence.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
+import type { Manifest } from '../../../pipeline/ports.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { sampleImage, sampleReferrer } from '../../fakes/image.ts';
@@ -99,6 +100,25 @@ test('looking into the mirror asks for the chosen platforms, and names those tha
   ]);
   expect((await wrong(undefined))[0]).toContain(`linux/s390x ${z?.digest}`);
   expect((await wrong('windows/amd64'))[0]).toBe('the manifest list lacks windows/amd64');
+});
+
+test('looking for layers, too, names each image that lacks one, and asks for none twice', async () => {
+  const { directory, client, mirror, run, write } = await scene(true);
+  write('linux/amd64');
+  await run('copy', 'mapping.txt');
+  const file = join(directory, 'mapping.txt');
+  const { jobs } = await copyJobs(readMapping(readFileSync(file, 'utf8'), file).mappings, client, undefined);
+  const wrong = async () =>
+    (await lookOnline(jobs, client, { parallel: 4, blobs: true })).map(({ atDestination }) => atDestination);
+  mirror.seen.length = 0;
+  expect(await wrong()).toEqual([undefined, undefined]);
+  const asked = mirror.seen.filter(({ url }) => url.includes('/blobs/')).map(({ url }) => url);
+  expect(asked).toHaveLength(new Set(asked).size);
+  const layerOf = (manifest: Manifest | undefined): string =>
+    JSON.parse(new TextDecoder().decode(manifest?.bytes)).layers[0].digest;
+  const gone = [amd, single.root].map(layerOf);
+  for (const digest of gone) rmSync(join(mirror.directory, 'blobs', digest.replace(':', '/')));
+  expect(await wrong()).toEqual(gone.map((digest) => `the image lacks ${digest}`));
 });
 
 test('a registry that refuses is named before anything is sent; whole lists it takes', async () => {
