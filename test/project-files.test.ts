@@ -1,4 +1,5 @@
 /** What GitHub and contributors read at the root and in `.github`. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
@@ -56,4 +57,12 @@ test('AGENTS.md names only files that are there', () => {
   const named = [...text('AGENTS.md').matchAll(/\]\(([^)#]+)\)/g)].map(([, path = '']) => path);
   expect(named).not.toEqual([]);
   expect(named.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test.each([
+  ['the checksums of a release', 0],
+  ['the checksumms of a release', 1],
+])('running only the tests named "%s" ends with %i', (title, status) => {
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'test/release-checksums.test.ts', '-t', title];
+  expect(spawnSync(process.execPath, vitest).status).toBe(status);
 });
