@@ -82,7 +82,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 21,
     without: 'escaping Markdown',
     file: MARKDOWN,
-    text: '.replaceAll(/[\\\\`*_{}[\\]()#+!|~<>&-]/g, (c) =>',
+    text: '.replaceAll(/[\\\\`*_{}[\\]()#+!|~<>&$-]/g, (c) =>',
     instead: '.replaceAll(/[#]/g, (c) =>',
     test: OUTPUTS,
   },
