@@ -6,6 +6,7 @@
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/decode.go
  * @see https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
  */
+import { onceFor } from '../go/once.ts';
 import { DEEPEST } from '../json.ts';
 import {
   goNotFinite,
@@ -321,16 +322,31 @@ function child(node: YamlNode, step: string | number, searched: Set<YamlNode>): 
   }
   if (node.kind !== 'mapping' || searched.has(node)) return undefined;
   searched.add(node);
-  for (const { key, value } of node.pairs.toReversed()) {
-    if (isMerge(key)) {
-      for (const source of value.kind === 'sequence' ? value.items : [value]) {
-        const found = child(target(source), step, searched);
-        if (found) return found;
-      }
-    } else if (keyName(key) === step) {
-      const written = value.kind === 'scalar' && !(value.plain && value.text === '');
-      return { node: value, offset: written ? value.start : key.start };
+  const { own, merges } = keysOf(node);
+  const last = own.get(step);
+  for (const { at, value } of merges) {
+    if (last && at < last.at) break;
+    for (const source of value.kind === 'sequence' ? value.items : [value]) {
+      const found = child(target(source), step, searched);
+      if (found) return found;
     }
   }
-  return undefined;
+  if (!last) return undefined;
+  const { key, value } = last;
+  const written = value.kind === 'scalar' && !(value.plain && value.text === '');
+  return { node: value, offset: written ? value.start : key.start };
 }
+
+/** A pair, and how many stand before it. */
+interface PlacedPair extends YamlPair {
+  readonly at: number;
+}
+
+/** The last pair of each key, and merges, the last first: a mapping with many defects is asked for each. */
+const keysOf = onceFor(
+  ({ pairs }: YamlMapping): { own: ReadonlyMap<unknown, PlacedPair>; merges: readonly PlacedPair[] } => {
+    const placed = pairs.map((pair, at) => ({ ...pair, at }));
+    const own = placed.filter(({ key }) => !isMerge(key)).map((pair) => [keyName(pair.key), pair] as const);
+    return { own: new Map(own), merges: placed.filter(({ key }) => isMerge(key)).toReversed() };
+  },
+);

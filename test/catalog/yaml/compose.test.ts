@@ -119,3 +119,21 @@ function refusal(yaml: string): YamlError {
   }
   throw new Error('not refused');
 }
+
+test('the places of all keys of a mapping are found in one walk over it', () => {
+  const { root } = readTree(Array.from({ length: 500 }, (_, i) => `k${i}: v\n`).join(''), { depth: 10 });
+  if (root?.kind !== 'mapping') throw new Error('no mapping');
+  let walked = 0;
+  const pairs = root.pairs.map(({ key, value }) => ({
+    get key() {
+      walked++;
+      return key;
+    },
+    value,
+  }));
+  const { locate } = compose({ ...root, pairs });
+  walked = 0;
+  const places = root.pairs.map((_, i) => locate([`k${i}`]));
+  expect(places).toEqual(root.pairs.map(({ value }) => value.start));
+  expect(walked).toBeLessThan(10 * 500);
+});
