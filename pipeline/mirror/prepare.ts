@@ -76,7 +76,7 @@ export async function prepareMirror(request: MirrorRequest): Promise<MirrorOutco
 }
 
 /** A catalog of an ImageSetConfiguration, opened. */
-interface SelectedCatalog {
+export interface SelectedCatalog {
   /** Finds the images of deployments that the catalog does not hold. */
   readonly deployed?: DeployedImages | undefined;
   readonly source: CatalogSource;

@@ -3,8 +3,9 @@
 import type { DeployedImages } from '../../../catalog/mirror/images.ts';
 import { tryParseReference } from '../../../catalog/reference.ts';
 import { manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
+import type { OpenCatalog } from '../../catalogs/source/open.ts';
 import { deployedInImage } from '../../check/content/deployments.ts';
-import type { MirrorOutcome } from '../../mirror/prepare.ts';
+import type { MirrorOutcome, SelectedCatalog } from '../../mirror/prepare.ts';
 import type { Terminal } from '../../terminal.ts';
 import type { Invocation, Option } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -25,6 +26,19 @@ export const BUNDLES_OPTION: Readonly<Record<'bundles', Option>> = {
 export function deployedImages({ text }: Invocation, terminal: Terminal): DeployedImages | undefined {
   const { manifests } = manifestLookups(text('bundles'), terminal);
   return manifests && ((bundle) => manifests(bundle)?.csv?.images);
+}
+
+/** The catalogs of a configuration, as what prepares a mirror takes them. */
+export function selectedCatalogs(
+  catalogs: readonly OpenCatalog[],
+  invocation: Invocation,
+  terminal: Terminal,
+): SelectedCatalog[] {
+  const deployed = deployedImages(invocation, terminal);
+  return catalogs.map(({ source, image }) => {
+    const digest = image?.digest;
+    return { source, deployed, digest, serverless: image?.hasServer === false };
+  });
 }
 
 interface Deployed {

@@ -27,7 +27,7 @@ import { type Command, type Invocation, type Option, usageError } from '../../co
 import { openOperand } from '../../operands.ts';
 import type { BuiltSelection } from '../../publish/build-selection.ts';
 import { REGISTRY_OPTIONS } from '../../registry-options.ts';
-import { BUNDLES_OPTION, deployedImages, withDeployments } from '../deployed-images.ts';
+import { BUNDLES_OPTION, deployedImages, selectedCatalogs, withDeployments } from '../deployed-images.ts';
 import { catalogSourceTemplates, openImageSet, writeCharts } from '../image-set.ts';
 import { RELEASE_OPTIONS } from '../release-options.ts';
 import { DOCUMENT_OPTIONS, documentOptions, NAMING_OPTIONS, namingOptions } from './plan-options.ts';
@@ -175,12 +175,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
   try {
     const request = {
       imageSet,
-      catalogs: catalogs.map(({ source, image }) => ({
-        source,
-        deployed: deployedImages(invocation, terminal),
-        digest: image?.digest,
-        serverless: image?.hasServer === false,
-      })),
+      catalogs: selectedCatalogs(catalogs, invocation, terminal),
       charts: groups,
       ...namingOptions(command, invocation),
       documents: {

@@ -7,7 +7,7 @@ import { type MirrorOutcome, prepareImageSet } from '../../../mirror/prepare.ts'
 import type { Terminal } from '../../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../../command.ts';
 import { buildSelection } from '../../publish/build-selection.ts';
-import { deployedImages, withDeployments } from '../deployed-images.ts';
+import { selectedCatalogs, withDeployments } from '../deployed-images.ts';
 import { catalogSourceTemplates, openImageSet, writeCharts } from '../image-set.ts';
 import { documentOptions, namingOptions } from '../plan/plan-options.ts';
 import { mirroredGraph } from './status-page.ts';
@@ -55,12 +55,7 @@ export async function planSync({ command, invocation, terminal }: SyncRun): Prom
     };
     const request = {
       imageSet,
-      catalogs: catalogs.map(({ source, image }) => ({
-        source,
-        deployed: deployedImages(invocation, terminal),
-        digest: image?.digest,
-        serverless: image?.hasServer === false,
-      })),
+      catalogs: selectedCatalogs(catalogs, invocation, terminal),
       charts: groups,
       ...namingOptions(command, invocation),
       documents: options,
