@@ -16,7 +16,7 @@ import type { KeptOutlines } from '../world/context.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { Sided } from '../world/touched-catalog.ts';
 import { bundleFilesAt, checkUpgrade, isSameRelease, placedAt } from './bundle-upgrades.ts';
-import type { CatalogResult } from './catalog-rules.ts';
+import { type CatalogResult, sameness } from './catalog-rules.ts';
 import { listedBundles } from './dangling.ts';
 
 /**
@@ -178,9 +178,4 @@ export function newsOf(now: readonly Finding[], before: readonly Finding[]): Cat
     known: now.filter((finding) => !isNews(finding)),
     diffs: [],
   };
-}
-
-/** Two findings are the same whatever line they stand on. */
-function sameness({ rule, message, location }: Finding): string {
-  return JSON.stringify([rule, message, location.file]);
 }

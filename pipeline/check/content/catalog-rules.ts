@@ -5,6 +5,7 @@
 
 import { catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
+import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { diffOf } from '../../../catalog/olm/diff.ts';
 import { type Change, formerWorld, type World } from '../../../catalog/olm/foresight/world.ts';
 import { rule as bundleUnlisted } from '../../../catalog/rules/bundle/unlisted.ts';
@@ -58,9 +59,13 @@ export async function checkCatalog(
   const isCompared = ({ rule }: Finding): boolean => BY_COMPARISON.has(rule);
   const isOmitted = omittedBefore(touched);
   const wasInBundle = defectsBefore(touched, severityOf);
-  const isKnown = (finding: Finding): boolean =>
-    isCompared(finding) || isOmitted(finding) || wasInBundle(finding);
-  const findings: Finding[][] = [valid.filter((finding) => !isKnown(finding)).map(inAll)];
+  const wasRead = readingsBefore(touched);
+  const old = new Set(
+    valid.filter(
+      (finding) => isCompared(finding) || isOmitted(finding) || wasInBundle(finding) || wasRead(finding),
+    ),
+  );
+  const findings: Finding[][] = [valid.filter((finding) => !old.has(finding)).map(inAll)];
   const known: Finding[][] = [];
   const news = new Set<string>();
   const undecided: Undecided[] = [];
@@ -74,7 +79,7 @@ export async function checkCatalog(
     undecided.push(...of.undecided);
     for (const finding of of.findings) news.add(causeKey(finding));
   }
-  known.push(valid.filter((finding) => isKnown(finding) && !news.has(causeKey(finding))).map(inAll));
+  known.push([...old].filter((finding) => !news.has(causeKey(finding))).map(inAll));
   const inCatalogs = (all: readonly Finding[][]): Finding[] =>
     joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
   return {
@@ -243,6 +248,16 @@ function omittedBefore({ before }: TouchedCatalog): (finding: Finding) => boolea
   return ({ rule, message }) => rule === bundleUnlisted.id && omissions.has(message);
 }
 
+/**
+ * Says whether reading a file warned of the same before. Each answer uses up one of the earlier warnings: a file that has one
+ * more brings one. What nobody can read stays an error, whoever wrote it.
+ */
+function readingsBefore({ before }: TouchedCatalog): (finding: Finding) => boolean {
+  const warnings = (before?.unread ?? []).filter(({ severity }) => severity !== 'error');
+  const left = groupedBy(warnings, sameness);
+  return (finding) => left.get(sameness(finding))?.pop() !== undefined;
+}
+
 /** Rules that look at one bundle alone, and the one that says which bundles are left out. */
 export const OF_BUNDLES: ReadonlySet<string> = new Set(
   RULES.flatMap(({ id, bundleCheck }) => (bundleCheck || id === bundleUnlisted.id ? [id] : [])),
@@ -258,12 +273,10 @@ function defectsBefore(
 ): (finding: Finding) => boolean {
   if (!before?.made || !after?.made) return () => false;
   let earlier: ReadonlySet<string> | undefined;
-  const keyOf = ({ rule, message, location }: Finding): string =>
-    JSON.stringify([rule, message, location.file]);
   return (finding) => {
     if (!OF_BUNDLES.has(finding.rule)) return false;
-    earlier ??= new Set(validity(before, severityOf).map(keyOf));
-    return earlier.has(keyOf(finding));
+    earlier ??= new Set(validity(before, severityOf).map(sameness));
+    return earlier.has(sameness(finding));
   };
 }
 
@@ -275,4 +288,9 @@ function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Find
 /** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
 function causeKey({ package: of, channel, installed, location, hint }: Finding): string {
   return JSON.stringify([of, channel, installed, location, hint]);
+}
+
+/** Two findings are the same whatever line they stand on. */
+export function sameness({ rule, message, location }: Finding): string {
+  return JSON.stringify([rule, message, location.file]);
 }

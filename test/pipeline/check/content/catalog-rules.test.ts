@@ -329,6 +329,28 @@ async function released(
   return { findings: told(report.findings), known: told(report.known) };
 }
 
+test('a file brings those duplicate keys that it did not have before, wherever lines move to', async () => {
+  const twice = (text: string, ...versions: string[]): string =>
+    versions.reduce((all, one) => all.replace(`"name":"etcd.v${one}","image"`, '$&:"old","image"'), text);
+  const rule = 'fbc/repeated-key';
+  const message = 'duplicate key "image"; readers keep only the last one';
+  const before = twice(catalog(...inARow(2)), '1.0.0', '1.1.0');
+  const moved = `\n\n${twice(catalog(...inARow(3)), '1.0.0', '1.1.0')}`;
+  expect(await released(rule, before, moved)).toEqual({ findings: [], known: [message, message] });
+  const more = twice(moved, '1.2.0');
+  expect(await released(rule, before, more)).toEqual({ findings: [message], known: [message, message] });
+  expect(await released(rule, catalog(...inARow(2)), before)).toMatchObject({ findings: [message, message] });
+});
+
+test.each([
+  ['fbc/field-type', '"image":1,"ignored"'],
+  ['fbc/duplicate-key', '"Image":"x","image"'],
+])('what opm refuses for %s is an error, whoever wrote it', async (rule, text) => {
+  const broken = catalog(...inARow(2)).replace('"image"', text);
+  const { findings, known } = await released(rule, broken, `\n${broken}`);
+  expect([findings.length, known]).toEqual([1, []]);
+});
+
 /** Releases 1.0.0, 1.1.0, … in a row. */
 function inARow(count: number): Written[] {
   return Array.from({ length: count }, (_, i) => ({
