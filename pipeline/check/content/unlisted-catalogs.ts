@@ -41,20 +41,28 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
       (area !== 'catalog' && policy.layout.serves(path)) ||
       ((area === 'unknown' || area === 'root') && FORMAT.test(path)),
   );
-  await objects.prefetch(strange.flatMap((one) => fileOf(one)?.id ?? []));
-  const findings: Finding[] = [];
+  // Only a policy says that the layout leaves files out on purpose: until then, each change of them is an error.
+  const oldFile = (one: PathChange): PathChange['after'] =>
+    severity === 'error' ? undefined : fileOf({ ...one, after: undefined });
+  await objects.prefetch(
+    strange.flatMap((one) => [fileOf(one), oldFile(one)].flatMap((file) => file?.id ?? [])),
+  );
+  const heldIn = async (path: string, file: PathChange['after']): Promise<readonly string[] | undefined> =>
+    file && (await catalogAt(objects, { id: file.id, path }, policy));
+  const [findings, known]: [Finding[], Finding[]] = [[], []];
   for (const one of strange) {
-    const file = fileOf(one);
-    const held = file && (await catalogAt(objects, { id: file.id, path: one.path }, policy));
-    if (held) findings.push(unlisted(one.path, severity, one.after ? held : []));
+    const held = await heldIn(one.path, fileOf(one));
+    if (!held) continue;
+    const isKnown = (await heldIn(one.path, oldFile(one))) !== undefined;
+    (isKnown ? known : findings).push(unlisted(one.path, severity, one.after ? held : []));
   }
-  const found = new Set(findings.map(({ location }) => location.file));
+  const found = new Set([...findings, ...known].map(({ location }) => location.file));
   for (const one of await strangeFiles(scene)) {
     if (found.has(one.path)) continue;
     const held = one.comesToLight ? await catalogAt(objects, one.file, policy) : undefined;
     findings.push(held ? unlisted(one.path, severity, held) : unread(one, policy, severity));
   }
-  return [{ findings, known: [], diffs: [] }];
+  return [{ findings, known, diffs: [] }];
 }
 
 /** The finding about a catalog that no pattern of the layout matches. @param packages those that the file defines */

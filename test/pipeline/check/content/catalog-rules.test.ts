@@ -167,7 +167,7 @@ const ESCAPED = CHANNEL.replace('olm.channel', '"ol\\x6d.channel"');
 /** What a stranger adds where anybody may add files. */
 async function added(
   file: string,
-  text: string,
+  text: string | null,
   { more = '', beside = {} }: { readonly more?: string; readonly beside?: Files } = {},
 ): Promise<unknown> {
   const repository = makeRepository();
@@ -240,6 +240,21 @@ test.each([
   const words = ['check', '--base', base, '--head', head, '--format', 'json'];
   const { verdict } = JSON.parse((await portolan(repository.directory, ...words)).out);
   expect(verdict === 'pass').toBe(passes);
+});
+
+const UNMATCHED = 'templates/etcd.yaml';
+const ACCEPTED = 'rules: {layout/unmatched: warning}\n';
+
+test.each([
+  ['accepts, changed', ACCEPTED, CHANNEL, `${CHANNEL}# x\n`, [], ['warning']],
+  ['accepts, removed', ACCEPTED, CHANNEL, null, [], ['warning']],
+  ['accepts, new', ACCEPTED, null, CHANNEL, ['warning'], []],
+  ['accepts, new in a file', ACCEPTED, 'a: 1\n', CHANNEL, ['warning'], []],
+  ['does not accept, changed', '', CHANNEL, `${CHANNEL}# x\n`, ['error'], []],
+])('blobs outside of the layout that a policy %s', async (_, more, before, after, findings, known) => {
+  const report = await added(UNMATCHED, after, { more, beside: { [UNMATCHED]: before } });
+  const unmatched = (severity: string): object => ({ rule: 'layout/unmatched', severity });
+  expect(report).toMatchObject({ findings: findings.map(unmatched), known: known.map(unmatched) });
 });
 
 test('62: a file outside of the folders of catalogs is not a part of a catalog', async () => {
