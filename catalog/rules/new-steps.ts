@@ -66,13 +66,7 @@ export function newSteps(sides: Sides, ways: readonly InstalledWay[]): NewStep[]
  */
 function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): Generator<NewStep> {
   const [former, now] = [nextIn(before), nextIn(after)];
-  // Only those of the last one are kept: all of them would be the square of a long chain.
-  let last: { readonly bundle: Bundle; readonly names: ReadonlySet<string> } | undefined;
-  const formerFrom = (way: InstalledWay, bundle: Bundle): ReadonlySet<string> => {
-    if (last?.bundle !== bundle)
-      last = { bundle, names: new Set([...stepsBy(former, way, bundle)].map(nameOf)) };
-    return last.names;
-  };
+  const wentBy = passesIn(former);
   // Who went to the same bundle before went on alike: what is new to one of them is new to the next.
   const passed = new Map<string, Set<string>>();
   for (const start of reached(now, ways)) {
@@ -84,7 +78,7 @@ function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): G
     for (const to of stepsBy(now, start)) {
       const { name } = at.installed;
       // What is new from a bundle that it reached before as well is given for that bundle itself.
-      if (at !== start && (names.has(name) || (was && formerFrom(start, was).has(name)))) break;
+      if (at !== start && (names.has(name) || (was && wentBy(start, was, name)))) break;
       names.add(name);
       yield { ...at, to, newTo: start.installed };
       at = { ...start, installed: installedOf(to) };
@@ -92,8 +86,42 @@ function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): G
   }
 }
 
-function nameOf({ name }: Bundle): string {
-  return name;
+/** What comes after the last bundle of a path. */
+const END = -1;
+
+/**
+ * Whether what becomes a bundle comes by another one later, or is it already. Paths are walked as numbers: those of a
+ * long chain have the square of its length together.
+ */
+function passesIn(nextOne: Next): (way: InstalledWay, from: Bundle, name: string) => boolean {
+  const numbers = new Map<string, number>();
+  const bundles: Bundle[] = [];
+  const nexts: number[] = [];
+  /** By a bundle's number: the last walk that came by it. */
+  const marks: number[] = [];
+  let walk = 0;
+  let walkedFrom: Bundle | undefined;
+  const numberOf = (bundle: Bundle): number => {
+    const number = numbers.get(bundle.name) ?? bundles.push(bundle) - 1;
+    numbers.set(bundle.name, number);
+    return number;
+  };
+  const nextNumber = (way: InstalledWay, number: number): number => {
+    const installed = bundles[number];
+    const next = installed && nextOne({ ...way, installed: installedOf(installed) });
+    return next ? numberOf(next) : END;
+  };
+  return (way, from, name) => {
+    if (walkedFrom !== from) {
+      walkedFrom = from;
+      walk++;
+      for (let at = numberOf(from); at !== END && marks[at] !== walk; ) {
+        marks[at] = walk;
+        at = nexts[at] ??= nextNumber(way, at);
+      }
+    }
+    return marks[numbers.get(name) ?? END] === walk;
+  };
 }
 
 /** All bundles that these installations are or become, each once. */

@@ -104,6 +104,14 @@ const COUNTS: Readonly<Record<string, number>> = {
 };
 const COUNT = 40;
 
+/** Graphs that somebody writes anew, so that the upgrades of all versions change. */
+const REWRITTEN: Readonly<Record<string, (count: number) => WrittenEntry[]>> = {
+  'entries that skip all earlier ones': (count) => chain(count, (at) => ({ skips: names(0, at) })),
+  'entries that skip what they replace': (count) => chain(count, (at) => ({ skips: names(at - 12, at) })),
+  'entries with an open skipRange': (count) => chain(count, () => ({ skipRange: '>=0.0.1' })),
+};
+const MANY = 200;
+
 /** A doubled input may cost so many times as much. */
 const DOUBLED = 2.3;
 
@@ -114,22 +122,31 @@ describe('steps of a check', () => {
   });
   afterAll(() => thread.terminate());
 
-  /** Adds a version to a package of so many. */
-  async function checked(
-    make: Make,
-    count: number,
-  ): Promise<{ readonly steps: number; readonly bytes: number }> {
-    const states: States = { before: make(count - 1), after: make(count) };
+  async function checked(states: States): Promise<{ readonly steps: number; readonly bytes: number }> {
     thread.postMessage(states);
     const [steps] = (await once(thread, 'message')) as [number];
     return { steps, bytes: written(states.after).length };
   }
 
-  test.each(Object.entries(INPUTS))('grow with %s', async (what, make) => {
-    const count = COUNTS[what] ?? COUNT;
-    const [single, double] = [await checked(make, count), await checked(make, 2 * count)];
+  /** Checks the change of so many versions, and of twice as many. */
+  async function expectGrowth(count: number, statesOf: (count: number) => States): Promise<void> {
+    const [single, double] = [await checked(statesOf(count)), await checked(statesOf(2 * count))];
     const doublings = Math.log2(double.bytes / single.bytes);
     expect(single.steps).toBeGreaterThan(10_000);
     expect((double.steps / single.steps) ** (1 / doublings)).toBeLessThan(DOUBLED);
+  }
+
+  test.each(Object.entries(INPUTS))('grow with %s, and one more', async (what, make) => {
+    await expectGrowth(COUNTS[what] ?? COUNT, (count) => ({ before: make(count - 1), after: make(count) }));
+  });
+
+  test.each(Object.entries(REWRITTEN))('grow with a chain of which all becomes %s', async (_, entries) => {
+    const of = (count: number, c: readonly WrittenEntry[]): ReturnType<Make> => ({
+      [PACKAGE]: { versions: versions(count), channels: { c } },
+    });
+    await expectGrowth(MANY, (count) => ({
+      before: of(count, chain(count)),
+      after: of(count, entries(count)),
+    }));
   });
 });

@@ -51,7 +51,7 @@ function planFor(world: World, name: string, past: World | undefined): Plan {
 }
 
 /**
- * The smallest fix for installations that are stuck, or undefined when none is known. All fixes of a world can be
+ * The smallest fix for installations that are stuck, or undefined when none is known or too much was tried for the package. All fixes of a world can be
  * applied together: whatever was proposed for the package before is kept, and so are those whom it helps. The first
  * time it is one for all that is lost in the channel, where there is such a one.
  *
@@ -61,7 +61,7 @@ export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefine
   const plan = planFor(world, stuck.package, past);
   const { trial } = plan;
   const channel = world.catalog.packages.get(stuck.package)?.channels.get(stuck.channel);
-  if (!trial || !channel) return undefined;
+  if (!trial || !channel || trial.isOver()) return undefined;
   // Who selects no channel may as well select this one.
   const both = stuck.olm === 'v1' ? [stuck, { ...stuck, onlyChannel: true }] : [stuck];
   if (trial.helps(plan.edited, both)) return proposedFor(plan, channel, both);

@@ -151,17 +151,21 @@ export const rules: readonly Rule[] = [
       const jumps = (['v0', 'v1'] as const).flatMap((olm) =>
         changesUnder(change, olm)
           .filter(({ channel }) => (channel === '') === (olm === 'v1'))
-          .flatMap((move) => jumpOf(change, move) ?? []),
+          .flatMap((move) => jumpOf(move) ?? []),
       );
-      const key = ({ move, spot }: Jump): string =>
-        JSON.stringify([move.package, spot.channel.name, spot.entry.name]);
-      for (const group of grouped(jumps, key)) {
+      const together = grouped(jumps, ({ move, to }) =>
+        JSON.stringify([move.package, move.olm, move.channel, to.name]),
+      ).flatMap((ones) => jumpsOver(change, ones) ?? []);
+      const key = ({ moves: [move], spot }: Jumps): string =>
+        JSON.stringify([move?.package, spot.channel.name, spot.entry.name]);
+      for (const group of grouped(together, key)) {
         const [first] = group;
-        if (!first) continue;
-        const { move, spot } = first;
-        const from = versionsOf(group.map((jump) => jump.move.installed));
+        const [move] = first?.moves ?? [];
+        if (!first || !move) continue;
+        const { spot } = first;
+        const from = versionsOf(group.flatMap(({ moves }) => moves.map(({ installed }) => installed)));
         const passed = versionsOf(group.flatMap((jump) => jump.passed));
-        const olm = [...new Set(group.map((jump) => jump.move.olm))].join(' and ');
+        const olm = [...new Set(group.flatMap(({ moves }) => moves.map((one) => one.olm)))].join(' and ');
         const message = `${channelText(spot.channel.name, move.package)}: the skipRange ${quoted(spot.entry.skipRange)} of ${shortName(first.to)} upgrades ${listed(from)} without ${listed(passed)} under OLM ${olm}, which every upgrade passed through before`;
         report(message, placeOfEntry(spot.channel, spot.entry.index, 'skipRange'), {
           package: move.package,
@@ -215,31 +219,67 @@ interface Spot {
   readonly entry: Entry;
 }
 
+/** An upgrade that is new by a skipRange. */
 interface Jump {
   readonly move: InstallationChange;
   readonly to: Installed;
+}
+
+/** Such upgrades to one version, and what they pass over. */
+interface Jumps {
+  readonly moves: readonly InstallationChange[];
+  readonly to: Installed;
   readonly spot: Spot;
-  /** The versions that were on the path and no longer are. */
+  /** The versions that were on the path of any and no longer are. */
   readonly passed: readonly Installed[];
 }
 
+function jumpOf(move: InstallationChange): Jump | undefined {
+  const upgrade = upgradeOf(move.after.next);
+  return upgrade?.edge !== 'skipRange' || upgradeOf(move.before.next)?.to.name === upgrade.to.name
+    ? undefined
+    : { move, to: upgrade.to };
+}
+
 /**
- * An upgrade that is new by a skipRange, with the bundles that it passes over which clusters went through before;
- * undefined if there are none.
+ * Which of some upgrades to one version pass over bundles that clusters went through before; undefined for none. All of
+ * them go on alike, and each bundle of the paths before is looked at once: they have the square of a chain together.
  */
-function jumpOf(change: Change, move: InstallationChange): Jump | undefined {
-  const { package: name, after } = move;
-  const upgrade = upgradeOf(after.next);
-  if (upgrade?.edge !== 'skipRange' || upgradeOf(move.before.next)?.to.name === upgrade.to.name)
-    return undefined;
-  const now = new Set(wayOf(change.after, move).map((one) => one.name));
-  const bundles = change.after.catalog.packages.get(name)?.bundles;
+function jumpsOver(change: Change, jumps: readonly Jump[]): Jumps | undefined {
+  const [jump] = jumps;
+  if (!jump) return undefined;
+  const { move: example, to } = jump;
+  const following = { package: example.package, olm: example.olm, channel: example.channel };
+  const now = new Set(wayOf(change.after, example).map(({ name }) => name));
+  const bundles = change.after.catalog.packages.get(example.package)?.bundles;
+  const nextBefore = (at: Installed): Installed | undefined =>
+    upgradeOf(upgradePathOf(change.before.foresight, following, at).next)?.to;
   // The end of the way was nothing to pass through.
-  const passed = wayOf(change.before, move)
-    .slice(0, -1)
-    .filter((one) => !now.has(one.name) && bundles?.has(one.name));
-  const spot = spotOf(change.after, move, upgrade.to.name);
-  return passed.length > 0 && spot ? { move, to: upgrade.to, spot, passed } : undefined;
+  const isPassed = (one: Installed): boolean =>
+    !now.has(one.name) && bundles?.has(one.name) === true && nextBefore(one) !== undefined;
+  const passed: Installed[] = [];
+  /** By a bundle's name: whether it or one behind it is passed over. */
+  const known = new Map<string, boolean>();
+  const passes = (from: Installed | undefined): boolean => {
+    const walked = new Map<string, Installed>();
+    let at = from;
+    for (; at && !known.has(at.name) && !walked.has(at.name); at = nextBefore(at)) walked.set(at.name, at);
+    const circle = at ? [...walked.keys()].indexOf(at.name) : -1;
+    // Around a circle, each is behind each.
+    let isAny =
+      circle < 0 ? known.get(at?.name ?? '') === true : [...walked.values()].slice(circle).some(isPassed);
+    for (const one of [...walked.values()].reverse()) {
+      if (isPassed(one)) {
+        passed.push(one);
+        isAny = true;
+      }
+      known.set(one.name, isAny);
+    }
+    return known.get(from?.name ?? '') === true;
+  };
+  const moves = jumps.map(({ move }) => move).filter(({ installed }) => passes(nextBefore(installed)));
+  const spot = spotOf(change.after, example, to.name);
+  return moves.length > 0 && spot ? { moves, to, spot, passed } : undefined;
 }
 
 /** The versions of an installation, one upgrade after the other. */
