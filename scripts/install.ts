@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '2d2214a13d935e1c754eb27eae95b992d26d2057',
+  commit: '93517f8cb4174d9ba7ea9446ac2281fceb9374c8',
 };
 
 const REPOSITORY = 'portolan/portolan';
