@@ -283,10 +283,12 @@ function checkOwners(metadata: Metadata, say: Say): void {
 /** ClusterServiceVersions and CRDs that operator-sdk reads twice, the second time from the wrong place. */
 export function checkMixedDocuments({ manifests, csv, crds }: Inspected, report: Report): void {
   for (const { path, bytes, documents } of manifests) {
-    const object = [...(csv ? [csv.object] : []), ...crds].find(({ document }) => document.file === path);
     const [, next] = documents;
-    const second = object && next ? secondReading(bytes) : undefined;
-    if (!object || !next || !second) continue;
+    // Few files have more than one.
+    if (!next) continue;
+    const object = [...(csv ? [csv.object] : []), ...crds].find(({ document }) => document.file === path);
+    const second = object && secondReading(bytes);
+    if (!object || !second) continue;
     const [read] = readManifestFile(path, second).documents;
     const isRead = read?.kind === 'value' && isObject(read.value);
     if (isRead && isSameObject(object, read.value)) continue;

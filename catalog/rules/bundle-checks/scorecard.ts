@@ -3,7 +3,9 @@
 import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
 import type { Location } from '../../finding.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import { tryReadJson } from '../../go/json.ts';
+import { onceFor } from '../../go/once.ts';
 import { isObject } from '../../go/shape.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
@@ -85,8 +87,7 @@ function examplesPlace(csv: TypedCsv): Location {
 
 /** The schemas of CRDs for a kind and version, which scorecard compares in any case. */
 function schemasFor({ crds }: Inspected, kind: string, version: string): Fields[] {
-  return crds
-    .filter(({ value }) => isSame(text(member(value, 'spec', 'names'), 'kind'), kind))
+  return (ofKind(crds).get(kind.toLowerCase()) ?? [])
     .flatMap(({ value }) => {
       const common = member(value, 'spec', 'validation', 'openAPIV3Schema');
       const listed = list(value, 'spec', 'versions');
@@ -100,6 +101,11 @@ function schemasFor({ crds }: Inspected, kind: string, version: string): Fields[
     })
     .filter((schema) => Object.keys(schema).length > 0);
 }
+
+/** CRDs by their kinds in lower case. */
+const ofKind = onceFor((crds: Inspected['crds']) =>
+  groupedBy(crds, ({ value }) => text(member(value, 'spec', 'names'), 'kind').toLowerCase()),
+);
 
 function isSame(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
