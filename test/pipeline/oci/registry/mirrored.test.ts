@@ -45,8 +45,9 @@ test('a mirror without the image is passed over, and its blobs come from where t
   expect(asked()).toEqual(['first', 'second']);
   expect(first.seen.some(({ url }) => url.includes('/blobs/'))).toBe(false);
   // A registry counts an answer when it has gone out.
-  await vi.waitFor(() =>
-    expect(second.seen.filter(({ url }) => url.includes('/blobs/'))).toHaveLength(image.blobs.length),
+  await vi.waitFor(
+    () => expect(second.seen.filter(({ url }) => url.includes('/blobs/'))).toHaveLength(image.blobs.length),
+    60_000,
   );
 });
 

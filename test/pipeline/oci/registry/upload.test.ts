@@ -192,7 +192,10 @@ describe('with a memory', () => {
     await expect(first).rejects.toThrow();
     const location = noted.at(-1)?.replace(cutting.host, real.host) ?? '';
     // What was on its way arrives after the cut.
-    await vi.waitFor(async () => expect((await fetch(location)).headers.get('range')).not.toBe('0-0'));
+    await vi.waitFor(
+      async () => expect((await fetch(location)).headers.get('range')).not.toBe('0-0'),
+      60_000,
+    );
     const client = testClient([real.host]);
     await client.putBlob(at(real.host), blob, { memory: { ...remembering([]), location } });
     expect(await client.hasBlob(at(real.host), blob.digest)).toBe(true);

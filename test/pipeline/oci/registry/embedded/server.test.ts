@@ -38,7 +38,7 @@ describe('names', () => {
       const { manifests } = JSON.parse(readFileSync(join(directory, 'index.json'), 'utf8'));
       const names = manifests.map((one: { annotations: object }) => Object.values(one.annotations)[0]);
       expect(names).toEqual(['v1', 'a/b:v2']);
-    });
+    }, 60_000);
     const all = await (await fetch(`${url}/v2/_catalog`)).json();
     expect(all).toEqual({ repositories: ['a/b', 'own'] });
   });
@@ -409,7 +409,7 @@ describe('uploads that nobody goes on with', () => {
     vi.advanceTimersByTime(3601_000);
     await post(url);
     expect(await statusOf(511)).toBe(404);
-    await vi.waitFor(() => expect(readdirSync(join(directory, '.portolan-uploads'))).toEqual([]));
+    await vi.waitFor(() => expect(readdirSync(join(directory, '.portolan-uploads'))).toEqual([]), 60_000);
   });
 });
 

@@ -253,7 +253,7 @@ describe('many changes', () => {
     expect(indexOf(directory).manifests).toHaveLength(1);
     expect(await tagsIn(directory)).toEqual(rest);
     await vi.advanceTimersByTimeAsync(500);
-    await vi.waitFor(() => expect(indexOf(directory).manifests).toHaveLength(rest.length));
+    await vi.waitFor(() => expect(indexOf(directory).manifests).toHaveLength(rest.length), 60_000);
     await journaled.removeTag('', 'v5');
     await journaled.close();
     expect(indexOf(directory).manifests).toHaveLength(rest.length - 1);
