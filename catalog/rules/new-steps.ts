@@ -11,6 +11,8 @@ import {
 } from '../olm/foresight/installation.ts';
 import { type Change, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
+import { Undecided } from '../undecided.ts';
+import { quoted } from './rule.ts';
 
 /** The installed version of a package, and its subscription; an empty channel means none is selected. */
 interface InstalledWay {
@@ -54,10 +56,24 @@ function installedBefore(change: Change, name: string, olm: Olm): readonly Insta
   return [...made, ...broughtTo(before, name, olm)];
 }
 
-/** The upgrades that are new to anybody, each with enough of those to whom it is to say what they had before. */
+/** Most upgrades of a package that are looked at: a channel that is turned around has the square of its entries. */
+const MOST_NEW = 150_000;
+
+/**
+ * The upgrades that are new to anybody, each with enough of those to whom it is to say what they had before.
+ *
+ * @throws Undecided when they are more than are looked at
+ */
 export function newSteps(sides: Sides, ways: readonly InstalledWay[]): NewStep[] {
   const groups = groupedBy(ways, ({ olm, channel }) => JSON.stringify([olm, channel]));
-  return [...groups.values()].flatMap((group) => [...newStepsOf(sides, group)]);
+  const found: NewStep[] = [];
+  for (const group of groups.values()) {
+    for (const step of newStepsOf(sides, group)) {
+      if (found.push(step) > MOST_NEW)
+        throw new Undecided(`the upgrades of package ${quoted(step.package)}`, 'too many of them are new');
+    }
+  }
+  return found;
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 } from 'js-yaml';
 import { OffsetDocument } from '../../catalog/fbc/document.ts';
 import type { Finding } from '../../catalog/finding.ts';
+import { onceFor } from '../../catalog/go/once.ts';
 import type { SettingsRead } from '../settings.ts';
 
 /** Deepest nesting that a policy may have. */
@@ -160,14 +161,19 @@ interface Placed {
   readonly key?: number;
 }
 
+/** By its name, where a key stands last: a mapping with many defects is asked for each. */
+const lastIndexes = onceFor(
+  (keys: NonNullable<Node['keys']>): ReadonlyMap<string, number> =>
+    new Map(keys.map(({ name }, i) => [name, i])),
+);
+
 /** Where a path leads; the deepest node on the way to it that exists. */
 function find(root: Node | undefined, path: Path): Placed | undefined {
   if (!root) return undefined;
   let node = root;
   let key: number | undefined;
   for (const step of path) {
-    const at =
-      typeof step === 'number' ? step : (node.keys?.findLastIndex(({ name }) => name === step) ?? -1);
+    const at = typeof step === 'number' ? step : ((node.keys && lastIndexes(node.keys).get(step)) ?? -1);
     const child = node.children?.[at];
     if (!child) return { value: node.start };
     key = node.keys?.[at]?.start ?? child.start;
