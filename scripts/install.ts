@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '93517f8cb4174d9ba7ea9446ac2281fceb9374c8',
+  commit: '9e94b2d91ae958a616f4bafec5a0ee1cee661892',
 };
 
 const REPOSITORY = 'portolan/portolan';
