@@ -56,6 +56,17 @@ describe('before the first release', () => {
     expect(withInstall(text(file), BEFORE)).not.toMatch(/npx|npm (?:install|i|exec)\b/);
   });
 
+  test('no page tells to run it from npm', () => {
+    const pages = [
+      ...readdirSync('docs').filter((name) => name.endsWith('.md')),
+      '../deploy/vscode/README.md',
+    ];
+    for (const page of pages.filter((name) => name !== 'releasing.md'))
+      expect(text(`docs/${page}`), page).not.toMatch(
+        /npm (?:install|i) (?:-g|--global) portolan|npx[", ]+portolan/,
+      );
+  });
+
   test('pages build it from a clone', () => {
     expect(places(BEFORE)).toContain('npm ci && npm run build && npm link');
     expect(places(BEFORE)).not.toMatch(/npm install|npx (?!portolan` outside)|ghcr\.io/);

@@ -71,7 +71,7 @@ export const command: Command = {
     },
     epoch: {
       value: 'N',
-      description: 'publish a rewritten history; must be one more than the epoch in the fence',
+      description: 'publish a rewritten history; must be higher than the epoch in the fence',
     },
     sbom: { description: 'attach a CycloneDX SBOM to the image' },
     provenance: { description: 'attach SLSA provenance to the image' },
