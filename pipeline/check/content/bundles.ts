@@ -32,6 +32,8 @@ export async function checkBundles(
   const { trees } = scene;
   const results: CatalogResult[] = [];
   const others = await unnamedFolders(scene);
+  const hasCatalogs = (await catalogUnits(scene.objects, trees.merged, scene.policy.layout)).size > 0;
+  const sources = { resolve, kept, hasCatalogs };
   // One at a time: what is in memory is one bundle.
   for (const folder of [...foldersOf(scene), ...others]) {
     const [earlier, before] = await bundleIn(scene, trees.base, folder);
@@ -42,7 +44,7 @@ export async function checkBundles(
       was && is ? { ...finding, message: finding.message.replaceAll(was, is) } : finding;
     results.push(newsOf(now, earlier.map(renamed)));
     const isNamed = !others.includes(folder);
-    results.push(...(await upgradesOf(scene, { ...folder, isNamed }, { before, after }, { resolve, kept })));
+    results.push(...(await upgradesOf(scene, { ...folder, isNamed }, { before, after }, sources)));
   }
   return results;
 }
@@ -50,6 +52,8 @@ export async function checkBundles(
 interface Sources {
   readonly resolve: Repository['resolve'];
   readonly kept: KeptOutlines | undefined;
+  /** Whether the repository has catalogs after the merge. */
+  readonly hasCatalogs: boolean;
 }
 
 /** What a bundle does to installed versions, unless the catalogs get it: then it is checked there. */
@@ -57,12 +61,11 @@ async function upgradesOf(
   scene: CheckScene,
   folder: BundleFolder & { readonly isNamed: boolean },
   { before, after }: Sided<PlacedBundle | undefined>,
-  { resolve, kept }: Sources,
+  { resolve, kept, hasCatalogs }: Sources,
 ): Promise<CatalogResult[]> {
-  const { objects, policy, trees } = scene;
+  const { policy, trees } = scene;
   const { isNamed } = folder;
   if (!after) return [];
-  const hasCatalogs = (await catalogUnits(objects, trees.merged, policy.layout)).size > 0;
   const isMade = isNamed && policy.layout.made !== undefined;
   const inCatalogs = async (tree: string, bundle: PlacedBundle | undefined): Promise<InCatalogs> =>
     isMade ? { bundle: bundle !== undefined, package: true } : listedIn(scene, { tree, bundle, kept });
