@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '9e94b2d91ae958a616f4bafec5a0ee1cee661892',
+  commit: 'e6305c4124e7be012834621ec2a3786f7bc66487',
 };
 
 const REPOSITORY = 'portolan/portolan';
