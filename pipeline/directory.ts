@@ -4,6 +4,7 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { compareText } from '../catalog/go/text.ts';
+import { shellWord } from '../catalog/names.ts';
 import {
   type CatalogSource,
   DocumentTooLarge,
@@ -72,6 +73,7 @@ export async function* readFolder(
  * @param bound what no link may lead out of, where there is no clone
  */
 function walk(root: string, bound?: string): SourceFile[] {
+  refuseLinkOut(root);
   const clones = clonesOf(resolve(root));
   const files: SourceFile[] = [];
   const folders = [''];
@@ -83,6 +85,16 @@ function walk(root: string, bound?: string): SourceFile[] {
     }
   }
   return files;
+}
+
+/**
+ * What is in a folder that somebody named, or that a clone has.
+ *
+ * @throws PipelineError `not-found`, `io`, or `usage` where a link leads out of the clone
+ */
+export function entriesIn(folder: string): Dirent[] {
+  refuseLinkOut(folder);
+  return list(folder);
 }
 
 function list(folder: string): Dirent[] {
@@ -175,9 +187,36 @@ export function clonesOf(path: string): string[] {
 export function linkOut(clone: string, target: string): string | undefined {
   let place = resolve(target);
   while (!existsSync(place) && !isLink(place)) place = dirname(place);
-  const [real, top] = [existsSync(place) ? realpathSync(place) : undefined, realpathSync(clone)];
-  if (real === top || (real?.startsWith(`${top}${sep}`) && !isIn(real, join(top, '.git')))) return undefined;
-  return relative(clone, place);
+  const top = realpathSync(clone);
+  if (isInside(place, top)) return undefined;
+  const names = relative(clone, place).split(sep);
+  const paths = names.map((_, i) => join(...names.slice(0, i + 1)));
+  return paths.find((path) => !isInside(join(clone, path), top));
+}
+
+function isInside(place: string, top: string): boolean {
+  const real = existsSync(place) ? realpathSync(place) : undefined;
+  return real === top || (real !== undefined && isIn(real, top) && !isIn(real, join(top, '.git')));
+}
+
+/**
+ * Refuses a folder of a clone to which a symbolic link leads out of the clone: a committed link must not make a command
+ * read or change other folders of the machine. A folder outside of any clone is what a user named.
+ *
+ * @throws PipelineError `usage`
+ */
+export function refuseLinkOut(folder: string): void {
+  for (const top of clonesOf(resolve(folder))) {
+    const from = linkOut(top, folder);
+    if (from === undefined) continue;
+    const message = `${from} leads out of the clone through a symbolic link: nothing is read or written`;
+    throw new PipelineError('usage', message, { hint: replaceLink(from) });
+  }
+}
+
+/** What to do about a link that leads out of a clone. */
+export function replaceLink(from: string): string {
+  return `replace the link by a directory: rm ${shellWord(from)} && mkdir ${shellWord(from)}`;
 }
 
 /** The configuration of a clone may have a token. */

@@ -4,10 +4,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { shellWord } from '../catalog/names.ts';
-import { clonesOf, fileError, linkOut } from './directory.ts';
-import { PipelineError } from './error.ts';
+import { dirname, join } from 'node:path';
+import { fileError, refuseLinkOut } from './directory.ts';
 import { readRegular } from './file-pieces.ts';
 
 /** What writing changed, by file name. */
@@ -85,29 +83,14 @@ export function stageFiles(
   return { commit, discard };
 }
 
-/**
- * Refuses a folder of a clone to which a symbolic link leads out of the clone: a committed link must not make a command
- * change other folders of the machine. A folder outside of any clone is what a user named.
- *
- * @throws PipelineError `usage`
- */
-export function refuseLinkOut(folder: string): void {
-  for (const top of clonesOf(resolve(folder))) {
-    const from = linkOut(top, folder);
-    if (from === undefined) continue;
-    throw new PipelineError(
-      'usage',
-      `${from} leads out of the clone through a symbolic link: nothing is written`,
-      {
-        hint: replaceLink(from),
-      },
-    );
+/** Removes a file. @throws PipelineError `io`, `not-found`, or `usage` where a link leads out of the clone */
+export function removeFile(path: string): void {
+  refuseLinkOut(dirname(path));
+  try {
+    rmSync(path);
+  } catch (error) {
+    throw fileError(error, path);
   }
-}
-
-/** What to do about a link that leads out of a clone. */
-export function replaceLink(from: string): string {
-  return `replace the link by a directory: rm ${shellWord(from)} && mkdir ${shellWord(from)}`;
 }
 
 function contentOf(path: string): Buffer | undefined {

@@ -258,6 +258,22 @@ test('76: files that somebody else may have made are opened in one place', () =>
   );
 });
 
+test('70: folders that a clone may have are listed in one place', () => {
+  const own = [
+    'functions/aws/env.ts', // of temporary files
+    'pipeline/cli/lsp/server.ts', // of the names beside a file that is open
+    'pipeline/directory.ts',
+    'pipeline/git/special-files.ts', // of git
+    'pipeline/mirror/archive/parts.ts', // behind the look of archives
+    'pipeline/oci/registry/layout/blobs.ts', // behind the look of layouts
+    'pipeline/oci/registry/layout/layout.ts',
+    'pipeline/publish/records/directory.ts', // of Portolan
+  ];
+  const lists = /\breaddir(?:Sync)?\(/;
+  const listing = sources.filter(({ file }) => !file.startsWith('playground/') && lists.test(code(file)));
+  expect(listing.map(({ file }) => file).sort()).toEqual(own);
+});
+
 describe('rooms', () => {
   test('no room for leftovers', () => {
     const leftovers = /(?:^|\/)(?:src|lib|utils?|helpers?|common|misc|types\.ts|constants\.ts)(?:\/|$)/;

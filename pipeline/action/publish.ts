@@ -1,5 +1,4 @@
 /** What a push to a gated branch brings to clusters: every catalog that differs from what was published last. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getIDToken, setFailed, setOutput, warning } from '@actions/core';
 import { isObject } from '../../catalog/go/shape.ts';
@@ -24,6 +23,7 @@ import { ringsListText } from '../publish/rings/look.ts';
 import type { RingState } from '../publish/rings/state.ts';
 import { inRings, textRings } from '../publish/rings/store.ts';
 import { findingText, matchesGlob, plain } from '../text.ts';
+import { writeFiles } from '../write.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
@@ -279,10 +279,10 @@ async function publishByFunctions({ inputs, forge, commit }: Publishing, catalog
 
 function writeAnswer(out: string, files: unknown): void {
   if (!isObject(files)) return;
-  mkdirSync(out, { recursive: true });
+  const texts = new Map<string, string>();
   for (const [name, text] of Object.entries(files)) {
     // The names come from the publisher: none may lead out of the folder.
-    if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && typeof text === 'string')
-      writeFileSync(join(out, name), text);
+    if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && typeof text === 'string') texts.set(name, text);
   }
+  writeFiles(out, texts);
 }

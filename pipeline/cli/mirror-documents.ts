@@ -1,5 +1,5 @@
 /** Files that say where nodes look for images: the mirror documents of a cluster, and registries.conf. */
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type NodeConfig, nodeConfig } from '../../catalog/mirror/node/node.ts';
 import {
@@ -8,7 +8,7 @@ import {
   readRegistriesConf,
 } from '../../catalog/mirror/node/registries-conf.ts';
 import { mirrorKinds, mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
-import { fileError, readText } from '../directory.ts';
+import { entriesIn, fileError, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import type { Invocation } from './command.ts';
 
@@ -71,7 +71,9 @@ export function isFolder(path: string): boolean {
 /** A file, or those of a folder: what its kustomization applies, else all YAML that is not a configuration. */
 export function documentFiles(path: string): string[] {
   if (!isFolder(path)) return [path];
-  const names = readdirSync(path).sort();
+  const names = entriesIn(path)
+    .map(({ name }) => name)
+    .sort();
   const applied = names.includes(KUSTOMIZATION) ? resourcesOf(join(path, KUSTOMIZATION)) : undefined;
   return (applied ?? names.filter((name) => /\.ya?ml$/.test(name) && !OTHERS.has(name))).map((name) =>
     join(path, name),

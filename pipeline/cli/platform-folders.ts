@@ -1,7 +1,8 @@
 /** Folders that hold a catalog for each version of the platform, as `catalogs/v4.19` and `catalogs/v4.20` do. */
-import { type Dirent, readdirSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { compareMinors, tryParseMinor } from '../../catalog/fbc/openshift.ts';
+import { entriesIn } from '../directory.ts';
 
 /** The catalogs in a directory, or in its folder `catalogs`; none when it is one catalog itself. */
 export function platformFolders(directory: string): string[] {
@@ -22,7 +23,7 @@ function versionsIn(directory: string): string[] {
 
 function entriesOf(directory: string): Dirent[] {
   try {
-    return readdirSync(directory, { withFileTypes: true });
+    return entriesIn(directory);
   } catch {
     // A directory without a folder `catalogs` may be one catalog.
     return [];

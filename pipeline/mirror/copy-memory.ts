@@ -6,7 +6,7 @@
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { append } from '../../catalog/go/grouped.ts';
 import { parseJson } from '../../catalog/json.ts';
-import { fileError } from '../directory.ts';
+import { fileError, refuseLinkOut } from '../directory.ts';
 import { readRegular } from '../file-pieces.ts';
 import type { UploadMemory, UploadNotes } from '../ports.ts';
 
@@ -38,6 +38,7 @@ const BEGUN = 'begun';
  * @throws PipelineError `io`
  */
 export function openMemory(path: string): CopyMemory {
+  refuseLinkOut(path);
   try {
     const isContinued = existsSync(path);
     const text = isContinued ? readRegular(path).toString('utf8') : '';

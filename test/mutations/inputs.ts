@@ -379,6 +379,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 70,
+    without: 'a look where the folder itself leads',
+    file: 'pipeline/directory.ts',
+    text: 'if (from === undefined) continue;',
+    instead: "if (from !== '') continue;",
+    test: DIRECTORY_TEST,
+  },
+  {
+    attack: 70,
     without: "the folder with the clone's own configuration",
     file: 'pipeline/directory.ts',
     text: "&& !isIn(real, join(top, '.git'))",
@@ -746,8 +754,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 53,
     without: 'asking where a link leads',
     file: 'pipeline/directory.ts',
-    text: 'if (real === top ||',
-    instead: 'if (real ||',
+    text: 'return real === top ||',
+    instead: 'return real !== undefined ||',
     test: 'test/pipeline/cli/repository/setup.test.ts',
   },
   {

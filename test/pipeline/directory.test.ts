@@ -1,12 +1,14 @@
 /** Folders that somebody sent. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openBundleDirectory } from '../../pipeline/catalogs/bundle/open-directory.ts';
 import { directoryRepository } from '../../pipeline/catalogs/release/release-repository.ts';
 import { directorySource, readFolder } from '../../pipeline/directory.ts';
 import { folder } from '../fakes/folder.ts';
+import { catalogOf } from '../fakes/gate.ts';
+import { portolan } from '../fakes/terminal.ts';
 
 const LIMITS = { isWanted: (path: string) => path.endsWith('.yaml'), mostFiles: 3, mostBytes: 1000 };
 
@@ -98,6 +100,50 @@ test('70: a folder of a clone that is a link is not released, and a Dockerfile t
   symlinkSync('/dev/zero', join(root, 'foo/Dockerfile'));
   expect(() => openBundleDirectory(join(root, 'foo'))).toThrow('Dockerfile is a link out of the clone');
 });
+
+/** Commands for a catalog, and for what lies in bundles and folders of documents. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  'opm render': ['opm', 'render', 'v4.20'],
+  'opm validate': ['opm', 'validate', 'v4.20'],
+  'opm generate dockerfile': ['opm', 'generate', 'dockerfile', 'v4.20/etcd'],
+  render: ['render', 'v4.20'],
+  validate: ['validate', 'v4.20'],
+  'validate below the link': ['validate', 'v4.20/vault'],
+  audit: ['audit', 'v4.20'],
+  convert: ['convert', 'v4.20', '--to', 'converted'],
+  graph: ['graph', 'v4.20'],
+  prune: ['prune', 'v4.20', '--keep', 'vault', '--accept-stranding'],
+  deprecate: ['deprecate', 'v4.20', '--package', 'etcd', '-m', 'x'],
+  'promote from': ['promote', 'etcd', '--from', 'v4.20', '--to', 'v4.19'],
+  'promote to': ['promote', 'etcd', '--from', 'v4.19', '--to', 'v4.20', '--accept-stranding'],
+  ledger: ['ledger', 'ledger.jsonl', 'v4.20'],
+  'manifests of bundles': ['audit', 'v4.19', '--bundles', 'v4.20'],
+  'bundle validate': ['bundle', 'validate', 'v4.20/etcd'],
+};
+
+test.each(Object.entries(COMMANDS))(
+  '70: a folder that is a link out of the clone is neither read nor written by %s',
+  async (_, words) => {
+    const victim = folder({
+      'etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0']),
+      'vault/catalog.yaml': catalogOf('vault', ['1.0.0']),
+    });
+    const clone = folder({
+      '.git/config': '',
+      'v4.19/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']),
+    });
+    symlinkSync(victim, join(clone, 'v4.20'));
+    const before = readdirSync(victim, { recursive: true });
+    const { exit, out, err } = await portolan(clone, ...words);
+    expect(`${out}${err}`).toContain(
+      'v4.20 leads out of the clone through a symbolic link: nothing is read or written',
+    );
+    expect(out).not.toContain('etcd.v1.1.0');
+    expect(exit).not.toBe(0);
+    expect(readdirSync(victim, { recursive: true })).toEqual(before);
+    expect((await portolan(clone, 'validate', join(victim, 'vault'))).exit).toBe(0);
+  },
+);
 
 test('70: outside of a clone, links lead where they lead, as those of opm', async () => {
   const { root } = hostileClone((secret) => secret);

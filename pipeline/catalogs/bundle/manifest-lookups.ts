@@ -1,6 +1,6 @@
 /** CRDs of bundles that lie in directories `PACKAGE/VERSION`. */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, lstatSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, lstatSync, readSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
@@ -8,7 +8,7 @@ import { interner } from '../../../catalog/crd/intern.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
 import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/manifests.ts';
-import { fileError } from '../../directory.ts';
+import { entriesIn, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { openRegular } from '../../file-pieces.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
@@ -122,11 +122,9 @@ function crdsOf(manifests: string, { byDigest, intern }: Shelf): readonly Crd[] 
 }
 
 function list(path: string): string[] {
-  try {
-    return readdirSync(path).sort();
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  return entriesIn(path)
+    .map(({ name }) => name)
+    .sort();
 }
 
 /** Plain files: a link may lead anywhere, a pipe never ends. */

@@ -1,8 +1,7 @@
 /** A bundle in a directory, and what opening one gives. */
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CatalogSource } from '../../../catalog/source.ts';
-import { closedDirectory, fileDefect, isDirectory, readText } from '../../directory.ts';
+import { closedDirectory, entriesIn, fileDefect, isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 
 export interface OpenBundle {
@@ -22,7 +21,7 @@ export function openBundleDirectory(path: string): OpenBundle {
 const DOCKERFILES = ['bundle.Dockerfile', 'Dockerfile'];
 
 function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
-  const names = readdirSync(path);
+  const names = entriesIn(path).map((entry) => entry.name);
   const name = DOCKERFILES.find((known) => names.includes(known));
   if (name === undefined) return {};
   const full = join(path, name);

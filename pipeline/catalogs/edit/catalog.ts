@@ -1,5 +1,4 @@
 /** Changes to a catalog's files: made in memory, checked, and only then written. */
-import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type FileText, fileText, joined } from '../../../catalog/edit/file.ts';
 import { EditError } from '../../../catalog/edit/package.ts';
@@ -8,9 +7,9 @@ import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { type CatalogSource, sourceOf } from '../../../catalog/source.ts';
-import { directorySource, fileError } from '../../directory.ts';
+import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { writeFiles } from '../../write.ts';
+import { removeFile, writeFiles } from '../../write.ts';
 
 /** A change that has not been written. */
 interface EditPlan {
@@ -80,13 +79,6 @@ export function attempt<T>(edit: () => T): T {
 }
 
 function write(path: string, text: string | undefined): void {
-  if (text !== undefined) {
-    writeFiles(dirname(path), new Map([[basename(path), text]]));
-    return;
-  }
-  try {
-    rmSync(path);
-  } catch (error) {
-    throw fileError(error, path);
-  }
+  if (text === undefined) removeFile(path);
+  else writeFiles(dirname(path), new Map([[basename(path), text]]));
 }

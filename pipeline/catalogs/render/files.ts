@@ -1,11 +1,11 @@
 /** Blobs as files: all in one, or a folder for each package. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderGroups } from '../../../catalog/fbc/render.ts';
-import { fileError } from '../../directory.ts';
+import { entriesIn, fileError, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { refuseLinkOut, writeFiles } from '../../write.ts';
+import { writeFiles } from '../../write.ts';
 import { textOf } from '../write-blobs.ts';
 
 /**
@@ -48,14 +48,8 @@ function writeAll(directory: string, files: readonly (readonly [path: string, te
 }
 
 function checkEmpty(path: string): void {
-  let names: string[];
-  try {
-    names = readdirSync(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
-    throw fileError(error, path);
-  }
-  if (names.length > 0) throw new PipelineError('usage', `the directory ${path} must be empty`);
+  if (existsSync(path) && entriesIn(path).length > 0)
+    throw new PipelineError('usage', `the directory ${path} must be empty`);
 }
 
 function makeFolder(path: string): void {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { CrdsOf } from '../../../catalog/olm/foresight/world.ts';
@@ -10,7 +10,7 @@ import { readCluster } from '../../check/cluster.ts';
 import { auditFleet, type FleetNumbers, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
 import { prospectsOf } from '../../check/prospects.ts';
 import type { HarmfulMerge, HistoryAudit } from '../../check/rehearsal/history.ts';
-import { fileError } from '../../directory.ts';
+import { entriesIn, fileError } from '../../directory.ts';
 import { readRegular } from '../../file-pieces.ts';
 import {
   asked,
@@ -264,7 +264,7 @@ function catalogRoots(root: string, { directory }: Terminal): string[] {
   if (versions.length > 0) return versions.map((name) => join(root, name));
   const folder = join(resolve(directory, root), 'catalogs');
   if (!existsSync(folder)) return [root];
-  const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const names = entriesIn(folder).filter((entry) => entry.isDirectory());
   return names.map(({ name }) => join(root, 'catalogs', name));
 }
 

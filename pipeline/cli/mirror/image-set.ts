@@ -7,7 +7,7 @@ import type { CatalogSourceTemplate, DocumentOptions } from '../../../catalog/mi
 import type { ImageSet } from '../../../catalog/mirror/image-set.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
-import { readText } from '../../directory.ts';
+import { readText, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ChartsOutcome } from '../../mirror/charts/read-charts.ts';
 import type { ReadCharts } from '../../mirror/prepare.ts';
@@ -114,6 +114,7 @@ async function chartsOf(
 /** Writes the charts of repositories below `charts/`: clusters install them from there. */
 export function writeCharts(folder: string, { fetched }: Pick<ChartsOutcome, 'fetched'>): void {
   if (fetched.length === 0) return;
+  refuseLinkOut(join(folder, CHARTS));
   mkdirSync(join(folder, CHARTS), { recursive: true });
   for (const { file, path } of fetched) copyFileSync(path, join(folder, CHARTS, file));
 }

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type MonitoredRepository, monitor, type RemovedEntry } from '../../check/monitor/monitor.ts';
-import { readText } from '../../directory.ts';
+import { entriesIn, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type GitSettings, networkOf, type Reach, runGit } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
@@ -96,8 +96,9 @@ function writeSite(out: string, site: ReadonlyMap<string, string>): number {
 }
 
 function namesIn(folder: string): string[] {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return entriesIn(folder)
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
 }
 
 interface Monitoring extends Listed {

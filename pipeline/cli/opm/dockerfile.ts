@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
-import { join, normalize, parse, resolve } from 'node:path';
+import { dirname, join, normalize, parse, resolve } from 'node:path';
 import { dockerfileText, OPM_IMAGE } from '../../../catalog/opm/dockerfile.ts';
-import { fileError } from '../../directory.ts';
+import { fileError, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { Call, OpmCommand } from './command.ts';
 
@@ -78,6 +78,7 @@ function isDirectory(path: string): boolean {
 }
 
 function writeNew(path: string, text: string): void {
+  refuseLinkOut(dirname(path));
   try {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {

@@ -1,8 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type AdvisoryPlans, type CatalogPlan, plansOf } from '../../check/advisories/advisories.ts';
 import { type TemplatePlan, templatePlans } from '../../check/advisories/advisory-templates.ts';
-import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { runGit } from '../../git/process.ts';
@@ -14,7 +13,7 @@ import { advisoryPath, type StoredAdvisory } from '../../policy/advisories.ts';
 import { advisoryLines, proofCounts, proofRows, templateLines } from '../../report/advisory-text.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import { findingText, linesText, plain } from '../../text.ts';
-import { writeFiles } from '../../write.ts';
+import { removeFile, writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { namesGitHub, openOnGitHub } from '../on-github.ts';
 import { ACCEPT_OPTION, EFFECT_DETAILS, showEffect } from '../show-effect.ts';
@@ -218,20 +217,12 @@ async function writeEdits(
   for (const [path, text] of files) {
     const place = join(directory, path);
     if (text !== undefined) writeFiles(dirname(place), new Map([[basename(place), text]]));
-    else if (existsSync(place)) remove(place);
+    else if (existsSync(place)) removeFile(place);
   }
 }
 
 /** Largest file that is edited, in bytes. */
 const MOST_BYTES = 1024 * 1024 * 1024;
-
-function remove(path: string): void {
-  try {
-    rmSync(path);
-  } catch (error) {
-    throw fileError(error, path);
-  }
-}
 
 /** The edits as git shows them. */
 async function diffText(

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Finding } from '../../../catalog/finding.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import { type AdvisoryRequest, type CatalogPlan, plansOf } from '../../check/advisories/advisories.ts';
+import { entriesIn } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { runGit } from '../../git/process.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -51,7 +52,7 @@ async function list(invocation: Invocation, terminal: Terminal, clone: AdvisedCl
 /** Names the advisories of the work tree that the commit does not have: the list is of the commit. */
 function warnOfUncommitted({ directory }: AdvisedClone, listed: readonly string[], { err }: Terminal): void {
   const folder = join(directory, ADVISORIES);
-  const files = existsSync(folder) ? readdirSync(folder) : [];
+  const files = existsSync(folder) ? entriesIn(folder).map(({ name }) => name) : [];
   const paths = files.filter((name) => name.endsWith('.yaml')).map((name) => `${ADVISORIES}/${name}`);
   const missing = paths.filter((path) => !listed.includes(path)).sort();
   for (const path of missing) err(linesText([`warning: ${path} is not in the commit: commit it to list it`]));

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { failedPresets } from '../../check/rehearsal/preset-trial.ts';
 import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
 import { timeLimit } from '../../check/rehearsal/time-limit.ts';
-import { fileError, linkOut } from '../../directory.ts';
+import { fileError, linkOut, replaceLink } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { type GitSettings, runGit } from '../../git/process.ts';
@@ -19,7 +19,6 @@ import { type OpenQuestions, type PresetTrial, type Setup, setup } from '../../p
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amount, linesText, plain, shortList } from '../../text.ts';
-import { replaceLink } from '../../write.ts';
 import { type Command, type Invocation, numberOption, usageError } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
 import { askAll } from './setup-questions.ts';

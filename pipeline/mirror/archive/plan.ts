@@ -1,10 +1,10 @@
 /** The files of a plan beside an archive: manifests, mapping and report cross the gap with the images. */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../../catalog/json.ts';
 import { PLAN_FILES } from '../../../catalog/mirror/files.ts';
-import { isDirectory, readFileBytes, readText } from '../../directory.ts';
+import { entriesIn, isDirectory, readFileBytes, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { digestOf } from '../../oci/image/content.ts';
 import { corrupt } from '../../oci/registry/digest.ts';
@@ -22,7 +22,7 @@ const CHART = /^charts\/(?!\.)[\w.+-]+\.tgz$/;
 /** Copies the files of a plan to an archive. @returns what to write into its receipt */
 export function archivePlan(folder: string, archive: string): ArchivedFile[] {
   const charts = join(folder, CHARTS);
-  const names = isDirectory(charts) ? readdirSync(charts).map((name) => `${CHARTS}/${name}`) : [];
+  const names = isDirectory(charts) ? entriesIn(charts).map(({ name }) => `${CHARTS}/${name}`) : [];
   const found = [...PLAN_FILES, ...names.filter((name) => CHART.test(name))].filter((name) =>
     existsSync(join(folder, name)),
   );

@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, mkdirSync, rmSync, truncateSync, writeFileS
 import { dirname, join } from 'node:path';
 import { parsedJson } from '../../../catalog/json.ts';
 import { formatReference, type Reference, repositoryName } from '../../../catalog/reference.ts';
-import { readText } from '../../directory.ts';
+import { readText, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { headerOf, paddingOf, TAR_END } from '../../oci/registry/archive/tar.ts';
@@ -153,6 +153,7 @@ async function openState({ directory, part, since }: ArchiveOptions): Promise<St
     names: new Map((since?.names ?? []).map((name) => [name.name, name])),
     earlier: new Map([...(since?.earlier ?? []), ...(since?.blobs ?? [])].map((blob) => [blob.digest, blob])),
   };
+  refuseLinkOut(directory);
   try {
     mkdirSync(directory, { recursive: true });
     for (const line of await writtenIn(directory, part)) {

@@ -6,7 +6,7 @@
 import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareText } from '../../../catalog/go/text.ts';
-import { fileError, readFileBytes } from '../../directory.ts';
+import { fileError, readFileBytes, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { RecordStore, StoredRecord } from '../../ports.ts';
 
@@ -39,6 +39,7 @@ export function directoryRecords(root: string): RecordStore {
   };
   const write = (folder: string, bytes: Uint8Array, version: number): boolean => {
     const whole = join(folder, `.${process.pid}-${count++}`);
+    refuseLinkOut(folder);
     try {
       mkdirSync(folder, { recursive: true });
       writeFileSync(whole, bytes, { flush: true });

@@ -6,7 +6,7 @@
 
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linkOut } from '../../../directory.ts';
+import { linkOut, refuseLinkOut } from '../../../directory.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest } from '../../../ports.ts';
 import { contentOf, parseManifest } from '../image.ts';
@@ -131,9 +131,10 @@ const PLACES = [
  * Whether a directory has the file that marks a layout. Everybody asks who opens one: a layout that somebody sent must
  * not lead to other files of this machine.
  *
- * @throws PipelineError `usage` if a link leads out of the directory
+ * @throws PipelineError `usage` if a link leads out of the directory, or to it out of a clone
  */
 export async function isLayout(directory: string): Promise<boolean> {
+  refuseLinkOut(directory);
   try {
     for (const place of PLACES.map((name) => join(directory, name))) {
       const isLink = (await lstat(place).catch(() => undefined))?.isSymbolicLink();
