@@ -54,7 +54,8 @@ function listDefects(
   if (!Array.isArray(value)) return [wrong(path, value, 'a list')];
   if (isFilled && value.length === 0) return [wrong(path, value, 'a list with at least one value')];
   const texts = value.map((item) => JSON.stringify(item));
-  const again = isUnique ? texts.findIndex((text, i) => texts.indexOf(text) < i) : -1;
+  const seen = new Set<string>();
+  const again = isUnique ? texts.findIndex((text) => seen.size === seen.add(text).size) : -1;
   const repeated = again < 0 ? [] : [wrong([...path, again], value[again], 'each value once')];
   return [...value.flatMap((item, i) => settingsDefects(item, items, [...path, i])), ...repeated];
 }

@@ -108,10 +108,12 @@ export class MarkedDocument implements SourceDocument {
 
   /** How many nodes of an object were read before the value of a key; of a duplicate key, the last counts. */
   #beforeMember(object: Readonly<Record<string, unknown>>, step: string): number {
+    // Before the loop: it lists all keys of a large object before its first step.
+    if (this.#written?.has(object) || this.#members?.has(object))
+      return this.#beforeMembers(object).get(step) ?? 0;
     let nodes = 0;
-    const isKnown = this.#written?.has(object) || this.#members?.has(object);
     for (const key in object) {
-      if (isKnown || nodes > FEW) return this.#beforeMembers(object).get(step) ?? 0;
+      if (nodes > FEW) return this.#beforeMembers(object).get(step) ?? 0;
       if (key === step) break;
       nodes += this.#count(object[key]);
     }
