@@ -51,7 +51,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 79,
     without: 'comments that end where the line does',
-    file: 'catalog/mirror/helm/chart-images.ts',
+    file: 'catalog/mirror/helm/template-images.ts',
     text: '(?:#[\\s\\S]*)?$/',
     instead: '(?:#.*)?$/',
     test: 'test/pipeline/long-texts.test.ts',
@@ -376,6 +376,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     text: 'if (clones.some((clone) => linkOut(clone, full) !== undefined))',
     instead: 'if (clones.length < 0)',
     test: DIRECTORY_TEST,
+  },
+  {
+    attack: 107,
+    without: 'reading templates of charts as YAML',
+    file: 'catalog/mirror/helm/template-images.ts',
+    text: "if (typeof read === 'string') manifests.push({ file, body: read });",
+    instead: "if (typeof read === 'string') continue;",
+    test: 'test/catalog/mirror/helm/template-images.test.ts',
   },
   {
     attack: 70,

@@ -1,7 +1,7 @@
 /** Long texts on which a pattern that tries again at each character takes the square of their length. */
 import { expect, test } from 'vitest';
 import { repositoryOf, withoutDigest } from '../../catalog/fbc/fragment.ts';
-import { imagesInTemplates } from '../../catalog/mirror/helm/chart-images.ts';
+import { imagesInTemplates } from '../../catalog/mirror/helm/template-images.ts';
 import { readImageSet } from '../../catalog/mirror/image-set.ts';
 import { readMapping } from '../../catalog/mirror/mapping.ts';
 import { worldOf } from '../../catalog/olm/foresight/world.ts';
@@ -33,7 +33,8 @@ test('79: a name that no file system has is in no place of a layout', () => {
 
 test('79: a comment behind an image in a template of a chart ends where the line does', () => {
   const lines = ['image: quay.io/a/b:1 # old', `image: quay.io/a/c:1${'#'.repeat(MANY)}\u2028`];
-  const { references } = imagesInTemplates('chart', new Map([['templates/a.yaml', lines.join('\n')]]));
+  const templates = new Map([['templates/a.yaml', ['{{ a }}', ...lines].join('\n')]]);
+  const { references } = imagesInTemplates('chart', { templates, unseen: [] });
   expect(references).toEqual(['quay.io/a/b:1', 'quay.io/a/c:1']);
 });
 

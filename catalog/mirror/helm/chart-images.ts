@@ -32,9 +32,14 @@ export function imagesInManifests(
   chart: string,
   imagePaths: readonly JsonPath[] = [],
 ): ChartImages {
+  return imagesIn(manifestsIn(text, chart), imagePaths);
+}
+
+/** Finds the images of manifests, each a stream of YAML documents. */
+export function imagesIn(manifests: readonly Manifest[], imagePaths: readonly JsonPath[]): ChartImages {
   const collector = new Collector(imagePaths);
   const findings: Finding[] = [];
-  for (const { file, body } of manifestsIn(text, chart)) {
+  for (const { file, body } of manifests) {
     const read = readObjects(body, file);
     findings.push(...read.findings.map((finding): Finding => ({ ...finding, rule: RULE })));
     for (const object of read.objects) findings.push(...collector.add(object));
@@ -47,9 +52,9 @@ export function imagesInManifests(
   };
 }
 
-const RULE = 'mirror/chart';
+export const RULE = 'mirror/chart';
 
-interface Manifest {
+export interface Manifest {
   /** Path of its template, with the name of the chart before it. */
   readonly file: string;
   readonly body: string;
@@ -162,54 +167,4 @@ function isOfVolume(path: Path): boolean {
 function isWhole(text: string): boolean {
   const [found] = text.match(QUALIFIED) ?? [];
   return found === text;
-}
-
-// The images of a chart whose templates nobody renders: those that templates name without a template expression. Where
-// anything depends on an expression, images may be missing, and that is an error.
-
-/** A line `image: …`, perhaps an item of a list, with or without quotes. */
-const IMAGE_LINE = /^(\s*(?:-\s+)?image:\s+)(["']?)(\S+?)\2\s*(?:#[\s\S]*)?$/;
-const EXPRESSION = /\{\{(?!-?\s*\/\*)/;
-
-/**
- * The images that a chart's templates name, found without rendering them. What may be missing becomes a finding.
- *
- * @param templates texts by path
- * @param packed subcharts that are archives, and were not looked into
- */
-export function imagesInTemplates(
-  chart: string,
-  templates: ReadonlyMap<string, string>,
-  packed: readonly string[] = [],
-): ChartImages {
-  const locations = new Map<string, Location>();
-  const hidden: Location[] = [];
-  for (const [path, text] of templates) {
-    const file = `${chart}/${path}`;
-    for (const [i, line] of text.split('\n').entries()) {
-      const [, before = '', , written = ''] = IMAGE_LINE.exec(line) ?? [];
-      if (written.includes('{{') || !tryParseReference(written) || locations.has(written)) continue;
-      locations.set(written, { file, line: i + 1, column: before.length + 1 });
-    }
-    const at = text.search(EXPRESSION);
-    if (at >= 0) hidden.push(placeOf(file, text, at));
-  }
-  const [first] = hidden;
-  const unseen = [
-    ...(first ? [`${hidden.length} of ${templates.size} templates`] : []),
-    ...(packed.length > 0 ? [`the charts ${packed.join(', ')}`] : []),
-  ];
-  const finding: Finding = {
-    rule: 'mirror/chart',
-    severity: 'error',
-    message: `chart ${chart}: the program helm is not installed, so images that come from ${unseen.join(' and ')} are not known`,
-    location: first ?? { file: chart, line: 1, column: 1 },
-    hint: 'install helm, or list the images in additionalImages and use --skip-unsupported',
-  };
-  return { references: [...locations.keys()], locations, findings: unseen.length > 0 ? [finding] : [] };
-}
-
-function placeOf(file: string, text: string, at: number): Location {
-  const lines = text.slice(0, at).split('\n');
-  return { file, line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }

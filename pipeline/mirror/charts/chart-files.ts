@@ -13,8 +13,8 @@ interface ChartFiles {
   readonly isLibrary: boolean;
   /** Texts of `templates/` and of the subcharts' templates, by path within the chart. */
   readonly templates: ReadonlyMap<string, string>;
-  /** Subcharts that are archives within the chart. */
-  readonly packed: readonly string[];
+  /** Subcharts that are archives within the chart, and those that the chart needs and does not have. */
+  readonly unseen: readonly string[];
 }
 
 /** As helm limits archives. */
@@ -31,7 +31,7 @@ export async function readChartFiles(path: string, scratch: string): Promise<Cha
   const text = files.get('Chart.yaml');
   if (text === undefined)
     throw new PipelineError('usage', `${path} is not a Helm chart: it has no Chart.yaml`);
-  const chart = yamlIn(text, path);
+  const chart = yamlIn(text, `Chart.yaml in ${path}`);
   const { name, version, type } = isObject(chart) ? chart : {};
   if (typeof name !== 'string' || name === '' || typeof version !== 'string')
     throw new PipelineError('usage', `Chart.yaml in ${path} has no name or no version`);
@@ -40,23 +40,43 @@ export async function readChartFiles(path: string, scratch: string): Promise<Cha
     version,
     isLibrary: type === 'library',
     templates: new Map([...files].filter(([file]) => TEMPLATE.test(file))),
-    packed: [...files.keys()].filter((file) => PACKED.test(file)),
+    unseen: [...files.keys()].filter((file) => PACKED.test(file)).concat(missingCharts(chart, files)),
   };
 }
 
-const TEMPLATE = /^(?:charts\/[^/]+\/)*templates\/.*(?<!\.txt)$/;
-const PACKED = /^charts\/[^/]+\.tgz$/;
+const TEMPLATE = /^(?:charts\/[^/]+\/)*templates\/.*(?<!NOTES\.txt)$/;
+const PACKED = /^(?:charts\/[^/]+\/)*charts\/[^/]+\.tgz$/;
+const CHART = /^(?:charts\/[^/]+\/)?Chart\.yaml$/;
+/** Where charts of helm 2 name their dependencies. */
+const REQUIREMENTS = 'requirements.yaml';
 
 function isWanted(path: string): boolean {
-  return path === 'Chart.yaml' || TEMPLATE.test(path) || PACKED.test(path);
+  return path === REQUIREMENTS || CHART.test(path) || TEMPLATE.test(path) || PACKED.test(path);
 }
 
-function yamlIn(text: string, path: string): unknown {
+/** The charts that a chart depends on, and that are not in it, by name. */
+function missingCharts(chart: unknown, files: ReadonlyMap<string, string>): string[] {
+  const requirements = yamlIn(files.get(REQUIREMENTS) ?? '{}', REQUIREMENTS);
+  const needed = [chart, requirements].flatMap((one) => (isObject(one) ? (one['dependencies'] ?? []) : []));
+  const subcharts = [...files].filter(([path]) => path !== 'Chart.yaml' && CHART.test(path));
+  const held = new Set(subcharts.map(([path, text]) => nameIn(yamlIn(text, path))));
+  const packed = [...files.keys()].filter((path) => PACKED.test(path));
+  return needed.map(nameIn).filter((name) => {
+    return !held.has(name) && !packed.some((path) => path.startsWith(`charts/${name}-`));
+  });
+}
+
+function nameIn(chart: unknown): string {
+  return isObject(chart) && typeof chart['name'] === 'string' ? chart['name'] : '';
+}
+
+/** A file of a chart. @throws PipelineError `usage` */
+function yamlIn(text: string, name: string): unknown {
   try {
     // A version such as 1.10 is text.
     return load(text, { schema: FAILSAFE_SCHEMA });
   } catch (cause) {
-    throw new PipelineError('usage', `Chart.yaml in ${path} is not valid YAML`, { cause });
+    throw new PipelineError('usage', `${name} is not valid YAML`, { cause });
   }
 }
 

@@ -4,12 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { kubernetesOf, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
-import {
-  type ChartImages,
-  imagesInManifests,
-  imagesInTemplates,
-} from '../../../catalog/mirror/helm/chart-images.ts';
+import { type ChartImages, imagesInManifests } from '../../../catalog/mirror/helm/chart-images.ts';
 import type { ChartSelection } from '../../../catalog/mirror/helm/chart-selection.ts';
+import { imagesInTemplates } from '../../../catalog/mirror/helm/template-images.ts';
 import { groupName, type ImageGroup } from '../../../catalog/mirror/image-group.ts';
 import { withPlatforms } from '../../../catalog/mirror/platforms.ts';
 import { readFileBytes } from '../../directory.ts';
@@ -199,10 +196,10 @@ async function groupOf(
       });
   const found: ChartImages =
     text === undefined
-      ? imagesInTemplates(name, files.templates, files.packed)
+      ? imagesInTemplates(name, files, selection.imagePaths)
       : imagesInManifests(text, groupName({ name, version }), selection.imagePaths);
   const findings = found.findings.map((one) =>
-    text === undefined ? { ...one, severity: ports.unseen } : one,
+    text === undefined && one.severity === 'error' ? { ...one, severity: ports.unseen } : one,
   );
   const artifact = remote?.artifact === undefined ? [] : [remote.artifact];
   return {

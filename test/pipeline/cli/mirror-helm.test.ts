@@ -171,13 +171,25 @@ test.each([
 
 test('without helm, what cannot be seen is an error; --skip-unsupported makes it a warning', async () => {
   const { directory, source, config, run } = await scene('');
-  const image = `image: ${source.host}/org/a:v1\n`;
-  chartAt(join(directory, 'chart'), { 'templates/a.yaml': image, 'templates/NOTES.txt': '{{ note }}' });
+  const image = `apiVersion: v1\nkind: Pod\nspec: {containers: [{image: "${source.host}/org/a:v1"}]}\n`;
+  chartAt(join(directory, 'chart'), { 'templates/a.txt': image, 'templates/NOTES.txt': '{{ note }}' });
   config(LOCAL);
   expect(await run('plan')).toMatchObject({
     exit: 0,
     out: 'Ready for disconnected clusters: 1 of 1 chart\n',
   });
+  expect(readFileSync(join(directory, 'mirror/mapping.txt'), 'utf8')).toContain(`${source.host}/org/a:v1=`);
+  chartAt(join(directory, 'chart'), {}, 'dependencies: [{name: sub}]\n');
+  expect(await run('plan')).toMatchObject({
+    exit: 1,
+    err: expect.stringContaining('so images that come from the charts sub are not known'),
+  });
+  chartAt(
+    join(directory, 'chart'),
+    { 'charts/s/Chart.yaml': 'name: sub\n' },
+    'dependencies: [{name: sub}]\n',
+  );
+  expect(await run('plan')).toMatchObject({ exit: 0 });
   chartAt(join(directory, 'chart'), { 'templates/b.yaml': '{{ include "common" . }}' });
   expect(await run('plan')).toMatchObject({
     exit: 1,

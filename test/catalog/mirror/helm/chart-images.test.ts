@@ -1,6 +1,6 @@
 /** Which images of rendered manifests are found, and which texts are only named. */
 import { expect, test } from 'vitest';
-import { imagesInManifests, imagesInTemplates } from '../../../../catalog/mirror/helm/chart-images.ts';
+import { imagesInManifests } from '../../../../catalog/mirror/helm/chart-images.ts';
 import { parseJsonPath } from '../../../../catalog/mirror/helm/json-path.ts';
 
 const RENDERED = `---
@@ -78,28 +78,6 @@ test('a manifest that is not YAML is an error', () => {
   const { findings } = imagesInManifests('---\n# Source: demo/templates/a.yaml\na: [\n', 'demo');
   expect(findings).toMatchObject([
     { rule: 'mirror/chart', severity: 'error', location: { file: 'demo/templates/a.yaml' } },
-  ]);
-});
-
-test('without helm, images that are plain text are found, and expressions are an error', () => {
-  const plain = new Map([
-    ['templates/pod.yaml', 'spec:\n  containers:\n  - name: a\n    image: "quay.io/acme/a:1" # main\n'],
-  ]);
-  expect(imagesInTemplates('demo', plain)).toMatchObject({ references: ['quay.io/acme/a:1'], findings: [] });
-  const { references, locations, findings } = imagesInTemplates(
-    'demo',
-    new Map([...plain, ['templates/b.yaml', 'image: {{ .Values.image }}\n'], ['templates/c.yaml', 'a: 1\n']]),
-    ['charts/sub-1.tgz'],
-  );
-  expect(references).toEqual(['quay.io/acme/a:1']);
-  expect(locations.get('quay.io/acme/a:1')).toEqual({ file: 'demo/templates/pod.yaml', line: 4, column: 12 });
-  expect(findings).toMatchObject([
-    {
-      severity: 'error',
-      message:
-        'chart demo: the program helm is not installed, so images that come from 1 of 3 templates and the charts charts/sub-1.tgz are not known',
-      location: { file: 'demo/templates/b.yaml', line: 1, column: 8 },
-    },
   ]);
 });
 
