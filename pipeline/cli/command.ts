@@ -1,7 +1,7 @@
 /**
  * What a command of the command line is: its words, its options, and what it does. `commands.ts` has its summary.
  */
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearest } from '../../catalog/spelling.ts';
 import { PipelineError } from '../error.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
@@ -67,16 +67,7 @@ export function isGiven({ flag, list, text }: Invocation, option: string): boole
  */
 export function invocationOf(command: Command, parameters: readonly string[]): Invocation {
   if (command.passthrough) return untouched(command, parameters);
-  const options = Object.fromEntries(
-    Object.entries(acceptedOptions(command)).flatMap(([name, { former, ...option }]) => {
-      const parsing = {
-        type: option.value === undefined ? ('boolean' as const) : ('string' as const),
-        multiple: option.multiple ?? false,
-      };
-      const own = { ...parsing, ...(option.short === undefined ? {} : { short: option.short }) };
-      return [[name, own], ...(former === undefined ? [] : [[former, parsing]])];
-    }),
-  );
+  const options = parsingOf(command);
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
     parsed = parseArgs({ args: [...parameters], options, allowPositionals: true, strict: true });
@@ -109,6 +100,33 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
     list: (option) => (Array.isArray(values[option]) ? values[option].map(String) : []),
     flag: (option) => values[option] === true,
   };
+}
+
+/** The options of a command as Node parses them, with what they were called before. */
+function parsingOf(command: Command): NonNullable<ParseArgsConfig['options']> {
+  return Object.fromEntries(
+    Object.entries(acceptedOptions(command)).flatMap(([name, { former, ...option }]) => {
+      const parsing = {
+        type: option.value === undefined ? ('boolean' as const) : ('string' as const),
+        multiple: option.multiple ?? false,
+      };
+      const own = { ...parsing, ...(option.short === undefined ? {} : { short: option.short }) };
+      return [[name, own], ...(former === undefined ? [] : [[former, parsing]])];
+    }),
+  );
+}
+
+/** Whether help is asked for: not by what stands where a value must be, which may be a name that somebody else chose. */
+export function asksForHelp(command: Command, parameters: readonly string[]): boolean {
+  if (command.passthrough) return false;
+  const options = { ...parsingOf(command), help: { type: 'boolean', short: 'h' } as const };
+  const { tokens } = parseArgs({ args: [...parameters], options, strict: false, tokens: true });
+  const decisive = tokens.find(
+    (token) =>
+      token.kind === 'option' &&
+      (token.name === 'help' || (token.inlineValue === false && /^-./.test(token.value))),
+  );
+  return decisive?.kind === 'option' && decisive.name === 'help';
 }
 
 /** Values by what their options are called today. */

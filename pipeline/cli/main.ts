@@ -8,7 +8,7 @@ import { Undecided } from '../../catalog/undecided.ts';
 import { PipelineError } from '../error.ts';
 import { type ExitCode, guarded, type Terminal } from '../terminal.ts';
 import { linesText } from '../text.ts';
-import { type CommandEntry, EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
+import { asksForHelp, type CommandEntry, EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
 import { COMMAND_GROUPS, COMMANDS, EVERYDAY } from './commands.ts';
 
 /**
@@ -67,8 +67,7 @@ async function dispatch(
   }
   const command = await entry.load();
   const rest = words.slice(wordsOf(entry, words)?.length);
-  const wantsHelp = !command.passthrough && (rest.includes('--help') || rest.includes('-h'));
-  if (first === 'help' || wantsHelp) {
+  if (first === 'help' || asksForHelp(command, rest)) {
     await terminal.out(helpText(command, entry.summary));
     return 0;
   }

@@ -378,6 +378,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: DIRECTORY_TEST,
   },
   {
+    attack: 108,
+    without: 'a look at what stands for a value',
+    file: 'pipeline/cli/command.ts',
+    text: ' || (token.inlineValue === false && /^-./.test(token.value))',
+    instead: '',
+    test: 'test/pipeline/cli/command.test.ts',
+  },
+  {
     attack: 107,
     without: 'reading templates of charts as YAML',
     file: 'catalog/mirror/helm/template-images.ts',

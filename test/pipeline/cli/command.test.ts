@@ -33,6 +33,45 @@ test.each(listed)(
   },
 );
 
+const valued = commands.flatMap((command) =>
+  Object.entries(command.options).flatMap(([option, { value, short }]) =>
+    value === undefined
+      ? []
+      : [`--${option}`, ...(short === undefined ? [] : [`-${short}`])].map((typed) => ({
+          command,
+          words: command.words,
+          typed,
+        })),
+  ),
+);
+
+test.each(valued)(
+  '108: $words $typed takes no option for its value, --help neither',
+  async ({ command, typed }) => {
+    const words = [...command.words.split(' '), ...operandsOf(command)];
+    for (const value of ['--help', '-h', '--all', typed]) {
+      const { exit, out, err } = await runCommand([...words, typed, value]);
+      expect({ exit, out }).toEqual({ exit: 2, out: '' });
+      expect(err).toContain(`${typed}`);
+    }
+    expect(await runCommand([...words, typed, '--base', '--help'])).toMatchObject({ exit: 2, out: '' });
+    expect((await runCommand([...words, typed, 'x', '--help'])).out).toContain(
+      `Usage: portolan ${command.words}`,
+    );
+  },
+);
+
+test('help is help before and behind whatever is wrong, but not where operands begin', async () => {
+  for (const words of [
+    ['--zzz', '--help'],
+    ['-h', '--head'],
+    ['--help', '--base', '--head'],
+  ])
+    expect((await runCommand(['check', ...words])).out).toContain('Usage: portolan check');
+  expect((await runCommand(['check', '--base', '-', '--help'])).exit).toBe(0);
+  expect((await runCommand(['validate', '--', '--help'])).err).toContain('--help: no such file');
+});
+
 test('the usage line shows what a command requires, and all that is missing is named at once', async () => {
   expect((await runCommand(['deprecate', '--help'])).out).toMatch(
     /^Usage: portolan deprecate DIR --package PACKAGE --message TEXT \[OPTION…\]\n/,
