@@ -69,10 +69,10 @@ const GATE =
 
 /**
  * What forges, CI systems and git obey: by custom such files and folders begin with a dot. Those of the systems that have
- * another custom are named, in any folder: settings of the system, or a workflow that uses an action, say where they are.
+ * another custom are named. Both count in any folder: settings of the system, or a workflow that uses an action, say where they are.
  */
 const RUN_BY_OTHERS =
-  /^\.|(?:^|\/)(?:\.gitattributes|action\.ya?ml|jenkinsfile[^/]*|[^/]*-pipelines[^/]*\.ya?ml|(?:appveyor|bitrise|buildspec|circle|cloudbuild|codefresh|codemagic|screwdriver|wercker|zuul)\.ya?ml|(?:zuul\.d|bamboo-specs)\/.*)$/i;
+  /(?:^|\/)\.|(?:^|\/)(?:action\.ya?ml|jenkinsfile[^/]*|[^/]*-pipelines[^/]*\.ya?ml|(?:appveyor|bitrise|buildspec|circle|cloudbuild|codefresh|codemagic|screwdriver|wercker|zuul)\.ya?ml|(?:zuul\.d|bamboo-specs)\/.*)$/i;
 
 /** What `portolan advisory` writes and applies. */
 const ADVISORY = new RegExp(`^${ADVISORIES}(?:/|$)`, 'i');

@@ -691,7 +691,7 @@ describe('whose blobs they are', () => {
   test('35: an ignore file above several packages is a change of all whom it hides', async () => {
     const head = { 'catalogs/v4.20/.indexignore': 'quay/\n' };
     const { decision, classes } = await judge({ author: 'bob', head });
-    expect(classes).toMatchObject({ unknown: 'catalogs/v4.20/.indexignore', quay: 'prune' });
+    expect(classes).toMatchObject({ repository: 'catalogs/v4.20/.indexignore', quay: 'prune' });
     expect(decision.authority).toBe('needs');
     expect((await judge({ author: 'alice', head })).decision.authority).toBe('allow');
   });
@@ -713,6 +713,9 @@ describe('configuration of forges and CI systems, where other files than catalog
     '.tekton/push.yaml',
     '.circleci/config.yml',
     '.GitLab-CI.yml',
+    'deep/er/.gitlab-ci.yml',
+    'sub/.tekton/push.yaml',
+    'deep/er/.github/workflows/x.yml',
     'Jenkinsfile',
     'azure-pipelines.yml',
     'bitbucket-pipelines.yml',
@@ -737,7 +740,7 @@ describe('configuration of forges and CI systems, where other files than catalog
     },
   );
 
-  test.each(['NOTES.md', 'Makefile', 'docs/guide.md', 'docs/pipelines.md'])(
+  test.each(['NOTES.md', 'Makefile', 'docs/guide.md', 'docs/pipelines.md', 'docs/a.b/c.d'])(
     '57: a stranger changes %s',
     async (path) => {
       const { decision } = await judge({ base, author: 'mallory', head: { [path]: 'portolan\n' } });

@@ -794,8 +794,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 57,
     without: 'knowing configuration of other systems than GitHub',
     file: 'pipeline/change/path.ts',
-    text: '/^\\.|(?:^|',
-    instead: '/^$|(?:^|',
+    text: '/(?:^|\\/)\\.|',
+    instead: '/^\\.|',
     test: 'test/attack/gate.test.ts',
   },
   {

@@ -259,7 +259,7 @@ describe('beside the catalogs', () => {
     ],
     [
       { 'catalogs/v4.20/.indexignore': '*.md' },
-      { unknown: 'catalogs/v4.20/.indexignore', etcd: 'edit-graph', quay: 'edit-graph', free: 'edit-graph' },
+      { repository: 'catalogs/v4.20/.indexignore', etcd: 'edit-graph', quay: 'edit-graph', free: 'edit-graph' },
     ],
     [
       {
