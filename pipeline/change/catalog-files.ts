@@ -11,7 +11,7 @@ export interface CatalogFile extends LoadedFile {
 /** Looks up the files of a catalog, each catalog once. */
 export type FilesOf = (catalog: string) => Promise<readonly CatalogFile[]>;
 
-/** Gives the files of a catalog in a tree, listed once. */
+/** Gives the files of a catalog in a tree, listed once unless that fails. */
 export function filesOf(objects: ObjectReader, { tree, units }: CatalogTree): FilesOf {
   const listed = new Map<string, Promise<readonly CatalogFile[]>>();
   const list = async (catalog: string): Promise<readonly CatalogFile[]> => {
@@ -24,8 +24,12 @@ export function filesOf(objects: ObjectReader, { tree, units }: CatalogTree): Fi
     return files.flat();
   };
   return (catalog) => {
-    const files = listed.get(catalog) ?? list(catalog);
+    const known = listed.get(catalog);
+    if (known) return known;
+    const files = list(catalog);
     listed.set(catalog, files);
+    // What failed may succeed when it is asked for again.
+    files.catch(() => listed.delete(catalog));
     return files;
   };
 }

@@ -57,6 +57,10 @@ function namelessHost(sink: (bytes: Uint8Array) => void): (bytes: Uint8Array) =>
 function nativeGzip(sink: (bytes: Uint8Array) => void): Compressor {
   const gzip = createGzip({ level: GZIP_LEVEL, chunkSize: 1 << 17 });
   let failure: unknown;
+  // An error that nobody listens for would end the process, too.
+  gzip.on('error', (error) => {
+    failure ??= error;
+  });
   gzip.on('data', (chunk: Uint8Array) => {
     try {
       // An error that is thrown in this handler would end the process.
@@ -83,6 +87,8 @@ function nativeGzip(sink: (bytes: Uint8Array) => void): Compressor {
     },
     async end() {
       await pending;
+      // A stream that failed never ends.
+      check();
       gzip.end();
       await once(gzip, 'end');
       check();

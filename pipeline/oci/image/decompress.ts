@@ -75,14 +75,19 @@ function startsWith(bytes: Uint8Array, magic: readonly number[]): boolean {
   return magic.every((byte, i) => bytes[i] === byte);
 }
 
+/** Decompresses gzip. What ends the source too early, such as a lost connection, is thrown as it came: no layer is damaged. */
 async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(bytes);
   const gunzip = createGunzip();
-  source.on('error', (error) => gunzip.destroy(error));
+  let sourceError: unknown;
+  source.on('error', (error) => {
+    sourceError = error;
+    gunzip.destroy(error);
+  });
   try {
     yield* source.pipe(gunzip) as AsyncIterable<Uint8Array>;
   } catch (error) {
-    throw damaged(error);
+    throw error === sourceError ? error : damaged(error);
   } finally {
     source.destroy();
   }
@@ -121,7 +126,6 @@ function tooMuch(message: string): PipelineError {
 }
 
 function damaged(error: unknown): PipelineError {
-  if (error instanceof PipelineError) return error;
   const why = error instanceof Error ? error.message : String(error);
   return new PipelineError('corrupt', `a layer is damaged: ${why}`, { cause: error });
 }

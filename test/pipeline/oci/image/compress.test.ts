@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { type Gzip, gunzipSync, gzipSync, type ZlibOptions } from 'node:zlib';
 import { Zstd } from '@hpcc-js/wasm-zstd';
 import fc from 'fast-check';
 import { gzip } from 'pako';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type Codec,
   compressor,
@@ -11,6 +11,18 @@ import {
   PROBE_DIGEST,
   probe,
 } from '../../../../pipeline/oci/image/compress.ts';
+
+/** The streams of Node's gzip that were made, for tests in which they fail. */
+const streams = vi.hoisted(() => [] as Gzip[]);
+vi.mock('node:zlib', async (actual) => {
+  const zlib = await actual<typeof import('node:zlib')>();
+  const createGzip = (options?: ZlibOptions): Gzip => {
+    const stream = zlib.createGzip(options);
+    streams.push(stream);
+    return stream;
+  };
+  return { ...zlib, createGzip };
+});
 
 async function compressed(codec: Codec, pieces: readonly Uint8Array[]): Promise<Buffer> {
   const out: Buffer[] = [];
@@ -51,6 +63,18 @@ describe('gzip', () => {
     await to.write(probe());
     await expect(to.end()).rejects.toThrow('disk full');
   });
+
+  test.runIf(nativeAgrees())(
+    'an error of the stream between two pieces comes out, and ends no process',
+    async () => {
+      const to = await compressor('gzip', () => undefined);
+      await to.write(probe());
+      streams.at(-1)?.destroy(new Error('no memory'));
+      await new Promise(setImmediate);
+      await expect(to.write(probe())).rejects.toThrow('no memory');
+      await expect(to.end()).rejects.toThrow('no memory');
+    },
+  );
 });
 
 describe('zstd', () => {

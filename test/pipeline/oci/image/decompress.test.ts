@@ -1,0 +1,30 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { decompressed } from '../../../../pipeline/oci/image/decompress.ts';
+
+const LAYER = gzipSync('etcd'.repeat(1000));
+
+async function sizeOf(bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  let size = 0;
+  for await (const piece of decompressed(bytes)) size += piece.length;
+  return size;
+}
+
+describe('gzip', () => {
+  test('what ends the source is thrown as it came', async () => {
+    const lost = new Error('lost the disk');
+    const source = async function* (): AsyncGenerator<Uint8Array> {
+      yield LAYER.subarray(0, 20);
+      throw lost;
+    };
+    await expect(sizeOf(source())).rejects.toBe(lost);
+  });
+
+  test('only bytes that cannot be decompressed are damaged', async () => {
+    const source = async function* (end: number): AsyncGenerator<Uint8Array> {
+      yield LAYER.subarray(0, end);
+    };
+    expect(await sizeOf(source(LAYER.length))).toBe(4000);
+    await expect(sizeOf(source(20))).rejects.toMatchObject({ code: 'corrupt' });
+  });
+});
