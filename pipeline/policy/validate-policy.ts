@@ -62,7 +62,7 @@ interface Read {
 }
 
 /** Keywords that only say that another one failed. */
-const WRAPPERS: ReadonlySet<string> = new Set(['if', 'propertyNames']);
+const WRAPPERS: ReadonlySet<string> = new Set(['if', 'propertyNames', 'oneOf']);
 
 /** A policy's value with the word `off` in the place of false, as which YAML 1.1 reads it. */
 function withOff(value: unknown): unknown {
@@ -149,6 +149,10 @@ function expectation({ keyword, params, parentSchema }: ErrorObject): string {
       return String(params['allowedValue']);
     case 'minimum':
       return `at least ${params['limit']}`;
+    case 'exclusiveMinimum':
+      return `more than ${params['limit']}`;
+    case 'maximum':
+      return `at most ${params['limit']}`;
     case 'minItems':
     case 'minLength':
     case 'minProperties':
@@ -160,16 +164,21 @@ function expectation({ keyword, params, parentSchema }: ErrorObject): string {
     case 'uniqueItems':
       return `without repeats (${params['j']} and ${params['i']} are equal)`;
     default:
-      return typeof parentSchema?.['description'] === 'string'
-        ? `${parentSchema['description']}`
-        : `in the form ${params['pattern'] ?? keyword}`;
+      return example(parentSchema) ?? `in the form ${params['pattern'] ?? keyword}`;
   }
+}
+
+/** What a value looks like. A description in small letters says so. */
+function example({ description, examples }: Readonly<Record<string, unknown>> = {}): string | undefined {
+  if (Array.isArray(examples)) return `text such as ${examples.join(' or ')}`;
+  return typeof description === 'string' && /^[^A-Z]/.test(description) ? description : undefined;
 }
 
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['object', 'a mapping'],
   ['array', 'a list'],
   ['string', 'text'],
+  ['number', 'a number'],
   ['boolean', 'true or false'],
   ['integer', 'a whole number'],
 ]);

@@ -183,12 +183,12 @@ function checkIn(report: SignatureReport, predicateType: string, required: Requi
   return { kind: 'missing', why: rejected.length > 0 ? whyUnsigned(report) : 'it has no such statement' };
 }
 
-/** Why a statement does not say what it must; undefined where it does. One that says that it failed never does. */
+/** Why a statement does not say what it must; undefined where it does. Another result than `PASSED` never does. */
 function whyFailed(predicate: unknown, required: RequiredResult): string | undefined {
   const fields = isObject(predicate) ? predicate : {};
   const named = typeof required === 'string' ? NOTHING : required;
-  const results = RESULT_KEYS.filter((key) => !named.has(key)).flatMap((key) => fields[key] ?? []);
-  if (results.some((one) => String(one).toUpperCase() !== 'PASSED')) return 'says that it failed';
+  const results = RESULT_KEYS.filter((key) => !named.has(key) && Object.hasOwn(fields, key));
+  if (results.some((key) => fields[key] !== 'PASSED')) return 'does not say PASSED';
   // Not every type has results: the policy says so.
   if (required === 'default' && results.length === 0) return 'has no result (policy: result)';
   return whyNot(fields, named);

@@ -5,7 +5,7 @@ import { RULES } from '../../../catalog/rules/index.ts';
 import { readPolicy } from '../../../pipeline/policy/read-policy.ts';
 import schema from '../../../pipeline/policy.schema.json' with { type: 'json' };
 
-const text = ['docs/policy.md', 'docs/policy-reference.md']
+const text = ['docs/policy.md', 'docs/policy-reference.md', 'docs/policy-engines.md']
   .map((page) => readFileSync(page, 'utf8'))
   .join('\n');
 const blocks = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block);

@@ -175,6 +175,14 @@ describe('what is wrong is said at its place', () => {
       '6:19 policy/value owners.admins[0] must be login, login#number, or @organization/team, found "a b"',
       "6:40 policy/value owners.packages.x[0] must be text, found 12 → quote it: '12'",
     ]);
+    const demand = 'name: a, from: quay.io, keys: []';
+    expect(said(`registries: {attestations: [{${demand}, predicateType: x, result: passed}]}\n`)).toEqual([
+      '3:45 policy/value registries.attestations[0].from must be a list, found "quay.io"',
+      '3:60 policy/value registries.attestations[0].keys must be a non-empty value, found a list',
+      '3:79 policy/value registries.attestations[0].predicateType must be text such as https://slsa.dev/provenance/v1 or urn:portolan:upgrade-safety:v1, found "x"',
+      '3:90 policy/value registries.attestations[0].result must be a mapping, found "passed"',
+      '3:90 policy/value registries.attestations[0].result must be one of none, found "passed"',
+    ]);
     expect(said('waivers: [{rule: a/b, package: x, until: 2027-02-30, reason: r}]\n')).toEqual([
       '3:42 policy/value waivers[0].until: 2027-02-30 is not a valid date → until: 2027-03-01',
     ]);

@@ -100,11 +100,11 @@ test('every check that the policy names needs a statement of its type', async ()
 test.each([
   ['by somebody else', { type: SCAN, key: theirs.privateKey }, 'it was not made with a trusted key'],
   ['about another image', { type: SCAN, digest: `sha256:${'b'.repeat(64)}` }, 'it belongs to another image'],
-  ['of a failed test', { type: SCAN, predicate: { result: 'FAILED' } }, 'says that it failed'],
+  ['of a failed test', { type: SCAN, predicate: { result: 'FAILED' } }, 'does not say PASSED'],
   [
     'of a failed verification',
     { type: SCAN, predicate: { verificationResult: 'FAILED' } },
-    'says that it failed',
+    'does not say PASSED',
   ],
 ])('a statement %s does not count', async (_, statement, why) => {
   const checks = await checksOf([{ type: PREFLIGHT, predicate: { result: 'PASSED' } }, statement]);
@@ -129,12 +129,16 @@ const SOUND = { scanner: { result: { critical: 0, verdict: 'good' } }, list: ['o
 
 test.each([
   [{}, 'none', 'passed', ''],
-  [{ result: 'FAILED' }, 'none', 'missing', 'says that it failed'],
+  [{ result: 'FAILED' }, 'none', 'missing', 'does not say PASSED'],
+  [{ result: 'PASSED' }, undefined, 'passed', ''],
+  [{ result: 'passed' }, undefined, 'missing', 'does not say PASSED'],
+  [{ result: ['PASSED'] }, undefined, 'missing', 'does not say PASSED'],
+  [{ result: null, verificationResult: 'PASSED' }, undefined, 'missing', 'does not say PASSED'],
   [SOUND, undefined, 'missing', 'has no result (policy: result)'],
   [SOUND, { 'scanner.result.critical': 0 }, 'passed', ''],
   [VULNERABLE, { 'scanner.result.critical': 0 }, 'missing', 'says scanner.result.critical: 2, not 0'],
   [VULNERABLE, { 'scanner.result.critical': 2, 'scanner.result.verdict': 'good' }, 'missing', 'verdict: bad'],
-  [{ ...SOUND, result: 'FAILED' }, { 'scanner.result.critical': 0 }, 'missing', 'says that it failed'],
+  [{ ...SOUND, result: 'FAILED' }, { 'scanner.result.critical': 0 }, 'missing', 'does not say PASSED'],
   [SOUND, { 'scanner.result': 'good' }, 'missing', 'says scanner.result: nothing, not good'],
   [SOUND, { list: 'ok' }, 'missing', 'says list: nothing, not ok'],
   [SOUND, { 'constructor.name': 'Object' }, 'missing', 'says constructor.name: nothing'],
