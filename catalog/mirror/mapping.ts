@@ -59,7 +59,15 @@ export function readMapping(text: string, file: string): MappingsRead {
   const mappings: MappingLine[] = [];
   const findings: Finding[] = [];
   const taken = new Map<string, { readonly source: string; readonly line: number }>();
-  for (const [i, line] of text.split('\n').entries()) {
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    const hidden = HIDDEN_BREAK.exec(line.replaceAll('\t', ' '));
+    if (hidden) {
+      const code = hidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+      const message = `the character U+${code} may end the line for some programs, expected one line an image`;
+      const location = { file, line: i + 1, column: hidden.index + 1 };
+      findings.push({ rule: 'mirror/mapping', severity: 'error', message, location });
+      continue;
+    }
     const platforms = platformsIn(line);
     if (typeof platforms === 'string') {
       const location = { file, line: i + 1, column: line.indexOf('#') + 1 };
@@ -85,6 +93,9 @@ export function readMapping(text: string, file: string): MappingsRead {
   }
   return { mappings, findings };
 }
+
+/** What ends a line for some programs, and is not seen in others: a second image could stand behind it. */
+const HIDDEN_BREAK = /[\p{Cc}\u2028\u2029]/u;
 
 /** The platforms in the comment of a line; undefined where it names none, and a text for what is wrong with them. */
 function platformsIn(line: string): ReturnType<typeof platformsOf> | string {

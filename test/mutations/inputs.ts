@@ -378,6 +378,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: DIRECTORY_TEST,
   },
   {
+    attack: 109,
+    without: 'a look for hidden ends of lines',
+    file: 'catalog/mirror/mapping.ts',
+    text: 'if (hidden) {',
+    instead: 'if (hidden && line === null) {',
+    test: 'test/catalog/mirror/mapping.test.ts',
+  },
+  {
     attack: 108,
     without: 'a look at what stands for a value',
     file: 'pipeline/cli/command.ts',
