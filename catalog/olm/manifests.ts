@@ -79,6 +79,8 @@ interface Deployment {
   readonly name: string;
   /** Labels of its pods, by which it finds them: Kubernetes never changes them. */
   readonly selector: ReadonlyMap<string, string>;
+  /** What its pods may do on their nodes that others may not, such as `privileged containers`. */
+  readonly privileges: readonly string[];
 }
 
 /** Rules of access of one service account. */
@@ -253,7 +255,33 @@ function webhookIn(webhook: Fields): Webhook {
 
 function deploymentIn({ name, spec }: Fields): Deployment {
   const labels = Object.entries(fields(fields(fields(spec)['selector'])['matchLabels']));
-  return { name: text(name), selector: new Map(labels.map(([key, value]) => [key, text(value)])) };
+  return {
+    name: text(name),
+    selector: new Map(labels.map(([key, value]) => [key, text(value)])),
+    privileges: privilegesIn(fields(fields(fields(spec)['template'])['spec'])),
+  };
+}
+
+/** Capabilities with which a container can become root of its node. */
+const STRONG = ['ALL', 'SYS_ADMIN', 'SYS_MODULE', 'SYS_PTRACE', 'SYS_RAWIO', 'BPF', 'DAC_READ_SEARCH'];
+
+/** What the standard `baseline` for pods forbids, and root. */
+function privilegesIn(pod: Fields): string[] {
+  const own = fields(pod['securityContext']);
+  const contexts = [...list(pod['initContainers']), ...list(pod['containers'])].map((container) => ({
+    ...{ runAsUser: own['runAsUser'] },
+    ...fields(container['securityContext']),
+  })) as Fields[];
+  const capabilities = contexts.flatMap((one) => texts(fields(one['capabilities'])['add']));
+  return [
+    ...(contexts.some((one) => one['privileged'] === true) ? ['privileged containers'] : []),
+    ...(contexts.some((one) => one['runAsUser'] === 0) ? ['containers that run as root'] : []),
+    ...['hostNetwork', 'hostPID', 'hostIPC'].filter((key) => pod[key] === true),
+    ...(list(pod['volumes']).some((volume) => isObject(volume['hostPath'])) ? ['hostPath volumes'] : []),
+    ...STRONG.filter((name) => capabilities.some((one) => one.replace(/^CAP_/, '') === name)).map(
+      (name) => `the capability ${name}`,
+    ),
+  ];
 }
 
 /** What is kept of a list of permissions. @param wide whether they hold in all namespaces */

@@ -29,12 +29,27 @@ export const rules: readonly Rule[] = [
     id: 'graph/permissions-grow',
     severity: 'warning',
     summary: 'Reports permissions that an upgrade adds, because clusters grant them automatically',
+    harm: { rank: 10, kind: 'some' },
     reads: ['catalogs', 'history', 'manifests'],
     compare(change, report) {
-      reportUpgrades(change, report, addedIn, ({ added, isAll }, { text: upgrades, isOne }) => ({
-        message: `${upgrades} ${isOne ? 'adds' : 'add'} permissions: ${added}`,
+      reportUpgrades(change, report, addedIn, ({ added, whole }, { text: upgrades, isOne }) => ({
+        message: `${upgrades} ${isOne ? 'adds' : 'add'} ${whole ?? 'permissions'}: ${added}`,
         hint: 'check that the operator needs them: automatic upgrades grant them on every cluster',
-        ...(!isAll && { severity: 'info' }),
+        ...(whole === undefined && { severity: 'info' }),
+      }));
+    },
+  },
+  /** @see https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline */
+  {
+    id: 'graph/privileges-grow',
+    severity: 'warning',
+    summary: "Reports upgrades whose pods may do more on their nodes than the previous version's",
+    harm: { rank: 10, kind: 'some' },
+    reads: ['catalogs', 'history', 'manifests'],
+    compare(change, report) {
+      reportUpgrades(change, report, newPrivileges, (added, { text, isOne }) => ({
+        message: `${text} ${isOne ? 'gives' : 'give'} the pods of the operator more rights on their nodes: ${listed(added)}`,
+        hint: 'check that the operator needs them: automatic upgrades grant them on every cluster, and restricted namespaces refuse such pods',
       }));
     },
   },
@@ -84,8 +99,8 @@ const NAMED = 60;
 
 interface AddedPermissions {
   readonly added: string;
-  /** Whether they are those of `cluster-admin` on all kinds. */
-  readonly isAll: boolean;
+  /** What they amount to, if that is the whole cluster. */
+  readonly whole: string | undefined;
 }
 
 /** Which permissions an upgrade adds; undefined for none, and where either side is unknown. */
@@ -104,8 +119,27 @@ function addedIn({ from, to }: NewUpgrade): AddedPermissions | undefined {
   ].filter((part) => part.added.length > 0);
   const added =
     parts.map((part) => `${part.where} ${part.added.map(grantText).join(', ')}`).join('; ') + more;
-  const isAll = grants.some(({ wide, on, verbs }) => wide && on === '*.*' && verbs.includes('*'));
-  return added === '' ? undefined : { added, isAll };
+  return added === '' ? undefined : { added, whole: wholeIn(grants) };
+}
+
+/** What grants amount to that give the whole cluster to whoever has them; undefined for others. */
+function wholeIn(grants: readonly Grant[]): string | undefined {
+  const has = (kind: RegExp, verb: string): boolean =>
+    grants.some(({ on, verbs }) => kind.test(on) && (verbs.includes(verb) || verbs.includes('*')));
+  if (grants.some(({ wide, on, verbs }) => wide && on === '*.*' && verbs.includes('*')))
+    return 'the rights of cluster-admin';
+  return has(PRIVILEGED, 'use') ? 'the right to run privileged containers' : undefined;
+}
+
+const PRIVILEGED = /^(?:securitycontextconstraints|\*)\.security\.openshift\.io(?: "privileged")?$/;
+
+/** The rights of pods that no deployment had before; undefined for none, and where either side is unknown. */
+function newPrivileges({ from, to }: NewUpgrade): string[] | undefined {
+  const [before, after] = [from.manifests.csv?.deployments, to.manifests.csv?.deployments];
+  if (!before || !after) return undefined;
+  const had = new Set(before.flatMap(({ privileges }) => privileges));
+  const added = [...new Set(after.flatMap(({ privileges }) => privileges))].filter((one) => !had.has(one));
+  return added.length > 0 ? added : undefined;
 }
 
 function grantText({ on, verbs }: Grant): string {

@@ -2,32 +2,28 @@
  * What bundles do to installed versions where no catalog of the repository has them: the directory of a bundle is in the
  * source of its operator, and changes in place, or has those of earlier versions beside it.
  */
-import { type BundleFiles, readBundleFiles } from '../../../catalog/bundle/read.ts';
-import { bundleOf } from '../../../catalog/bundle/registry-bundle.ts';
-import { renderBundle } from '../../../catalog/bundle/render.ts';
-import { compareReleases } from '../../../catalog/edit/by-replaces.ts';
 import { EditError } from '../../../catalog/edit/package.ts';
-import { type PlacedBundle, placedBundle } from '../../../catalog/edit/package-graph.ts';
+import type { PlacedBundle } from '../../../catalog/edit/package-graph.ts';
 import { packageOf } from '../../../catalog/edit/update.ts';
-import { inFile } from '../../../catalog/fbc/document.ts';
-import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import { shortName } from '../../../catalog/fbc/edge.ts';
+import { repositoryOf } from '../../../catalog/fbc/fragment.ts';
+import { type Bundle, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
+import { quoted } from '../../../catalog/names.ts';
 import { changeOf } from '../../../catalog/olm/foresight/world.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
+import { imageChange } from '../../../catalog/references/same-image.ts';
+import { rule as bundleMutated } from '../../../catalog/rules/graph/bundle-mutated.ts';
+import { listed } from '../../../catalog/rules/message-text.ts';
 import { satisfies } from '../../../catalog/version/satisfies.ts';
-import {
-  compareVersions,
-  formatVersion,
-  tryParseRange,
-  tryParseVersion,
-} from '../../../catalog/version/version.ts';
+import { compareVersions, formatVersion, tryParseRange } from '../../../catalog/version/version.ts';
 import type { BundleFolder } from '../../catalogs/bundle/check-bundle.ts';
 import { isWithin } from '../../change/catalogs.ts';
-import { treeSource } from '../../git/source.ts';
-import { entryAt, isTree, joinPath } from '../../git/tree.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { inChannel, severitiesOf } from '../../policy/severity.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { Sided } from '../world/touched-catalog.ts';
+import { besideIt, isBelow } from './bundle-folders.ts';
 import { type CatalogResult, foreseenIn } from './catalog-rules.ts';
 
 /** What is known of a bundle's place. */
@@ -49,16 +45,30 @@ export async function checkUpgrade(
   { releasedAs, isPlacedByCatalogs }: Known,
 ): Promise<CatalogResult[]> {
   if (!after) return [];
+  const placed = (above: PlacedBundle, below: PlacedBundle): PlacedBundle =>
+    isPlacedByCatalogs ? { ...above, ...NO_EDGES, replaces: below.blob.name } : placedAbove(below, above);
   if (inPlace && isSameRelease(inPlace, after)) {
     const released = await releasedAs(inPlace);
-    if (!released) return [];
+    const own = await changeIn(scene, folder, inPlace, after, released ? 'released' : 'before');
+    if (!own) return [];
+    if (!released) {
+      // Nobody has it yet. What it newly may do, no later comparison shows: its version is there already.
+      const of = own.findings.filter(({ rule }) => OF_RIGHTS.has(rule));
+      return [
+        {
+          ...own,
+          findings: [...of, ...(await newlyWorse(scene, folder, { before: inPlace, after, placed }))],
+        },
+      ];
+    }
     const causes = async (one: PlacedBundle, other: PlacedBundle): Promise<ReadonlySet<string>> =>
       new Set(((await changeIn(scene, folder, one, other))?.findings ?? []).map(causeOf));
     // What is only on the branch may go again, and what is said of the bundle as it was is known.
     const [all, known] = [await causes(released, after), await causes(inPlace, inPlace)];
     const isNews = (finding: Finding): boolean => all.has(causeOf(finding)) && !known.has(causeOf(finding));
-    const own = await changeIn(scene, folder, inPlace, after);
-    return own ? [{ ...own, findings: own.findings.filter(isNews) }] : [];
+    // A branch goes on from what a tag has; where the bundle stays, it is what users install and pin.
+    const images = released === inPlace ? otherImages(scene.policy, released.blob, after.blob) : [];
+    return [{ ...own, findings: [...own.findings.filter(isNews), ...images] }];
   }
   const below = isBelow(inPlace, after)
     ? inPlace
@@ -66,11 +76,53 @@ export async function checkUpgrade(
       ? undefined
       : await besideIt(scene, folder, after);
   if (!below) return [];
-  const above = isPlacedByCatalogs
-    ? { ...after, ...NO_EDGES, replaces: below.blob.name }
-    : placedAbove(below, after);
-  const found = await upgradeIn(scene, folder, below, above);
+  const found = await upgradeIn(scene, folder, below, placed(after, below));
   return found ? [found] : [];
+}
+
+/** That a released bundle names images which it did not name. A tag may become a digest. */
+function otherImages(policy: Policy, released: Bundle, blob: Bundle): Finding[] {
+  const had = released.relatedImages.map(({ image }) => image);
+  const isPin = (was: string, is: string): boolean =>
+    imageChange(was, is) === 'unconfirmed' && repositoryOf(was) === repositoryOf(is);
+  const added = blob.relatedImages
+    .map(({ image }) => image)
+    .filter(
+      (is) => is !== blob.image && !had.some((was) => imageChange(was, is) === 'same' || isPin(was, is)),
+    );
+  if (added.length === 0 || severitiesOf(policy)(bundleMutated) === 'off') return [];
+  return [
+    {
+      rule: bundleMutated.id,
+      severity: 'warning',
+      message: `bundle ${quoted(blob.name)} is released and now names other images: ${listed([...new Set(added)])}`,
+      location: blob.document.locate([]),
+      package: blob.package,
+      installed: [shortName(blob)],
+      hint: 'restore the images, and publish the change as a new version',
+    },
+  ];
+}
+
+/** Rules about what an operator may do on a cluster. */
+const OF_RIGHTS: ReadonlySet<string> = new Set(['graph/permissions-grow', 'graph/privileges-grow']);
+
+/** What a bundle that nobody has yet does to the version beside it, and did not do before it changed. */
+async function newlyWorse(
+  scene: CheckScene,
+  folder: BundleFolder,
+  {
+    before,
+    after,
+    placed,
+  }: Sided<PlacedBundle> & { readonly placed: (above: PlacedBundle, below: PlacedBundle) => PlacedBundle },
+): Promise<Finding[]> {
+  const below = await besideIt(scene, folder, after);
+  if (!below) return [];
+  const findingsOf = async (one: PlacedBundle): Promise<readonly Finding[]> =>
+    (await upgradeIn(scene, folder, below, placed(one, below)))?.findings ?? [];
+  const known = new Set((await findingsOf(before)).map(causeOf));
+  return (await findingsOf(after)).filter((one) => !known.has(causeOf(one)) && !OF_RIGHTS.has(one.rule));
 }
 
 /** Whether two bundles have one name and one version. */
@@ -96,6 +148,7 @@ async function changeIn(
   folder: BundleFolder,
   released: PlacedBundle,
   changed: PlacedBundle,
+  called = 'released',
 ): Promise<CatalogResult | undefined> {
   const { blob, version } = released;
   const { patch } = version;
@@ -116,7 +169,7 @@ async function changeIn(
   };
   const found = await upgradeIn(scene, folder, below, above);
   const named = (text: string): string =>
-    text.replaceAll(name, `${blob.name} (released)`).replaceAll(formatVersion(next), formatVersion(version));
+    text.replaceAll(name, `${blob.name} (${called})`).replaceAll(formatVersion(next), formatVersion(version));
   return (
     found && { ...found, findings: found.findings.map((one) => ({ ...one, message: named(one.message) })) }
   );
@@ -144,64 +197,6 @@ async function upgradeIn(
     ...(isWithin(finding.location.file, folder.path) ? {} : { location: place }),
   });
   return { ...result, findings: result.findings.map(placed), known: result.known.map(placed), diffs: [] };
-}
-
-/** The files of the bundle in a folder; undefined where there is none. */
-export async function bundleFilesAt(
-  { objects }: Pick<CheckScene, 'objects'>,
-  tree: string,
-  path: string,
-): Promise<BundleFiles | undefined> {
-  const entry = await entryAt(objects, tree, path);
-  if (!entry || !isTree(entry.mode)) return undefined;
-  const inside = await objects.tree(entry.id);
-  if (!inside.some(({ name }) => name === 'manifests' || name === 'metadata')) return undefined;
-  return readBundleFiles(treeSource(objects, entry.id));
-}
-
-/** The bundle that a folder's files are; undefined for one that opm could not read. */
-export function placedAt(files: BundleFiles | undefined, path: string): PlacedBundle | undefined {
-  if (!files || files.manifests.length === 0 || files.metadata.length === 0) return undefined;
-  const { bundle } = bundleOf(files);
-  if (!bundle) return undefined;
-  const { blob } = renderBundle(bundle);
-  if (!blob?.version) return undefined;
-  return placedBundle(bundle, {
-    ...blob,
-    document: inFile(blob.document, joinPath(path, blob.document.file)),
-  });
-}
-
-/** Whether a bundle is one that clusters upgrade from. Nobody has a version that a branch only says between two releases. */
-function isBelow(one: PlacedBundle | undefined, { blob, version }: PlacedBundle): one is PlacedBundle {
-  return (
-    one?.blob.package === blob.package &&
-    one.version.prerelease.length === 0 &&
-    compareVersions(one.version, version) < 0
-  );
-}
-
-/** The next lower version in a folder beside that of a bundle; those whose names are versions are looked into first. */
-async function besideIt(
-  scene: CheckScene,
-  { path }: BundleFolder,
-  bundle: PlacedBundle,
-): Promise<PlacedBundle | undefined> {
-  const { objects, trees } = scene;
-  const parent = path.split('/').slice(0, -1).join('/');
-  const entry = parent === '' ? { id: trees.base } : await entryAt(objects, trees.base, parent);
-  const folders = entry ? (await objects.tree(entry.id)).filter(({ mode }) => isTree(mode)) : [];
-  const placed = folders.map(({ name }) => ({ name, version: tryParseVersion(name.replace(/^v/, '')) }));
-  placed.sort((a, b) => compareReleases(b.version, a.version));
-  let found: PlacedBundle | undefined;
-  for (const { name, version } of placed) {
-    if (version && compareVersions(version, bundle.version) >= 0) continue;
-    const beside = joinPath(parent, name);
-    const one = placedAt(await bundleFilesAt(scene, trees.base, beside), beside);
-    if (isBelow(one, bundle) && (!found || compareVersions(one.version, found.version) > 0)) found = one;
-    if (found && version) return found;
-  }
-  return found;
 }
 
 /** A bundle that is an upgrade of the one below it, if it names that one, or no version at all. */

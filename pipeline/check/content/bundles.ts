@@ -15,7 +15,8 @@ import { isUnshipped } from '../../policy/setup/unshipped.ts';
 import type { KeptOutlines } from '../world/context.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { Sided } from '../world/touched-catalog.ts';
-import { bundleFilesAt, checkUpgrade, isSameRelease, placedAt } from './bundle-upgrades.ts';
+import { bundleFilesAt, hasLater, placedAt } from './bundle-folders.ts';
+import { checkUpgrade, isSameRelease } from './bundle-upgrades.ts';
 import { type CatalogResult, sameness } from './catalog-rules.ts';
 import { listedBundles } from './dangling.ts';
 
@@ -78,7 +79,10 @@ async function upgradesOf(
     { before, after },
     {
       isPlacedByCatalogs: is.package || (isNamed && hasCatalogs),
-      releasedAs: async (bundle) => (was.bundle ? bundle : taggedAs(scene, folder, { bundle, resolve })),
+      releasedAs: async (bundle) =>
+        was.bundle || (await hasLater(scene, folder, bundle))
+          ? bundle
+          : taggedAs(scene, folder, { bundle, resolve }),
     },
   );
 }

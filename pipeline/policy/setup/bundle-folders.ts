@@ -15,7 +15,7 @@ interface BundleFolders {
   readonly patterns: readonly string[];
   /** Packages, each with a path in its folder. */
   readonly places: ReadonlyMap<string, string>;
-  /** Bundle directories that are not called PACKAGE/VERSION: no pattern names them, and checks find them by their files. */
+  /** Bundle directories that are not called PACKAGE/VERSION, versions as `*`: checks find them by their files. */
   readonly others: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export async function bundleFolders(
         ? names.map((name) => `{package:${name}}/{version}/**`)
         : [`${folder}{package}/{version}/**`];
     if (named.includes(false) || wanted.some((pattern) => patternDefect(pattern) !== undefined)) {
-      for (const { path } of packages.values()) others.add(path.replace('/metadata/annotations.yaml', ''));
+      for (const name of packages.keys()) others.add(`${folder}${name}/*`);
       continue;
     }
     patterns.push(...wanted);

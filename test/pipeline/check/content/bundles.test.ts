@@ -194,6 +194,49 @@ test('a released bundle that changes under its version is compared with what clu
   expect(rulesOf(await checked(unsafe, later, 'v1.0.0', before))).toEqual([]);
 });
 
+const PRIVILEGED = [
+  '- name: manager\n',
+  '- name: manager\n                securityContext: {privileged: true}\n',
+] as const;
+
+test('a bundle that nobody has is compared with what it may do on the branch, and with the version beside it', async () => {
+  const found = async (
+    folder: string,
+    ...edits: readonly (readonly [string, string])[]
+  ): Promise<string[]> => {
+    const beside = folder === 'bundle' ? {} : bundleIn('bundles/1.0.0', '1.0.0');
+    const before = { ...beside, ...bundleIn(folder, '1.1.0') };
+    return rulesOf(await checked(before, bundleIn(folder, '1.1.0', ...edits)));
+  };
+  expect(await found('bundle', PRIVILEGED)).toEqual(['graph/privileges-grow']);
+  expect(await found('bundle', ...UNSAFE)).toEqual([]);
+  expect(await found('bundles/1.1.0', PRIVILEGED)).toEqual(['graph/privileges-grow']);
+  expect(await found('bundles/1.1.0', ...UNSAFE)).toEqual(['graph/crd-unsafe-edge']);
+  expect(await found('bundles/1.1.0', ['displayName: etcd', 'displayName: Etcd'])).toEqual([]);
+});
+
+test('a bundle with a later version beside it is released, and keeps its images', async () => {
+  const changed = async (
+    later: string,
+    ...edits: readonly (readonly [string, string])[]
+  ): Promise<Found[]> => {
+    const before = { ...bundleIn('bundles/1.0.0', '1.0.0'), ...bundleIn(`bundles/${later}`, later) };
+    const of = (await checked(before, bundleIn('bundles/1.0.0', '1.0.0', ...edits))).findings;
+    return of.filter(({ rule }) => rule.startsWith('graph/'));
+  };
+  const image = ['image: quay.io/example/etcd:v1.0.0', 'image: quay.io/example/etcd:v1.1.0'] as const;
+  expect(await changed('1.1.0', image)).toMatchObject([
+    {
+      rule: 'graph/bundle-mutated',
+      message: 'bundle "etcd.v1.0.0" is released and now names other images: quay.io/example/etcd:v1.1.0',
+      location: { file: 'bundles/1.0.0/manifests/csv.yaml' },
+    },
+  ]);
+  expect(await changed('1.1.0', ...UNSAFE)).toMatchObject([{ rule: 'graph/crd-unsafe-edge' }]);
+  expect(await changed('1.1.0', ['displayName: etcd', 'displayName: Etcd'])).toEqual([]);
+  expect(await changed('0.9.0', image)).toEqual([]);
+});
+
 test('a bundle that a catalog has is compared with what it was, and a new one with that before it', async () => {
   const listed = { 'catalogs/v4.20/etcd/catalog.yaml': operator('etcd', ['1.0.0']) };
   const before = { ...listed, ...bundleIn('operators/etcd/1.0.0', '1.0.0') };

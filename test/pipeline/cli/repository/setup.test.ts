@@ -146,6 +146,23 @@ test('says that no catalog was checked, and what bundles need, where there is no
     'bundles: 1 package in operators/ and no catalog; Portolan checks the bundles. If a pipeline',
   );
   expect(out).toContain('0 fail\n  none of them changes a package, so no catalog was checked\n');
+  // Of folders for versions, one stands for all.
+  const annotations = 'annotations: {operators.operatorframework.io.bundle.package.v1: etcd}\n';
+  const upstream = ['1.0.0', '1.1.0'].flatMap((version) => [
+    [`deploy/upstream/${version}/manifests/etcd.clusterserviceversion.yaml`, 'kind: x\n'],
+    [`deploy/upstream/${version}/metadata/annotations.yaml`, annotations],
+  ]);
+  const versions = repository.commit(Object.fromEntries(upstream), { parents: [head] });
+  const all = await portolan(
+    repository.directory,
+    'setup',
+    '--commit',
+    versions,
+    '--admin',
+    'alice',
+    '--dry-run',
+  );
+  expect(all.out).toContain('bundles: deploy/upstream/*: Portolan checks the bundle');
   const { repository: other, head: last } = withMerges();
   const catalogs = await portolan(
     other.directory,
