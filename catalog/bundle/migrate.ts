@@ -60,13 +60,10 @@ function migrateBundle(bundle: Bundle): Bundle {
   return { ...bundle, properties, value: fields };
 }
 
-/** Deepest nesting of a manifest. */
-const DEPTH = 10_000;
-
 /** The ClusterServiceVersion in a bundle object. @throws BundleRefusal for a text that is not JSON */
 function csvValue(text: string, bundle: Bundle): Readonly<Record<string, unknown>> {
   try {
-    const reader = new JsonReader(text, DEPTH);
+    const reader = new JsonReader(text);
     const read = reader.next();
     const rest = text.slice(reader.offset).trim();
     if (rest !== '') throw new JsonError('content follows the end of the object', reader.offset);

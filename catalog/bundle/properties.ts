@@ -111,7 +111,7 @@ export function annotatedProperties(csv: Fields): RenderedProperty[] {
 
 function soundJson(text: string): unknown {
   try {
-    const reader = new JsonReader(text, 1000);
+    const reader = new JsonReader(text);
     const read = reader.next();
     return read && reader.next() === undefined ? read.value : undefined;
   } catch (error) {

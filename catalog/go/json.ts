@@ -20,6 +20,9 @@ export class JsonError extends Error {
   }
 }
 
+/** Lists and objects are nested deeper than the reader allows. */
+export class TooDeep extends JsonError {}
+
 /** A value of a stream is longer than its reader allows. */
 export class TooLong extends Error {}
 
@@ -74,12 +77,12 @@ export class JsonReader {
   #duplicates: { key: string; line: number; column: number }[] = [];
 
   /**
-   * @param maxDepth how deep arrays and objects may be nested
+   * @param maxDepth how deep arrays and objects may be nested, {@link DEEPEST} at most
    * @param longest characters that a value may have
    */
-  constructor(text: string, maxDepth: number, longest: number = Number.POSITIVE_INFINITY) {
+  constructor(text: string, maxDepth: number = DEEPEST, longest: number = Number.POSITIVE_INFINITY) {
     this.#text = text;
-    this.#maxDepth = maxDepth;
+    this.#maxDepth = Math.min(maxDepth, DEEPEST);
     this.#longest = longest;
     this.#at = 0;
     this.#line = 1;
@@ -223,7 +226,7 @@ export class JsonReader {
 
   #enter(): void {
     if (++this.#depth > this.#maxDepth) {
-      throw new JsonError(`nested deeper than ${this.#maxDepth} levels`, this.#at, false);
+      throw new TooDeep(`nested deeper than ${this.#maxDepth} levels`, this.#at, false);
     }
     this.#at++;
     this.#skipSpace();
@@ -370,7 +373,7 @@ function countNodes(value: unknown): number {
  * @see https://github.com/nodejs/node/issues/63785
  */
 export function readJson(text: string): { readonly value: unknown } | { readonly defect: string } {
-  const reader = new JsonReader(text, DEEPEST);
+  const reader = new JsonReader(text);
   try {
     const first = reader.next();
     if (!first) return { defect: 'the text is empty' };

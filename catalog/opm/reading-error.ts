@@ -9,7 +9,7 @@ import { afterFirstBreak, lastInvalid, normalBreaks } from '../fbc/documents.ts'
 import { PROPERTY_SHAPES } from '../fbc/property.ts';
 import { splitDocuments, startsLikeJson } from '../fbc/split.ts';
 import { append } from '../go/grouped.ts';
-import { JsonError, JsonReader } from '../go/json.ts';
+import { JsonError, JsonReader, TooDeep } from '../go/json.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson, indentedJson, RawJson } from '../go/json-text.ts';
 import { fitStruct, isObject, type Misfit } from '../go/shape.ts';
@@ -19,8 +19,6 @@ import { readTree } from '../yaml/parser.ts';
 import { formatG } from '../yaml/scalar.ts';
 import { YamlError } from '../yaml/tree.ts';
 
-/** How deep Go reads JSON. */
-const JSON_DEPTH = 10_000;
 const YAML_LIMITS = { depth: 1000 };
 
 /**
@@ -67,10 +65,11 @@ function octetError(bytes: Uint8Array): { at: number; problem: string } | undefi
  * it stays with JSON.
  */
 function jsonStreamError(text: string): string | undefined {
-  const reader = new JsonReader(text, JSON_DEPTH);
+  const reader = new JsonReader(text);
   for (let count = 0; ; count++) {
     const from = reader.offset;
     const { value, refusal } = nextJson(reader, text);
+    // The end, or values nested so deeply that only Go reads on.
     if (refusal === undefined && value === undefined) return undefined;
     const why = refusal ?? (value && metaError(value.value, value.raw));
     if (why !== undefined) return count > 1 ? why.bare : yamlAfterJson(text, from, why.first);
@@ -85,7 +84,7 @@ interface Refusal {
   readonly first: string;
 }
 
-/** The next value of a JSON stream with its text, nothing at the end, or opm's message about what is not JSON. */
+/** The next value of a JSON stream with its text, nothing at the end, or opm's message about what is not JSON. Nothing for what is too deep. */
 function nextJson(
   reader: JsonReader,
   text: string,
@@ -96,6 +95,7 @@ function nextJson(
     return read ? { value: { value: read.value, raw: text.slice(from, reader.offset).trim() } } : {};
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
+    if (error instanceof TooDeep) return {};
     const { message } = error;
     if (message === 'unexpected EOF') return { refusal: { bare: message, first: message } };
     const read = new TextEncoder().encode(text.slice(0, error.offset)).length + 1;

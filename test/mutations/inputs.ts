@@ -475,6 +475,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 43,
+    without: 'a limit of nested JSON for every reader',
+    file: 'catalog/go/json.ts',
+    text: 'Math.min(maxDepth, DEEPEST)',
+    instead: 'maxDepth',
+    test: 'test/catalog/go/json.test.ts',
+  },
+  {
+    attack: 43,
     without: 'a limit of the window',
     file: FRAMES,
     text: 'if (window > LARGEST_WINDOW) {',

@@ -9,7 +9,7 @@ import { versionOf } from '../../bundle/properties.ts';
 import { type BundleObject, BundleRefusal } from '../../bundle/registry-bundle.ts';
 import { relatedImagesOf } from '../../bundle/render.ts';
 import { newDocument } from '../../fbc/new-blob.ts';
-import { JsonError, JsonReader } from '../../go/json.ts';
+import { JsonError, JsonReader, TooDeep } from '../../go/json.ts';
 import { jsonString } from '../../go/json-text.ts';
 import { isObject } from '../../go/shape.ts';
 import { parseJson } from '../../json.ts';
@@ -64,12 +64,9 @@ function unlessRefused<T>(read: () => T, otherwise: T): T {
 
 // The manifests of a bundle in a database: JSON objects one behind another.
 
-/** Deepest nesting of a manifest. */
-const DEPTH = 10_000;
-
 /** The texts of the objects, as they are spelled. @throws DatabaseError */
 export function manifestTexts(bundle: string, text: string): string[] {
-  const reader = new JsonReader(text, DEPTH);
+  const reader = new JsonReader(text);
   const texts: string[] = [];
   try {
     for (let from = 0; reader.next(); from = reader.offset)
@@ -91,7 +88,7 @@ export function csvAmong(texts: readonly string[]): Readonly<Record<string, unkn
 
 /** A value of a column. @throws DatabaseError for what is not JSON */
 export function jsonValue(what: string, text: string): unknown {
-  const reader = new JsonReader(text, DEPTH);
+  const reader = new JsonReader(text);
   try {
     const read = reader.next();
     if (read && text.slice(reader.offset).trim() === '') return read.value;
@@ -104,6 +101,7 @@ export function jsonValue(what: string, text: string): unknown {
 }
 
 function jsonError(error: unknown, what: string): unknown {
+  if (error instanceof TooDeep) return new DatabaseError(`${what} is ${error.message}`);
   return error instanceof JsonError
     ? new DatabaseError(`${what} is not valid JSON: ${error.message}`)
     : error;

@@ -51,6 +51,12 @@ describe('JsonReader', () => {
     });
   });
 
+  test('43: no reader goes deeper than values are walked', () => {
+    const text = '['.repeat(100_000);
+    expect(() => new JsonReader(text, 1_000_000).next()).toThrow('nested deeper than 1000 levels');
+    expect(new JsonReader(`${'['.repeat(1000)}${']'.repeat(1000)}`).next()).toBeDefined();
+  });
+
   test('stays behind the last complete value after an error', () => {
     const reader = new JsonReader('{"a":1}\n{"b"', 100);
     reader.next();

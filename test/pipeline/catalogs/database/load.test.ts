@@ -188,6 +188,32 @@ describe('what is no database of an index image is refused in one sentence', () 
     );
   });
 
+  const deep = `{"kind":"ClusterServiceVersion","a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  test.each([
+    [
+      'a property',
+      'a value of "a"',
+      [bundle('{}'), `INSERT INTO properties VALUES ('a', '${deep}', 'p.v1')`],
+    ],
+    [
+      'a dependency',
+      'a value of "olm.package"',
+      [bundle('{}'), `INSERT INTO dependencies VALUES ('olm.package', '${deep}', 'p.v1')`],
+    ],
+    ['a ClusterServiceVersion', 'the ClusterServiceVersion', [bundle(deep)]],
+    ['manifests', 'the manifests', [bundle('{}', '1.0.0', `'${deep}'`)]],
+  ])('43: deep JSON in %s', async (_, what, rows) => {
+    const bytes = await database(TABLES, ...rows);
+    expect(await refused(bytes)).toBe(
+      `index.db: ${what} of the bundle "p.v1" is nested deeper than 1000 levels`,
+    );
+    writeFileSync(join(work, 'index.db'), bytes);
+    expect(await run('list', 'bundles', 'index.db')).toMatchObject({
+      code: 2,
+      err: expect.not.stringContaining('bug'),
+    });
+  });
+
   test('a graph that opm refuses has findings', async () => {
     const twice = `
       INSERT INTO channel_entry VALUES (2, 'c', 'p', 'p.v2', NULL, 0);
