@@ -69,7 +69,7 @@ const TOO_MANY = {
 const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 };
 
 /** The one of two severities that weighs less. */
-export function milder(a: Severity, b: Severity): Severity {
+export function milderSeverity(a: Severity, b: Severity): Severity {
   return RANK[a] > RANK[b] ? a : b;
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tryParseMinor } from '../catalog/fbc/openshift.ts';
-import { accepts, kubernetesOf, olmOf } from '../catalog/fbc/platform.ts';
+import { clustersAccept, kubernetesOf, olmOf } from '../catalog/fbc/platform.ts';
 import { RULES } from '../catalog/rules/index.ts';
 import { COMMAND_GROUPS } from '../pipeline/cli/commands.ts';
 import { GROUPS } from '../scripts/site/navigation.ts';
@@ -111,9 +111,9 @@ test('the matrix of versions says what Portolan knows of each version of OpenShi
     expect(cells, version).toBe(
       [
         olmOf(platform).join(', '),
-        accepts('csvMetadata', platform) ? '`olm.csv.metadata`' : '`olm.bundle.object`',
-        accepts('mirrorSets', platform) ? 'IDMS, ITMS' : 'ICSP',
-        accepts('clusterCatalogs', platform) ? 'ClusterCatalog' : '–',
+        clustersAccept('csvMetadata', platform) ? '`olm.csv.metadata`' : '`olm.bundle.object`',
+        clustersAccept('mirrorSets', platform) ? 'IDMS, ITMS' : 'ICSP',
+        clustersAccept('clusterCatalogs', platform) ? 'ClusterCatalog' : '–',
       ].join(' | '),
     );
   }

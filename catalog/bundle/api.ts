@@ -3,7 +3,7 @@
  *
  * @see https://github.com/operator-framework/operator-registry/blob/master/pkg/registry/bundle.go
  */
-import { isObject, listOf, type Path, type StructShape, struct, text } from '../go/shape.ts';
+import { isObject, listOf, type Path, type StructShape, structShape, text } from '../go/shape.ts';
 import { type BundleObject, BundleRefusal, fitObject, type RegistryBundle } from './registry-bundle.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,8 +15,10 @@ export interface Api {
   readonly plural: string;
 }
 
-const KEYS = listOf(struct('registry.DefinitionKey', { group: text, kind: text, name: text, version: text }));
-const API_SECTIONS: StructShape = struct('registry.definitions', { owned: KEYS, required: KEYS });
+const KEYS = listOf(
+  structShape('registry.DefinitionKey', { group: text, kind: text, name: text, version: text }),
+);
+const API_SECTIONS: StructShape = structShape('registry.definitions', { owned: KEYS, required: KEYS });
 
 interface ApiDescription {
   readonly group: string;

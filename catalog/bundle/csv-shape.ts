@@ -20,7 +20,7 @@ import {
   listOf,
   mapOf,
   type StructShape,
-  struct,
+  structShape,
   text,
 } from '../go/shape.ts';
 import { parseRelease, parseTolerant, VersionError } from '../version/version.ts';
@@ -57,19 +57,22 @@ function filledRelease(text: string): void {
 }
 
 const PERMISSIONS = listOf(
-  struct('v1alpha1.StrategyDeploymentPermissions', { serviceAccountName: text, rules: listOf(POLICY_RULE) }),
+  structShape('v1alpha1.StrategyDeploymentPermissions', {
+    serviceAccountName: text,
+    rules: listOf(POLICY_RULE),
+  }),
 );
 
 const texts = listOf(text);
 
-const WEBHOOK = struct('v1alpha1.WebhookDescription', {
+const WEBHOOK = structShape('v1alpha1.WebhookDescription', {
   generateName: text,
   type: text,
   deploymentName: text,
   containerPort: int32,
   targetPort: intOrString,
   rules: listOf(
-    struct('v1.RuleWithOperations', {
+    structShape('v1.RuleWithOperations', {
       operations: texts,
       apiGroups: texts,
       apiVersions: texts,
@@ -88,12 +91,12 @@ const WEBHOOK = struct('v1alpha1.WebhookDescription', {
   conversionCRDs: texts,
 });
 
-const SPEC = struct('v1alpha1.ClusterServiceVersionSpec', {
-  install: struct('v1alpha1.NamedInstallStrategy', {
+const SPEC = structShape('v1alpha1.ClusterServiceVersionSpec', {
+  install: structShape('v1alpha1.NamedInstallStrategy', {
     strategy: text,
-    spec: struct('v1alpha1.StrategyDetailsDeployment', {
+    spec: structShape('v1alpha1.StrategyDetailsDeployment', {
       deployments: listOf(
-        struct('v1alpha1.StrategyDeploymentSpec', {
+        structShape('v1alpha1.StrategyDeploymentSpec', {
           name: text,
           spec: DEPLOYMENT_SPEC,
           label: mapOf(text),
@@ -117,15 +120,15 @@ const SPEC = struct('v1alpha1.ClusterServiceVersionSpec', {
   maintainers: listOf(MAINTAINER),
   provider: LINK,
   links: listOf(LINK),
-  icon: listOf(struct('v1alpha1.Icon', { base64data: text, mediatype: text })),
+  icon: listOf(structShape('v1alpha1.Icon', { base64data: text, mediatype: text })),
   installModes: listOf(INSTALL_MODE),
   replaces: text,
   labels: mapOf(text),
   annotations: mapOf(text),
   selector: LABEL_SELECTOR,
-  cleanup: struct('v1alpha1.CleanupSpec', { enabled: bool }),
+  cleanup: structShape('v1alpha1.CleanupSpec', { enabled: bool }),
   skips: texts,
-  relatedImages: listOf(struct('v1alpha1.RelatedImage', { name: text, image: text })),
+  relatedImages: listOf(structShape('v1alpha1.RelatedImage', { name: text, image: text })),
 });
 
 const CONDITION = {
@@ -146,31 +149,31 @@ const DEPENDENT = {
 };
 
 /** What clusters write; the tools read it in a bundle, too. */
-const STATUS = struct('v1alpha1.ClusterServiceVersionStatus', {
+const STATUS = structShape('v1alpha1.ClusterServiceVersionStatus', {
   ...CONDITION,
-  conditions: listOf(struct('v1alpha1.ClusterServiceVersionCondition', CONDITION)),
+  conditions: listOf(structShape('v1alpha1.ClusterServiceVersionCondition', CONDITION)),
   requirementStatus: listOf(
-    struct('v1alpha1.RequirementStatus', {
+    structShape('v1alpha1.RequirementStatus', {
       ...DEPENDENT,
       name: text,
-      dependents: listOf(struct('v1alpha1.DependentStatus', DEPENDENT)),
+      dependents: listOf(structShape('v1alpha1.DependentStatus', DEPENDENT)),
     }),
   ),
   certsLastUpdated: time,
   certsRotateAt: time,
-  cleanup: struct('v1alpha1.CleanupStatus', {
+  cleanup: structShape('v1alpha1.CleanupStatus', {
     pendingDeletion: listOf(
-      struct('v1alpha1.ResourceList', {
+      structShape('v1alpha1.ResourceList', {
         group: text,
         kind: text,
-        instances: listOf(struct('v1alpha1.ResourceInstance', { name: text, namespace: text })),
+        instances: listOf(structShape('v1alpha1.ResourceInstance', { name: text, namespace: text })),
       }),
     ),
   }),
 });
 
 /** `v1alpha1.ClusterServiceVersion` */
-export const CSV: StructShape = struct('v1alpha1.ClusterServiceVersion', {
+export const CSV: StructShape = structShape('v1alpha1.ClusterServiceVersion', {
   kind: text,
   apiVersion: text,
   metadata: OBJECT_META,
@@ -179,18 +182,18 @@ export const CSV: StructShape = struct('v1alpha1.ClusterServiceVersion', {
 });
 
 /** What opm knows of a ClusterServiceVersion beyond its spec. */
-export const CSV_META: StructShape = struct('registry.ClusterServiceVersion', {
+export const CSV_META: StructShape = structShape('registry.ClusterServiceVersion', {
   kind: text,
   apiVersion: text,
   metadata: OBJECT_META,
 });
 
 /** What opm reads of the spec to find the images that the operator runs. */
-export const CSV_DEPLOYMENTS: StructShape = struct('registry.csvSpec', {
-  Install: struct('registry.strategy', {
+export const CSV_DEPLOYMENTS: StructShape = structShape('registry.csvSpec', {
+  Install: structShape('registry.strategy', {
     strategy: text,
-    spec: struct('registry.strategySpec', {
-      Deployments: listOf(struct('registry.dep', { Name: text, Spec: DEPLOYMENT_SPEC })),
+    spec: structShape('registry.strategySpec', {
+      Deployments: listOf(structShape('registry.dep', { Name: text, Spec: DEPLOYMENT_SPEC })),
     }),
   }),
 });

@@ -7,13 +7,22 @@
  * @see https://github.com/operator-framework/operator-controller/blob/main/docs/howto/how-to-protect-olmv1-api-access.md
  */
 
-import { append } from '../go/grouped.ts';
+import { appendToGroup } from '../go/grouped.ts';
 import { tryReadJson } from '../go/json.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { isDnsLabel } from '../names.ts';
 import type { Json } from '../yaml/scalar.ts';
-import { type Fields, type Inspected, list, member, PREFIX, type TypedCsv, text, texts } from './inspect.ts';
+import {
+  type Fields,
+  type Inspected,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
+  PREFIX,
+  type TypedCsv,
+} from './inspect.ts';
 import type { Installed, InstalledObject, PolicyRule } from './install.ts';
 
 export interface InstallationOptions {
@@ -262,9 +271,9 @@ export function watchingOf(
   { namespace, wanted }: { readonly namespace: string; readonly wanted: string | undefined },
 ): Watching {
   const supported = new Set(
-    list(csv?.spec, 'installModes')
+    memberObjects(csv?.spec, 'installModes')
       .filter((mode) => mode['supported'] === true)
-      .map((mode) => text(mode, 'type')),
+      .map((mode) => memberText(mode, 'type')),
   );
   if (wanted !== undefined) {
     const mode = wanted === namespace ? 'OwnNamespace' : 'SingleNamespace';
@@ -301,7 +310,7 @@ export function suggestedNamespace(bundle: Inspected): string | undefined {
 }
 
 function nameIn(object: Fields): string {
-  return text(member(object, 'metadata'), 'name');
+  return memberText(memberObject(object, 'metadata'), 'name');
 }
 
 /** What is not a Namespace has a finding of its own. */
@@ -334,7 +343,7 @@ function objectRules(objects: readonly InstalledObject[]): PolicyRule[] {
   const names = new Map<string, InstalledObject[]>();
   for (const object of objects) {
     const key = `${object.group}/${object.resource}`;
-    append(names, key, object);
+    appendToGroup(names, key, object);
   }
   return [...names]
     .sort(([a], [b]) => compareText(a, b))
@@ -351,14 +360,14 @@ function objectRules(objects: readonly InstalledObject[]): PolicyRule[] {
 /** The rules of the bundle's own roles: Kubernetes allows nobody to create a role with more permissions than their own. */
 function roleRules({ allObjects }: Inspected, kind: 'Role' | 'ClusterRole'): PolicyRule[] {
   const roles = allObjects.filter((object) => object.kind === kind && object.group === RBAC);
-  return uniqueRules(roles.flatMap(({ value }) => list(value, 'rules').map(writtenRule)));
+  return uniqueRules(roles.flatMap(({ value }) => memberObjects(value, 'rules').map(writtenRule)));
 }
 
 const RULE_FIELDS = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs', 'verbs'];
 
 function writtenRule(rule: Fields): PolicyRule {
   return Object.fromEntries(
-    RULE_FIELDS.map((field) => [field, texts(rule, field)] as const).filter(
+    RULE_FIELDS.map((field) => [field, memberTexts(rule, field)] as const).filter(
       ([, values]) => values.length > 0,
     ),
   );
@@ -371,12 +380,12 @@ function bindRules({ allObjects }: Inspected): PolicyRule[] {
   return uniqueRules(
     allObjects
       .filter(({ kind, group }) => group === RBAC && isBinding(kind))
-      .map(({ value }) => member(value, 'roleRef'))
-      .filter((ref) => !own.has(`${text(ref, 'kind')}/${text(ref, 'name')}`))
+      .map(({ value }) => memberObject(value, 'roleRef'))
+      .filter((ref) => !own.has(`${memberText(ref, 'kind')}/${memberText(ref, 'name')}`))
       .map((ref) => ({
         apiGroups: [RBAC],
-        resources: [`${text(ref, 'kind').toLowerCase()}s`],
-        resourceNames: [text(ref, 'name')],
+        resources: [`${memberText(ref, 'kind').toLowerCase()}s`],
+        resourceNames: [memberText(ref, 'name')],
         verbs: ['bind'],
       })),
   );
@@ -472,7 +481,9 @@ const SCOPED: readonly PolicyRule[] = [
  */
 function scopedAccount(bundle: Inspected, { spec }: TypedCsv, account: Required<Named>): Json[] {
   const rulesIn = (section: string): PolicyRule[] =>
-    list(spec, 'install', 'spec', section).flatMap((each) => list(each, 'rules').map(writtenRule));
+    memberObjects(spec, 'install', 'spec', section).flatMap((each) =>
+      memberObjects(each, 'rules').map(writtenRule),
+    );
   const ofCluster = [...rulesIn('clusterPermissions'), ...roleRules(bundle, 'ClusterRole')];
   const forCluster =
     ofCluster.length === 0
@@ -491,6 +502,6 @@ function scopedAccount(bundle: Inspected, { spec }: TypedCsv, account: Required<
 }
 
 function defaultChannel({ annotations, channels }: Inspected): string {
-  const byDefault = annotations ? text(annotations.values, `${PREFIX}channel.default.v1`) : '';
+  const byDefault = annotations ? memberText(annotations.values, `${PREFIX}channel.default.v1`) : '';
   return channels.includes(byDefault) ? byDefault : (channels[0] ?? '');
 }

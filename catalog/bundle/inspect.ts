@@ -5,7 +5,7 @@
 import { type Cel, loadCel } from '../fbc/cel.ts';
 import type { SourceDocument } from '../fbc/document.ts';
 import type { Location } from '../finding.ts';
-import { folded } from '../go/kubernetes-readers.ts';
+import { withFoldedKeys } from '../go/kubernetes-readers.ts';
 import { CRD_V1, CRD_V1BETA1, JSON_SCHEMA } from '../go/kubernetes-types.ts';
 import {
   fieldName,
@@ -16,7 +16,7 @@ import {
   type Path,
   type Shape,
   type StructShape,
-  struct,
+  structShape,
   text as textShape,
 } from '../go/shape.ts';
 import type { CatalogSource } from '../source.ts';
@@ -149,7 +149,7 @@ export async function inspectedFiles(files: BundleFiles, options: InspectOptions
 
 export const PREFIX = 'operators.operatorframework.io.bundle.';
 
-const ANNOTATIONS = struct('bundle.AnnotationMetadata', { annotations: mapOf(textShape) });
+const ANNOTATIONS = structShape('bundle.AnnotationMetadata', { annotations: mapOf(textShape) });
 
 /** The files of `metadata/` with annotations, by name. */
 export function annotationsFiles(files: BundleFiles): AnnotationsFile[] {
@@ -209,8 +209,8 @@ function typedCsv(object: BundleObject): TypedCsv {
   };
 }
 
-const FOLDED_V1 = folded(CRD_V1, JSON_SCHEMA);
-const FOLDED_V1BETA1 = folded(CRD_V1BETA1, JSON_SCHEMA);
+const FOLDED_V1 = withFoldedKeys(CRD_V1, JSON_SCHEMA);
+const FOLDED_V1BETA1 = withFoldedKeys(CRD_V1BETA1, JSON_SCHEMA);
 
 /** A CRD as operator-framework/api and opm's validation decode it: keys count in any case. */
 export function crdShape({ version }: Pick<BundleObject, 'version'>): StructShape {
@@ -223,7 +223,7 @@ function inspectedCrd(object: BundleObject): InspectedCrd {
   const written = isObject(read) ? read : {};
   const value = foldedKeys(written, crdShape(object));
   if (!isObject(value)) return { ...object, written, ...found };
-  const name = object.name === '' ? text(member(value, 'metadata'), 'name') : object.name;
+  const name = object.name === '' ? memberText(memberObject(value, 'metadata'), 'name') : object.name;
   return { ...object, value, name, written, ...found };
 }
 
@@ -313,33 +313,33 @@ function mapValues(object: Fields, change: (value: unknown, key: string) => unkn
 }
 
 /** A member that is an object; empty when it is none. */
-export function member(value: unknown, ...path: readonly string[]): Fields {
+export function memberObject(value: unknown, ...path: readonly string[]): Fields {
   let at: unknown = value;
   for (const key of path) at = isObject(at) ? at[key] : undefined;
   return isObject(at) ? at : {};
 }
 
 /** A member that is a list of objects; empty when it is none. */
-export function list(value: unknown, ...path: readonly string[]): readonly Fields[] {
+export function memberObjects(value: unknown, ...path: readonly string[]): readonly Fields[] {
   const last = path.at(-1);
-  const found = last === undefined ? value : member(value, ...path.slice(0, -1))[last];
+  const found = last === undefined ? value : memberObject(value, ...path.slice(0, -1))[last];
   return Array.isArray(found) ? found.map((item) => (isObject(item) ? item : {})) : [];
 }
 
 /** A member that is text; empty when it is none. */
-export function text(value: Fields, key: string): string {
+export function memberText(value: Fields, key: string): string {
   return textOf(value[key]);
 }
 
 /** A member that is a list of texts. */
-export function texts(value: Fields, key: string): readonly string[] {
+export function memberTexts(value: Fields, key: string): readonly string[] {
   const found = value[key];
   return Array.isArray(found) ? found.map(textOf) : [];
 }
 
 /** The deployments that a ClusterServiceVersion installs, with their places. */
 export function deploymentsOf({ spec }: TypedCsv): { readonly value: Fields; readonly path: Path }[] {
-  return list(spec, 'install', 'spec', 'deployments').map((value, i) => ({
+  return memberObjects(spec, 'install', 'spec', 'deployments').map((value, i) => ({
     value,
     path: ['spec', 'install', 'spec', 'deployments', i],
   }));

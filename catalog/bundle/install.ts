@@ -5,7 +5,15 @@
  */
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compareText } from '../go/text.ts';
-import { deploymentsOf, type Fields, type Inspected, list, type TypedCsv, text, texts } from './inspect.ts';
+import {
+  deploymentsOf,
+  type Fields,
+  type Inspected,
+  memberObjects,
+  memberText,
+  memberTexts,
+  type TypedCsv,
+} from './inspect.ts';
 
 /** An object on the cluster, as permissions name it. */
 export interface InstalledObject {
@@ -94,7 +102,7 @@ export function installedObjects(bundle: Inspected, options: InstallOptions): In
     ...bundle.allObjects.flatMap((object) =>
       object.kind === 'ClusterServiceVersion' ? [] : made(object.kind, object.name),
     ),
-    ...deploymentsOf(csv).flatMap(({ value }) => made('Deployment', text(value, 'name'))),
+    ...deploymentsOf(csv).flatMap(({ value }) => made('Deployment', memberText(value, 'name'))),
     ...[...accounts].flatMap((name) => made('ServiceAccount', name)),
     ...permissions.flatMap((permission) => roleObjects(csv.name, permission, options)),
     ...webhookObjects(csv, options),
@@ -117,8 +125,8 @@ interface Permission {
 function permissionsOf({ spec }: TypedCsv): Permission[] {
   const sees: PolicyRule = { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['namespaces'] };
   const read = (section: string, added: readonly PolicyRule[]): Permission[] =>
-    list(spec, 'install', 'spec', section).map((permission) => {
-      const written = text(permission, 'serviceAccountName');
+    memberObjects(spec, 'install', 'spec', section).map((permission) => {
+      const written = memberText(permission, 'serviceAccountName');
       return { account: written || 'default', written, rules: [...rulesOf(permission), ...added] };
     });
   return [...read('clusterPermissions', []), ...read('permissions', [sees])];
@@ -127,9 +135,9 @@ function permissionsOf({ spec }: TypedCsv): Permission[] {
 const RULE_FIELDS = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'];
 
 function rulesOf(permission: Fields): PolicyRule[] {
-  return list(permission, 'rules').map((rule) =>
+  return memberObjects(permission, 'rules').map((rule) =>
     Object.fromEntries(
-      RULE_FIELDS.map((field) => [field, texts(rule, field)] as const).filter(
+      RULE_FIELDS.map((field) => [field, memberTexts(rule, field)] as const).filter(
         // Go writes `verbs` even if it is empty, and leaves out the other fields.
         ([field, values]) => field === 'verbs' || values.length > 0,
       ),
@@ -162,16 +170,16 @@ function joinedName(base: string, suffix: string): string {
  * configurations.
  */
 function webhookObjects(csv: TypedCsv, { certificates }: InstallOptions): InstalledObject[] {
-  const webhooks = list(csv.spec, 'webhookdefinitions');
-  const deployments = new Set(webhooks.map((webhook) => text(webhook, 'deploymentName')));
+  const webhooks = memberObjects(csv.spec, 'webhookdefinitions');
+  const deployments = new Set(webhooks.map((webhook) => memberText(webhook, 'deploymentName')));
   const served = deploymentsOf(csv).flatMap(({ value }) => {
-    const name = text(value, 'name');
+    const name = memberText(value, 'name');
     return deployments.has(name) ? serviceObjects(name, certificates) : [];
   });
   const configurations = webhooks.flatMap((webhook) => {
     // OLM v1 uses generateName as the name, without the dash before a random ending.
-    const name = text(webhook, 'generateName').replace(/-$/, '');
-    const [, which] = /^(Validating|Mutating)AdmissionWebhook$/.exec(text(webhook, 'type')) ?? [];
+    const name = memberText(webhook, 'generateName').replace(/-$/, '');
+    const [, which] = /^(Validating|Mutating)AdmissionWebhook$/.exec(memberText(webhook, 'type')) ?? [];
     return which === undefined ? [] : made(`${which}WebhookConfiguration`, name);
   });
   return [...served, ...configurations];

@@ -7,7 +7,7 @@
 import type { Location } from '../finding.ts';
 import { isObject } from '../go/shape.ts';
 import type { CatalogSource, SourceFile } from '../source.ts';
-import { type Fields, member, text } from './inspect.ts';
+import { type Fields, memberObject, memberText } from './inspect.ts';
 import { readManifestFile } from './manifest.ts';
 
 /** One document of YAML, or why the file is none. */
@@ -108,7 +108,7 @@ async function readBundle(files: Files, root: string, folder: string): Promise<O
   const metadata = `${folder}/metadata/annotations`;
   const annotationsFile = await readFirst(files, root, [`${metadata}.yaml`, `${metadata}.yml`]);
   const csvFile = await readFirst(files, root, csvPaths(files, folder));
-  const annotations = member(annotationsFile?.value, 'annotations');
+  const annotations = memberObject(annotationsFile?.value, 'annotations');
   const csv = isObject(csvFile?.value) ? csvFile.value : {};
   const channels = scalarText(annotations[CHANNELS]);
   const written = annotations[DEFAULT_CHANNEL];
@@ -118,7 +118,7 @@ async function readBundle(files: Files, root: string, folder: string): Promise<O
     annotations,
     csvFile,
     csv,
-    name: nameOf(text(member(csv, 'metadata'), 'name')),
+    name: nameOf(memberText(memberObject(csv, 'metadata'), 'name')),
     channels: CHANNELS in annotations ? [...new Set(channels.split(',').map((one) => one.trim()))] : [],
     defaultChannel: DEFAULT_CHANNEL in annotations ? scalarText(written).trim() : undefined,
     releaseConfig: await readFirst(files, root, [`${folder}/release-config.yaml`]),

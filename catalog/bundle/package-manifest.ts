@@ -5,7 +5,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/v1.47.0/pkg/sqlite/directory.go
  */
 import type { Finding, Location, Severity } from '../finding.ts';
-import { fitStruct, isObject, listOf, struct, text } from '../go/shape.ts';
+import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
 import { type CatalogSource, compareWalk } from '../source.ts';
 import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';
@@ -71,8 +71,8 @@ export async function readPackageFolder(source: CatalogSource): Promise<PackageF
 /** @param rule the rule's name without its kind */
 export type Report = (rule: string, message: string, location: Location, severity?: Severity) => void;
 
-const CHANNEL = struct('registry.PackageChannel', { name: text, currentCSV: text });
-const MANIFEST = struct('registry.PackageManifest', {
+const CHANNEL = structShape('registry.PackageChannel', { name: text, currentCSV: text });
+const MANIFEST = structShape('registry.PackageManifest', {
   packageName: text,
   channels: listOf(CHANNEL),
   defaultChannel: text,
@@ -244,7 +244,7 @@ function folderOf(file: ManifestFile): string {
   return file.path.split('/').slice(0, -1).join('/');
 }
 
-const GRAPH = struct('registry.csvSpec', { replaces: text, skips: listOf(text) });
+const GRAPH = structShape('registry.csvSpec', { replaces: text, skips: listOf(text) });
 
 /**
  * The version that one ClusterServiceVersion of a package manifest directory describes, with the objects in its folder.

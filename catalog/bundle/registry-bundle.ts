@@ -18,7 +18,7 @@ import {
   listOf,
   type Path,
   type StructShape,
-  struct,
+  structShape,
   text,
 } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
@@ -194,8 +194,8 @@ function objectOf(first: { value: unknown; document: SourceDocument }): BundleOb
 }
 
 const PREFIX = 'operators.operatorframework.io.bundle.';
-const ANNOTATIONS = struct('registry.AnnotationsFile', {
-  annotations: struct('registry.Annotations', {
+const ANNOTATIONS = structShape('registry.AnnotationsFile', {
+  annotations: structShape('registry.Annotations', {
     [`${PREFIX}package.v1`]: text,
     [`${PREFIX}channels.v1`]: text,
     [`${PREFIX}channel.default.v1`]: text,
@@ -277,7 +277,7 @@ function firstFilled(files: readonly ManifestFile[], key: 'dependencies' | 'prop
   return [];
 }
 
-const PROPERTIES = listOf(struct('registry.Property', { type: text, value: any }));
+const PROPERTIES = listOf(structShape('registry.Property', { type: text, value: any }));
 
 /** The entries of a list of properties; undefined when the file does not hold such a list. */
 export function propertiesIn(
@@ -286,7 +286,7 @@ export function propertiesIn(
 ): WrittenProperty[] | undefined {
   const first = firstValue(file);
   if (!first || !isObject(first.value)) return undefined;
-  const shape = struct('registry.PropertiesFile', { [key]: PROPERTIES });
+  const shape = structShape('registry.PropertiesFile', { [key]: PROPERTIES });
   const fields = readInto(shape, first);
   // Go reads the members in byte order; the last one counts.
   const [name, list] = Object.entries(isObject(fields) ? fields : {})

@@ -6,7 +6,7 @@
 import type { Bundle, RelatedImage } from '../fbc/model.ts';
 import type { Finding } from '../finding.ts';
 import { RawJson } from '../go/json-text.ts';
-import { isObject, listOf, struct, text } from '../go/shape.ts';
+import { isObject, listOf, structShape, text } from '../go/shape.ts';
 import { parseJson } from '../json.ts';
 import { tryParseVersion } from '../version/version.ts';
 import { csvMetadataJson } from './csv-metadata.ts';
@@ -75,8 +75,8 @@ function migrated(properties: readonly RenderedProperty[], { csv }: RegistryBund
 //
 // @see https://github.com/operator-framework/operator-registry/blob/master/alpha/action/render.go
 
-const RELATED = struct('registry.csvSpec', {
-  relatedImages: listOf(struct('declcfg.RelatedImage', { name: text, image: text })),
+const RELATED = structShape('registry.csvSpec', {
+  relatedImages: listOf(structShape('declcfg.RelatedImage', { name: text, image: text })),
 });
 
 /**

@@ -61,7 +61,7 @@ function keysOf<T extends object>(object: T): (keyof T)[] {
 /** Whether a suite has a rule by itself; what no suite has is in `default`, which is part of every suite. */
 export function isInSuite(id: string, suite: Suite): boolean {
   if (suite === 'all') return true;
-  const special = keysOf(SUITES).filter((name) => matches(SUITES[name], id));
+  const special = keysOf(SUITES).filter((name) => matchesPattern(SUITES[name], id));
   return special.length === 0 || special.some((name) => name === suite);
 }
 
@@ -81,7 +81,7 @@ export function countsInChecks(id: string): boolean {
 }
 
 /** Whether one of the patterns is the id, or its kind as `KIND/*`. */
-export function matches(patterns: readonly string[], id: string): boolean {
+export function matchesPattern(patterns: readonly string[], id: string): boolean {
   return patterns.includes(id) || patterns.includes(`${id.split('/')[0]}/*`);
 }
 
@@ -185,7 +185,7 @@ const TOOLS: Readonly<Record<View, Tool>> = {
 
 /** Whether a tool sees the defects of a rule. */
 export function seesRule(view: View, id: string): boolean {
-  return !matches(TOOLS[view].blind, id);
+  return !matchesPattern(TOOLS[view].blind, id);
 }
 
 /** Of findings those that a tool has too. */

@@ -93,7 +93,7 @@ function compareDescription(a: unknown, b: unknown, options: CompareOptions): st
 }
 
 /** The members of the first list that the second lacks, as sorted texts. */
-export function missing(from: unknown, others: unknown): string[] {
+export function membersNotIn(from: unknown, others: unknown): string[] {
   const known = new Set(texts(others));
   return [...new Set(texts(from))].filter((text) => !known.has(text)).sort(compareText);
 }
@@ -103,11 +103,11 @@ function texts(value: unknown): string[] {
 }
 
 function compareEnum(a: unknown, b: unknown, options: CompareOptions): string | undefined {
-  const added = missing(b, a);
+  const added = membersNotIn(b, a);
   if (a === undefined && added.length > 0) {
     return `enum constraint added when there was none previously : [${added.join(' ')}]`;
   }
-  const removed = missing(a, b);
+  const removed = membersNotIn(a, b);
   if (removed.length > 0) return `allowed enum values removed : [${removed.join(' ')}]`;
   return added.length > 0 && !options.enumMayGrow
     ? `allowed enum values added : [${added.join(' ')}]`
@@ -136,8 +136,8 @@ function compareNullable(a: unknown, b: unknown): string | undefined {
 
 function compareOneOf(before: unknown, after: unknown): string | undefined {
   const [a, b] = [alternatives(before), alternatives(after)];
-  const added = missing(b, a);
-  const removed = missing(a, b);
+  const added = membersNotIn(b, a);
+  const removed = membersNotIn(a, b);
   if (a.length === 0 && added.length > 0) {
     return `oneOf constraint added when there was none previously: [${added.join(' ')}]`;
   }
@@ -164,7 +164,7 @@ function comparePattern(a: unknown, b: unknown): string | undefined {
 }
 
 function compareRequired(a: unknown, b: unknown): string | undefined {
-  const added = missing(b, a).map((text) => String(parseJson(text)));
+  const added = membersNotIn(b, a).map((text) => String(parseJson(text)));
   return added.length > 0 ? `new required fields: [${added.join(' ')}]` : undefined;
 }
 

@@ -4,7 +4,7 @@
  * Makes a function that gives equal JSON values back as one. It takes its value over: what was seen before
  * stands in the place of its equal.
  */
-export function interner(): <T>(value: T) => T {
+export function valueInterner(): <T>(value: T) => T {
   const known = new Map<string, object>();
   const ids = new Map<object, number>();
   // Descriptions are long: a number for each keeps the keys short.

@@ -7,9 +7,9 @@
  */
 import { compareText } from '../go/text.ts';
 import { parseJson } from '../json.ts';
-import { missing, numberText, quote, rawJson } from './compare.ts';
+import { membersNotIn, numberText, quote, rawJson } from './compare.ts';
 import { type Crd, type CrdVersion, servedPairs } from './crd.ts';
-import { flatten, LEGACY, ownKeywords, sameJson, sameKeyword } from './schema.ts';
+import { flattenSchema, LEGACY, ownKeywords, sameJson, sameKeyword } from './schema.ts';
 
 export type LegacyRelease = 'v1.3' | 'v0.17';
 
@@ -64,8 +64,8 @@ function storedMessages(before: Crd, after: Crd): string[] {
 }
 
 function removedMessages(name: string, older: CrdVersion, newer: CrdVersion): string[] {
-  const left = flatten(newer.schema, LEGACY);
-  return [...flatten(older.schema, LEGACY).keys()]
+  const left = flattenSchema(newer.schema, LEGACY);
+  return [...flattenSchema(older.schema, LEGACY).keys()]
     .filter((field) => !left.has(field))
     .map((field) => `crd/${name} version/${newer.name} field/${field} may not be removed`)
     .sort(compareText);
@@ -122,11 +122,13 @@ function fieldChanges(
   newer: CrdVersion,
   release: LegacyRelease,
 ): FieldChange[] | undefined {
-  const left = flatten(newer.schema, LEGACY);
+  const left = flattenSchema(newer.schema, LEGACY);
   // The checks with kapp leave the items where they are, so a change of them shows twice.
   const below = release === 'v1.3' ? ['properties', 'items'] : ['properties'];
   const changes: FieldChange[] = [];
-  for (const [field, node] of [...flatten(older.schema, LEGACY)].sort(([a], [b]) => compareText(a, b))) {
+  for (const [field, node] of [...flattenSchema(older.schema, LEGACY)].sort(([a], [b]) =>
+    compareText(a, b),
+  )) {
     const other = left.get(field);
     if (!other) return undefined;
     const a = ownKeywords(node.schema, below);
@@ -179,8 +181,8 @@ function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string 
 
 /** What the old validator says about `enum`: adding it, or removing values, is unsafe. */
 function compareEnum(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
-  const added = missing(b, a);
-  const removed = missing(a, b);
+  const added = membersNotIn(b, a);
+  const removed = membersNotIn(a, b);
   if (a === undefined && added.length > 0) {
     return release === 'v1.3'
       ? `enum constraints [${added.join(' ')}] added when there were no restrictions previously`
@@ -193,7 +195,7 @@ function compareEnum(a: unknown, b: unknown, release: LegacyRelease): string | u
 }
 
 function compareRequired(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
-  const added = missing(b, a).map((text) => String(parseJson(text)));
+  const added = membersNotIn(b, a).map((text) => String(parseJson(text)));
   if (added.length === 0) return undefined;
   if (release === 'v1.3') return `new required fields [${added.join(' ')}] added`;
   return a === undefined ? OMITTED : `new required fields added: [${added.join(' ')}]`;

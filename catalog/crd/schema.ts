@@ -53,7 +53,7 @@ export const LEGACY: Dialect = {
 };
 
 /** Every node of a schema by its key; none of a version without a schema. */
-export function flatten(schema: unknown, dialect: Dialect): ReadonlyMap<string, SchemaNode> {
+export function flattenSchema(schema: unknown, dialect: Dialect): ReadonlyMap<string, SchemaNode> {
   const nodes = new Map<string, SchemaNode>();
   const visit = (value: unknown, path: readonly string[], text: string): void => {
     if (!isObject(value)) return;

@@ -7,7 +7,7 @@
  */
 
 import type { Bundle } from '../fbc/model.ts';
-import { append } from '../go/grouped.ts';
+import { appendToGroup } from '../go/grouped.ts';
 import type { Crd } from './crd.ts';
 
 /** An upgrade that clusters make. */
@@ -39,7 +39,7 @@ export function inheritedVersions(
   const known = new Map<Bundle, Map<string, Inherited[]>>();
   const onward = new Map<Bundle, Bundle[]>();
   for (const { from, to } of steps) {
-    append(onward, from, to);
+    appendToGroup(onward, from, to);
   }
   // All upgrade paths grow by one upgrade at a time, so the shortest comes first.
   let paths: Carried[] = [...onward.keys()].flatMap((from) =>
@@ -91,6 +91,6 @@ function keep(
   const longer = { crd, version, path: [...path, to] };
   const ofBundle = known.get(to) ?? new Map<string, Inherited[]>();
   known.set(to, ofBundle);
-  append(ofBundle, crd, longer);
+  appendToGroup(ofBundle, crd, longer);
   return longer;
 }

@@ -5,7 +5,7 @@ import { type PackageEdit, packageAfter } from '../olm/advisory/package-edit.ts'
 import type { Json } from '../yaml/scalar.ts';
 import { type FileFormat, type FileText, type PieceText, pieceOf } from './file.ts';
 import { documentText, type ItemChange, withItems } from './list.ts';
-import { deprecate, packageOf, type Written } from './package.ts';
+import { addDeprecation, packageOf, type Written } from './package.ts';
 
 /**
  * Makes the edit of a package.
@@ -18,7 +18,7 @@ export function applyEdit(files: readonly FileText[], ofPackage: Package, edit: 
   let after = files.map((file) => withPieces(file, name, isRemoved ? () => undefined : changeOf(file, edit)));
   for (const [bundle, message] of isRemoved ? [] : edit.deprecations) {
     const changed = new Map(
-      deprecate(after, name, { schema: 'olm.bundle', name: bundle, message }).map((file) => [
+      addDeprecation(after, name, { schema: 'olm.bundle', name: bundle, message }).map((file) => [
         file.path,
         file,
       ]),

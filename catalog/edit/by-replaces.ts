@@ -6,7 +6,7 @@
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/load.go
  */
 
-import { append } from '../go/grouped.ts';
+import { appendToGroup } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
 import { quoted } from '../names.ts';
 import { compareVersions, tryParseVersion, type Version } from '../version/version.ts';
@@ -29,7 +29,7 @@ export function addedByReplaces(
     [...graph.lanes].map(([channel, lane]) => [channel, lane.map(({ name }) => name)] as const),
   );
   for (const { blob, channels } of bundles) {
-    for (const channel of new Set(channels)) append(members, channel, blob.name);
+    for (const channel of new Set(channels)) appendToGroup(members, channel, blob.name);
   }
   const touched = new Set(bundles.flatMap(({ channels }) => channels));
   const lanes = new Map<string, readonly Edges[]>();

@@ -41,7 +41,7 @@ export function pieceOf(text: string): PieceText {
 }
 
 /** The file's text; the empty text when no piece holds a document. */
-export function joined({ pieces }: FileText): string {
+export function joinedText({ pieces }: FileText): string {
   return pieces.some(({ blob }) => blob) ? pieces.map(({ text }) => text).join('') : '';
 }
 

@@ -61,7 +61,7 @@ export function addBundle(
  * @returns the files that changed
  * @throws EditError when the catalog lacks the package
  */
-export function deprecate(
+export function addDeprecation(
   files: readonly FileText[],
   pkg: string,
   entry: Pick<DeprecationEntry, 'schema' | 'name' | 'message'>,

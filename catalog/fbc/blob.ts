@@ -13,7 +13,7 @@ import {
   listOf,
   type Path,
   type StructShape,
-  struct,
+  structShape,
   text,
 } from '../go/shape.ts';
 import { goTrimmed } from '../go/text.ts';
@@ -43,36 +43,36 @@ export type Decoded =
   | { readonly kind: 'deprecations'; readonly blob: Deprecations }
   | { readonly kind: 'other'; readonly blob: Blob };
 
-const PROPERTIES = listOf(struct('property.Property', { type: text, value: any }));
+const PROPERTIES = listOf(structShape('property.Property', { type: text, value: any }));
 const META = { schema: text, name: text, package: text };
 
-const PACKAGE = struct('declcfg.Package', {
+const PACKAGE = structShape('declcfg.Package', {
   schema: text,
   name: text,
   defaultChannel: text,
-  icon: struct('declcfg.Icon', { base64data: bytes, mediatype: text }),
+  icon: structShape('declcfg.Icon', { base64data: bytes, mediatype: text }),
   description: text,
   properties: PROPERTIES,
 });
-const CHANNEL = struct('declcfg.Channel', {
+const CHANNEL = structShape('declcfg.Channel', {
   ...META,
   entries: listOf(
-    struct('declcfg.ChannelEntry', { name: text, replaces: text, skips: listOf(text), skipRange: text }),
+    structShape('declcfg.ChannelEntry', { name: text, replaces: text, skips: listOf(text), skipRange: text }),
   ),
   properties: PROPERTIES,
 });
-const BUNDLE = struct('declcfg.Bundle', {
+const BUNDLE = structShape('declcfg.Bundle', {
   ...META,
   image: text,
   properties: PROPERTIES,
-  relatedImages: listOf(struct('declcfg.RelatedImage', { name: text, image: text })),
+  relatedImages: listOf(structShape('declcfg.RelatedImage', { name: text, image: text })),
 });
-const DEPRECATIONS = struct('declcfg.Deprecation', {
+const DEPRECATIONS = structShape('declcfg.Deprecation', {
   schema: text,
   package: text,
   entries: listOf(
-    struct('declcfg.DeprecationEntry', {
-      reference: struct('declcfg.PackageScopedReference', { schema: text, name: text }),
+    structShape('declcfg.DeprecationEntry', {
+      reference: structShape('declcfg.PackageScopedReference', { schema: text, name: text }),
       message: text,
     }),
   ),

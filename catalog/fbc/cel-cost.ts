@@ -32,7 +32,7 @@ interface Estimate {
  *
  * @param costOfMatch steps for each character of a call that matches a pattern; undefined for other calls
  */
-export function estimate(rule: ASTNode, costOfMatch: (call: ASTNode) => number | undefined): Estimate {
+export function estimateCost(rule: ASTNode, costOfMatch: (call: ASTNode) => number | undefined): Estimate {
   const of = (node: ASTNode, sizes: Sizes): Estimate => {
     const { op } = node;
     if (op === 'id') return { cost: 1, size: sizes.get(String(node.args)) ?? ELEMENTS };

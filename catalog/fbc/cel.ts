@@ -8,7 +8,7 @@ import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import type { GoRegexp } from '../go/regexp.ts';
 import { type Steps, StepsError } from '../go/steps.ts';
 import { compareVersions, parseTolerant } from '../version/version.ts';
-import { childrenOf, estimate, type Meter, meterRule, newMeter } from './cel-cost.ts';
+import { childrenOf, estimateCost, type Meter, meterRule, newMeter } from './cel-cost.ts';
 import type { Property } from './model.ts';
 
 /** Compiles rules; null is a rule that is not evaluated: it costs too much, the library lacks a part of CEL, or it is too large for it. */
@@ -110,7 +110,7 @@ function compile({ environment, compilePattern, meter }: Engine, rule: string): 
     const program = environment.parse(rule);
     replaceMatches(program.ast);
     refuseExtensions(program.ast);
-    if (estimate(program.ast, matchCostWith(compilePattern)).cost > MAX_COST) return null;
+    if (estimateCost(program.ast, matchCostWith(compilePattern)).cost > MAX_COST) return null;
     const { valid, type, error } = program.check();
     // The library knows `has` of names only, where CEL allows every expression.
     if (!valid && firstLine(error).startsWith('has() invalid argument')) return null;

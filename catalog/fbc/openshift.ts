@@ -91,13 +91,13 @@ export function limitOf(properties: readonly Property[]): Limit {
 }
 
 /** Whether a cluster with such a bundle may go to a version of the platform. */
-export function allows(limit: Limit, platform: Minor): boolean {
+export function limitAllows(limit: Limit, platform: Minor): boolean {
   return limit.kind === 'none' || (limit.kind === 'limit' && compareMinors(limit.max, platform) >= 0);
 }
 
 /** Whether clusters that have a bundle installed are kept from a version of the platform. */
 export function isHeldBack(bundle: Bundle, platform: Minor | undefined): boolean {
-  return platform !== undefined && !allows(limitOfBundle(bundle), platform);
+  return platform !== undefined && !limitAllows(limitOfBundle(bundle), platform);
 }
 
 const limitOfBundle = onceFor(({ properties }: Bundle) => limitOf(properties));

@@ -74,7 +74,7 @@ const SINCE: Readonly<Record<Feature, Minor>> = {
 };
 
 /** Whether clusters of a version accept something; without a version, whether current ones do. */
-export function accepts(feature: Feature, platform: Minor | undefined): boolean {
+export function clustersAccept(feature: Feature, platform: Minor | undefined): boolean {
   return platform === undefined || compareMinors(platform, SINCE[feature]) >= 0;
 }
 
@@ -85,7 +85,7 @@ export function firstWith(feature: Feature): string {
 
 /** The versions of OLM on clusters of a version of OpenShift. */
 export function olmOf(platform: Minor): readonly ('v0' | 'v1')[] {
-  return accepts('olmV1', platform) ? ['v0', 'v1'] : ['v0'];
+  return clustersAccept('olmV1', platform) ? ['v0', 'v1'] : ['v0'];
 }
 
 /** Whether clusters of a version can install operators with OLM v1. */
@@ -95,7 +95,7 @@ export function hasOlmV1(platform: Minor): boolean {
 
 /** Whether catalogs of a version describe bundles by `olm.csv.metadata`; earlier ones use `olm.bundle.object`. */
 export function readsCsvMetadata(platform: Minor): boolean {
-  return accepts('csvMetadata', platform);
+  return clustersAccept('csvMetadata', platform);
 }
 
 /** The Kubernetes of a version of OpenShift, such as 1.33 of 4.20; undefined where the table has none. */

@@ -12,14 +12,14 @@ import {
   listOf,
   mapOf,
   type StructShape,
-  struct,
+  structShape,
   text,
 } from '../go/shape.ts';
 
-const RESOURCE = struct('v1alpha1.APIResourceReference', { name: text, kind: text, version: text });
+const RESOURCE = structShape('v1alpha1.APIResourceReference', { name: text, kind: text, version: text });
 
 function descriptors(name: string): StructShape {
-  return struct(name, {
+  return structShape(name, {
     path: text,
     displayName: text,
     description: text,
@@ -37,14 +37,14 @@ const DESCRIBED = {
   actionDescriptors: listOf(descriptors('v1alpha1.ActionDescriptor')),
 };
 
-const CRD_DESCRIPTION = struct('v1alpha1.CRDDescription', {
+const CRD_DESCRIPTION = structShape('v1alpha1.CRDDescription', {
   name: text,
   version: text,
   kind: text,
   ...DESCRIBED,
 });
 
-const API_SERVICE_DESCRIPTION = struct('v1alpha1.APIServiceDescription', {
+const API_SERVICE_DESCRIPTION = structShape('v1alpha1.APIServiceDescription', {
   name: text,
   group: text,
   version: text,
@@ -54,37 +54,40 @@ const API_SERVICE_DESCRIPTION = struct('v1alpha1.APIServiceDescription', {
   ...DESCRIBED,
 });
 
-export const LINK: StructShape = struct('v1alpha1.AppLink', { name: text, url: text });
-export const INSTALL_MODE: StructShape = struct('v1alpha1.InstallMode', {
+export const LINK: StructShape = structShape('v1alpha1.AppLink', { name: text, url: text });
+export const INSTALL_MODE: StructShape = structShape('v1alpha1.InstallMode', {
   type: { kind: 'string', goName: 'v1alpha1.InstallModeType' },
   supported: bool,
 });
-export const MAINTAINER: StructShape = struct('v1alpha1.Maintainer', { name: text, email: text });
+export const MAINTAINER: StructShape = structShape('v1alpha1.Maintainer', { name: text, email: text });
 const GVK = { group: text, kind: text, version: text };
-export const GROUP_VERSION_KIND: StructShape = struct('v1.GroupVersionKind', GVK);
+export const GROUP_VERSION_KIND: StructShape = structShape('v1.GroupVersionKind', GVK);
 
-export const CRD_DESCRIPTIONS: StructShape = struct('v1alpha1.CustomResourceDefinitions', {
+export const CRD_DESCRIPTIONS: StructShape = structShape('v1alpha1.CustomResourceDefinitions', {
   owned: listOf(CRD_DESCRIPTION),
   required: listOf(CRD_DESCRIPTION),
 });
-export const API_SERVICE_DESCRIPTIONS: StructShape = struct('v1alpha1.APIServiceDefinitions', {
+export const API_SERVICE_DESCRIPTIONS: StructShape = structShape('v1alpha1.APIServiceDefinitions', {
   owned: listOf(API_SERVICE_DESCRIPTION),
   required: listOf(API_SERVICE_DESCRIPTION),
 });
 
-const PACKAGE = struct('property.Package', { packageName: text, version: text, release: text });
+const PACKAGE = structShape('property.Package', { packageName: text, version: text, release: text });
 
 /** The Go type of a property's value, by property type. Other properties may hold any JSON. */
 export const PROPERTY_SHAPES: ReadonlyMap<string, StructShape> = new Map([
   ['olm.package', PACKAGE],
-  ['olm.package.required', struct('property.PackageRequired', { packageName: text, versionRange: text })],
-  ['olm.gvk', struct('property.GVK', GVK)],
-  ['olm.gvk.required', struct('property.GVKRequired', GVK)],
-  ['olm.bundle.object', struct('property.BundleObject', { data: bytes })],
-  ['olm.channel', struct('property.Channel', { channelName: text })],
+  [
+    'olm.package.required',
+    structShape('property.PackageRequired', { packageName: text, versionRange: text }),
+  ],
+  ['olm.gvk', structShape('property.GVK', GVK)],
+  ['olm.gvk.required', structShape('property.GVKRequired', GVK)],
+  ['olm.bundle.object', structShape('property.BundleObject', { data: bytes })],
+  ['olm.channel', structShape('property.Channel', { channelName: text })],
   [
     'olm.csv.metadata',
-    struct('property.CSVMetadata', {
+    structShape('property.CSVMetadata', {
       annotations: mapOf(text),
       apiServiceDefinitions: API_SERVICE_DESCRIPTIONS,
       crdDescriptions: CRD_DESCRIPTIONS,

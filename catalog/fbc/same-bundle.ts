@@ -34,7 +34,7 @@ export function sameValue(a: unknown, b: unknown): boolean {
 }
 
 /** The text of a JSON value with its keys sorted. */
-export function canonical(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) =>
     isObject(item) ? Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)) : item,
   );

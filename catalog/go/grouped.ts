@@ -11,7 +11,7 @@ export function groupedBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<
 }
 
 /** Adds a value to those of a key. */
-export function append<K, T>(to: Map<K, T[]>, key: K, value: T): void {
+export function appendToGroup<K, T>(to: Map<K, T[]>, key: K, value: T): void {
   const values = to.get(key);
   if (values) values.push(value);
   else to.set(key, [value]);

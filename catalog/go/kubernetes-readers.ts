@@ -1,5 +1,5 @@
 /** Types of Kubernetes that read JSON in a way of their own, for kubernetes-types.ts. */
-import { type CheckedShape, listOf, mapOf, type Shape, type StructShape, struct } from './shape.ts';
+import { type CheckedShape, listOf, mapOf, type Shape, type StructShape, structShape } from './shape.ts';
 
 const QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
 
@@ -73,27 +73,27 @@ function schemaOr(goName: string, other: (value: unknown) => boolean): CheckedSh
 }
 
 /** A copy of a shape whose keys count only as they are spelled, at every depth. */
-export function exact(shape: StructShape): StructShape {
+export function withExactKeys(shape: StructShape): StructShape {
   if (shape.exactKeys) return shape;
   const fields = Object.entries(shape.fields).map(([name, field]) => [name, exactIn(field)] as const);
   return { ...shape, fields: Object.fromEntries(fields), exactKeys: true };
 }
 
 function exactIn(shape: Shape): Shape {
-  if (shape.kind === 'struct') return exact(shape);
+  if (shape.kind === 'struct') return withExactKeys(shape);
   if (shape.kind === 'list') return listOf(exactIn(shape.items));
   return shape.kind === 'map' ? mapOf(exactIn(shape.values)) : shape;
 }
 
 /** A copy of a shape whose keys count in any case, as `encoding/json` reads them; the part `but` stays as it is. */
-export function folded(shape: StructShape, but: StructShape): StructShape {
+export function withFoldedKeys(shape: StructShape, but: StructShape): StructShape {
   if (shape === but) return shape;
   const fields = Object.entries(shape.fields).map(([name, field]) => [name, foldedIn(field, but)] as const);
-  return struct(shape.name, Object.fromEntries(fields));
+  return structShape(shape.name, Object.fromEntries(fields));
 }
 
 function foldedIn(shape: Shape, but: StructShape): Shape {
-  if (shape.kind === 'struct') return folded(shape, but);
+  if (shape.kind === 'struct') return withFoldedKeys(shape, but);
   if (shape.kind === 'list') return listOf(foldedIn(shape.items, but));
   return shape.kind === 'map' ? mapOf(foldedIn(shape.values, but)) : shape;
 }

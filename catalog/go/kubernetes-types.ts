@@ -2,13 +2,13 @@
 
 /** Kubernetes' own types as shapes, as far as manifests of bundles are decoded into them. */
 import {
-  exact,
   intOrString,
   quantity,
   schemaOrArray,
   schemaOrBool,
   textOf,
   time,
+  withExactKeys,
 } from './kubernetes-readers.ts';
 import {
   any,
@@ -21,11 +21,11 @@ import {
   mapOf,
   type Shape,
   type StructShape,
-  struct,
+  structShape,
   text,
 } from './shape.ts';
 
-const OWNER_REFERENCE: StructShape = struct('v1.OwnerReference', {
+const OWNER_REFERENCE: StructShape = structShape('v1.OwnerReference', {
   apiVersion: text,
   kind: text,
   name: text,
@@ -34,7 +34,7 @@ const OWNER_REFERENCE: StructShape = struct('v1.OwnerReference', {
   blockOwnerDeletion: bool,
 });
 
-const MANAGED_FIELDS_ENTRY: StructShape = struct('v1.ManagedFieldsEntry', {
+const MANAGED_FIELDS_ENTRY: StructShape = structShape('v1.ManagedFieldsEntry', {
   manager: text,
   operation: textOf('v1.ManagedFieldsOperationType'),
   apiVersion: text,
@@ -45,7 +45,7 @@ const MANAGED_FIELDS_ENTRY: StructShape = struct('v1.ManagedFieldsEntry', {
 });
 
 /** `k8s.io/apimachinery/pkg/apis/meta/v1.ObjectMeta` */
-export const OBJECT_META: StructShape = struct('v1.ObjectMeta', {
+export const OBJECT_META: StructShape = structShape('v1.ObjectMeta', {
   name: text,
   generateName: text,
   namespace: text,
@@ -64,7 +64,7 @@ export const OBJECT_META: StructShape = struct('v1.ObjectMeta', {
 });
 
 /** `k8s.io/api/rbac/v1.PolicyRule` */
-export const POLICY_RULE: StructShape = struct('v1.PolicyRule', {
+export const POLICY_RULE: StructShape = structShape('v1.PolicyRule', {
   verbs: listOf(text),
   apiGroups: listOf(text),
   resources: listOf(text),
@@ -72,66 +72,66 @@ export const POLICY_RULE: StructShape = struct('v1.PolicyRule', {
   nonResourceURLs: listOf(text),
 });
 
-const LABEL_SELECTOR_REQUIREMENT: StructShape = struct('v1.LabelSelectorRequirement', {
+const LABEL_SELECTOR_REQUIREMENT: StructShape = structShape('v1.LabelSelectorRequirement', {
   key: text,
   operator: textOf('v1.LabelSelectorOperator'),
   values: listOf(text),
 });
 
 /** `k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelector` */
-export const LABEL_SELECTOR: StructShape = struct('v1.LabelSelector', {
+export const LABEL_SELECTOR: StructShape = structShape('v1.LabelSelector', {
   matchLabels: mapOf(text),
   matchExpressions: listOf(LABEL_SELECTOR_REQUIREMENT),
 });
 
-const HOST_PATH_VOLUME_SOURCE: StructShape = struct('v1.HostPathVolumeSource', {
+const HOST_PATH_VOLUME_SOURCE: StructShape = structShape('v1.HostPathVolumeSource', {
   path: text,
   type: textOf('v1.HostPathType'),
 });
 
-const EMPTY_DIR_VOLUME_SOURCE: StructShape = struct('v1.EmptyDirVolumeSource', {
+const EMPTY_DIR_VOLUME_SOURCE: StructShape = structShape('v1.EmptyDirVolumeSource', {
   medium: textOf('v1.StorageMedium'),
   sizeLimit: quantity,
 });
 
-const GCEPERSISTENT_DISK_VOLUME_SOURCE: StructShape = struct('v1.GCEPersistentDiskVolumeSource', {
+const GCEPERSISTENT_DISK_VOLUME_SOURCE: StructShape = structShape('v1.GCEPersistentDiskVolumeSource', {
   pdName: text,
   fsType: text,
   partition: int32,
   readOnly: bool,
 });
 
-const AWSELASTIC_BLOCK_STORE_VOLUME_SOURCE: StructShape = struct('v1.AWSElasticBlockStoreVolumeSource', {
+const AWSELASTIC_BLOCK_STORE_VOLUME_SOURCE: StructShape = structShape('v1.AWSElasticBlockStoreVolumeSource', {
   volumeID: text,
   fsType: text,
   partition: int32,
   readOnly: bool,
 });
 
-const GIT_REPO_VOLUME_SOURCE: StructShape = struct('v1.GitRepoVolumeSource', {
+const GIT_REPO_VOLUME_SOURCE: StructShape = structShape('v1.GitRepoVolumeSource', {
   repository: text,
   revision: text,
   directory: text,
 });
 
-const KEY_TO_PATH: StructShape = struct('v1.KeyToPath', { key: text, path: text, mode: int32 });
+const KEY_TO_PATH: StructShape = structShape('v1.KeyToPath', { key: text, path: text, mode: int32 });
 
-const SECRET_VOLUME_SOURCE: StructShape = struct('v1.SecretVolumeSource', {
+const SECRET_VOLUME_SOURCE: StructShape = structShape('v1.SecretVolumeSource', {
   secretName: text,
   items: listOf(KEY_TO_PATH),
   defaultMode: int32,
   optional: bool,
 });
 
-const NFSVOLUME_SOURCE: StructShape = struct('v1.NFSVolumeSource', {
+const NFSVOLUME_SOURCE: StructShape = structShape('v1.NFSVolumeSource', {
   server: text,
   path: text,
   readOnly: bool,
 });
 
-const LOCAL_OBJECT_REFERENCE: StructShape = struct('v1.LocalObjectReference', { name: text });
+const LOCAL_OBJECT_REFERENCE: StructShape = structShape('v1.LocalObjectReference', { name: text });
 
-const ISCSIVOLUME_SOURCE: StructShape = struct('v1.ISCSIVolumeSource', {
+const ISCSIVOLUME_SOURCE: StructShape = structShape('v1.ISCSIVolumeSource', {
   targetPortal: text,
   iqn: text,
   lun: int32,
@@ -145,18 +145,21 @@ const ISCSIVOLUME_SOURCE: StructShape = struct('v1.ISCSIVolumeSource', {
   initiatorName: text,
 });
 
-const GLUSTERFS_VOLUME_SOURCE: StructShape = struct('v1.GlusterfsVolumeSource', {
+const GLUSTERFS_VOLUME_SOURCE: StructShape = structShape('v1.GlusterfsVolumeSource', {
   endpoints: text,
   path: text,
   readOnly: bool,
 });
 
-const PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE: StructShape = struct('v1.PersistentVolumeClaimVolumeSource', {
-  claimName: text,
-  readOnly: bool,
-});
+const PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE: StructShape = structShape(
+  'v1.PersistentVolumeClaimVolumeSource',
+  {
+    claimName: text,
+    readOnly: bool,
+  },
+);
 
-const RBDVOLUME_SOURCE: StructShape = struct('v1.RBDVolumeSource', {
+const RBDVOLUME_SOURCE: StructShape = structShape('v1.RBDVolumeSource', {
   monitors: listOf(text),
   image: text,
   fsType: text,
@@ -167,7 +170,7 @@ const RBDVOLUME_SOURCE: StructShape = struct('v1.RBDVolumeSource', {
   readOnly: bool,
 });
 
-const FLEX_VOLUME_SOURCE: StructShape = struct('v1.FlexVolumeSource', {
+const FLEX_VOLUME_SOURCE: StructShape = structShape('v1.FlexVolumeSource', {
   driver: text,
   fsType: text,
   secretRef: LOCAL_OBJECT_REFERENCE,
@@ -175,14 +178,14 @@ const FLEX_VOLUME_SOURCE: StructShape = struct('v1.FlexVolumeSource', {
   options: mapOf(text),
 });
 
-const CINDER_VOLUME_SOURCE: StructShape = struct('v1.CinderVolumeSource', {
+const CINDER_VOLUME_SOURCE: StructShape = structShape('v1.CinderVolumeSource', {
   volumeID: text,
   fsType: text,
   readOnly: bool,
   secretRef: LOCAL_OBJECT_REFERENCE,
 });
 
-const CEPH_FSVOLUME_SOURCE: StructShape = struct('v1.CephFSVolumeSource', {
+const CEPH_FSVOLUME_SOURCE: StructShape = structShape('v1.CephFSVolumeSource', {
   monitors: listOf(text),
   path: text,
   user: text,
@@ -191,35 +194,35 @@ const CEPH_FSVOLUME_SOURCE: StructShape = struct('v1.CephFSVolumeSource', {
   readOnly: bool,
 });
 
-const FLOCKER_VOLUME_SOURCE: StructShape = struct('v1.FlockerVolumeSource', {
+const FLOCKER_VOLUME_SOURCE: StructShape = structShape('v1.FlockerVolumeSource', {
   datasetName: text,
   datasetUUID: text,
 });
 
-const OBJECT_FIELD_SELECTOR: StructShape = struct('v1.ObjectFieldSelector', {
+const OBJECT_FIELD_SELECTOR: StructShape = structShape('v1.ObjectFieldSelector', {
   apiVersion: text,
   fieldPath: text,
 });
 
-const RESOURCE_FIELD_SELECTOR: StructShape = struct('v1.ResourceFieldSelector', {
+const RESOURCE_FIELD_SELECTOR: StructShape = structShape('v1.ResourceFieldSelector', {
   containerName: text,
   resource: text,
   divisor: quantity,
 });
 
-const DOWNWARD_APIVOLUME_FILE: StructShape = struct('v1.DownwardAPIVolumeFile', {
+const DOWNWARD_APIVOLUME_FILE: StructShape = structShape('v1.DownwardAPIVolumeFile', {
   path: text,
   fieldRef: OBJECT_FIELD_SELECTOR,
   resourceFieldRef: RESOURCE_FIELD_SELECTOR,
   mode: int32,
 });
 
-const DOWNWARD_APIVOLUME_SOURCE: StructShape = struct('v1.DownwardAPIVolumeSource', {
+const DOWNWARD_APIVOLUME_SOURCE: StructShape = structShape('v1.DownwardAPIVolumeSource', {
   items: listOf(DOWNWARD_APIVOLUME_FILE),
   defaultMode: int32,
 });
 
-const FCVOLUME_SOURCE: StructShape = struct('v1.FCVolumeSource', {
+const FCVOLUME_SOURCE: StructShape = structShape('v1.FCVolumeSource', {
   targetWWNs: listOf(text),
   lun: int32,
   fsType: text,
@@ -227,27 +230,27 @@ const FCVOLUME_SOURCE: StructShape = struct('v1.FCVolumeSource', {
   wwids: listOf(text),
 });
 
-const AZURE_FILE_VOLUME_SOURCE: StructShape = struct('v1.AzureFileVolumeSource', {
+const AZURE_FILE_VOLUME_SOURCE: StructShape = structShape('v1.AzureFileVolumeSource', {
   secretName: text,
   shareName: text,
   readOnly: bool,
 });
 
-const CONFIG_MAP_VOLUME_SOURCE: StructShape = struct('v1.ConfigMapVolumeSource', {
+const CONFIG_MAP_VOLUME_SOURCE: StructShape = structShape('v1.ConfigMapVolumeSource', {
   name: text,
   items: listOf(KEY_TO_PATH),
   defaultMode: int32,
   optional: bool,
 });
 
-const VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE: StructShape = struct('v1.VsphereVirtualDiskVolumeSource', {
+const VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE: StructShape = structShape('v1.VsphereVirtualDiskVolumeSource', {
   volumePath: text,
   fsType: text,
   storagePolicyName: text,
   storagePolicyID: text,
 });
 
-const QUOBYTE_VOLUME_SOURCE: StructShape = struct('v1.QuobyteVolumeSource', {
+const QUOBYTE_VOLUME_SOURCE: StructShape = structShape('v1.QuobyteVolumeSource', {
   registry: text,
   volume: text,
   readOnly: bool,
@@ -256,7 +259,7 @@ const QUOBYTE_VOLUME_SOURCE: StructShape = struct('v1.QuobyteVolumeSource', {
   tenant: text,
 });
 
-const AZURE_DISK_VOLUME_SOURCE: StructShape = struct('v1.AzureDiskVolumeSource', {
+const AZURE_DISK_VOLUME_SOURCE: StructShape = structShape('v1.AzureDiskVolumeSource', {
   diskName: text,
   diskURI: text,
   cachingMode: textOf('v1.AzureDataDiskCachingMode'),
@@ -265,34 +268,34 @@ const AZURE_DISK_VOLUME_SOURCE: StructShape = struct('v1.AzureDiskVolumeSource',
   kind: textOf('v1.AzureDataDiskKind'),
 });
 
-const PHOTON_PERSISTENT_DISK_VOLUME_SOURCE: StructShape = struct('v1.PhotonPersistentDiskVolumeSource', {
+const PHOTON_PERSISTENT_DISK_VOLUME_SOURCE: StructShape = structShape('v1.PhotonPersistentDiskVolumeSource', {
   pdID: text,
   fsType: text,
 });
 
-const SECRET_PROJECTION: StructShape = struct('v1.SecretProjection', {
+const SECRET_PROJECTION: StructShape = structShape('v1.SecretProjection', {
   name: text,
   items: listOf(KEY_TO_PATH),
   optional: bool,
 });
 
-const DOWNWARD_APIPROJECTION: StructShape = struct('v1.DownwardAPIProjection', {
+const DOWNWARD_APIPROJECTION: StructShape = structShape('v1.DownwardAPIProjection', {
   items: listOf(DOWNWARD_APIVOLUME_FILE),
 });
 
-const CONFIG_MAP_PROJECTION: StructShape = struct('v1.ConfigMapProjection', {
+const CONFIG_MAP_PROJECTION: StructShape = structShape('v1.ConfigMapProjection', {
   name: text,
   items: listOf(KEY_TO_PATH),
   optional: bool,
 });
 
-const SERVICE_ACCOUNT_TOKEN_PROJECTION: StructShape = struct('v1.ServiceAccountTokenProjection', {
+const SERVICE_ACCOUNT_TOKEN_PROJECTION: StructShape = structShape('v1.ServiceAccountTokenProjection', {
   audience: text,
   expirationSeconds: int64,
   path: text,
 });
 
-const CLUSTER_TRUST_BUNDLE_PROJECTION: StructShape = struct('v1.ClusterTrustBundleProjection', {
+const CLUSTER_TRUST_BUNDLE_PROJECTION: StructShape = structShape('v1.ClusterTrustBundleProjection', {
   name: text,
   signerName: text,
   labelSelector: LABEL_SELECTOR,
@@ -300,7 +303,7 @@ const CLUSTER_TRUST_BUNDLE_PROJECTION: StructShape = struct('v1.ClusterTrustBund
   path: text,
 });
 
-const POD_CERTIFICATE_PROJECTION: StructShape = struct('v1.PodCertificateProjection', {
+const POD_CERTIFICATE_PROJECTION: StructShape = structShape('v1.PodCertificateProjection', {
   signerName: text,
   keyType: text,
   maxExpirationSeconds: int32,
@@ -310,7 +313,7 @@ const POD_CERTIFICATE_PROJECTION: StructShape = struct('v1.PodCertificateProject
   userAnnotations: mapOf(text),
 });
 
-const VOLUME_PROJECTION: StructShape = struct('v1.VolumeProjection', {
+const VOLUME_PROJECTION: StructShape = structShape('v1.VolumeProjection', {
   secret: SECRET_PROJECTION,
   downwardAPI: DOWNWARD_APIPROJECTION,
   configMap: CONFIG_MAP_PROJECTION,
@@ -319,18 +322,18 @@ const VOLUME_PROJECTION: StructShape = struct('v1.VolumeProjection', {
   podCertificate: POD_CERTIFICATE_PROJECTION,
 });
 
-const PROJECTED_VOLUME_SOURCE: StructShape = struct('v1.ProjectedVolumeSource', {
+const PROJECTED_VOLUME_SOURCE: StructShape = structShape('v1.ProjectedVolumeSource', {
   sources: listOf(VOLUME_PROJECTION),
   defaultMode: int32,
 });
 
-const PORTWORX_VOLUME_SOURCE: StructShape = struct('v1.PortworxVolumeSource', {
+const PORTWORX_VOLUME_SOURCE: StructShape = structShape('v1.PortworxVolumeSource', {
   volumeID: text,
   fsType: text,
   readOnly: bool,
 });
 
-const SCALE_IOVOLUME_SOURCE: StructShape = struct('v1.ScaleIOVolumeSource', {
+const SCALE_IOVOLUME_SOURCE: StructShape = structShape('v1.ScaleIOVolumeSource', {
   gateway: text,
   system: text,
   secretRef: LOCAL_OBJECT_REFERENCE,
@@ -343,7 +346,7 @@ const SCALE_IOVOLUME_SOURCE: StructShape = struct('v1.ScaleIOVolumeSource', {
   readOnly: bool,
 });
 
-const STORAGE_OSVOLUME_SOURCE: StructShape = struct('v1.StorageOSVolumeSource', {
+const STORAGE_OSVOLUME_SOURCE: StructShape = structShape('v1.StorageOSVolumeSource', {
   volumeName: text,
   volumeNamespace: text,
   fsType: text,
@@ -351,7 +354,7 @@ const STORAGE_OSVOLUME_SOURCE: StructShape = struct('v1.StorageOSVolumeSource', 
   secretRef: LOCAL_OBJECT_REFERENCE,
 });
 
-const CSIVOLUME_SOURCE: StructShape = struct('v1.CSIVolumeSource', {
+const CSIVOLUME_SOURCE: StructShape = structShape('v1.CSIVolumeSource', {
   driver: text,
   readOnly: bool,
   fsType: text,
@@ -359,25 +362,25 @@ const CSIVOLUME_SOURCE: StructShape = struct('v1.CSIVolumeSource', {
   nodePublishSecretRef: LOCAL_OBJECT_REFERENCE,
 });
 
-const VOLUME_RESOURCE_REQUIREMENTS: StructShape = struct('v1.VolumeResourceRequirements', {
+const VOLUME_RESOURCE_REQUIREMENTS: StructShape = structShape('v1.VolumeResourceRequirements', {
   limits: mapOf(quantity),
   requests: mapOf(quantity),
 });
 
-const TYPED_LOCAL_OBJECT_REFERENCE: StructShape = struct('v1.TypedLocalObjectReference', {
+const TYPED_LOCAL_OBJECT_REFERENCE: StructShape = structShape('v1.TypedLocalObjectReference', {
   apiGroup: text,
   kind: text,
   name: text,
 });
 
-const TYPED_OBJECT_REFERENCE: StructShape = struct('v1.TypedObjectReference', {
+const TYPED_OBJECT_REFERENCE: StructShape = structShape('v1.TypedObjectReference', {
   apiGroup: text,
   kind: text,
   name: text,
   namespace: text,
 });
 
-const PERSISTENT_VOLUME_CLAIM_SPEC: StructShape = struct('v1.PersistentVolumeClaimSpec', {
+const PERSISTENT_VOLUME_CLAIM_SPEC: StructShape = structShape('v1.PersistentVolumeClaimSpec', {
   accessModes: listOf(textOf('v1.PersistentVolumeAccessMode')),
   selector: LABEL_SELECTOR,
   resources: VOLUME_RESOURCE_REQUIREMENTS,
@@ -389,21 +392,21 @@ const PERSISTENT_VOLUME_CLAIM_SPEC: StructShape = struct('v1.PersistentVolumeCla
   volumeAttributesClassName: text,
 });
 
-const PERSISTENT_VOLUME_CLAIM_TEMPLATE: StructShape = struct('v1.PersistentVolumeClaimTemplate', {
+const PERSISTENT_VOLUME_CLAIM_TEMPLATE: StructShape = structShape('v1.PersistentVolumeClaimTemplate', {
   metadata: OBJECT_META,
   spec: PERSISTENT_VOLUME_CLAIM_SPEC,
 });
 
-const EPHEMERAL_VOLUME_SOURCE: StructShape = struct('v1.EphemeralVolumeSource', {
+const EPHEMERAL_VOLUME_SOURCE: StructShape = structShape('v1.EphemeralVolumeSource', {
   volumeClaimTemplate: PERSISTENT_VOLUME_CLAIM_TEMPLATE,
 });
 
-const IMAGE_VOLUME_SOURCE: StructShape = struct('v1.ImageVolumeSource', {
+const IMAGE_VOLUME_SOURCE: StructShape = structShape('v1.ImageVolumeSource', {
   reference: text,
   pullPolicy: textOf('v1.PullPolicy'),
 });
 
-const VOLUME: StructShape = struct('v1.Volume', {
+const VOLUME: StructShape = structShape('v1.Volume', {
   name: text,
   hostPath: HOST_PATH_VOLUME_SOURCE,
   emptyDir: EMPTY_DIR_VOLUME_SOURCE,
@@ -437,7 +440,7 @@ const VOLUME: StructShape = struct('v1.Volume', {
   image: IMAGE_VOLUME_SOURCE,
 });
 
-const CONTAINER_PORT: StructShape = struct('v1.ContainerPort', {
+const CONTAINER_PORT: StructShape = structShape('v1.ContainerPort', {
   name: text,
   hostPort: int32,
   containerPort: int32,
@@ -445,36 +448,39 @@ const CONTAINER_PORT: StructShape = struct('v1.ContainerPort', {
   hostIP: text,
 });
 
-const CONFIG_MAP_ENV_SOURCE: StructShape = struct('v1.ConfigMapEnvSource', { name: text, optional: bool });
+const CONFIG_MAP_ENV_SOURCE: StructShape = structShape('v1.ConfigMapEnvSource', {
+  name: text,
+  optional: bool,
+});
 
-const SECRET_ENV_SOURCE: StructShape = struct('v1.SecretEnvSource', { name: text, optional: bool });
+const SECRET_ENV_SOURCE: StructShape = structShape('v1.SecretEnvSource', { name: text, optional: bool });
 
-const ENV_FROM_SOURCE: StructShape = struct('v1.EnvFromSource', {
+const ENV_FROM_SOURCE: StructShape = structShape('v1.EnvFromSource', {
   prefix: text,
   configMapRef: CONFIG_MAP_ENV_SOURCE,
   secretRef: SECRET_ENV_SOURCE,
 });
 
-const CONFIG_MAP_KEY_SELECTOR: StructShape = struct('v1.ConfigMapKeySelector', {
+const CONFIG_MAP_KEY_SELECTOR: StructShape = structShape('v1.ConfigMapKeySelector', {
   name: text,
   key: text,
   optional: bool,
 });
 
-const SECRET_KEY_SELECTOR: StructShape = struct('v1.SecretKeySelector', {
+const SECRET_KEY_SELECTOR: StructShape = structShape('v1.SecretKeySelector', {
   name: text,
   key: text,
   optional: bool,
 });
 
-const FILE_KEY_SELECTOR: StructShape = struct('v1.FileKeySelector', {
+const FILE_KEY_SELECTOR: StructShape = structShape('v1.FileKeySelector', {
   volumeName: text,
   path: text,
   key: text,
   optional: bool,
 });
 
-const ENV_VAR_SOURCE: StructShape = struct('v1.EnvVarSource', {
+const ENV_VAR_SOURCE: StructShape = structShape('v1.EnvVarSource', {
   fieldRef: OBJECT_FIELD_SELECTOR,
   resourceFieldRef: RESOURCE_FIELD_SELECTOR,
   configMapKeyRef: CONFIG_MAP_KEY_SELECTOR,
@@ -482,32 +488,32 @@ const ENV_VAR_SOURCE: StructShape = struct('v1.EnvVarSource', {
   fileKeyRef: FILE_KEY_SELECTOR,
 });
 
-const ENV_VAR: StructShape = struct('v1.EnvVar', { name: text, value: text, valueFrom: ENV_VAR_SOURCE });
+const ENV_VAR: StructShape = structShape('v1.EnvVar', { name: text, value: text, valueFrom: ENV_VAR_SOURCE });
 
-const RESOURCE_CLAIM: StructShape = struct('v1.ResourceClaim', { name: text, request: text });
+const RESOURCE_CLAIM: StructShape = structShape('v1.ResourceClaim', { name: text, request: text });
 
-const RESOURCE_REQUIREMENTS: StructShape = struct('v1.ResourceRequirements', {
+const RESOURCE_REQUIREMENTS: StructShape = structShape('v1.ResourceRequirements', {
   limits: mapOf(quantity),
   requests: mapOf(quantity),
   claims: listOf(RESOURCE_CLAIM),
 });
 
-const CONTAINER_RESIZE_POLICY: StructShape = struct('v1.ContainerResizePolicy', {
+const CONTAINER_RESIZE_POLICY: StructShape = structShape('v1.ContainerResizePolicy', {
   resourceName: textOf('v1.ResourceName'),
   restartPolicy: textOf('v1.ResourceResizeRestartPolicy'),
 });
 
-const CONTAINER_RESTART_RULE_ON_EXIT_CODES: StructShape = struct('v1.ContainerRestartRuleOnExitCodes', {
+const CONTAINER_RESTART_RULE_ON_EXIT_CODES: StructShape = structShape('v1.ContainerRestartRuleOnExitCodes', {
   operator: textOf('v1.ContainerRestartRuleOnExitCodesOperator'),
   values: listOf(int32),
 });
 
-const CONTAINER_RESTART_RULE: StructShape = struct('v1.ContainerRestartRule', {
+const CONTAINER_RESTART_RULE: StructShape = structShape('v1.ContainerRestartRule', {
   action: textOf('v1.ContainerRestartRuleAction'),
   exitCodes: CONTAINER_RESTART_RULE_ON_EXIT_CODES,
 });
 
-const VOLUME_MOUNT: StructShape = struct('v1.VolumeMount', {
+const VOLUME_MOUNT: StructShape = structShape('v1.VolumeMount', {
   name: text,
   readOnly: bool,
   recursiveReadOnly: textOf('v1.RecursiveReadOnlyMode'),
@@ -517,13 +523,13 @@ const VOLUME_MOUNT: StructShape = struct('v1.VolumeMount', {
   subPathExpr: text,
 });
 
-const VOLUME_DEVICE: StructShape = struct('v1.VolumeDevice', { name: text, devicePath: text });
+const VOLUME_DEVICE: StructShape = structShape('v1.VolumeDevice', { name: text, devicePath: text });
 
-const EXEC_ACTION: StructShape = struct('v1.ExecAction', { command: listOf(text) });
+const EXEC_ACTION: StructShape = structShape('v1.ExecAction', { command: listOf(text) });
 
-const HTTPHEADER: StructShape = struct('v1.HTTPHeader', { name: text, value: text });
+const HTTPHEADER: StructShape = structShape('v1.HTTPHeader', { name: text, value: text });
 
-const HTTPGET_ACTION: StructShape = struct('v1.HTTPGetAction', {
+const HTTPGET_ACTION: StructShape = structShape('v1.HTTPGetAction', {
   path: text,
   port: intOrString,
   host: text,
@@ -531,11 +537,11 @@ const HTTPGET_ACTION: StructShape = struct('v1.HTTPGetAction', {
   httpHeaders: listOf(HTTPHEADER),
 });
 
-const TCPSOCKET_ACTION: StructShape = struct('v1.TCPSocketAction', { port: intOrString, host: text });
+const TCPSOCKET_ACTION: StructShape = structShape('v1.TCPSocketAction', { port: intOrString, host: text });
 
-const GRPCACTION: StructShape = struct('v1.GRPCAction', { port: int32, service: text });
+const GRPCACTION: StructShape = structShape('v1.GRPCAction', { port: int32, service: text });
 
-const PROBE: StructShape = struct('v1.Probe', {
+const PROBE: StructShape = structShape('v1.Probe', {
   exec: EXEC_ACTION,
   httpGet: HTTPGET_ACTION,
   tcpSocket: TCPSOCKET_ACTION,
@@ -548,51 +554,51 @@ const PROBE: StructShape = struct('v1.Probe', {
   terminationGracePeriodSeconds: int64,
 });
 
-const SLEEP_ACTION: StructShape = struct('v1.SleepAction', { seconds: int64 });
+const SLEEP_ACTION: StructShape = structShape('v1.SleepAction', { seconds: int64 });
 
-const LIFECYCLE_HANDLER: StructShape = struct('v1.LifecycleHandler', {
+const LIFECYCLE_HANDLER: StructShape = structShape('v1.LifecycleHandler', {
   exec: EXEC_ACTION,
   httpGet: HTTPGET_ACTION,
   tcpSocket: TCPSOCKET_ACTION,
   sleep: SLEEP_ACTION,
 });
 
-const LIFECYCLE: StructShape = struct('v1.Lifecycle', {
+const LIFECYCLE: StructShape = structShape('v1.Lifecycle', {
   postStart: LIFECYCLE_HANDLER,
   preStop: LIFECYCLE_HANDLER,
   stopSignal: textOf('v1.Signal'),
 });
 
-const CAPABILITIES: StructShape = struct('v1.Capabilities', {
+const CAPABILITIES: StructShape = structShape('v1.Capabilities', {
   add: listOf(textOf('v1.Capability')),
   drop: listOf(textOf('v1.Capability')),
 });
 
-const SELINUX_OPTIONS: StructShape = struct('v1.SELinuxOptions', {
+const SELINUX_OPTIONS: StructShape = structShape('v1.SELinuxOptions', {
   user: text,
   role: text,
   type: text,
   level: text,
 });
 
-const WINDOWS_SECURITY_CONTEXT_OPTIONS: StructShape = struct('v1.WindowsSecurityContextOptions', {
+const WINDOWS_SECURITY_CONTEXT_OPTIONS: StructShape = structShape('v1.WindowsSecurityContextOptions', {
   gmsaCredentialSpecName: text,
   gmsaCredentialSpec: text,
   runAsUserName: text,
   hostProcess: bool,
 });
 
-const SECCOMP_PROFILE: StructShape = struct('v1.SeccompProfile', {
+const SECCOMP_PROFILE: StructShape = structShape('v1.SeccompProfile', {
   type: textOf('v1.SeccompProfileType'),
   localhostProfile: text,
 });
 
-const APP_ARMOR_PROFILE: StructShape = struct('v1.AppArmorProfile', {
+const APP_ARMOR_PROFILE: StructShape = structShape('v1.AppArmorProfile', {
   type: textOf('v1.AppArmorProfileType'),
   localhostProfile: text,
 });
 
-const SECURITY_CONTEXT: StructShape = struct('v1.SecurityContext', {
+const SECURITY_CONTEXT: StructShape = structShape('v1.SecurityContext', {
   capabilities: CAPABILITIES,
   privileged: bool,
   seLinuxOptions: SELINUX_OPTIONS,
@@ -607,7 +613,7 @@ const SECURITY_CONTEXT: StructShape = struct('v1.SecurityContext', {
   appArmorProfile: APP_ARMOR_PROFILE,
 });
 
-const CONTAINER: StructShape = struct('v1.Container', {
+const CONTAINER: StructShape = structShape('v1.Container', {
   name: text,
   image: text,
   command: listOf(text),
@@ -635,7 +641,7 @@ const CONTAINER: StructShape = struct('v1.Container', {
   tty: bool,
 });
 
-const EPHEMERAL_CONTAINER: StructShape = struct('v1.EphemeralContainer', {
+const EPHEMERAL_CONTAINER: StructShape = structShape('v1.EphemeralContainer', {
   name: text,
   image: text,
   command: listOf(text),
@@ -664,9 +670,9 @@ const EPHEMERAL_CONTAINER: StructShape = struct('v1.EphemeralContainer', {
   targetContainerName: text,
 });
 
-const SYSCTL: StructShape = struct('v1.Sysctl', { name: text, value: text });
+const SYSCTL: StructShape = structShape('v1.Sysctl', { name: text, value: text });
 
-const POD_SECURITY_CONTEXT: StructShape = struct('v1.PodSecurityContext', {
+const POD_SECURITY_CONTEXT: StructShape = structShape('v1.PodSecurityContext', {
   seLinuxOptions: SELINUX_OPTIONS,
   windowsOptions: WINDOWS_SECURITY_CONTEXT_OPTIONS,
   runAsUser: int64,
@@ -682,32 +688,32 @@ const POD_SECURITY_CONTEXT: StructShape = struct('v1.PodSecurityContext', {
   seLinuxChangePolicy: textOf('v1.PodSELinuxChangePolicy'),
 });
 
-const NODE_SELECTOR_REQUIREMENT: StructShape = struct('v1.NodeSelectorRequirement', {
+const NODE_SELECTOR_REQUIREMENT: StructShape = structShape('v1.NodeSelectorRequirement', {
   key: text,
   operator: textOf('v1.NodeSelectorOperator'),
   values: listOf(text),
 });
 
-const NODE_SELECTOR_TERM: StructShape = struct('v1.NodeSelectorTerm', {
+const NODE_SELECTOR_TERM: StructShape = structShape('v1.NodeSelectorTerm', {
   matchExpressions: listOf(NODE_SELECTOR_REQUIREMENT),
   matchFields: listOf(NODE_SELECTOR_REQUIREMENT),
 });
 
-const NODE_SELECTOR: StructShape = struct('v1.NodeSelector', {
+const NODE_SELECTOR: StructShape = structShape('v1.NodeSelector', {
   nodeSelectorTerms: listOf(NODE_SELECTOR_TERM),
 });
 
-const PREFERRED_SCHEDULING_TERM: StructShape = struct('v1.PreferredSchedulingTerm', {
+const PREFERRED_SCHEDULING_TERM: StructShape = structShape('v1.PreferredSchedulingTerm', {
   weight: int32,
   preference: NODE_SELECTOR_TERM,
 });
 
-const NODE_AFFINITY: StructShape = struct('v1.NodeAffinity', {
+const NODE_AFFINITY: StructShape = structShape('v1.NodeAffinity', {
   requiredDuringSchedulingIgnoredDuringExecution: NODE_SELECTOR,
   preferredDuringSchedulingIgnoredDuringExecution: listOf(PREFERRED_SCHEDULING_TERM),
 });
 
-const POD_AFFINITY_TERM: StructShape = struct('v1.PodAffinityTerm', {
+const POD_AFFINITY_TERM: StructShape = structShape('v1.PodAffinityTerm', {
   labelSelector: LABEL_SELECTOR,
   namespaces: listOf(text),
   topologyKey: text,
@@ -716,28 +722,28 @@ const POD_AFFINITY_TERM: StructShape = struct('v1.PodAffinityTerm', {
   mismatchLabelKeys: listOf(text),
 });
 
-const WEIGHTED_POD_AFFINITY_TERM: StructShape = struct('v1.WeightedPodAffinityTerm', {
+const WEIGHTED_POD_AFFINITY_TERM: StructShape = structShape('v1.WeightedPodAffinityTerm', {
   weight: int32,
   podAffinityTerm: POD_AFFINITY_TERM,
 });
 
-const POD_AFFINITY: StructShape = struct('v1.PodAffinity', {
+const POD_AFFINITY: StructShape = structShape('v1.PodAffinity', {
   requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_AFFINITY_TERM),
   preferredDuringSchedulingIgnoredDuringExecution: listOf(WEIGHTED_POD_AFFINITY_TERM),
 });
 
-const POD_ANTI_AFFINITY: StructShape = struct('v1.PodAntiAffinity', {
+const POD_ANTI_AFFINITY: StructShape = structShape('v1.PodAntiAffinity', {
   requiredDuringSchedulingIgnoredDuringExecution: listOf(POD_AFFINITY_TERM),
   preferredDuringSchedulingIgnoredDuringExecution: listOf(WEIGHTED_POD_AFFINITY_TERM),
 });
 
-const AFFINITY: StructShape = struct('v1.Affinity', {
+const AFFINITY: StructShape = structShape('v1.Affinity', {
   nodeAffinity: NODE_AFFINITY,
   podAffinity: POD_AFFINITY,
   podAntiAffinity: POD_ANTI_AFFINITY,
 });
 
-const TOLERATION: StructShape = struct('v1.Toleration', {
+const TOLERATION: StructShape = structShape('v1.Toleration', {
   key: text,
   operator: textOf('v1.TolerationOperator'),
   value: text,
@@ -745,21 +751,21 @@ const TOLERATION: StructShape = struct('v1.Toleration', {
   tolerationSeconds: int64,
 });
 
-const HOST_ALIAS: StructShape = struct('v1.HostAlias', { ip: text, hostnames: listOf(text) });
+const HOST_ALIAS: StructShape = structShape('v1.HostAlias', { ip: text, hostnames: listOf(text) });
 
-const POD_DNSCONFIG_OPTION: StructShape = struct('v1.PodDNSConfigOption', { name: text, value: text });
+const POD_DNSCONFIG_OPTION: StructShape = structShape('v1.PodDNSConfigOption', { name: text, value: text });
 
-const POD_DNSCONFIG: StructShape = struct('v1.PodDNSConfig', {
+const POD_DNSCONFIG: StructShape = structShape('v1.PodDNSConfig', {
   nameservers: listOf(text),
   searches: listOf(text),
   options: listOf(POD_DNSCONFIG_OPTION),
 });
 
-const POD_READINESS_GATE: StructShape = struct('v1.PodReadinessGate', {
+const POD_READINESS_GATE: StructShape = structShape('v1.PodReadinessGate', {
   conditionType: textOf('v1.PodConditionType'),
 });
 
-const TOPOLOGY_SPREAD_CONSTRAINT: StructShape = struct('v1.TopologySpreadConstraint', {
+const TOPOLOGY_SPREAD_CONSTRAINT: StructShape = structShape('v1.TopologySpreadConstraint', {
   maxSkew: int32,
   topologyKey: text,
   whenUnsatisfiable: textOf('v1.UnsatisfiableConstraintAction'),
@@ -770,19 +776,19 @@ const TOPOLOGY_SPREAD_CONSTRAINT: StructShape = struct('v1.TopologySpreadConstra
   matchLabelKeys: listOf(text),
 });
 
-const POD_OS: StructShape = struct('v1.PodOS', { name: textOf('v1.OSName') });
+const POD_OS: StructShape = structShape('v1.PodOS', { name: textOf('v1.OSName') });
 
-const POD_SCHEDULING_GATE: StructShape = struct('v1.PodSchedulingGate', { name: text });
+const POD_SCHEDULING_GATE: StructShape = structShape('v1.PodSchedulingGate', { name: text });
 
-const POD_RESOURCE_CLAIM: StructShape = struct('v1.PodResourceClaim', {
+const POD_RESOURCE_CLAIM: StructShape = structShape('v1.PodResourceClaim', {
   name: text,
   resourceClaimName: text,
   resourceClaimTemplateName: text,
 });
 
-const POD_SCHEDULING_GROUP: StructShape = struct('v1.PodSchedulingGroup', { podGroupName: text });
+const POD_SCHEDULING_GROUP: StructShape = structShape('v1.PodSchedulingGroup', { podGroupName: text });
 
-const POD_SPEC: StructShape = struct('v1.PodSpec', {
+const POD_SPEC: StructShape = structShape('v1.PodSpec', {
   volumes: listOf(VOLUME),
   initContainers: listOf(CONTAINER),
   containers: listOf(CONTAINER),
@@ -827,23 +833,23 @@ const POD_SPEC: StructShape = struct('v1.PodSpec', {
   schedulingGroup: POD_SCHEDULING_GROUP,
 });
 
-const POD_TEMPLATE_SPEC: StructShape = struct('v1.PodTemplateSpec', {
+const POD_TEMPLATE_SPEC: StructShape = structShape('v1.PodTemplateSpec', {
   metadata: OBJECT_META,
   spec: POD_SPEC,
 });
 
-const ROLLING_UPDATE_DEPLOYMENT: StructShape = struct('v1.RollingUpdateDeployment', {
+const ROLLING_UPDATE_DEPLOYMENT: StructShape = structShape('v1.RollingUpdateDeployment', {
   maxUnavailable: intOrString,
   maxSurge: intOrString,
 });
 
-const DEPLOYMENT_STRATEGY: StructShape = struct('v1.DeploymentStrategy', {
+const DEPLOYMENT_STRATEGY: StructShape = structShape('v1.DeploymentStrategy', {
   type: textOf('v1.DeploymentStrategyType'),
   rollingUpdate: ROLLING_UPDATE_DEPLOYMENT,
 });
 
 /** `k8s.io/api/apps/v1.DeploymentSpec` */
-export const DEPLOYMENT_SPEC: StructShape = struct('v1.DeploymentSpec', {
+export const DEPLOYMENT_SPEC: StructShape = structShape('v1.DeploymentSpec', {
   replicas: int32,
   selector: LABEL_SELECTOR,
   template: POD_TEMPLATE_SPEC,
@@ -854,12 +860,12 @@ export const DEPLOYMENT_SPEC: StructShape = struct('v1.DeploymentSpec', {
   progressDeadlineSeconds: int32,
 });
 
-const EXTERNAL_DOCUMENTATION: StructShape = struct('v1.ExternalDocumentation', {
+const EXTERNAL_DOCUMENTATION: StructShape = structShape('v1.ExternalDocumentation', {
   description: text,
   url: text,
 });
 
-const VALIDATION_RULE: StructShape = struct('v1.ValidationRule', {
+const VALIDATION_RULE: StructShape = structShape('v1.ValidationRule', {
   rule: text,
   message: text,
   messageExpression: text,
@@ -876,7 +882,7 @@ export const JSON_SCHEMA: StructShape = {
   fields: SCHEMA_FIELDS,
   exactKeys: true,
 };
-const SCHEMA: StructShape = struct('v1.JSONSchemaProps', {
+const SCHEMA: StructShape = structShape('v1.JSONSchemaProps', {
   id: text,
   $schema: textOf('v1.JSONSchemaURL'),
   $ref: text,
@@ -922,9 +928,9 @@ const SCHEMA: StructShape = struct('v1.JSONSchemaProps', {
   'x-kubernetes-map-type': text,
   'x-kubernetes-validations': listOf(VALIDATION_RULE),
 });
-Object.assign(SCHEMA_FIELDS, exact(SCHEMA).fields);
+Object.assign(SCHEMA_FIELDS, withExactKeys(SCHEMA).fields);
 
-const CUSTOM_RESOURCE_DEFINITION_NAMES: StructShape = struct('v1.CustomResourceDefinitionNames', {
+const CUSTOM_RESOURCE_DEFINITION_NAMES: StructShape = structShape('v1.CustomResourceDefinitionNames', {
   plural: text,
   singular: text,
   shortNames: listOf(text),
@@ -933,24 +939,24 @@ const CUSTOM_RESOURCE_DEFINITION_NAMES: StructShape = struct('v1.CustomResourceD
   categories: listOf(text),
 });
 
-const CUSTOM_RESOURCE_VALIDATION: StructShape = struct('v1.CustomResourceValidation', {
+const CUSTOM_RESOURCE_VALIDATION: StructShape = structShape('v1.CustomResourceValidation', {
   openAPIV3Schema: JSON_SCHEMA,
 });
 
-const CUSTOM_RESOURCE_SUBRESOURCE_STATUS: StructShape = struct('v1.CustomResourceSubresourceStatus', {});
+const CUSTOM_RESOURCE_SUBRESOURCE_STATUS: StructShape = structShape('v1.CustomResourceSubresourceStatus', {});
 
-const CUSTOM_RESOURCE_SUBRESOURCE_SCALE: StructShape = struct('v1.CustomResourceSubresourceScale', {
+const CUSTOM_RESOURCE_SUBRESOURCE_SCALE: StructShape = structShape('v1.CustomResourceSubresourceScale', {
   specReplicasPath: text,
   statusReplicasPath: text,
   labelSelectorPath: text,
 });
 
-const CUSTOM_RESOURCE_SUBRESOURCES: StructShape = struct('v1.CustomResourceSubresources', {
+const CUSTOM_RESOURCE_SUBRESOURCES: StructShape = structShape('v1.CustomResourceSubresources', {
   status: CUSTOM_RESOURCE_SUBRESOURCE_STATUS,
   scale: CUSTOM_RESOURCE_SUBRESOURCE_SCALE,
 });
 
-const CUSTOM_RESOURCE_COLUMN_DEFINITION: StructShape = struct('v1.CustomResourceColumnDefinition', {
+const CUSTOM_RESOURCE_COLUMN_DEFINITION: StructShape = structShape('v1.CustomResourceColumnDefinition', {
   name: text,
   type: text,
   format: text,
@@ -959,9 +965,9 @@ const CUSTOM_RESOURCE_COLUMN_DEFINITION: StructShape = struct('v1.CustomResource
   jsonPath: text,
 });
 
-const SELECTABLE_FIELD: StructShape = struct('v1.SelectableField', { jsonPath: text });
+const SELECTABLE_FIELD: StructShape = structShape('v1.SelectableField', { jsonPath: text });
 
-const CUSTOM_RESOURCE_DEFINITION_VERSION: StructShape = struct('v1.CustomResourceDefinitionVersion', {
+const CUSTOM_RESOURCE_DEFINITION_VERSION: StructShape = structShape('v1.CustomResourceDefinitionVersion', {
   name: text,
   served: bool,
   storage: bool,
@@ -973,30 +979,30 @@ const CUSTOM_RESOURCE_DEFINITION_VERSION: StructShape = struct('v1.CustomResourc
   selectableFields: listOf(SELECTABLE_FIELD),
 });
 
-const SERVICE_REFERENCE: StructShape = struct('v1.ServiceReference', {
+const SERVICE_REFERENCE: StructShape = structShape('v1.ServiceReference', {
   namespace: text,
   name: text,
   path: text,
   port: int32,
 });
 
-const WEBHOOK_CLIENT_CONFIG: StructShape = struct('v1.WebhookClientConfig', {
+const WEBHOOK_CLIENT_CONFIG: StructShape = structShape('v1.WebhookClientConfig', {
   url: text,
   service: SERVICE_REFERENCE,
   caBundle: bytes,
 });
 
-const WEBHOOK_CONVERSION: StructShape = struct('v1.WebhookConversion', {
+const WEBHOOK_CONVERSION: StructShape = structShape('v1.WebhookConversion', {
   clientConfig: WEBHOOK_CLIENT_CONFIG,
   conversionReviewVersions: listOf(text),
 });
 
-const CUSTOM_RESOURCE_CONVERSION: StructShape = struct('v1.CustomResourceConversion', {
+const CUSTOM_RESOURCE_CONVERSION: StructShape = structShape('v1.CustomResourceConversion', {
   strategy: textOf('v1.ConversionStrategyType'),
   webhook: WEBHOOK_CONVERSION,
 });
 
-const CUSTOM_RESOURCE_DEFINITION_SPEC: StructShape = struct('v1.CustomResourceDefinitionSpec', {
+const CUSTOM_RESOURCE_DEFINITION_SPEC: StructShape = structShape('v1.CustomResourceDefinitionSpec', {
   group: text,
   names: CUSTOM_RESOURCE_DEFINITION_NAMES,
   scope: textOf('v1.ResourceScope'),
@@ -1005,23 +1011,26 @@ const CUSTOM_RESOURCE_DEFINITION_SPEC: StructShape = struct('v1.CustomResourceDe
   preserveUnknownFields: bool,
 });
 
-const CUSTOM_RESOURCE_DEFINITION_CONDITION: StructShape = struct('v1.CustomResourceDefinitionCondition', {
-  type: textOf('v1.CustomResourceDefinitionConditionType'),
-  status: textOf('v1.ConditionStatus'),
-  lastTransitionTime: time,
-  reason: text,
-  message: text,
-  observedGeneration: int64,
-});
+const CUSTOM_RESOURCE_DEFINITION_CONDITION: StructShape = structShape(
+  'v1.CustomResourceDefinitionCondition',
+  {
+    type: textOf('v1.CustomResourceDefinitionConditionType'),
+    status: textOf('v1.ConditionStatus'),
+    lastTransitionTime: time,
+    reason: text,
+    message: text,
+    observedGeneration: int64,
+  },
+);
 
-const CUSTOM_RESOURCE_DEFINITION_STATUS: StructShape = struct('v1.CustomResourceDefinitionStatus', {
+const CUSTOM_RESOURCE_DEFINITION_STATUS: StructShape = structShape('v1.CustomResourceDefinitionStatus', {
   conditions: listOf(CUSTOM_RESOURCE_DEFINITION_CONDITION),
   acceptedNames: CUSTOM_RESOURCE_DEFINITION_NAMES,
   storedVersions: listOf(text),
   observedGeneration: int64,
 });
 
-const CUSTOM_RESOURCE_DEFINITION: StructShape = struct('v1.CustomResourceDefinition', {
+const CUSTOM_RESOURCE_DEFINITION: StructShape = structShape('v1.CustomResourceDefinition', {
   kind: text,
   apiVersion: text,
   metadata: OBJECT_META,
@@ -1030,9 +1039,9 @@ const CUSTOM_RESOURCE_DEFINITION: StructShape = struct('v1.CustomResourceDefinit
 });
 
 /** `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.CustomResourceDefinition` */
-export const CRD_V1: StructShape = exact(CUSTOM_RESOURCE_DEFINITION);
+export const CRD_V1: StructShape = withExactKeys(CUSTOM_RESOURCE_DEFINITION);
 
-const CUSTOM_RESOURCE_DEFINITION_NAMES_V1_BETA1: StructShape = struct(
+const CUSTOM_RESOURCE_DEFINITION_NAMES_V1_BETA1: StructShape = structShape(
   'v1beta1.CustomResourceDefinitionNames',
   {
     plural: text,
@@ -1044,33 +1053,33 @@ const CUSTOM_RESOURCE_DEFINITION_NAMES_V1_BETA1: StructShape = struct(
   },
 );
 
-const CUSTOM_RESOURCE_VALIDATION_V1_BETA1: StructShape = struct('v1beta1.CustomResourceValidation', {
+const CUSTOM_RESOURCE_VALIDATION_V1_BETA1: StructShape = structShape('v1beta1.CustomResourceValidation', {
   openAPIV3Schema: JSON_SCHEMA,
 });
 
-const CUSTOM_RESOURCE_SUBRESOURCE_STATUS_V1_BETA1: StructShape = struct(
+const CUSTOM_RESOURCE_SUBRESOURCE_STATUS_V1_BETA1: StructShape = structShape(
   'v1beta1.CustomResourceSubresourceStatus',
   {},
 );
 
-const CUSTOM_RESOURCE_SUBRESOURCE_SCALE_V1_BETA1: StructShape = struct(
+const CUSTOM_RESOURCE_SUBRESOURCE_SCALE_V1_BETA1: StructShape = structShape(
   'v1beta1.CustomResourceSubresourceScale',
   { specReplicasPath: text, statusReplicasPath: text, labelSelectorPath: text },
 );
 
-const CUSTOM_RESOURCE_SUBRESOURCES_V1_BETA1: StructShape = struct('v1beta1.CustomResourceSubresources', {
+const CUSTOM_RESOURCE_SUBRESOURCES_V1_BETA1: StructShape = structShape('v1beta1.CustomResourceSubresources', {
   status: CUSTOM_RESOURCE_SUBRESOURCE_STATUS_V1_BETA1,
   scale: CUSTOM_RESOURCE_SUBRESOURCE_SCALE_V1_BETA1,
 });
 
-const CUSTOM_RESOURCE_COLUMN_DEFINITION_V1_BETA1: StructShape = struct(
+const CUSTOM_RESOURCE_COLUMN_DEFINITION_V1_BETA1: StructShape = structShape(
   'v1beta1.CustomResourceColumnDefinition',
   { name: text, type: text, format: text, description: text, priority: int32, JSONPath: text },
 );
 
-const SELECTABLE_FIELD_V1_BETA1: StructShape = struct('v1beta1.SelectableField', { jsonPath: text });
+const SELECTABLE_FIELD_V1_BETA1: StructShape = structShape('v1beta1.SelectableField', { jsonPath: text });
 
-const CUSTOM_RESOURCE_DEFINITION_VERSION_V1_BETA1: StructShape = struct(
+const CUSTOM_RESOURCE_DEFINITION_VERSION_V1_BETA1: StructShape = structShape(
   'v1beta1.CustomResourceDefinitionVersion',
   {
     name: text,
@@ -1085,40 +1094,43 @@ const CUSTOM_RESOURCE_DEFINITION_VERSION_V1_BETA1: StructShape = struct(
   },
 );
 
-const SERVICE_REFERENCE_V1_BETA1: StructShape = struct('v1beta1.ServiceReference', {
+const SERVICE_REFERENCE_V1_BETA1: StructShape = structShape('v1beta1.ServiceReference', {
   namespace: text,
   name: text,
   path: text,
   port: int32,
 });
 
-const WEBHOOK_CLIENT_CONFIG_V1_BETA1: StructShape = struct('v1beta1.WebhookClientConfig', {
+const WEBHOOK_CLIENT_CONFIG_V1_BETA1: StructShape = structShape('v1beta1.WebhookClientConfig', {
   url: text,
   service: SERVICE_REFERENCE_V1_BETA1,
   caBundle: bytes,
 });
 
-const CUSTOM_RESOURCE_CONVERSION_V1_BETA1: StructShape = struct('v1beta1.CustomResourceConversion', {
+const CUSTOM_RESOURCE_CONVERSION_V1_BETA1: StructShape = structShape('v1beta1.CustomResourceConversion', {
   strategy: textOf('v1beta1.ConversionStrategyType'),
   webhookClientConfig: WEBHOOK_CLIENT_CONFIG_V1_BETA1,
   conversionReviewVersions: listOf(text),
 });
 
-const CUSTOM_RESOURCE_DEFINITION_SPEC_V1_BETA1: StructShape = struct('v1beta1.CustomResourceDefinitionSpec', {
-  group: text,
-  version: text,
-  names: CUSTOM_RESOURCE_DEFINITION_NAMES_V1_BETA1,
-  scope: textOf('v1beta1.ResourceScope'),
-  validation: CUSTOM_RESOURCE_VALIDATION_V1_BETA1,
-  subresources: CUSTOM_RESOURCE_SUBRESOURCES_V1_BETA1,
-  versions: listOf(CUSTOM_RESOURCE_DEFINITION_VERSION_V1_BETA1),
-  additionalPrinterColumns: listOf(CUSTOM_RESOURCE_COLUMN_DEFINITION_V1_BETA1),
-  selectableFields: listOf(SELECTABLE_FIELD_V1_BETA1),
-  conversion: CUSTOM_RESOURCE_CONVERSION_V1_BETA1,
-  preserveUnknownFields: bool,
-});
+const CUSTOM_RESOURCE_DEFINITION_SPEC_V1_BETA1: StructShape = structShape(
+  'v1beta1.CustomResourceDefinitionSpec',
+  {
+    group: text,
+    version: text,
+    names: CUSTOM_RESOURCE_DEFINITION_NAMES_V1_BETA1,
+    scope: textOf('v1beta1.ResourceScope'),
+    validation: CUSTOM_RESOURCE_VALIDATION_V1_BETA1,
+    subresources: CUSTOM_RESOURCE_SUBRESOURCES_V1_BETA1,
+    versions: listOf(CUSTOM_RESOURCE_DEFINITION_VERSION_V1_BETA1),
+    additionalPrinterColumns: listOf(CUSTOM_RESOURCE_COLUMN_DEFINITION_V1_BETA1),
+    selectableFields: listOf(SELECTABLE_FIELD_V1_BETA1),
+    conversion: CUSTOM_RESOURCE_CONVERSION_V1_BETA1,
+    preserveUnknownFields: bool,
+  },
+);
 
-const CUSTOM_RESOURCE_DEFINITION_CONDITION_V1_BETA1: StructShape = struct(
+const CUSTOM_RESOURCE_DEFINITION_CONDITION_V1_BETA1: StructShape = structShape(
   'v1beta1.CustomResourceDefinitionCondition',
   {
     type: textOf('v1beta1.CustomResourceDefinitionConditionType'),
@@ -1130,7 +1142,7 @@ const CUSTOM_RESOURCE_DEFINITION_CONDITION_V1_BETA1: StructShape = struct(
   },
 );
 
-const CUSTOM_RESOURCE_DEFINITION_STATUS_V1_BETA1: StructShape = struct(
+const CUSTOM_RESOURCE_DEFINITION_STATUS_V1_BETA1: StructShape = structShape(
   'v1beta1.CustomResourceDefinitionStatus',
   {
     conditions: listOf(CUSTOM_RESOURCE_DEFINITION_CONDITION_V1_BETA1),
@@ -1140,7 +1152,7 @@ const CUSTOM_RESOURCE_DEFINITION_STATUS_V1_BETA1: StructShape = struct(
   },
 );
 
-const CUSTOM_RESOURCE_DEFINITION_V1_BETA1: StructShape = struct('v1beta1.CustomResourceDefinition', {
+const CUSTOM_RESOURCE_DEFINITION_V1_BETA1: StructShape = structShape('v1beta1.CustomResourceDefinition', {
   kind: text,
   apiVersion: text,
   metadata: OBJECT_META,
@@ -1149,4 +1161,4 @@ const CUSTOM_RESOURCE_DEFINITION_V1_BETA1: StructShape = struct('v1beta1.CustomR
 });
 
 /** `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1.CustomResourceDefinition` */
-export const CRD_V1BETA1: StructShape = exact(CUSTOM_RESOURCE_DEFINITION_V1_BETA1);
+export const CRD_V1BETA1: StructShape = withExactKeys(CUSTOM_RESOURCE_DEFINITION_V1_BETA1);

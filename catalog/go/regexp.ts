@@ -5,7 +5,7 @@
  * @see https://github.com/google/re2/wiki/Syntax
  */
 import { RE2JS, RE2JSException } from 're2js';
-import { type Steps, spend } from './steps.ts';
+import { type Steps, spendSteps } from './steps.ts';
 
 export interface GoRegexp {
   readonly source: string;
@@ -36,17 +36,17 @@ const CLASS = 60_000;
 export function compileGoRegexp(source: string, steps: Steps): GoRegexp | undefined {
   if (source.length > LONGEST) return undefined;
   const classes = source.match(/\\[pP]/g)?.length ?? 0;
-  spend(steps, CHARACTER * source.length + CLASS * classes);
+  spendSteps(steps, CHARACTER * source.length + CLASS * classes);
   try {
     const expression = RE2JS.compile(source);
     const size = expression.programSize();
-    spend(steps, INSTRUCTION * size);
+    spendSteps(steps, INSTRUCTION * size);
     if (size > LARGEST) return undefined;
     return {
       source,
       size,
       test: (text, ofMatch) => {
-        spend(ofMatch, size * (text.length + 1));
+        spendSteps(ofMatch, size * (text.length + 1));
         return expression.matcher(text).find();
       },
     };

@@ -61,7 +61,7 @@ export function listOf(items: Shape): Shape {
 export function mapOf(values: Shape): Shape {
   return { kind: 'map', values };
 }
-export function struct(name: string, fields: Readonly<Record<string, Shape>>): StructShape {
+export function structShape(name: string, fields: Readonly<Record<string, Shape>>): StructShape {
   return { kind: 'struct', name, fields };
 }
 

@@ -25,7 +25,7 @@ export function withinSteps<T>(work: () => T): T | undefined {
 }
 
 /** Takes steps from a budget. @throws StepsError when fewer steps are left */
-export function spend(steps: Steps, count: number): void {
+export function spendSteps(steps: Steps, count: number): void {
   steps.left -= count;
   if (steps.left < 0) throw new StepsError();
 }

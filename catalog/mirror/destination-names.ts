@@ -32,7 +32,7 @@ function place({ role, written, wanted, digest }: ImageRequest, naming: NestedNa
     destination: {
       transport: 'registry',
       registry: naming.registry,
-      repository: flatten(components.filter(Boolean), naming.maxComponents),
+      repository: limitComponents(components.filter(Boolean), naming.maxComponents),
       tag: tagOf(wanted),
     },
   };
@@ -48,7 +48,7 @@ function tagOf(wanted: Reference): string {
 }
 
 /** A path of at most `most` components: what is beyond becomes one, joined by hyphens. */
-export function flatten(components: readonly string[], most: number): string {
+export function limitComponents(components: readonly string[], most: number): string {
   if (most < 1 || components.length <= most) return components.join('/');
   return [...components.slice(0, most - 1), components.slice(most - 1).join('-')].join('/');
 }
@@ -107,7 +107,7 @@ function destinationOf(wanted: Reference, naming: OcMirrorNaming, target: Target
   return {
     transport: 'registry',
     registry: naming.registry,
-    repository: flatten(path.split('/'), naming.maxComponents),
+    repository: limitComponents(path.split('/'), naming.maxComponents),
     tag: target.tag ?? ocMirrorTag(wanted),
   };
 }

@@ -8,7 +8,7 @@ const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
 /** An unsigned integer of 32 bits. */
-export function fnv(text: string): number {
+export function fnvHash(text: string): number {
   let hash = OFFSET;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, PRIME);
   return hash >>> 0;
@@ -16,5 +16,5 @@ export function fnv(text: string): number {
 
 /** Eight hexadecimal digits. */
 export function fnvHex(text: string): string {
-  return fnv(text).toString(16).padStart(8, '0');
+  return fnvHash(text).toString(16).padStart(8, '0');
 }

@@ -17,7 +17,7 @@ import {
   listOf,
   type Path,
   type StructShape,
-  struct,
+  structShape,
   text,
 } from '../go/shape.ts';
 import { MOST_STEPS, type Steps, withinSteps } from '../go/steps.ts';
@@ -85,7 +85,7 @@ interface ImageSetRead {
   readonly findings: readonly Finding[];
 }
 
-const PLATFORM_FILTER = listOf(struct('InstancePlatformFilter', { os: text, architecture: text }));
+const PLATFORM_FILTER = listOf(structShape('InstancePlatformFilter', { os: text, architecture: text }));
 const VERSIONS = { minVersion: text, maxVersion: text };
 const OPERATOR = {
   catalog: text,
@@ -98,9 +98,9 @@ const OPERATOR = {
 const PACKAGE = { name: text, defaultChannel: text, ...VERSIONS };
 const CHANNEL = { name: text, ...VERSIONS };
 const OPERATORS = listOf(
-  struct('Operator', {
+  structShape('Operator', {
     packages: listOf(
-      struct('IncludePackage', { channels: listOf(struct('IncludeChannel', CHANNEL)), ...PACKAGE }),
+      structShape('IncludePackage', { channels: listOf(structShape('IncludeChannel', CHANNEL)), ...PACKAGE }),
     ),
     ...OPERATOR,
     targetCatalogSourceTemplate: text,
@@ -108,9 +108,14 @@ const OPERATORS = listOf(
   }),
 );
 const ADDITIONAL_IMAGES = listOf(
-  struct('AdditionalImage', { name: text, targetRepo: text, targetTag: text, platforms: PLATFORM_FILTER }),
+  structShape('AdditionalImage', {
+    name: text,
+    targetRepo: text,
+    targetTag: text,
+    platforms: PLATFORM_FILTER,
+  }),
 );
-const BLOCKED_IMAGES = listOf(struct('BlockedImage', { name: text }));
+const BLOCKED_IMAGES = listOf(structShape('BlockedImage', { name: text }));
 const HELM = helmShape(PLATFORM_FILTER);
 const PLATFORM = platformShape(PLATFORM_FILTER);
 /** What Portolan does not mirror. */
@@ -118,10 +123,10 @@ const OTHERS = { samples: any };
 const TYPE = { kind: text, apiVersion: text };
 /** oc-mirror v1 knew fewer fields, and some that v2 has dropped. */
 const OPERATORS_V1 = listOf(
-  struct('Operator', {
+  structShape('Operator', {
     packages: listOf(
-      struct('IncludePackage', {
-        channels: listOf(struct('IncludeChannel', { ...CHANNEL, minBundle: text })),
+      structShape('IncludePackage', {
+        channels: listOf(structShape('IncludeChannel', { ...CHANNEL, minBundle: text })),
         ...PACKAGE,
         minBundle: text,
       }),
@@ -137,10 +142,10 @@ const DELETE_KIND = 'DeleteImageSetConfiguration';
 const API_VERSION = 'mirror.openshift.io/v2alpha1';
 const API_VERSION_V1 = 'mirror.openshift.io/v1alpha2';
 
-const IMAGE_SET = struct(KIND, {
+const IMAGE_SET = structShape(KIND, {
   ...TYPE,
   archiveSize: int64,
-  mirror: struct('Mirror', {
+  mirror: structShape('Mirror', {
     operators: OPERATORS,
     additionalImages: ADDITIONAL_IMAGES,
     blockedImages: BLOCKED_IMAGES,
@@ -149,22 +154,22 @@ const IMAGE_SET = struct(KIND, {
     ...OTHERS,
   }),
 });
-const IMAGE_SET_V1 = struct(KIND, {
+const IMAGE_SET_V1 = structShape(KIND, {
   ...TYPE,
   archiveSize: int64,
   storageConfig: any,
-  mirror: struct('Mirror', {
+  mirror: structShape('Mirror', {
     operators: OPERATORS_V1,
-    additionalImages: listOf(struct('Image', { name: text })),
+    additionalImages: listOf(structShape('Image', { name: text })),
     blockedImages: BLOCKED_IMAGES,
     helm: HELM,
     platform: PLATFORM,
     ...OTHERS,
   }),
 });
-const DELETE_IMAGE_SET = struct(DELETE_KIND, {
+const DELETE_IMAGE_SET = structShape(DELETE_KIND, {
   ...TYPE,
-  delete: struct('Delete', {
+  delete: structShape('Delete', {
     operators: OPERATORS,
     additionalImages: ADDITIONAL_IMAGES,
     helm: HELM,

@@ -6,7 +6,7 @@
 import type { Blob, Blobs, Bundle } from '../fbc/model.ts';
 import { visitBlobs } from '../fbc/visit.ts';
 import type { Finding, Location } from '../finding.ts';
-import { fitStruct, isObject, listOf, struct, text } from '../go/shape.ts';
+import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
 import { type Reference, tryParseReference } from '../reference.ts';
 import { csvOf, usedImages } from '../references/csv.ts';
 import type { CatalogSource } from '../source.ts';
@@ -44,9 +44,9 @@ export interface CatalogImages {
   readonly findings: readonly Finding[];
 }
 
-const ANY_BLOB = struct('declcfgMeta', {
+const ANY_BLOB = structShape('declcfgMeta', {
   image: text,
-  relatedImages: listOf(struct('declcfgRelatedImage', { name: text, image: text })),
+  relatedImages: listOf(structShape('declcfgRelatedImage', { name: text, image: text })),
 });
 
 /** Fields with images, ignoring case: most blobs other than bundles have none. */

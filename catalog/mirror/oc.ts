@@ -5,7 +5,7 @@
  * @see https://github.com/openshift/oc/blob/master/pkg/cli/admin/catalog/mirrorer.go
  */
 import { DIGEST_LENGTHS, InvalidReference, REFERENCE } from '../reference.ts';
-import { fnv } from './fnv.ts';
+import { fnvHash } from './fnv.ts';
 import type { Destination, ImageRequest, Naming, Placement } from './placement.ts';
 
 /** A reference split as oc splits it: nothing is written out that the text leaves out. */
@@ -107,7 +107,7 @@ function hashedText(reference: OcReference): string {
 
 /** The tag of an image that is named by digest alone: up to eight hexadecimal digits, without padding. */
 function hashTag(reference: OcReference): string {
-  return fnv(hashedText(reference)).toString(16);
+  return fnvHash(hashedText(reference)).toString(16);
 }
 
 interface OcNaming {

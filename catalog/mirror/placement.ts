@@ -104,7 +104,7 @@ interface Settled {
  * a digest; of several repositories the first in byte order keeps its place, and the
  * others get a suffix, with all that is in them.
  */
-export function settle(placements: readonly Placement[]): Settled {
+export function settlePlacements(placements: readonly Placement[]): Settled {
   const collisions: Collision[] = [];
   let settled = distinct(placements);
   let groups = crowded(settled);

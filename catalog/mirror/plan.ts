@@ -3,7 +3,7 @@ import { fnvHex } from './fnv.ts';
 import { groupImages, type ImageGroup } from './image-group.ts';
 import type { CatalogSelection, ImageSet } from './image-set.ts';
 import type { Mapping } from './mapping.ts';
-import { type Collision, formatDestination, type Placement, settle } from './placement.ts';
+import { type Collision, formatDestination, type Placement, settlePlacements } from './placement.ts';
 import { indexText, type MissingPlace, Placer } from './placer.ts';
 import type { CatalogRequest, PlannedCatalog, PlanRequest } from './plan-request.ts';
 import { withPlatforms } from './platforms.ts';
@@ -49,7 +49,7 @@ export function planMirror(request: PlanRequest): MirrorPlan {
   const indexes = catalogs.map((catalog) => placer.index(catalog, style));
   for (const catalog of catalogs) placer.catalog(catalog, style);
   for (const image of request.additional ?? []) placer.additional(image);
-  const { placements, collisions, unplaced } = settle(placer.placed());
+  const { placements, collisions, unplaced } = settlePlacements(placer.placed());
   return {
     style,
     home,

@@ -13,7 +13,7 @@ import {
 } from '../reference.ts';
 import type { CatalogImages } from './images.ts';
 import type { Mapping } from './mapping.ts';
-import { type NodeConfig, type Pull, pull } from './node/node.ts';
+import { type NodeConfig, type Pull, pullOnNode } from './node/node.ts';
 import { formatDestination, type Placement } from './placement.ts';
 
 /** What a mirror holds, or will hold. */
@@ -79,7 +79,7 @@ export interface Readiness {
 }
 
 /** Checks for every image of the catalogs' bundles whether a node with this configuration can pull it. */
-export function readiness(
+export function mirrorReadiness(
   catalogs: readonly CatalogImages[],
   config: NodeConfig,
   contents: MirrorContents,
@@ -92,7 +92,7 @@ export function readiness(
   const missingOf = (reference: string): MissingReference | undefined => {
     if (!seen.has(reference)) {
       const read = catalogs.find(({ readable }) => readable.has(reference))?.readable.get(reference);
-      seen.set(reference, missing(reference, pull(config, reference, read), contents));
+      seen.set(reference, missing(reference, pullOnNode(config, reference, read), contents));
     }
     return seen.get(reference);
   };

@@ -29,10 +29,10 @@ import {
   type MirrorContents,
   type MissingReason,
   type MissingReference,
+  mirrorReadiness,
   type PackageReadiness,
   placedContents,
   type Readiness,
-  readiness,
 } from './readiness.ts';
 import type { Scope } from './scope.ts';
 import type { Style } from './style.ts';
@@ -108,7 +108,7 @@ export function mirrorReport(
 ): MirrorReport {
   const node = nodeConfig(rulesOf(appliedTo(platform).flatMap((name) => documents[name])));
   const contents = placedContents(plan.placements);
-  const ready = readiness(images, node, contents);
+  const ready = mirrorReadiness(images, node, contents);
   return {
     style: plan.style,
     scope: plan.scope,
@@ -153,7 +153,7 @@ function groupsReady(
   const readyOf = (kind: ImageGroup['kind']): GroupReadiness | undefined => {
     const some = groups.filter((group) => group.kind === kind);
     if (some.length === 0) return undefined;
-    return groupReadiness(some, readiness([groupsAsCatalog(some)], node, contents));
+    return groupReadiness(some, mirrorReadiness([groupsAsCatalog(some)], node, contents));
   };
   const [charts, releases] = [readyOf('chart'), readyOf('release')];
   return { ...(charts && { charts }), ...(releases && { releases }) };
@@ -185,7 +185,7 @@ export function reachedReadiness(
     missingIndex: (catalog: CatalogImages) => absent.get(catalog),
   };
   return {
-    ready: readinessReport(readiness(images, node, contents)),
+    ready: readinessReport(mirrorReadiness(images, node, contents)),
     ...groupsReady(groups, node, contents),
   };
 }
@@ -206,7 +206,7 @@ export function planReadiness(images: CatalogImages): Readiness {
   const plan = planMirror({ catalogs: [{ reference: `${ANYWHERE}/catalog:latest`, images }], to: ANYWHERE });
   const documents = mirrorDocuments(plan);
   const applied = appliedTo(undefined).flatMap((name) => documents[name]);
-  return readiness([images], nodeConfig(rulesOf(applied)), placedContents(plan.placements));
+  return mirrorReadiness([images], nodeConfig(rulesOf(applied)), placedContents(plan.placements));
 }
 
 /** Readiness with its missing references by reference instead of by bundle. */

@@ -4,9 +4,15 @@
  */
 
 import type { Blob, Blobs, Bundle, Channel, Entry, Property } from '../fbc/model.ts';
-import { canonical, sameValue } from '../fbc/same-bundle.ts';
-import { append } from '../go/grouped.ts';
-import { assuming, type ImageChange, imageKey, newPins, type TagDigests } from '../references/same-image.ts';
+import { canonicalJson, sameValue } from '../fbc/same-bundle.ts';
+import { appendToGroup } from '../go/grouped.ts';
+import {
+  type ImageChange,
+  imageKey,
+  newPins,
+  type TagDigests,
+  withAssumedPins,
+} from '../references/same-image.ts';
 
 type ContentClass = 'add-entry' | 'edit-graph' | 'prune' | 'mutate-published';
 
@@ -57,7 +63,7 @@ export function promotionClasses(
 ): readonly ('add-entry' | 'promote' | 'edit-graph')[] {
   const known = new Map<string, Bundle[]>();
   for (const blobs of elsewhere) {
-    for (const bundle of blobs.bundles) append(known, bundle.name, bundle);
+    for (const bundle of blobs.bundles) appendToGroup(known, bundle.name, bundle);
   }
   const isKnown =
     unit.bundles.length > 0 &&
@@ -164,7 +170,7 @@ export function changedBundles(
     const was = old.get(bundle.name);
     if (!was || sameBundle(was, bundle, digests)) return [];
     const pins = newPins(was, bundle);
-    const isPinned = pins.length > 0 && sameBundle(was, bundle, assuming(digests, pins));
+    const isPinned = pins.length > 0 && sameBundle(was, bundle, withAssumedPins(digests, pins));
     return [{ was, bundle, change: isPinned ? 'unconfirmed' : 'other' }];
   });
 }
@@ -245,7 +251,7 @@ function formatOf({ properties }: Bundle): string | undefined {
 function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a.length !== b.length) return false;
   if (sameValue(a, b)) return true;
-  const texts = (list: readonly unknown[]): string[] => list.map(canonical).sort();
+  const texts = (list: readonly unknown[]): string[] => list.map(canonicalJson).sort();
   return sameValue(texts(a), texts(b));
 }
 
@@ -271,7 +277,7 @@ export function newBlobs(before: Blobs, after: Blobs): Blob[] {
   const kinds = ['packages', 'channels', 'bundles', 'deprecations', 'others'] as const;
   return kinds.flatMap((kind) => {
     const old = new Map<string, Blob[]>();
-    for (const blob of before[kind]) append(old, blob.name, blob);
+    for (const blob of before[kind]) appendToGroup(old, blob.name, blob);
     return after[kind].filter(
       (blob) =>
         !old

@@ -6,7 +6,7 @@ import type { Bundle } from '../fbc/model.ts';
 import { resolveNamespace } from './resolve/namespace.ts';
 import { packagesFor } from './resolve/provider.ts';
 import { type Requirement, RequirementError } from './resolve/requirement.ts';
-import { offerOfBundle, type Scope, spend } from './resolve/snapshot.ts';
+import { offerOfBundle, type Scope, spendEffort } from './resolve/snapshot.ts';
 import { readRequirements } from './resolve/unreadable.ts';
 
 /** A bundle of a set. */
@@ -111,7 +111,7 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
         if (read instanceof RequirementError) return [];
         const those = providers.get(read) ?? findProviders(scope, read);
         providers.set(read, those);
-        spend(scope, 1 + those.length);
+        spendEffort(scope, 1 + those.length);
         const [first, ...others] = those.map((one) => lackedBy(one, depth + 1));
         if (!first) return [{ bundle: bundle.name, requires: read.text }];
         return [first, ...others].every((one) => one.length > 0) ? first : [];
@@ -127,6 +127,6 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
 function findProviders(scope: Scope, requirement: Requirement): readonly Bundle[] {
   const packages = scope.catalogs.flatMap(({ catalog }) => packagesFor(catalog, requirement));
   const bundles = packages.flatMap((one) => [...one.bundles.values()]);
-  spend(scope, bundles.length);
+  spendEffort(scope, bundles.length);
   return bundles.filter((one) => requirement.holds(offerOfBundle(one)));
 }

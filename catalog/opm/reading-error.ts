@@ -8,7 +8,7 @@ import { type Fields, shapeOf } from '../fbc/blob.ts';
 import { afterFirstBreak, lastInvalid, normalBreaks } from '../fbc/documents.ts';
 import { PROPERTY_SHAPES } from '../fbc/property.ts';
 import { splitDocuments, startsLikeJson } from '../fbc/split.ts';
-import { append } from '../go/grouped.ts';
+import { appendToGroup } from '../go/grouped.ts';
 import { JsonError, JsonReader, TooDeep } from '../go/json.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson, indentedJson, RawJson } from '../go/json-text.ts';
@@ -170,7 +170,7 @@ function keyError(value: Fields): string | undefined {
   const keys = new Map<string, string[]>();
   for (const key of Object.keys(value)) {
     const folded = key.toUpperCase().toLowerCase();
-    append(keys, folded, key);
+    appendToGroup(keys, folded, key);
   }
   const doubles = [...keys]
     .filter(([, found]) => found.length > 1)

@@ -69,7 +69,7 @@ function digestOf({ digest }: DigestReference): string {
 }
 
 /** The known digests of tags, extended by these pins for tags that were not looked up. */
-export function assuming(digests: TagDigests, pins: readonly NewPin[]): TagDigests {
+export function withAssumedPins(digests: TagDigests, pins: readonly NewPin[]): TagDigests {
   const all = new Map([...digests].map(([tag, known]) => [tag, new Set(known)]));
   for (const { tag, digest } of pins) {
     const key = lookupKey(tag);

@@ -2,7 +2,7 @@
  * What a change brings, distinguished from what was there before: a finding is the same one by its rule, its package, its
  * channel and what it is about, never by its text. What maintainers already live with must not hold up a release.
  */
-import { type Finding, milder } from '../finding.ts';
+import { type Finding, milderSeverity } from '../finding.ts';
 import { groupedBy } from '../go/grouped.ts';
 
 /**
@@ -52,5 +52,5 @@ function inAnyChannel(finding: Finding): string {
 }
 
 function isWorse(finding: Finding, earlier: Finding): boolean {
-  return milder(finding.severity, earlier.severity) !== finding.severity;
+  return milderSeverity(finding.severity, earlier.severity) !== finding.severity;
 }

@@ -11,7 +11,7 @@ import {
   compareFindings,
   type Finding,
   type Location,
-  milder,
+  milderSeverity,
   type Severity,
 } from '../finding.ts';
 import type { Change, Olm, World } from '../olm/foresight/world.ts';
@@ -285,7 +285,14 @@ function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   const fix = isOfFiles && rule.fix !== undefined ? { hint: rule.fix } : {};
   return (message, location, { severity: own = severity, ...details } = {}) => {
     const named = details.package === '' ? ofNoPackage(details) : details;
-    const finding = { rule: rule.id, severity: milder(severity, own), message, location, ...fix, ...named };
+    const finding = {
+      rule: rule.id,
+      severity: milderSeverity(severity, own),
+      message,
+      location,
+      ...fix,
+      ...named,
+    };
     addFinding(findings, finding);
   };
 }

@@ -10,7 +10,12 @@ import { compareInstalled } from '../olm/foresight/installation.ts';
 import type { Olm, World } from '../olm/foresight/world.ts';
 import { AS_TODAY } from '../olm/suggest/policy.ts';
 import { type SearchBudget, searchBudget } from '../olm/suggest/shortest-chain.ts';
-import { installationKey, rescued, type Suggestion, suggestGraph } from '../olm/suggest/suggestion.ts';
+import {
+  installationKey,
+  rescuedInstallations,
+  type Suggestion,
+  suggestGraph,
+} from '../olm/suggest/suggestion.ts';
 import { channelIn, placeOfEntry, placeOfHead } from './finding-location.ts';
 import { channelText, grouped, listed, versionsOf } from './message-text.ts';
 import type { Report } from './rule.ts';
@@ -103,7 +108,8 @@ function suggestionFor(world: World, name: string): Suggestion | undefined {
 
 /** Whom a suggestion helps: each group of a package asks. */
 const rescuedBy = onceFor(
-  (suggestion: Suggestion): ReadonlySet<string> => new Set(rescued(suggestion).map(installationKey)),
+  (suggestion: Suggestion): ReadonlySet<string> =>
+    new Set(rescuedInstallations(suggestion).map(installationKey)),
 );
 
 /** A command whose edges give all of a group an upgrade path; undefined where it knows none. */

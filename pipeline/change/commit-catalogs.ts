@@ -3,7 +3,7 @@
 import { joinedBlobs, placedBlobs } from '../../catalog/fbc/blobs.ts';
 import { type Blobs, catalogOf } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
-import { append } from '../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
 import type { ObjectReader } from '../git/objects.ts';
@@ -42,7 +42,7 @@ export async function commitCatalogs(
   for (const unit of (await catalogUnits(objects, tree, layout)).values()) {
     if (names && !names.has(unit.catalog)) continue;
     if (packages && unit.package !== undefined && !packages.has(unit.package)) continue;
-    append(byCatalog, unit.catalog, unit);
+    appendToGroup(byCatalog, unit.catalog, unit);
   }
   const read: ReadCatalog[] = [];
   for (const [name, units] of [...byCatalog].sort(([a], [b]) => compareText(a, b))) {

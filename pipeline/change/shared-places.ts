@@ -1,7 +1,7 @@
 /** Places that the policy gives to more than one catalog: each publish would take the tag from the other. */
 
 import type { Finding, Location } from '../../catalog/finding.ts';
-import { append } from '../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import type { Reference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
@@ -38,7 +38,7 @@ export async function sharedPlaces(
   const names = [...new Set([...units.values()].map(({ catalog }) => catalog))].sort(compareText);
   const byPlace = new Map<string, Written[]>();
   for (const written of names.flatMap((catalog) => placesOf(policy.publish, catalog))) {
-    append(byPlace, written.place, written);
+    appendToGroup(byPlace, written.place, written);
   }
   const found: Finding[] = [];
   for (const [place, all] of byPlace) {

@@ -3,7 +3,13 @@
  * next version.
  */
 import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
-import { allows, compareMinors, limitOf, type Minor, tryParseMinor } from '../../catalog/fbc/openshift.ts';
+import {
+  compareMinors,
+  limitAllows,
+  limitOf,
+  type Minor,
+  tryParseMinor,
+} from '../../catalog/fbc/openshift.ts';
 import { installedPath } from '../../catalog/olm/foresight/namespace-path.ts';
 import { neighborPackages } from '../../catalog/olm/foresight/neighbors.ts';
 import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts';
@@ -164,5 +170,5 @@ function holdsBack(
   const bundle = worlds.flatMap(
     ({ catalog }) => catalog.packages.get(name)?.bundles.get(installed.name) ?? [],
   )[0];
-  return bundle !== undefined && !allows(limitOf(bundle.properties), to);
+  return bundle !== undefined && !limitAllows(limitOf(bundle.properties), to);
 }

@@ -4,7 +4,7 @@
  */
 
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
-import { append } from '../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../catalog/go/grouped.ts';
 import { parseJson } from '../../catalog/json.ts';
 import { fileError, refuseLinkOut } from '../directory.ts';
 import { readRegular } from '../file-pieces.ts';
@@ -80,7 +80,7 @@ function begunIn(text: string): Map<string, string[]> {
   for (const line of text.split('\n')) {
     const [kind, key, location] = partsIn(line);
     if (kind !== BEGUN || typeof key !== 'string' || typeof location !== 'string') continue;
-    append(begun, key, location);
+    appendToGroup(begun, key, location);
   }
   return begun;
 }

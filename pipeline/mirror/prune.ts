@@ -2,7 +2,7 @@
  * Deleting images from a mirror, with what belongs to them. Where a registry removes no tag by itself, the manifest goes
  * with all its tags: then only when every one of them is to go.
  */
-import { append } from '../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../catalog/go/grouped.ts';
 import { formatReference, type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { parseManifest } from '../oci/registry/image.ts';
@@ -36,7 +36,7 @@ export async function pruneImages(
   const repositories = new Map<string, Reference[]>();
   for (const image of images) {
     const name = repositoryName(image);
-    append(repositories, name, image);
+    appendToGroup(repositories, name, image);
   }
   // One after the other in a repository: two tags may be one manifest.
   await eachOf([...repositories.values()], 16, async (group) => {

@@ -1,9 +1,9 @@
 /** What an advisory does to clusters, for terminals and for pull requests. */
 import { shortName } from '../../catalog/fbc/edge.ts';
-import { append, groupedBy } from '../../catalog/go/grouped.ts';
+import { appendToGroup, groupedBy } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import { parseJson } from '../../catalog/json.ts';
-import type { Proved } from '../../catalog/olm/advisory/proof.ts';
+import type { ProvedInstallation } from '../../catalog/olm/advisory/proof.ts';
 import { compareInstalled } from '../../catalog/olm/foresight/installation.ts';
 import { type PathSummary, summarizePath } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { CatalogPlan } from '../check/advisories/advisories.ts';
@@ -61,7 +61,7 @@ function shortRows(plan: CatalogPlan): ProofRow[] {
  */
 function rowsOf(
   { plan: { proof } }: CatalogPlan,
-  textsOf: (one: Proved) => readonly [string, string],
+  textsOf: (one: ProvedInstallation) => readonly [string, string],
 ): ProofRow[] {
   const changed = (proof?.all ?? []).filter((one) => {
     const [before, after] = textsOf(one);
@@ -72,7 +72,7 @@ function rowsOf(
   );
   const rows = new Map<string, ProofRow>();
   for (const all of groups.values()) {
-    const [one] = all as [Proved];
+    const [one] = all as [ProvedInstallation];
     const installed = all.map((each) => each.installed).sort(compareInstalled);
     const versions = installed.map(shortName);
     const [before, after] = textsOf(one);
@@ -110,7 +110,7 @@ export function proofCounts({ plan: { proof } }: CatalogPlan): ProofCount[] {
   });
 }
 
-function pathText(one: Proved, when: 'before' | 'after'): string {
+function pathText(one: ProvedInstallation, when: 'before' | 'after'): string {
   const { kind, next, end, arrives, why }: PathSummary = summarizePath(one[when]);
   if (kind === 'upgrade') {
     const stop = end === '' || end === next ? '' : `, ends at ${end}`;
@@ -129,7 +129,7 @@ export function advisoryLines(catalogs: readonly CatalogPlan[]): string[] {
   const alike = new Map<string, string[]>();
   for (const one of catalogs) {
     const text = JSON.stringify(linesOf(one));
-    append(alike, text, one.catalog);
+    appendToGroup(alike, text, one.catalog);
   }
   return [...alike].flatMap(([text, names]) => {
     const [state = '', ...rows] = parseJson(text) as string[];
@@ -144,7 +144,7 @@ function linesOf(one: CatalogPlan): string[] {
     const mark = isWithout ? 'NO UPGRADE PATH ' : '';
     return `    ${mark}OLM ${olm}, ${where}: ${shortList(installed)}: ${before} -> ${after}`;
   });
-  const graphs = newGraphsText(one.plan.newGraphs);
+  const graphs = newGraphsText(one.plan.channelsWithNewGraphs);
   const note = graphs === undefined ? [] : [`    ${graphs}`];
   return [stateText(one), ...(one.plan.kind === 'edit' ? [...note, ...rows] : [])];
 }
@@ -164,9 +164,12 @@ function newGraphsText(channels: readonly string[]): string | undefined {
 }
 
 /** What an advisory means for a catalog, in short. */
-function stateText({ plan: { kind, without }, files, refused }: CatalogPlan): string {
+function stateText({ plan: { kind, withoutUpgradePath }, files, refused }: CatalogPlan): string {
   if (refused !== undefined) return `cannot be applied: ${refused}`;
-  const rest = without.length === 0 ? '' : `; without an upgrade path: ${shortList(without, 'bundles')}`;
+  const rest =
+    withoutUpgradePath.length === 0
+      ? ''
+      : `; without an upgrade path: ${shortList(withoutUpgradePath, 'bundles')}`;
   if (kind === 'edit')
     return `to apply, ${files.size === 1 ? '1 file' : `${files.size} files`} to change${rest}`;
   return kind === 'applied' ? `applied${rest}` : 'not affected';
@@ -186,7 +189,7 @@ export function advisoryBody(
     finding ? `- ${code(path)}: ${escaped(finding.message)}. Fix: ${code(finding.hint ?? '')}` : [],
   );
   const graphs = changed.flatMap(({ catalog, plan }) => {
-    const text = newGraphsText(plan.newGraphs.map(escaped));
+    const text = newGraphsText(plan.channelsWithNewGraphs.map(escaped));
     return text === undefined ? [] : `- ${escaped(catalog)}: ${text}`;
   });
   const review = 'Test the direct upgrades that no entry had before.';

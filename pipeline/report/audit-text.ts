@@ -2,7 +2,7 @@
  * An audit as text: what to act on first, then each catalog in one line.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { append } from '../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../catalog/go/grouped.ts';
 import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { AuditReport, CatalogAudit } from '../check/audit.ts';
 import type { ClusterAudit, Prospect } from '../check/prospects.ts';
@@ -88,7 +88,7 @@ function groupsOf(findings: readonly Finding[]): Map<string, Finding[]> {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const key = JSON.stringify([finding.severity, finding.package, finding.rule]);
-    append(groups, key, finding);
+    appendToGroup(groups, key, finding);
   }
   return groups;
 }

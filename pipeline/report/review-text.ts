@@ -1,5 +1,5 @@
 /** What an upgrade requires of whoever approves it, as text and as lines of reports. */
-import { append } from '../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../catalog/go/grouped.ts';
 import type { HeadReview } from '../../catalog/olm/head-reviews.ts';
 import type { ReviewItem, ReviewSection, UpgradeReview, Weight } from '../../catalog/olm/upgrade-review.ts';
 import { amount, linesText, shortList } from '../text.ts';
@@ -72,7 +72,7 @@ export function reviewLines({ sections }: UpgradeReview, only?: Weight): string[
     return [`${title}:`, ...sorted.slice(0, SHOWN).map(itemLine), ...rest];
   });
   const unknown = new Map<string, string[]>();
-  for (const { title, unknown: why } of sections) if (why !== undefined) append(unknown, why, title);
+  for (const { title, unknown: why } of sections) if (why !== undefined) appendToGroup(unknown, why, title);
   return [...lines, ...[...unknown].map(([why, titles]) => `Not compared: ${titles.join(', ')}: ${why}`)];
 }
 

@@ -3,7 +3,11 @@ import { shortName } from '../../catalog/fbc/edge.ts';
 import type { Package } from '../../catalog/fbc/model.ts';
 import { groupedBy } from '../../catalog/go/grouped.ts';
 import type { SuggestedChannel, SuggestedEntry } from '../../catalog/olm/suggest/suggested-channel.ts';
-import { type Installation, rescued, type Suggestion } from '../../catalog/olm/suggest/suggestion.ts';
+import {
+  type Installation,
+  rescuedInstallations,
+  type Suggestion,
+} from '../../catalog/olm/suggest/suggestion.ts';
 import { amount, linesText } from '../text.ts';
 
 /** Names in one line, before the rest is only counted. */
@@ -46,7 +50,7 @@ export function suggestionText(suggestion: Suggestion): string {
     `${name}: ${today} -> ${entriesText(suggested)}`,
     ...channels.flatMap(channelLines),
     ...(dropped.length === 0 ? [] : [`  ${droppedWords(today)}: ${namesText(dropped)}`]),
-    ...strandedLines('gets an upgrade path', rescued(suggestion)),
+    ...strandedLines('gets an upgrade path', rescuedInstallations(suggestion)),
     ...strandedLines('STRANDED', stranded.suggested),
     ...(newUpgrades.length === 0 ? [] : [`  direct upgrades that no entry has today:`]),
     ...newUpgradeLines(newUpgrades),

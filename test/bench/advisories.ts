@@ -54,12 +54,12 @@ for (const one of cases) {
   ];
   for (const { world, plan } of plans) {
     if (plan.kind === 'impossible') wrong.push(`${world.name} ${one.package} ${one.version}: no edit`);
-    for (const lost of plan.proof?.lost ?? [])
+    for (const lost of plan.proof?.strandedOthers ?? [])
       wrong.push(
         `${world.name} ${one.package} ${one.kind} ${one.version}: ${lost.installed.name} in ${lost.channel || 'no channel'} (${lost.olm}) loses its path: ${lost.missing}`,
       );
   }
-  const without = [...new Set(plans.flatMap(({ plan }) => plan.without))];
+  const without = [...new Set(plans.flatMap(({ plan }) => plan.withoutUpgradePath))];
   const text =
     without.length === 0
       ? '–'

@@ -2,7 +2,7 @@
 // input or in what was recorded. Each row has its explanation in docs/from-oc-mirror.md.
 
 import { isObject } from '../../catalog/go/shape.ts';
-import { nodeConfig, pull } from '../../catalog/mirror/node/node.ts';
+import { nodeConfig, pullOnNode } from '../../catalog/mirror/node/node.ts';
 import { wantedRepository } from '../../catalog/mirror/placement.ts';
 import { mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
 import { contentsOf } from '../../catalog/mirror/readiness.ts';
@@ -212,7 +212,7 @@ export class Excuses {
     return this.#ours.plan.placements.some((placement) => {
       if (!isBelow(wantedRepository(placement), source)) return false;
       if ((placement.wanted.kind === 'tag') !== (kindOf(kind) === 'tag')) return false;
-      const asked = pull(config, placement.written);
+      const asked = pullOnNode(config, placement.written);
       return 'refused' in asked || !asked.asked.some((place) => contents.has(place, placement.written));
     });
   }

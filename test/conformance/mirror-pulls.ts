@@ -3,9 +3,9 @@
 
 import type { CatalogImages } from '../../catalog/mirror/images.ts';
 import { readMapping } from '../../catalog/mirror/mapping.ts';
-import { type NodeConfig, nodeConfig, pull } from '../../catalog/mirror/node/node.ts';
+import { type NodeConfig, nodeConfig, pullOnNode } from '../../catalog/mirror/node/node.ts';
 import { mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
-import { contentsOf, type MirrorContents, readiness } from '../../catalog/mirror/readiness.ts';
+import { contentsOf, type MirrorContents, mirrorReadiness } from '../../catalog/mirror/readiness.ts';
 
 export interface Recorded {
   /** All mirror documents, one behind the other. */
@@ -40,7 +40,7 @@ export function comparePulls(
   const expected = JSON.parse(text) as Pulls;
   const config = recordedConfig(recorded);
   for (const [reference, answer] of Object.entries(expected.pulls)) {
-    const ours = pull(config, reference);
+    const ours = pullOnNode(config, reference);
     if ('refused' in ours) {
       if (!answer.error?.endsWith(ours.refused)) return `${reference}: refused: ${ours.refused}`;
     } else if (
@@ -62,9 +62,9 @@ function compareCounts(
   const all = catalogs.flatMap((catalog) => catalog.bundles);
   const bundles = [...new Map(all.map((bundle) => [`${bundle.package}/${bundle.name}`, bundle])).values()];
   const contents = recordedContents(recorded);
-  const references = readiness(catalogs, config, contents);
+  const references = mirrorReadiness(catalogs, config, contents);
   const readable = new Map(catalogs.flatMap((catalog) => [...catalog.readable]));
-  const ready = readiness([{ ...EMPTY, bundles, readable }], config, contents);
+  const ready = mirrorReadiness([{ ...EMPTY, bundles, readable }], config, contents);
   const missing = new Set(
     references.bundles.flatMap((bundle) => bundle.missing.map(({ reference }) => reference)),
   );

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { dump, load } from 'js-yaml';
-import { type Finding, milder } from '../../catalog/finding.ts';
+import { type Finding, milderSeverity } from '../../catalog/finding.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { bundleFiles, changedFiles, edited } from './bundle-fixture.ts';
 import { archivedFiles, fixturesIn, judgeChange, judgeFiles, judgeState } from './rule-fixture.ts';
@@ -45,7 +45,7 @@ export async function exampleOf(folder: string, id: string): Promise<RuleExample
 
 function compareSeverity(a: Finding, b: Finding): number {
   if (a.severity === b.severity) return 0;
-  return milder(a.severity, b.severity) === a.severity ? 1 : -1;
+  return milderSeverity(a.severity, b.severity) === a.severity ? 1 : -1;
 }
 
 /** Letters beyond ASCII test readers of files: people would not write them. */

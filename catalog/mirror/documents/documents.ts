@@ -3,7 +3,7 @@
  */
 import { CACHE, CONFIGS } from '../../fbc/cache/layout.ts';
 import type { Minor } from '../../fbc/openshift.ts';
-import { accepts, tryParsePlatform } from '../../fbc/platform.ts';
+import { clustersAccept, tryParsePlatform } from '../../fbc/platform.ts';
 import { isObject } from '../../go/shape.ts';
 import type { Json } from '../../yaml/scalar.ts';
 import { InvalidOption } from '../invalid-option.ts';
@@ -268,7 +268,7 @@ function platformOf(text: string | undefined): Minor | undefined {
 }
 
 function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] {
-  return accepts('olmV1', platformOf(platform))
+  return clustersAccept('olmV1', platformOf(platform))
     ? 'olm.operatorframework.io/v1'
     : 'catalogd.operatorframework.io/v1alpha1';
 }
@@ -282,13 +282,13 @@ function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] 
  */
 export function appliedTo(platform: string | undefined): readonly (keyof MirrorDocuments)[] {
   const version = platformOf(platform);
-  const mirrors: readonly (keyof MirrorDocuments)[] = accepts('mirrorSets', version)
+  const mirrors: readonly (keyof MirrorDocuments)[] = clustersAccept('mirrorSets', version)
     ? ['digestMirrorSets', 'tagMirrorSets']
     : ['contentSourcePolicies'];
-  const catalogs: readonly (keyof MirrorDocuments)[] = accepts('clusterCatalogs', version)
+  const catalogs: readonly (keyof MirrorDocuments)[] = clustersAccept('clusterCatalogs', version)
     ? ['catalogSources', 'clusterCatalogs']
     : ['catalogSources'];
-  const policies: readonly (keyof MirrorDocuments)[] = accepts('imagePolicies', version)
+  const policies: readonly (keyof MirrorDocuments)[] = clustersAccept('imagePolicies', version)
     ? ['imagePolicies']
     : [];
   return [...mirrors, ...policies, 'releaseSignatures', 'operatorHub', ...catalogs];

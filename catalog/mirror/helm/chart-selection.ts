@@ -1,6 +1,6 @@
 /** The `helm` part of an ImageSetConfiguration: charts from directories, archives and repositories. */
 import type { Finding, Location } from '../../finding.ts';
-import { any, isObject, listOf, type Path, type Shape, struct, text } from '../../go/shape.ts';
+import { any, isObject, listOf, type Path, type Shape, structShape, text } from '../../go/shape.ts';
 import { type Platforms, withPlatforms } from '../platforms.ts';
 import { type JsonPath, JsonPathError, parseJsonPath } from './json-path.ts';
 
@@ -34,7 +34,7 @@ export interface ChartRepository {
 /** The shape of the part, as oc-mirror declares it; `values` and `valuesFiles` are ours. */
 export function helmShape(platformFilter: Shape): Shape {
   const charts = listOf(
-    struct('Chart', {
+    structShape('Chart', {
       name: text,
       version: text,
       path: text,
@@ -44,8 +44,8 @@ export function helmShape(platformFilter: Shape): Shape {
       platforms: platformFilter,
     }),
   );
-  return struct('Helm', {
-    repositories: listOf(struct('Repository', { url: text, name: text, charts })),
+  return structShape('Helm', {
+    repositories: listOf(structShape('Repository', { url: text, name: text, charts })),
     local: charts,
   });
 }

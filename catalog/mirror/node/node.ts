@@ -180,7 +180,7 @@ export function mirrorHosts({ registries }: NodeConfig): string[] {
  *
  * @param read the reference, where it was read before
  */
-export function pull(config: NodeConfig, written: string, read?: Reference): Pull {
+export function pullOnNode(config: NodeConfig, written: string, read?: Reference): Pull {
   try {
     const wanted = read ?? parseReference(written);
     if (config.refused !== undefined) return { refused: config.refused };

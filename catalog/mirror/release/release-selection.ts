@@ -1,6 +1,6 @@
 /** The `platform` part of an ImageSetConfiguration: releases by reference, or by what channels select. */
 import type { Location } from '../../finding.ts';
-import { bool, isObject, listOf, type Path, type Shape, struct, text } from '../../go/shape.ts';
+import { bool, isObject, listOf, type Path, type Shape, structShape, text } from '../../go/shape.ts';
 import { tryParseReference } from '../../reference.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { SelectionReader } from '../helm/chart-selection.ts';
@@ -53,10 +53,10 @@ export type Architecture = keyof typeof ARCHITECTURES;
 
 /** The shape of the part, as oc-mirror declares it. */
 export function platformShape(platformFilter: Shape): Shape {
-  return struct('Platform', {
+  return structShape('Platform', {
     graph: bool,
     channels: listOf(
-      struct('ReleaseChannel', {
+      structShape('ReleaseChannel', {
         name: text,
         type: text,
         minVersion: text,

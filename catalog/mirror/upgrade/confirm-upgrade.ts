@@ -1,5 +1,5 @@
 /** Follows a plan with what its ImageSetConfiguration mirrors, as a cluster that has nothing else would. */
-import { allows, compareMinors, formatMinor, limitOf } from '../../fbc/openshift.ts';
+import { compareMinors, formatMinor, limitAllows, limitOf } from '../../fbc/openshift.ts';
 import { formatVersion, type tryParseVersion } from '../../version/version.ts';
 import { type CatalogSelection, readImageSet } from '../image-set.ts';
 import { ChannelError, releasesAcross, releasesOf } from '../release/channel-releases.ts';
@@ -7,7 +7,7 @@ import type { ReleaseChannel } from '../release/release-selection.ts';
 import type { UpdateGraphs } from '../release/update-graph.ts';
 import { type ClusterOperator, minorOf, type PlatformCatalog } from './cluster.ts';
 import { type PlannedStage, sourceOf, type UpgradePlan, type UpgradeRequest } from './plan-upgrade.ts';
-import { simulate } from './simulate.ts';
+import { simulateSwitch } from './simulate.ts';
 
 type Confirming = Pick<UpgradeRequest, 'catalogs' | 'graphs' | 'cel'>;
 
@@ -75,7 +75,7 @@ function stagesConfirmed(
       const now = operators.find((other) => isSame(other, one.operator));
       return now ? [{ ...one, operator: now }] : [];
     });
-    const found = simulate(placed, sources, { cel });
+    const found = simulateSwitch(placed, sources, { cel });
     wrong.push(...found.reasons.map((text) => `at ${formatMinor(stage.platform)}: ${text}`));
     const [expected, actual] = [textOf(stage.steps), textOf(found.steps)];
     if (expected !== actual)
@@ -146,7 +146,7 @@ function keptFrom(
     const bundle = catalogs
       .map(({ catalog }) => catalog.packages.get(name)?.bundles.get(installed.name))
       .find((one) => one !== undefined);
-    return bundle && allows(limitOf(bundle.properties), minorOf(version))
+    return bundle && limitAllows(limitOf(bundle.properties), minorOf(version))
       ? []
       : [`${installed.name} keeps the cluster from ${formatVersion(version)}`];
   });

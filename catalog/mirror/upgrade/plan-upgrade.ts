@@ -5,7 +5,7 @@
 import type { Cel } from '../../fbc/cel.ts';
 import { Lifecycles } from '../../fbc/lifecycle.ts';
 import { type Bundle, type Catalog, NO_BLOBS } from '../../fbc/model.ts';
-import { allows, compareMinors, formatMinor, limitOf, type Minor } from '../../fbc/openshift.ts';
+import { compareMinors, formatMinor, limitAllows, limitOf, type Minor } from '../../fbc/openshift.ts';
 import type { ScopeCatalog } from '../../olm/resolve/snapshot.ts';
 import { isServed } from '../../rules/serve-refusals.ts';
 import { formatVersion } from '../../version/version.ts';
@@ -19,7 +19,7 @@ import {
   type UpgradingCluster,
 } from './cluster.ts';
 import { type ReleaseStep, releasePath, type UpgradeTarget } from './release-path.ts';
-import { type OperatorStep, type PlacedOperator, simulate } from './simulate.ts';
+import { type OperatorStep, type PlacedOperator, simulateSwitch } from './simulate.ts';
 import {
   choicesAt,
   complaintAt,
@@ -196,7 +196,7 @@ class Planner {
           `no catalog has the installed ${installed.name} of package ${of}, so its olm.maxOpenShiftVersion is not known`,
           true,
         );
-      const kept = next.find((minor) => !allows(limitOf(bundle.properties), minor));
+      const kept = next.find((minor) => !limitAllows(limitOf(bundle.properties), minor));
       if (kept)
         throw new UpgradeRefusal(
           `${installed.name} keeps the cluster from ${formatMinor(kept)}, and nothing upgrades it`,
@@ -308,7 +308,7 @@ class Planner {
       more = false;
       const sources = this.#sources(all);
       const beside = scopeCatalogs(stage.catalogs);
-      for (const { to, package: name, namespace, operator } of simulate(all.map(placedOf), sources, {
+      for (const { to, package: name, namespace, operator } of simulateSwitch(all.map(placedOf), sources, {
         cel,
         beside,
       }).steps) {
@@ -318,7 +318,7 @@ class Planner {
         more = true;
       }
     }
-    const found = simulate(ways.map(placedOf), this.#sources(all), { cel });
+    const found = simulateSwitch(ways.map(placedOf), this.#sources(all), { cel });
     const wrong = all.flatMap(({ operator, choice }) => {
       const last = found.steps.findLast(
         (step) => step.package === operator.package && step.namespace === operator.namespace,

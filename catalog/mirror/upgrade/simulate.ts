@@ -39,7 +39,7 @@ interface Simulated {
  * @param sources catalogs that Subscriptions name and extensions find, each package in one of them
  * @param beside catalogs in which OLM v0 finds only what others require
  */
-export function simulate(
+export function simulateSwitch(
   placed: readonly PlacedOperator[],
   sources: readonly ScopeCatalog[],
   { cel, beside = [] }: { readonly cel: Cel | undefined; readonly beside?: readonly ScopeCatalog[] },

@@ -3,7 +3,7 @@ import type { Cel } from '../../fbc/cel.ts';
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Lifecycles } from '../../fbc/lifecycle.ts';
 import { type Blobs, type Bundle, type Catalog, catalogOf, type Package } from '../../fbc/model.ts';
-import { allows, compareMinors, limitOf, type Minor } from '../../fbc/openshift.ts';
+import { compareMinors, limitAllows, limitOf, type Minor } from '../../fbc/openshift.ts';
 import { compareText } from '../../go/text.ts';
 import { detailedPathV0, detailedPathV1 } from '../../olm/foresight/detailed-path.ts';
 import { MOST_EFFORT } from '../../olm/foresight/world.ts';
@@ -95,7 +95,7 @@ function candidates(stage: Stage, { operator, home, context }: Omit<At, 'stage'>
       const version = bundle?.version;
       if (!bundle || !version) return [];
       const isLower = installed !== undefined && compareVersions(version, installed) < 0;
-      if (isLower || !stage.next.every((minor) => allows(limitOf(bundle.properties), minor))) return [];
+      if (isLower || !stage.next.every((minor) => limitAllows(limitOf(bundle.properties), minor))) return [];
       if (!stage.mayPass(operator.package, bundle)) return [];
       const lifecycle = context.lifecycles(home.catalog).of(operator.package, version)?.lifecycle;
       const works = (minor: Minor): boolean =>

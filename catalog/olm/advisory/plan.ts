@@ -12,8 +12,22 @@ import { compareInstalled } from '../foresight/installation.ts';
 import type { World } from '../foresight/world.ts';
 import { type Advisory, affectedBundles, isAffected } from './advisory.ts';
 import { isEmpty, NO_EDIT, type PackageEdit, packageAfter, sizeOf } from './package-edit.ts';
-import { everybody, type Followed, type Proof, type Proved, prove, targetIn } from './proof.ts';
-import { highest, newGraphs, ranging, skipping, versionsIn, withoutEntries } from './rewrites.ts';
+import {
+  type InstallationGroup,
+  installationGroups,
+  type Proof,
+  type ProvedInstallation,
+  proveEdit,
+  targetIn,
+} from './proof.ts';
+import {
+  highestEntry,
+  packagesWithNewGraphs,
+  versionsIn,
+  withMoreRanges,
+  withMoreSkips,
+  withoutEntries,
+} from './rewrites.ts';
 
 export interface AdvisoryPlan {
   readonly kind: /** The catalog never had the versions. */
@@ -27,11 +41,11 @@ export interface AdvisoryPlan {
   /** The upgrade of every installation; undefined if the catalog never had the versions. */
   readonly proof: Proof | undefined;
   /** Names of bundles whose installations have no upgrade path after the edit, the lowest version first. */
-  readonly without: readonly string[];
+  readonly withoutUpgradePath: readonly string[];
   /** Names of bundles whose installations clusters would move to a lower version, though the advisory does not allow it. */
-  readonly lowered: readonly string[];
+  readonly downgraded: readonly string[];
   /** Names of the channels whose edges are those of suggest-graph, because no change of single entries does as much. */
-  readonly newGraphs: readonly string[];
+  readonly channelsWithNewGraphs: readonly string[];
 }
 
 /** Plans what an advisory changes in a catalog. */
@@ -41,75 +55,84 @@ export function planOf(world: World, advisory: Advisory): AdvisoryPlan {
     kind: 'not affected',
     edit: NO_EDIT,
     proof: undefined,
-    without: [],
-    lowered: [],
-    newGraphs: [],
+    withoutUpgradePath: [],
+    downgraded: [],
+    channelsWithNewGraphs: [],
   } as const;
   if (!ofPackage) return nothing;
-  const who = everybody(world, ofPackage);
+  const groups = installationGroups(world, ofPackage);
   const affected = affectedBundles(advisory, ofPackage);
-  const isKnown = who.some(({ installed }) => installed.some((one) => isAffected(advisory, one)));
+  const isKnown = groups.some(({ installed }) => installed.some((one) => isAffected(advisory, one)));
   if (!isKnown && affected.size === 0) return nothing;
-  const scene: Scene = { world, advisory, ofPackage, affected, who };
-  const small = bestOf(scene, candidatesOf(scene));
-  const best = withNewGraphs(scene, small);
+  const input: PlanInput = { world, advisory, ofPackage, affected, groups };
+  const small = bestEdit(input, candidateEdits(input));
+  const best = withNewGraphs(input, small);
   if (!best) return { ...nothing, kind: 'impossible' };
-  const { edit, proof, newGraphs: regraphed = [] } = best;
-  const stuck = [...proof.lost, ...proof.without].map(({ installed }) => installed).sort(compareInstalled);
-  const without = [...new Set(stuck.map(({ name }) => name))];
-  const down = proof.lowered.map(({ installed }) => installed).sort(compareInstalled);
-  const lowered = [...new Set(down.map(({ name }) => name))];
-  return { kind: isEmpty(edit) ? 'applied' : 'edit', edit, proof, without, lowered, newGraphs: regraphed };
+  const { edit, proof, channelsWithNewGraphs: regraphed = [] } = best;
+  const stuck = [...proof.strandedOthers, ...proof.strandedAffected]
+    .map(({ installed }) => installed)
+    .sort(compareInstalled);
+  const withoutUpgradePath = [...new Set(stuck.map(({ name }) => name))];
+  const down = proof.downgraded.map(({ installed }) => installed).sort(compareInstalled);
+  const downgraded = [...new Set(down.map(({ name }) => name))];
+  return {
+    kind: isEmpty(edit) ? 'applied' : 'edit',
+    edit,
+    proof,
+    withoutUpgradePath,
+    downgraded,
+    channelsWithNewGraphs: regraphed,
+  };
 }
 
-interface Scene {
+interface PlanInput {
   readonly world: World;
   readonly advisory: Advisory;
   readonly ofPackage: Package;
   /** Names of the bundles of the advisory that the catalog has. */
   readonly affected: ReadonlySet<string>;
-  readonly who: readonly Followed[];
+  readonly groups: readonly InstallationGroup[];
 }
 
-interface Tried {
+interface TriedEdit {
   readonly edit: PackageEdit;
   readonly proof: Proof;
   /** Names of channels with new upgrade graphs. */
-  readonly newGraphs?: readonly string[];
+  readonly channelsWithNewGraphs?: readonly string[];
 }
 
 /**
  * Where no change of single entries is sound, or one strands those whom a newer version could help: the best edit on
  * top of new upgrade graphs, if that is better.
  */
-function withNewGraphs(scene: Scene, small: Tried | undefined): Tried | undefined {
-  const { world, ofPackage, affected, advisory } = scene;
-  const names = brokenChannels(scene, small);
+function withNewGraphs(input: PlanInput, small: TriedEdit | undefined): TriedEdit | undefined {
+  const { world, ofPackage, affected, advisory } = input;
+  const names = brokenChannels(input, small);
   if (names.size === 0) return small;
   const avoid = advisory.action === 'redirect' ? new Set<string>() : affected;
-  const graphs = newGraphs(world, ofPackage, { names, avoid });
-  const tried = graphs.flatMap((regraphed): Tried[] => {
+  const graphs = packagesWithNewGraphs(world, ofPackage, { names, avoid });
+  const tried = graphs.flatMap((regraphed): TriedEdit[] => {
     const written = [...regraphed.channels].map(([name, { entries }]) => [name, entries] as const);
     const changed = changedOnly(ofPackage, new Map(written));
-    return candidatesOf({ ...scene, ofPackage: regraphed }).map((edit) => {
+    return candidateEdits({ ...input, ofPackage: regraphed }).map((edit) => {
       const channels = changedOnly(ofPackage, new Map([...changed, ...edit.channels]));
-      return { ...tryEdit(scene, { ...edit, channels }), newGraphs: [...changed.keys()] };
+      return { ...tryEdit(input, { ...edit, channels }), channelsWithNewGraphs: [...changed.keys()] };
     });
   });
-  const best = bestTried(scene, tried);
-  return best && (!small || compareTried(scene, best, small) < 0) ? best : small;
+  const best = bestTriedEdit(input, tried);
+  return best && (!small || compareTriedEdits(input, best, small) < 0) ? best : small;
 }
 
 /** The channels whose edges must be computed anew: those in which changing single entries leaves somebody behind. */
-function brokenChannels(scene: Scene, small: Tried | undefined): Set<string> {
-  const { ofPackage, affected } = scene;
+function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<string> {
+  const { ofPackage, affected } = input;
   const channels = [...ofPackage.channels.values()];
-  const { lost = [], without = [] } = small?.proof ?? {};
-  const isRefused = ({ channel }: Proved): boolean =>
+  const { strandedOthers = [], strandedAffected = [] } = small?.proof ?? {};
+  const isRefused = ({ channel }: ProvedInstallation): boolean =>
     channels.some((one) => (channel === '' || channel === one.name) && !hasChain(one));
   const helped = [
-    ...lost.filter((one) => isRefused(one) || hasNewer(scene, one)),
-    ...without.filter((one) => hasNewer(scene, one)),
+    ...strandedOthers.filter((one) => isRefused(one) || hasNewer(input, one)),
+    ...strandedAffected.filter((one) => hasNewer(input, one)),
   ];
   if (small && helped.length === 0) return new Set();
   const open = newestChannel(ofPackage);
@@ -121,7 +144,7 @@ function brokenChannels(scene: Scene, small: Tried | undefined): Set<string> {
 }
 
 /** Whether the place where an installation gets its upgrades has a newer version that is not withdrawn. */
-function hasNewer({ ofPackage, affected }: Scene, { channel, installed }: Proved): boolean {
+function hasNewer({ ofPackage, affected }: PlanInput, { channel, installed }: ProvedInstallation): boolean {
   const { channels, bundles, deprecatedBundles } = ofPackage;
   const entries = channel === '' ? [...bundles.values()] : (channels.get(channel)?.entries ?? []);
   return entries.some(({ name }) => {
@@ -132,58 +155,62 @@ function hasNewer({ ofPackage, affected }: Scene, { channel, installed }: Proved
 }
 
 function tryEdit(
-  { world, advisory, ofPackage, who: all }: Scene,
+  { world, advisory, ofPackage, groups: all }: PlanInput,
   edit: PackageEdit,
-  who: readonly Followed[] = all,
-): Tried {
+  groups: readonly InstallationGroup[] = all,
+): TriedEdit {
   const after = packageAfter(ofPackage, edit);
-  return { edit, proof: prove(world, { before: ofPackage, after, advisory }, who) };
+  return { edit, proof: proveEdit(world, { before: ofPackage, after, advisory }, groups) };
 }
 
 /** The sound one that leaves the fewest without an upgrade path, then the smallest. */
-function bestOf(scene: Scene, edits: readonly PackageEdit[], who = scene.who): Tried | undefined {
-  return bestTried(
-    scene,
-    edits.map((edit) => tryEdit(scene, edit, who)),
+function bestEdit(
+  input: PlanInput,
+  edits: readonly PackageEdit[],
+  groups = input.groups,
+): TriedEdit | undefined {
+  return bestTriedEdit(
+    input,
+    edits.map((edit) => tryEdit(input, edit, groups)),
   );
 }
 
-function bestTried(scene: Scene, all: readonly Tried[]): Tried | undefined {
+function bestTriedEdit(input: PlanInput, all: readonly TriedEdit[]): TriedEdit | undefined {
   return all
     .filter(({ proof }) => proof.sound)
-    .reduce<Tried | undefined>(
-      (best, one) => (best && compareTried(scene, best, one) <= 0 ? best : one),
+    .reduce<TriedEdit | undefined>(
+      (best, one) => (best && compareTriedEdits(input, best, one) <= 0 ? best : one),
       undefined,
     );
 }
 
-function compareTried({ ofPackage }: Scene, a: Tried, b: Tried): number {
+function compareTriedEdits({ ofPackage }: PlanInput, a: TriedEdit, b: TriedEdit): number {
   return (
-    a.proof.lowered.length - b.proof.lowered.length ||
-    a.proof.lost.length - b.proof.lost.length ||
-    a.proof.without.length - b.proof.without.length ||
+    a.proof.downgraded.length - b.proof.downgraded.length ||
+    a.proof.strandedOthers.length - b.proof.strandedOthers.length ||
+    a.proof.strandedAffected.length - b.proof.strandedAffected.length ||
     sizeOf(ofPackage, a.edit) - sizeOf(ofPackage, b.edit)
   );
 }
 
 /** The edits that may carry out an advisory, to be tried in this order. */
-function candidatesOf(scene: Scene): PackageEdit[] {
-  const { advisory, affected } = scene;
-  const deprecations = deprecationsOf(scene);
+function candidateEdits(input: PlanInput): PackageEdit[] {
+  const { advisory, affected } = input;
+  const deprecations = deprecationsOf(input);
   const unchanged: PackageEdit = { ...NO_EDIT, deprecations };
   switch (advisory.action) {
     case 'deprecate':
-      return withRepairs(scene, [unchanged]);
+      return withRepairs(input, [unchanged]);
     case 'redirect':
-      return withRepairs(scene, [unchanged, ...redirections(scene, unchanged)]);
+      return withRepairs(input, [unchanged, ...redirections(input, unchanged)]);
     case 'block-upgrade':
-      return withRepairs(scene, [
+      return withRepairs(input, [
         unchanged,
-        ...rewritesOf(scene, { kept: true }),
-        ...rewritesOf(scene, { kept: false }),
+        ...rewritesOf(input, { kept: true }),
+        ...rewritesOf(input, { kept: false }),
       ]);
     case 'yank':
-      return withRepairs(scene, affected.size === 0 ? [unchanged] : rewritesOf(scene, { kept: false }));
+      return withRepairs(input, affected.size === 0 ? [unchanged] : rewritesOf(input, { kept: false }));
   }
 }
 
@@ -191,7 +218,7 @@ function candidatesOf(scene: Scene): PackageEdit[] {
  * Why each affected bundle is deprecated, if it is not yet: for every advisory that deprecates, and for one that sends
  * users to another channel, because only a deprecation tells them.
  */
-function deprecationsOf({ advisory, affected, ofPackage }: Scene): ReadonlyMap<string, string> {
+function deprecationsOf({ advisory, affected, ofPackage }: PlanInput): ReadonlyMap<string, string> {
   if (advisory.action !== 'deprecate' && advisory.to?.channel === undefined) return new Map();
   const missing = [...affected].filter((name) => !ofPackage.deprecatedBundles.has(name));
   return new Map(missing.map((name) => [name, advisory.message]));
@@ -202,28 +229,28 @@ function deprecationsOf({ advisory, affected, ofPackage }: Scene): ReadonlyMap<s
  *
  * @param kept whether the bundles stay
  */
-function rewritesOf(scene: Scene, { kept }: { readonly kept: boolean }): PackageEdit[] {
-  const { ofPackage, affected } = scene;
+function rewritesOf(input: PlanInput, { kept }: { readonly kept: boolean }): PackageEdit[] {
+  const { ofPackage, affected } = input;
   const channels = new Map<string, readonly Entry[]>();
   for (const channel of ofPackage.channels.values()) {
     if (!channel.entries.some(({ name }) => affected.has(name))) continue;
     const ways = withoutEntries(channel, affected, { ofPackage, kept });
-    const who = inChannel(scene, channel.name);
+    const groups = inChannel(input, channel.name);
     // Leave other channels out: subscribers of this one do not see them.
-    const alone = { ...scene, ofPackage: onlyChannel(ofPackage, channel) };
+    const alone = { ...input, ofPackage: onlyChannel(ofPackage, channel) };
     const edits = ways.map((entries) =>
       channelEdit(alone, new Map([[channel.name, entries]]), { keepBundles: kept }),
     );
-    const best = bestOf(alone, kept ? edits : withRepairs(alone, edits, who), who);
+    const best = bestEdit(alone, kept ? edits : withRepairs(alone, edits, groups), groups);
     const entries = best?.edit.channels.get(channel.name) ?? ways[0];
     if (!entries) return [];
     channels.set(channel.name, entries);
   }
-  return [channelEdit(scene, channels, { keepBundles: kept })];
+  return [channelEdit(input, channels, { keepBundles: kept })];
 }
 
-function inChannel({ who }: Scene, channel: string): Followed[] {
-  return who.filter((one) => one.channel === channel);
+function inChannel({ groups }: PlanInput, channel: string): InstallationGroup[] {
+  return groups.filter((one) => one.channel === channel);
 }
 
 function onlyChannel(ofPackage: Package, channel: Channel): Package {
@@ -235,7 +262,7 @@ function onlyChannel(ofPackage: Package, channel: Channel): Package {
  * `keepBundles` is set, and replaces a default channel that is left without entries.
  */
 function channelEdit(
-  { ofPackage, affected }: Scene,
+  { ofPackage, affected }: PlanInput,
   channels: ReadonlyMap<string, readonly Entry[]>,
   { keepBundles }: { readonly keepBundles: boolean },
 ): PackageEdit {
@@ -257,12 +284,12 @@ function channelEdit(
 function newestChannel(ofPackage: Package): string | undefined {
   const channels = [...ofPackage.channels.values()].sort((a, b) => compareText(a.name, b.name));
   const heads = channels.flatMap((channel) => headOf(channel) ?? []);
-  const top = highest(heads, versionsIn(ofPackage));
+  const top = highestEntry(heads, versionsIn(ofPackage));
   return channels.find((channel) => headOf(channel) === top)?.name;
 }
 
 /** Edits that lead affected versions to the version or channel that an advisory names. */
-function redirections({ advisory, ofPackage, who }: Scene, base: PackageEdit): PackageEdit[] {
+function redirections({ advisory, ofPackage, groups }: PlanInput, base: PackageEdit): PackageEdit[] {
   const { to = {}, allowDowngrade } = advisory;
   const targets = [...ofPackage.channels.values()].flatMap((channel) => {
     const isWanted = to.channel === undefined || channel.name === to.channel;
@@ -273,9 +300,9 @@ function redirections({ advisory, ofPackage, who }: Scene, base: PackageEdit): P
         : targetIn(ofPackage, channel.name, to.version);
     return isWanted && target ? [{ channel, target }] : [];
   });
-  const edit = (write: typeof skipping): PackageEdit => {
+  const edit = (write: typeof withMoreSkips): PackageEdit => {
     const channels = targets.map(({ channel, target }) => {
-      const here = who.filter(
+      const here = groups.filter(
         (one) => one.channel === channel.name || one.channel === '' || to.channel !== undefined,
       );
       const affected = affectedIn(here, advisory).filter(
@@ -285,11 +312,11 @@ function redirections({ advisory, ofPackage, who }: Scene, base: PackageEdit): P
     });
     return { ...base, channels: changedOnly(ofPackage, new Map(channels)) };
   };
-  return [edit(ranging), edit(skipping)];
+  return [edit(withMoreRanges), edit(withMoreSkips)];
 }
 
-function affectedIn(who: readonly Followed[], advisory: Advisory): Installed[] {
-  const all = who.flatMap(({ installed }) => installed).filter((one) => isAffected(advisory, one));
+function affectedIn(groups: readonly InstallationGroup[], advisory: Advisory): Installed[] {
+  const all = groups.flatMap(({ installed }) => installed).filter((one) => isAffected(advisory, one));
   return [...new Map(all.map((one) => [one.name, one])).values()].sort(compareInstalled);
 }
 
@@ -302,19 +329,23 @@ function isBelow(one: Installed, other: Installed): boolean {
 }
 
 /** Edits, and the same with more edges to heads for those who would be without an upgrade path. */
-function withRepairs(scene: Scene, edits: readonly PackageEdit[], who = scene.who): PackageEdit[] {
+function withRepairs(input: PlanInput, edits: readonly PackageEdit[], groups = input.groups): PackageEdit[] {
   return edits.flatMap((edit) => {
-    const { proof } = tryEdit(scene, edit, who);
-    const repairs = [skipping, ranging].map((write) => repairOf(scene, { edit, proof }, write));
+    const { proof } = tryEdit(input, edit, groups);
+    const repairs = [withMoreSkips, withMoreRanges].map((write) => repairOf(input, { edit, proof }, write));
     return [edit, ...repairs.flatMap((one) => one ?? [])];
   });
 }
 
 /** The edit by which the head of each channel follows the versions that are stuck in it; undefined if none is needed. */
-function repairOf(scene: Scene, { edit, proof }: Tried, write: typeof skipping): PackageEdit | undefined {
-  const { ofPackage, advisory } = scene;
+function repairOf(
+  input: PlanInput,
+  { edit, proof }: TriedEdit,
+  write: typeof withMoreSkips,
+): PackageEdit | undefined {
+  const { ofPackage, advisory } = input;
   const after = packageAfter(ofPackage, edit);
-  const stuck = [...proof.lost, ...proof.without];
+  const stuck = [...proof.strandedOthers, ...proof.strandedAffected];
   if (!after || stuck.length === 0) return undefined;
   const written = new Map(edit.channels);
   const newest = newestChannel(after);

@@ -15,7 +15,7 @@ import { type Advisory, affectedBundles, hasVersion, isAffected } from './adviso
 import { hasNoEdges } from './package-edit.ts';
 
 /** An installation with its upgrade path before and after an edit. */
-export interface Proved extends Following {
+export interface ProvedInstallation extends Following {
   readonly installed: Installed;
   readonly isAffected: boolean;
   readonly before: UpgradePath;
@@ -27,22 +27,22 @@ export interface Proved extends Following {
 export interface Proof {
   /** Whether opm accepts the package, and no version that the advisory forbids can be installed. */
   readonly sound: boolean;
-  readonly all: readonly Proved[];
+  readonly all: readonly ProvedInstallation[];
   /** Installations of versions without an advisory that lose their upgrade path. */
-  readonly lost: readonly Proved[];
+  readonly strandedOthers: readonly ProvedInstallation[];
   /** Installations of the versions of the advisory that get no upgrade path away from them. */
-  readonly without: readonly Proved[];
+  readonly strandedAffected: readonly ProvedInstallation[];
   /** Installations that clusters move to a lower version, which they did not before; none where the advisory allows it. */
-  readonly lowered: readonly Proved[];
+  readonly downgraded: readonly ProvedInstallation[];
 }
 
 /** Installations that are followed alike. */
-export interface Followed extends Following {
+export interface InstallationGroup extends Following {
   readonly installed: readonly Installed[];
 }
 
 /** Every installation that clusters may have of a package: by channel, and under OLM v1 also without one. */
-export function everybody(world: World, { name, channels }: Package): Followed[] {
+export function installationGroups(world: World, { name, channels }: Package): InstallationGroup[] {
   const installations = installationsOf(world, name);
   const names = new Set([...channels.keys(), ...installations.map(({ channel }) => channel)]);
   const inEach = [...names].flatMap((channel) => {
@@ -63,16 +63,16 @@ export function everybody(world: World, { name, channels }: Package): Followed[]
  * Proves an edit.
  *
  * @param after the package after it; undefined where it is removed
- * @param who the installations to look at
+ * @param groups the installations to look at
  */
-export function prove(
+export function proveEdit(
   world: World,
   { before, after, advisory }: { before: Package; after: Package | undefined; advisory: Advisory },
-  who: readonly Followed[],
+  groups: readonly InstallationGroup[],
 ): Proof {
   const foresight = foresightWith(world, before.name, after);
-  const all = who.flatMap(({ installed, ...following }) =>
-    installed.map((one): Proved => {
+  const all = groups.flatMap(({ installed, ...following }) =>
+    installed.map((one): ProvedInstallation => {
       const paths = {
         before: upgradePathOf(world.foresight, following, one),
         after: upgradePathOf(foresight, following, one),
@@ -85,9 +85,9 @@ export function prove(
   return {
     sound: isSound(before, after) && meetsAdvisory(advisory, after),
     all,
-    lost: stuck.filter((one) => !one.isAffected),
-    without: stuck.filter((one) => one.isAffected),
-    lowered: all.filter((one) => isLowered(one) && !(one.isAffected && advisory.allowDowngrade)),
+    strandedOthers: stuck.filter((one) => !one.isAffected),
+    strandedAffected: stuck.filter((one) => one.isAffected),
+    downgraded: all.filter((one) => isLowered(one) && !(one.isAffected && advisory.allowDowngrade)),
   };
 }
 
@@ -120,11 +120,11 @@ function isSound(before: Package, after: Package | undefined): boolean {
   });
 }
 
-type State = Omit<Proved, 'missing'>;
+type EditedInstallation = Omit<ProvedInstallation, 'missing'>;
 
 /** What an installation lacks of what the advisory promises, or of what it had before. */
 function missingOf(
-  state: State,
+  state: EditedInstallation,
   { after, advisory }: { after: Package | undefined; advisory: Advisory },
 ): string | undefined {
   return state.isAffected ? missingOfAffected(state, after, advisory) : missingOfOthers(state, advisory);
@@ -132,7 +132,7 @@ function missingOf(
 
 /** What an affected installation does not get of what the advisory promises; undefined if it gets all. */
 function missingOfAffected(
-  state: State,
+  state: EditedInstallation,
   ofPackage: Package | undefined,
   advisory: Advisory,
 ): string | undefined {
@@ -140,28 +140,28 @@ function missingOfAffected(
   if (action === 'yank' || (action === 'block-upgrade' && !isOffered(state, ofPackage))) {
     return isAway(state, advisory) ? undefined : whyEnds(state.after);
   }
-  if (action === 'redirect' && to && concerns(state, ofPackage, to)) {
+  if (action === 'redirect' && to && reachesInstallation(state, ofPackage, to)) {
     return isRedirected(state, advisory) ? undefined : 'it does not move to the version of the advisory';
   }
   return missingOfOthers(state, advisory);
 }
 
 /** Whether the place where an installation gets its upgrades still has it. */
-function isOffered({ channel, installed }: State, ofPackage: Package | undefined): boolean {
+function isOffered({ channel, installed }: EditedInstallation, ofPackage: Package | undefined): boolean {
   if (channel === '') return ofPackage?.bundles.has(installed.name) === true;
   return ofPackage?.channels.get(channel)?.entries.some(({ name }) => name === installed.name) === true;
 }
 
 /** Whether the next step leaves the versions of the advisory. */
-function isAway({ installed, after }: State, advisory: Advisory): boolean {
+function isAway({ installed, after }: EditedInstallation, advisory: Advisory): boolean {
   const { next } = after;
   if (next.kind !== 'upgrade' || isAffected(advisory, next.to)) return false;
   return advisory.allowDowngrade || !isLower(next.to, installed);
 }
 
 /** Whether a redirection reaches those who get their upgrades from a place. */
-function concerns(
-  { olm, channel, onlyChannel }: State,
+function reachesInstallation(
+  { olm, channel, onlyChannel }: EditedInstallation,
   ofPackage: Package | undefined,
   { version, channel: wanted }: NonNullable<Advisory['to']>,
 ): boolean {
@@ -183,7 +183,10 @@ export function targetIn(
 }
 
 /** Whether the next step is the wanted one. A step that leads there or beyond, and was there before, stays. */
-function isRedirected({ installed, before, after }: State, { to = {}, allowDowngrade }: Advisory): boolean {
+function isRedirected(
+  { installed, before, after }: EditedInstallation,
+  { to = {}, allowDowngrade }: Advisory,
+): boolean {
   const { next } = after;
   if (next.kind !== 'upgrade') return to.version === undefined && after.arrives;
   if (isLower(next.to, installed) && !allowDowngrade) return false;
@@ -197,7 +200,10 @@ function isRedirected({ installed, before, after }: State, { to = {}, allowDowng
  * What an edit takes from an installation that is not affected: its upgrade path, or that it resolves without an error.
  * Undefined if nothing.
  */
-function missingOfOthers({ before, after, installed }: State, advisory: Advisory): string | undefined {
+function missingOfOthers(
+  { before, after, installed }: EditedInstallation,
+  advisory: Advisory,
+): string | undefined {
   const { next } = after;
   if (next.kind === 'upgrade') {
     const blocks = advisory.action === 'block-upgrade' && !isAffected(advisory, installed);
@@ -212,7 +218,7 @@ function missingOfOthers({ before, after, installed }: State, advisory: Advisory
 }
 
 /** Whether an edit brings a move to a lower version, at once or in a later step. */
-function isLowered({ before, after, installed }: State): boolean {
+function isLowered({ before, after, installed }: EditedInstallation): boolean {
   return lowersTo(after, installed) && !lowersTo(before, installed);
 }
 

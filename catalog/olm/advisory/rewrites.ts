@@ -9,7 +9,7 @@ import type { SuggestedChannel } from '../suggest/suggested-channel.ts';
 import { untriedChannels } from '../suggest/suggestion.ts';
 
 /** The fields that entries inherit from a removed entry which they follow. */
-type Inherited = 'nothing' | 'skips' | 'skips and ranges';
+type InheritedFields = 'nothing' | 'skips' | 'skips and ranges';
 
 /**
  * Entries without some of them. A channel that has no others is left empty.
@@ -27,8 +27,8 @@ export function withoutEntries(
   const detached = channel.entries
     .filter(({ name }) => gone.has(name))
     .map(({ name, index }): Entry => ({ name, replaces: '', skips: [], skipRange: '', index }));
-  const bridged = (inherited: Inherited): Entry[] =>
-    rest.map((entry) => bridge(channel, entry, gone, inherited));
+  const bridged = (inherited: InheritedFields): Entry[] =>
+    rest.map((entry) => bridgedEntry(channel, entry, gone, inherited));
   const plain = kept ? [] : [rest];
   const ways = [...plain, bridged('nothing'), bridged('skips'), bridged('skips and ranges')];
   const all = ways.flatMap((entries, i) => {
@@ -38,10 +38,15 @@ export function withoutEntries(
   return all.map((entries) => (kept ? [...entries, ...detached].sort((a, b) => a.index - b.index) : entries));
 }
 
-const INHERITED: readonly Inherited[] = ['nothing', 'nothing', 'skips', 'skips and ranges'];
+const INHERITED: readonly InheritedFields[] = ['nothing', 'nothing', 'skips', 'skips and ranges'];
 
 /** An entry that replaces a removed one replaces what that one did, and skips it. */
-function bridge(channel: Channel, entry: Entry, gone: ReadonlySet<string>, inherited: Inherited): Entry {
+function bridgedEntry(
+  channel: Channel,
+  entry: Entry,
+  gone: ReadonlySet<string>,
+  inherited: InheritedFields,
+): Entry {
   const passed: Entry[] = [];
   let { replaces } = entry;
   while (gone.has(replaces)) {
@@ -52,9 +57,9 @@ function bridge(channel: Channel, entry: Entry, gone: ReadonlySet<string>, inher
   }
   const own = passed.map(({ name }) => name);
   const theirs = inherited === 'nothing' ? [] : passed.flatMap(({ skips }) => skips);
-  const skips = joined(entry.skips, [...own, ...theirs], [entry.name, replaces]);
+  const skips = joinedSkips(entry.skips, [...own, ...theirs], [entry.name, replaces]);
   const ranges = inherited === 'skips and ranges' ? passed.map(({ skipRange }) => skipRange) : [];
-  return { ...entry, replaces, skips, skipRange: eitherOf([entry.skipRange, ...ranges]) };
+  return { ...entry, replaces, skips, skipRange: joinedRanges([entry.skipRange, ...ranges]) };
 }
 
 /** If several entries are heads, the highest skips the others. It inherits the fields of removed heads. */
@@ -68,11 +73,11 @@ function underOneHead(
   }: {
     readonly gone: ReadonlySet<string>;
     readonly versionOf: (name: string) => Version | undefined;
-    readonly inherited: Inherited;
+    readonly inherited: InheritedFields;
   },
 ): Entry[] {
   const heads = headsOf({ ...channel, entries });
-  const head = highest(heads, versionOf);
+  const head = highestEntry(heads, versionOf);
   const version = head && versionOf(head.name);
   if (!head || !version) return [...entries];
   const isBelow = (name: string): boolean => {
@@ -82,15 +87,15 @@ function underOneHead(
   const goneHeads = headsOf(channel).filter(({ name }) => gone.has(name));
   const theirs = inherited === 'nothing' ? [] : goneHeads.flatMap(({ skips }) => skips).filter(isBelow);
   const others = heads.filter((one) => one !== head).map(({ name }) => name);
-  const skips = joined(head.skips, [...others, ...theirs], [head.name, head.replaces]);
+  const skips = joinedSkips(head.skips, [...others, ...theirs], [head.name, head.replaces]);
   const ranges =
-    inherited === 'skips and ranges' ? goneHeads.map(({ skipRange }) => upTo(skipRange, version)) : [];
-  const changed = { ...head, skips, skipRange: eitherOf([head.skipRange, ...ranges]) };
+    inherited === 'skips and ranges' ? goneHeads.map(({ skipRange }) => rangeBelow(skipRange, version)) : [];
+  const changed = { ...head, skips, skipRange: joinedRanges([head.skipRange, ...ranges]) };
   return entries.map((entry) => (entry === head ? changed : entry));
 }
 
 /** The entry with the highest version. */
-export function highest(
+export function highestEntry(
   entries: readonly Entry[],
   versionOf: (name: string) => Version | undefined,
 ): Entry | undefined {
@@ -108,11 +113,11 @@ export function versionsIn({ bundles }: Package): (name: string) => Version | un
  * The entries of a channel, of which the named one skips more bundles. What it follows already, and its own name, is left
  * out.
  */
-export function skipping(entries: readonly Entry[], name: string, more: readonly Installed[]): Entry[] {
+export function withMoreSkips(entries: readonly Entry[], name: string, more: readonly Installed[]): Entry[] {
   return entries.map((entry) => {
     if (entry.name !== name) return entry;
     const wanted = more.filter((one) => edgeField(entry, one) === undefined).map((one) => one.name);
-    return { ...entry, skips: joined(entry.skips, wanted, [entry.name]) };
+    return { ...entry, skips: joinedSkips(entry.skips, wanted, [entry.name]) };
   });
 }
 
@@ -120,27 +125,27 @@ export function skipping(entries: readonly Entry[], name: string, more: readonly
  * The entries of a channel, of which the named one has more versions in its skipRange. What it follows already is left
  * out.
  */
-export function ranging(entries: readonly Entry[], name: string, more: readonly Installed[]): Entry[] {
+export function withMoreRanges(entries: readonly Entry[], name: string, more: readonly Installed[]): Entry[] {
   return entries.map((entry) => {
     if (entry.name !== name) return entry;
     const wanted = more.filter((one) => edgeField(entry, one) === undefined);
     const texts = wanted.flatMap(({ version }) =>
       version ? [`=${formatVersion({ ...version, build: [] })}`] : [],
     );
-    return { ...entry, skipRange: eitherOf([entry.skipRange, ...texts]) };
+    return { ...entry, skipRange: joinedRanges([entry.skipRange, ...texts]) };
   });
 }
 
-function joined(own: readonly string[], more: readonly string[], not: readonly string[]): string[] {
+function joinedSkips(own: readonly string[], more: readonly string[], not: readonly string[]): string[] {
   return [...new Set([...own, ...more.filter((name) => name !== '' && !not.includes(name))])];
 }
 
-function eitherOf(ranges: readonly string[]): string {
+function joinedRanges(ranges: readonly string[]): string {
   return [...new Set(ranges.filter((range) => range !== ''))].join(' || ');
 }
 
 /** A range without the versions from one on. */
-function upTo(range: string, version: Version): string {
+function rangeBelow(range: string, version: Version): string {
   if (range === '') return '';
   const end = `<${formatVersion({ ...version, build: [] })}`;
   return range
@@ -166,7 +171,7 @@ const POLICIES: readonly Pick<GraphPolicy, 'stops' | 'keep'>[] = [
  * @param names names of the channels
  * @param avoid names of bundles that no upgrade may lead to
  */
-export function newGraphs(
+export function packagesWithNewGraphs(
   world: World,
   ofPackage: Package,
   { names, avoid }: { readonly names: ReadonlySet<string>; readonly avoid: ReadonlySet<string> },

@@ -5,7 +5,7 @@ import type { Installed } from '../../fbc/edge.ts';
 import type { Channel, Entry, Package } from '../../fbc/model.ts';
 import { isObject } from '../../go/shape.ts';
 import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
-import { scalar, skippedLinks, unskipText } from './skipped-links.ts';
+import { skippedLinks, unskipText, yamlScalar } from './skipped-links.ts';
 
 export interface Fix {
   /** Name of the entry to change, or to write. */
@@ -59,13 +59,13 @@ export function waysToEdit(
     () => restoredEdges(channel, old),
     () => (mayFollow ? newReplaces(channel, head, { ofPackage, stuck: installed }) : []),
     () => (mayFollow && skipsOnlyOlder(head) ? shortestSkips(channel, { head, names, helps }) : []),
-    () => (mayFollow ? ranging(channel, head, installed) : []),
+    () => (mayFollow ? skipRangeEdits(channel, head, installed) : []),
     () =>
-      restored(
+      restoringEdits(
         channel,
         old.filter((entry) => names.includes(entry.name)),
       ),
-    () => restored(channel, old),
+    () => restoringEdits(channel, old),
   ];
 }
 
@@ -88,7 +88,11 @@ function withoutOwnSkips(channel: Channel): Edit[] {
     .map((entry) => {
       const skips = entry.skips.filter((name) => name !== entry.replaces);
       const rest = skips.length > 0 ? ` and keep: skips: ${flow(skips)}` : '';
-      return edited(channel, { ...entry, skips }, `${untrapText(entry)} (it is already in replaces)${rest}`);
+      return entryEdit(
+        channel,
+        { ...entry, skips },
+        `${untrapText(entry)} (it is already in replaces)${rest}`,
+      );
     });
 }
 
@@ -109,7 +113,7 @@ function withoutAnyOwnSkips(channel: Channel): Edit[] {
 /** An entry that skips a link of another entry's chain keeps that link from being offered. */
 function withoutSkippedLinks(channel: Channel): Edit[] {
   return skippedLinks(channel).map(({ entry, skipped }) =>
-    edited(
+    entryEdit(
       channel,
       { ...entry, skips: entry.skips.filter((name) => name !== skipped) },
       unskipText(entry, skipped),
@@ -138,7 +142,7 @@ function newReplaces(
     return [...new Set([highest, lowest])]
       .filter((one) => one !== undefined)
       .filter((one) => version && one.version && compareVersions(one.version, version) < 0)
-      .map(({ name }) => written(channel, { ...entry, replaces: name }, `replaces: ${scalar(name)}`));
+      .map(({ name }) => memberEdit(channel, { ...entry, replaces: name }, `replaces: ${yamlScalar(name)}`));
   });
 }
 
@@ -152,7 +156,7 @@ function shortestSkips(
 ): Edit[] {
   const skipping = (more: readonly string[]): Edit => {
     const skips = [...new Set([...head.skips, ...more])];
-    return written(channel, { ...head, skips }, `skips: ${flow(skips)}`);
+    return memberEdit(channel, { ...head, skips }, `skips: ${flow(skips)}`);
   };
   let needed = names.filter((name) => name !== head.name);
   if (!helps(skipping(needed))) return [];
@@ -164,7 +168,7 @@ function shortestSkips(
 }
 
 /** The edit that gives the head a skipRange. Unlike `skips`, it does not hide the versions from others. */
-function ranging(channel: Channel, head: Entry, installed: readonly Installed[]): Edit[] {
+function skipRangeEdits(channel: Channel, head: Entry, installed: readonly Installed[]): Edit[] {
   const versions = installed.map(({ version }) => version).filter((version) => version !== undefined);
   const sorted = [...versions].sort(compareVersions).map(plain);
   const [lowest, highest] = [sorted[0], sorted.at(-1)];
@@ -172,7 +176,7 @@ function ranging(channel: Channel, head: Entry, installed: readonly Installed[])
   // The last version alone is enough where the others lead to it.
   const ranges = new Set([`=${highest}`, lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`]);
   return [...ranges].map((skipRange) =>
-    written(channel, { ...head, skipRange }, `skipRange: '${skipRange}'`),
+    memberEdit(channel, { ...head, skipRange }, `skipRange: '${skipRange}'`),
   );
 }
 
@@ -187,49 +191,49 @@ function restoredEdges(channel: Channel, old: readonly Entry[]): Edit[] {
     .flatMap((entry) => {
       const replaces = was.get(entry.name) ?? '';
       if (replaces === '' || replaces === entry.replaces) return [];
-      return [written(channel, { ...entry, replaces }, `replaces: ${scalar(replaces)}`)];
+      return [memberEdit(channel, { ...entry, replaces }, `replaces: ${yamlScalar(replaces)}`)];
     })
     .slice(0, TRIED);
 }
 
 /** What was there before, as it was. */
-function restored(channel: Channel, old: readonly Entry[]): Edit[] {
+function restoringEdits(channel: Channel, old: readonly Entry[]): Edit[] {
   const present = new Set(channel.entries.map(({ name }) => name));
   const gone = old.filter(({ name }) => !present.has(name));
   const last = gone.at(-1);
   if (!last) return [];
-  const names = gone.map(({ name }) => scalar(name)).join(', ');
+  const names = gone.map(({ name }) => yamlScalar(name)).join(', ');
   const text = `restore the ${gone.length === 1 ? 'entry' : 'entries'} of ${names}: ${gone.map(flowEntry).join(' ')}`;
   return [{ entry: last.name, index: -1, text, entries: [...channel.entries, ...gone] }];
 }
 
 /** An edit that writes one member of an entry, in place of the one of that name or as another one. */
-function written(channel: Channel, entry: Entry, member: string): Edit {
-  const edit = edited(channel, entry, `in the entry of ${scalar(entry.name)} set ${member}`);
-  return lacks(channel, entry, member.split(':', 1)[0] ?? '') ? { ...edit, member } : edit;
+function memberEdit(channel: Channel, entry: Entry, member: string): Edit {
+  const edit = entryEdit(channel, entry, `in the entry of ${yamlScalar(entry.name)} set ${member}`);
+  return lacksMember(channel, entry, member.split(':', 1)[0] ?? '') ? { ...edit, member } : edit;
 }
 
 /** Whether an entry has no member of a name, not even an empty one. */
-export function lacks({ value }: Channel, { index }: Entry, key: string): boolean {
+export function lacksMember({ value }: Channel, { index }: Entry, key: string): boolean {
   const list = value['entries'];
   const raw: unknown = Array.isArray(list) ? list[index] : undefined;
   // Go finds fields whatever the case of their keys.
   return isObject(raw) && !Object.keys(raw).some((one) => one.toLowerCase() === key.toLowerCase());
 }
 
-function edited(channel: Channel, entry: Entry, text: string): Edit {
+function entryEdit(channel: Channel, entry: Entry, text: string): Edit {
   const entries = channel.entries.map((one) => (one.index === entry.index ? entry : one));
   return { entry: entry.name, index: entry.index, text, entries };
 }
 
 function flow(names: readonly string[]): string {
-  return `[${names.map(scalar).join(', ')}]`;
+  return `[${names.map(yamlScalar).join(', ')}]`;
 }
 
 function flowEntry({ name, replaces, skips, skipRange }: Entry): string {
   const parts = [
-    `name: ${scalar(name)}`,
-    ...(replaces === '' ? [] : [`replaces: ${scalar(replaces)}`]),
+    `name: ${yamlScalar(name)}`,
+    ...(replaces === '' ? [] : [`replaces: ${yamlScalar(replaces)}`]),
     ...(skips.length === 0 ? [] : [`skips: ${flow(skips)}`]),
     ...(skipRange === '' ? [] : [`skipRange: '${skipRange}'`]),
   ];

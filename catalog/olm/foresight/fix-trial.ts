@@ -13,23 +13,23 @@ import {
   packageWith,
 } from '../../fbc/model.ts';
 import { basedOn } from '../../fbc/naming.ts';
-import { type Steps, spend, withinSteps } from '../../go/steps.ts';
+import { type Steps, spendSteps, withinSteps } from '../../go/steps.ts';
 import { Undecided } from '../../undecided.ts';
 import { type Foresight, foresightOf } from './foresight.ts';
 import { installationsOf, withoutChannels } from './installation.ts';
 import { type Following, upgradePathOf, type World } from './world.ts';
 
 /** Installations that have no upgrade path. */
-export interface Stuck extends Following {
+export interface StuckInstallations extends Following {
   readonly installed: readonly Installed[];
 }
 
 /** Entries of channels that are to be written otherwise, by the channel's name. */
-type Edited = ReadonlyMap<string, readonly Entry[]>;
+type EditedEntries = ReadonlyMap<string, readonly Entry[]>;
 
-export interface Trial {
+export interface FixTrial {
   /** Whether with these entries all the stuck ones get where they should, and nobody else is lost. */
-  readonly helps: (edited: Edited, stuck: readonly Stuck[]) => boolean;
+  readonly helps: (edited: EditedEntries, stuck: readonly StuckInstallations[]) => boolean;
   /** Whether so much was tried that nothing else will help. */
   readonly isOver: () => boolean;
 }
@@ -45,7 +45,7 @@ const MOST_TRIED = 2e6;
  *
  * @param past where the bundles of restored entries come from
  */
-export function trialOf(world: World, name: string, past: World | undefined): Trial | undefined {
+export function trialOf(world: World, name: string, past: World | undefined): FixTrial | undefined {
   const ofPackage = world.catalog.packages.get(name);
   if (!ofPackage) return undefined;
   const arriving = arrivingIn(world, ofPackage);
@@ -61,7 +61,7 @@ export function trialOf(world: World, name: string, past: World | undefined): Tr
     return found;
   };
   const foreseen = remembered((edited) => {
-    spend(steps, size);
+    spendSteps(steps, size);
     const changed = [...edited].flatMap(([channel, entries]) => {
       const old = ofPackage.channels.get(channel);
       return old ? [editedOnce(old, entries)] : [];
@@ -101,7 +101,7 @@ function editedChannel(old: Channel, entries: readonly Entry[]): EditedChannel {
 }
 
 /** What is not decided, or takes too many steps, helps nobody. */
-function decided(helps: Trial['helps']): Trial['helps'] {
+function decided(helps: FixTrial['helps']): FixTrial['helps'] {
   return (edited, stuck) => {
     try {
       return withinSteps(() => helps(edited, stuck)) ?? false;
@@ -116,8 +116,8 @@ function decided(helps: Trial['helps']): Trial['helps'] {
 const REMEMBERED = 4;
 
 /** Keeps the results of the last few edits, because each group of stuck installations tries the same ones. */
-function remembered(foresee: (edited: Edited) => Foresight | undefined): typeof foresee {
-  const last: { readonly edited: Edited; readonly foresight: Foresight | undefined }[] = [];
+function remembered(foresee: (edited: EditedEntries) => Foresight | undefined): typeof foresee {
+  const last: { readonly edited: EditedEntries; readonly foresight: Foresight | undefined }[] = [];
   return (edited) => {
     const at = last.findIndex((one) => isSameEdit(one.edited, edited));
     const [known] = at < 0 ? [] : last.splice(at, 1);
@@ -128,7 +128,7 @@ function remembered(foresee: (edited: Edited) => Foresight | undefined): typeof 
   };
 }
 
-function isSameEdit(one: Edited, other: Edited): boolean {
+function isSameEdit(one: EditedEntries, other: EditedEntries): boolean {
   return one.size === other.size && [...one].every(([channel, entries]) => other.get(channel) === entries);
 }
 
@@ -143,7 +143,11 @@ interface Graphs {
  * Whether no upgrade that an edit brings jumps over a version that the past graph made clusters pass, as far as the
  * channel still has it: a migration may run there. The end of that graph does not count.
  */
-function keepsStops({ past, written, tried }: Graphs, { channels }: Package, one: Stuck): boolean {
+function keepsStops(
+  { past, written, tried }: Graphs,
+  { channels }: Package,
+  one: StuckInstallations,
+): boolean {
   const here = one.channel === '' ? [...channels.values()] : [channels.get(one.channel)];
   const present = new Set(here.flatMap((channel) => channel?.entries.map(({ name }) => name) ?? []));
   return one.installed.every((installed) => {
@@ -184,9 +188,12 @@ export function withEntries(channel: Channel, entries: readonly Entry[]): Channe
 }
 
 /** The installations of a package that reach a head, in the form in which stuck ones are listed. */
-function arrivingIn(world: World, { name, channels }: Package): Stuck[] {
+function arrivingIn(world: World, { name, channels }: Package): StuckInstallations[] {
   const installations = installationsOf(world, name);
-  const of = (place: Omit<Stuck, 'package' | 'installed'>, all: readonly Installed[]): Stuck => {
+  const of = (
+    place: Omit<StuckInstallations, 'package' | 'installed'>,
+    all: readonly Installed[],
+  ): StuckInstallations => {
     const whole = { ...place, package: name };
     return {
       ...whole,

@@ -7,16 +7,16 @@
 import { type Channel, type Entry, locate } from '../../fbc/model.ts';
 import type { Correction } from '../../finding.ts';
 import { type Edit, type Fix, type Helps, waysToEdit } from './fix-edits.ts';
-import { type Stuck, type Trial, trialOf, withEntries } from './fix-trial.ts';
+import { type FixTrial, type StuckInstallations, trialOf, withEntries } from './fix-trial.ts';
 import { compareInstalled, installationsOf } from './installation.ts';
 import { upgradePathOf, type World } from './world.ts';
 
 /** What was proposed for a package so far. */
 interface Plan {
-  trial: Trial | undefined;
+  trial: FixTrial | undefined;
   past: World | undefined;
   /** Who is helped. */
-  readonly stuck: Stuck[];
+  readonly stuck: StuckInstallations[];
   /** Channels as they are with all that was proposed. */
   readonly edited: Map<string, readonly Entry[]>;
   /** Members of entries, and entries, that something was proposed for. */
@@ -57,7 +57,7 @@ function planFor(world: World, name: string, past: World | undefined): Plan {
  *
  * @param past a state of the catalog from which entries may be restored, and in which it is seen who is lost
  */
-export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefined {
+export function fixFor(world: World, stuck: StuckInstallations, past?: World): Fix | undefined {
   const plan = planFor(world, stuck.package, past);
   const { trial } = plan;
   const channel = world.catalog.packages.get(stuck.package)?.channels.get(stuck.channel);
@@ -73,7 +73,11 @@ export function fixFor(world: World, stuck: Stuck, past?: World): Fix | undefine
 }
 
 /** A fix that was proposed for this channel before and helps these too: a single one, or all together as one. */
-function proposedFor({ fixes, trial }: Plan, channel: Channel, stuck: readonly Stuck[]): Fix | undefined {
+function proposedFor(
+  { fixes, trial }: Plan,
+  channel: Channel,
+  stuck: readonly StuckInstallations[],
+): Fix | undefined {
   const proposed = fixes.get(channel.name) ?? [];
   const one = proposed.find(({ alone }) => trial?.helps(new Map([[channel.name, alone]]), stuck));
   const [first, ...more] = one ? [one] : proposed;
@@ -104,11 +108,15 @@ function withOnly(channel: Channel, places: readonly Place[], edited: readonly E
 }
 
 /** Other installations of the channel that have no upgrade path: since a past state, or at all without one. */
-function lostBeside(world: World, { package: name, channel }: Stuck, past: World | undefined): Stuck[] {
+function lostBeside(
+  world: World,
+  { package: name, channel }: StuckInstallations,
+  past: World | undefined,
+): StuckInstallations[] {
   const here = installationsOf(past ?? world, name)
     .filter((one) => one.channel === channel)
     .map(({ installed }) => installed);
-  const ways: Omit<Stuck, 'package' | 'installed'>[] = [
+  const ways: Omit<StuckInstallations, 'package' | 'installed'>[] = [
     { channel, olm: 'v0' },
     ...(past ? [{ channel, olm: 'v1' } as const, { channel, olm: 'v1', onlyChannel: true } as const] : []),
   ];
@@ -128,8 +136,8 @@ function lostBeside(world: World, { package: name, channel }: Stuck, past: World
 }
 
 /** Looks for one edit of a channel that helps all these installations, and notes it for later proposals. */
-function editFor(world: World, plan: Plan, stuck: readonly Stuck[]): Edit | undefined {
-  const [{ package: name, channel: wanted }] = stuck as [Stuck];
+function editFor(world: World, plan: Plan, stuck: readonly StuckInstallations[]): Edit | undefined {
+  const [{ package: name, channel: wanted }] = stuck as [StuckInstallations];
   const ofPackage = world.catalog.packages.get(name);
   const written = ofPackage?.channels.get(wanted);
   if (!ofPackage || !written) return undefined;
@@ -159,7 +167,7 @@ function noteEdit(
     written,
     channel,
     stuck,
-  }: { readonly written: Channel; readonly channel: Channel; readonly stuck: readonly Stuck[] },
+  }: { readonly written: Channel; readonly channel: Channel; readonly stuck: readonly StuckInstallations[] },
 ): void {
   const { name } = written;
   const edited = withEntries(channel, entries).entries;

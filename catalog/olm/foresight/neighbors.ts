@@ -10,7 +10,14 @@ import type { Place } from '../resolve/next-v0.ts';
 import type { Outcome, Target } from '../resolve/outcome.ts';
 import { offeredKeys } from '../resolve/provider.ts';
 import type { Requirement } from '../resolve/requirement.ts';
-import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog, spend } from '../resolve/snapshot.ts';
+import {
+  lanesOf,
+  type Node,
+  type Offer,
+  type Scope,
+  type ScopeCatalog,
+  spendEffort,
+} from '../resolve/snapshot.ts';
 import { requirementsOfOffer } from '../resolve/unreadable.ts';
 import { type Foresight, foresightOf, stepsOf, type UpgradePath } from './foresight.ts';
 import { type Member, namespacePath, offerOfMember } from './namespace-path.ts';
@@ -152,7 +159,7 @@ function shareOf(scope: Scope, nodes: readonly Node[], requirement: Requirement)
 }
 
 function findShare(scope: Scope, nodes: readonly Node[], { holds }: Requirement): Share {
-  spend(scope, nodes.length);
+  spendEffort(scope, nodes.length);
   const count = nodes.filter(({ offer }) => holds(offer)).length;
   return count === 0 ? 'none' : count === nodes.length ? 'all' : 'some';
 }
@@ -191,7 +198,7 @@ function hinderedOnce(scope: Scope, upgrading: Upgrading): readonly Hindrance[] 
   const key = JSON.stringify([source.name, place.package, place.channel, installed.name]);
   const found =
     known.get(key) ??
-    neighborsOf(scope, place.package).flatMap((neighbor) => hindering(scope, upgrading, neighbor));
+    neighborsOf(scope, place.package).flatMap((neighbor) => hindrancesBy(scope, upgrading, neighbor));
   known.set(key, found);
   return found;
 }
@@ -207,7 +214,7 @@ function foresightIn(scope: Scope, source: ScopeCatalog): Foresight {
 }
 
 /** The channels and versions of another operator that block an upgrade in the same namespace. */
-function hindering(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): Hindrance[] {
+function hindrancesBy(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): Hindrance[] {
   const { member, to } = upgrading;
   const next = offerOfMember({ ...member, installed: to });
   const foresight = foresightIn(scope, neighbor.source);
@@ -217,7 +224,7 @@ function hindering(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): Hind
     (one) => shareOf(scope, neighbor.nodes, one) === 'some',
   );
   if (!mayLose && !mayLack) return [];
-  spend(scope, neighbor.nodes.length);
+  spendEffort(scope, neighbor.nodes.length);
   const unmet = neighbor.nodes.flatMap((node) => {
     const conflict = conflictOf(scope, { member, next, node, neighbor });
     return conflict && node.bundle ? [{ node, installed: installedOf(node.bundle), ...conflict }] : [];

@@ -27,10 +27,10 @@ export function skippedLinks({ entries }: Channel): SkippedLink[] {
 
 /** What to do about a link that is skipped. */
 export function unskipText({ name }: Entry, skipped: string): string {
-  return `in the entry of ${scalar(name)} remove ${scalar(skipped)} from skips`;
+  return `in the entry of ${yamlScalar(name)} remove ${yamlScalar(skipped)} from skips`;
 }
 
 /** A name as YAML, whatever it is made of. */
-export function scalar(name: string): string {
+export function yamlScalar(name: string): string {
   return /^[A-Za-z][A-Za-z0-9._+-]*$/.test(name) ? name : JSON.stringify(name);
 }

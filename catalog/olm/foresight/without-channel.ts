@@ -3,7 +3,7 @@ import { type Installed, shortName } from '../../fbc/edge.ts';
 import type { Package } from '../../fbc/model.ts';
 import { namingOf } from '../../fbc/naming.ts';
 import { hasRequirements } from '../resolve/next-v0.ts';
-import { type Outcome, stays } from '../resolve/outcome.ts';
+import { type Outcome, staysBecause } from '../resolve/outcome.ts';
 import { type Lane, lanesOf } from '../resolve/snapshot.ts';
 
 /**
@@ -30,7 +30,7 @@ export function nextWithoutChannel(
     const known =
       outcomes.find(({ kind }) => kind === 'fails') ?? outcomes.find(({ kind }) => kind === 'upgrade');
     const text = `${shortName(installed)} has no successor in any channel`;
-    return known ?? stays(() => ({ code: 'no-edge', text }));
+    return known ?? staysBecause(() => ({ code: 'no-edge', text }));
   };
 }
 

@@ -13,7 +13,14 @@ import { compareText } from '../../go/text.ts';
 import { meets, parseVersionConstraint, type VersionConstraint } from '../../version/constraint.ts';
 import { compareVersions, formatVersion, VersionError } from '../../version/version.ts';
 import { firstFollower } from './followers.ts';
-import { type Fails, type Outcome, type PlacedOutcome, placedIn, type Reason, stays } from './outcome.ts';
+import {
+  type Fails,
+  type Outcome,
+  type PlacedOutcome,
+  placedIn,
+  type Reason,
+  staysBecause,
+} from './outcome.ts';
 import { compareVersionReleases, parseStored, type VersionRelease, versionReleaseOf } from './release.ts';
 import type { Scope, ScopeCatalog } from './snapshot.ts';
 
@@ -57,7 +64,7 @@ export function resolveExtension(scope: Scope, extension: Extension): ExtensionR
     const all = ofPackage ? candidates(ofPackage, query) : [];
     return { source, best: all[0], all: () => all };
   });
-  const { outcome, taken } = choose(selected, lists, extension);
+  const { outcome, taken } = chooseCandidate(selected, lists, extension);
   const names = lists.map(
     ({ source, all }) => [source.name, all().map(({ bundle }) => bundle.name)] as const,
   );
@@ -85,19 +92,19 @@ export function readQuery(extension: Extension): Query | Fails {
       return { extension, constraint, installed: undefined };
     const versionRelease = parseStored(installed.version, installed.release);
     if (!versionRelease)
-      return failure('bad-version', `the installed version ${installed.version} is not valid`);
+      return failsWith('bad-version', `the installed version ${installed.version} is not valid`);
     const { name } = installed;
     return { extension, constraint, installed: { name, version: versionRelease.version, versionRelease } };
   } catch (error) {
     if (!(error instanceof VersionError)) throw error;
-    return failure(
+    return failsWith(
       'bad-version',
       `desired version range ${JSON.stringify(version)} is invalid: ${error.message}`,
     );
   }
 }
 
-function failure(code: Reason['code'], text: string): Fails {
+function failsWith(code: Reason['code'], text: string): Fails {
   return { kind: 'fails', reason: { code, text } };
 }
 
@@ -164,7 +171,7 @@ export function compareCandidates(a: Candidate, b: Candidate): number {
 }
 
 /** The candidates of one catalog. */
-export interface Offers<C extends Pick<Candidate, 'bundle' | 'deprecated'> = Candidate> {
+export interface CatalogCandidates<C extends Pick<Candidate, 'bundle' | 'deprecated'> = Candidate> {
   readonly source: ScopeCatalog;
   readonly best: Candidate | undefined;
   /** All candidates, including the best. */
@@ -176,7 +183,7 @@ export interface Offers<C extends Pick<Candidate, 'bundle' | 'deprecated'> = Can
  *
  * @returns what becomes of the extension, and the catalog whose best was looked at, if there is one
  */
-export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>>>(
+export function chooseCandidate<O extends CatalogCandidates<Pick<Candidate, 'bundle' | 'deprecated'>>>(
   selected: readonly ScopeCatalog[],
   lists: readonly O[],
   extension: Extension,
@@ -185,14 +192,14 @@ export function choose<O extends Offers<Pick<Candidate, 'bundle' | 'deprecated'>
   if (down) {
     const catalog = JSON.stringify(down.name);
     const text = `error walking catalogs: error getting package ${JSON.stringify(extension.package)} from catalog ${catalog}: cache for catalog ${catalog} not found`;
-    return { outcome: failure('not-serving', text) };
+    return { outcome: failsWith('not-serving', text) };
   }
   const rivals = rivalsOf(lists);
   const [first, second] = rivals;
-  if (!first?.best) return { outcome: failure('no-bundle', noChoiceText(extension, [])) };
+  if (!first?.best) return { outcome: failsWith('no-bundle', noChoiceText(extension, [])) };
   if (second && second.source.priority === first.source.priority) {
     const text = noChoiceText(extension, rivals.map(({ source }) => source.name).sort(compareText));
-    return { outcome: failure('ambiguous', text) };
+    return { outcome: failsWith('ambiguous', text) };
   }
   const { name, catalog } = first.source;
   const isHead = (one: string): boolean =>
@@ -220,7 +227,7 @@ function headNames(ofPackage: Package | undefined, channels: readonly string[]):
 }
 
 /** Catalogs that have something: only those whose best is not deprecated if there are any, by priority. */
-function rivalsOf<O extends Pick<Offers, 'source' | 'best'>>(lists: readonly O[]): O[] {
+function rivalsOf<O extends Pick<CatalogCandidates, 'source' | 'best'>>(lists: readonly O[]): O[] {
   const filled = lists.filter(({ best }) => best !== undefined);
   const sound = filled.filter(({ best }) => best?.deprecated === false);
   return [...(sound.length > 0 ? sound : filled)].sort((a, b) => b.source.priority - a.source.priority);
@@ -253,7 +260,7 @@ export function outcomeOf(
     const text = `validating bundle ${JSON.stringify(bundle.name)}: bundle ${JSON.stringify(bundle.name)} has a dependency declared via property ${JSON.stringify(unsupported)} which is currently not supported`;
     return { kind: 'fails', reason: { code: 'dependency', text, bundle: bundle.name } };
   }
-  if (bundle.name === from.installed) return stays(() => from.why(best));
+  if (bundle.name === from.installed) return staysBecause(() => from.why(best));
   const to = { name: bundle.name, version: bundle.version, channel: '' };
   return { kind: 'upgrade', to, edge: best.edge };
 }

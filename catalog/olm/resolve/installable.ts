@@ -3,11 +3,11 @@
  * nothing here provides is taken to be in one of them; but what has a package here has it nowhere else.
  */
 import type { Bundle } from '../../fbc/model.ts';
-import { append } from '../../go/grouped.ts';
+import { appendToGroup } from '../../go/grouped.ts';
 import { resolveNamespace } from './namespace.ts';
 import { isHere, isMet, providersOf } from './provider.ts';
 import { packageIn } from './requirement.ts';
-import { type Node, offerOfBundle, type Scope, type ScopeCatalog, spend } from './snapshot.ts';
+import { type Node, offerOfBundle, type Scope, type ScopeCatalog, spendEffort } from './snapshot.ts';
 import { requirementsOfOffer } from './unreadable.ts';
 
 const known = new WeakMap<Scope, Map<Node, boolean>>();
@@ -50,7 +50,7 @@ function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
   const set = new Map([[first.package, first]]);
   const byName = new Map<string, Bundle[]>();
   const add = (one: Bundle): void => {
-    for (const name of offerOfBundle(one).packages) append(byName, name, one);
+    for (const name of offerOfBundle(one).packages) appendToGroup(byName, name, one);
   };
   add(first);
   const gvks = new Set(offerOfBundle(first).gvks);
@@ -62,7 +62,7 @@ function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
   for (const one of set.values()) {
     for (const requirement of requirementsOfOffer(scope, offerOfBundle(one))) {
       if (!isHere(scope, requirement)) continue;
-      spend(scope, 1);
+      spendEffort(scope, 1);
       const there = byName.get(packageIn(requirement) ?? '') ?? [];
       if (there.some((other) => requirement.holds(offerOfBundle(other)))) continue;
       const next = firstOf(providersOf(scope, requirement), fits);

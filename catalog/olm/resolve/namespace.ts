@@ -8,7 +8,7 @@
  */
 import type { Installed } from '../../fbc/edge.ts';
 import type { Entry, Property } from '../../fbc/model.ts';
-import { append, groupedBy } from '../../go/grouped.ts';
+import { appendToGroup, groupedBy } from '../../go/grouped.ts';
 import { compareText } from '../../go/text.ts';
 import { NOT_EVALUATED } from '../../undecided.ts';
 import type { Version } from '../../version/version.ts';
@@ -19,17 +19,17 @@ import { gvkText, offerOf, REQUIRING, type Requirement, RequirementError } from 
 import {
   candidatesOf,
   disorderText,
-  entangled,
   type Lane,
   lanesOf,
   type Node,
   nodesNamed,
   type Scope,
   type ScopeCatalog,
-  spend,
-  undecided,
+  spendEffort,
+  tooEntangled,
+  undecidedBetween,
 } from './snapshot.ts';
-import { type Constraint, solve, type Variable } from './solver.ts';
+import { type Constraint, solveConstraints, type Variable } from './solver.ts';
 import { requirementIn } from './unreadable.ts';
 
 export interface Subscription {
@@ -81,7 +81,7 @@ export function resolveNamespace(scope: Scope, namespace: Namespace): Resolution
   } catch (error) {
     if (error instanceof Failure) return { kind: 'fails', reason: { code: error.code, text: error.message } };
     if (error instanceof RequirementError) {
-      if (error.kind === 'undecided') throw undecided(scope.catalogs, NOT_EVALUATED);
+      if (error.kind === 'undecided') throw undecidedBetween(scope.catalogs, NOT_EVALUATED);
       return { kind: 'fails', reason: { code: 'bad-dependency', text: error.message } };
     }
     throw error;
@@ -207,7 +207,7 @@ class Problem {
       this.#places.set(known, next);
       for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
         const providers = this.#providersOf(requirement, next.source);
-        spend(this.#scope, 1 + providers.length);
+        spendEffort(this.#scope, 1 + providers.length);
         // Assume that an unknown catalog has what no known one has.
         const isAssumed = this.#scope.assumesDependencies && !isHere(this.#scope, requirement);
         if (providers.length === 0 && isAssumed) continue;
@@ -262,7 +262,7 @@ class Problem {
     const sources = this.#scope.catalogs.filter(({ serving }) => serving);
     return [...sources].sort(this.#preference(preferred)).flatMap((source) => {
       const lanes = packagesFor(source.catalog, requirement).flatMap(lanesOf);
-      for (const { nodes } of lanes) spend(this.#scope, nodes.length);
+      for (const { nodes } of lanes) spendEffort(this.#scope, nodes.length);
       return lanes
         .filter(({ nodes }) => nodes.some(({ offer }) => decide(offer)))
         .sort(compareLanes)
@@ -286,8 +286,8 @@ class Problem {
     const gvks = new Map<string, string[]>();
     const packages = new Map<string, string[]>();
     for (const [id, { node }] of this.#places) {
-      for (const gvk of node.offer.gvks) append(gvks, gvk, id);
-      for (const name of node.offer.packages) append(packages, name, id);
+      for (const gvk of node.offer.gvks) appendToGroup(gvks, gvk, id);
+      for (const name of node.offer.packages) appendToGroup(packages, name, id);
     }
     const rival = (id: string, ids: readonly string[], what: string): Variable => {
       const sorted = [...ids].sort(compareText);
@@ -302,9 +302,9 @@ class Problem {
 
   /** @returns identifiers of the variables that the solver chose */
   #chosenAmong(variables: readonly Variable[]): readonly string[] {
-    const solution = solve(variables);
+    const solution = solveConstraints(variables);
     if (solution.kind === 'solved') return solution.chosen;
-    if (solution.kind === 'undecided') throw entangled(this.#scope);
+    if (solution.kind === 'undecided') throw tooEntangled(this.#scope);
     const because = solution.because.length > 0 ? `: ${solution.because.join(', ')}` : '';
     throw new Failure('unsatisfiable', `constraints not satisfiable${because}`);
   }

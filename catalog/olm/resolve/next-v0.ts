@@ -15,7 +15,7 @@ import {
 } from './followers.ts';
 import { isInstallable } from './installable.ts';
 import { resolveNamespace } from './namespace.ts';
-import { type Fails, type Outcome, type Reason, type ReasonCode, stays } from './outcome.ts';
+import { type Fails, type Outcome, type Reason, type ReasonCode, staysBecause } from './outcome.ts';
 import { REQUIRING } from './requirement.ts';
 import {
   disorderText,
@@ -49,7 +49,7 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
   if (isNeedy && !scope.assumesDependencies)
     return (installed) => resolved(scope, source, { lane, installed });
   if (lane.candidates.kind !== 'ordered') {
-    const failure = fails('no-order', disorderText(lane.candidates, lane.channel, lane.package));
+    const failure = failsWith('no-order', disorderText(lane.candidates, lane.channel, lane.package));
     return () => failure;
   }
   const all = offered(lane);
@@ -57,20 +57,20 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
   const first = nodes.length === all.length ? followersOf(lane) : followersAt(nodes, lane);
   return (installed) => {
     const unreadable = isNeedy ? unreadableFrom(scope, candidatesFor(lane, installed)) : undefined;
-    if (unreadable) return fails('bad-dependency', unreadable.text, unreadable.bundle);
+    if (unreadable) return failsWith('bad-dependency', unreadable.text, unreadable.bundle);
     const node = nodes[first(installed)];
-    if (!node || node.name === installed.name) return stays(() => stayReason(lane, installed));
+    if (!node || node.name === installed.name) return staysBecause(() => stayReason(lane, installed));
     return upgrade(node, installed);
   };
 }
 
 function missing({ package: name, channel }: Place, ofPackage: Package | undefined): Fails {
   return ofPackage && ofPackage.bundles.size > 0
-    ? fails('missing', `no operators found in channel ${channel} of package ${name}`)
-    : fails('missing', `no operators found in package ${name}`);
+    ? failsWith('missing', `no operators found in channel ${channel} of package ${name}`)
+    : failsWith('missing', `no operators found in package ${name}`);
 }
 
-function fails(code: ReasonCode, text: string, bundle?: string): Fails {
+function failsWith(code: ReasonCode, text: string, bundle?: string): Fails {
   return { kind: 'fails', reason: { code, text, ...(bundle === undefined ? {} : { bundle }) } };
 }
 
@@ -146,12 +146,12 @@ function resolved(
   if (resolution.kind === 'fails') {
     const { code, text } = resolution.reason;
     return code === 'bad-dependency'
-      ? fails(code, text, unreadableFrom(scope, candidatesFor(lane, installed))?.bundle)
+      ? failsWith(code, text, unreadableFrom(scope, candidatesFor(lane, installed))?.bundle)
       : resolution;
   }
   const step = resolution.steps.find(({ subscriptions }) => subscriptions.length > 0);
   const [node] = step ? nodesNamed(lane, step.bundle) : [];
-  return node ? upgrade(node, installed) : stays(() => stayReason(lane, installed));
+  return node ? upgrade(node, installed) : staysBecause(() => stayReason(lane, installed));
 }
 
 /** Data for explaining why installations stay, computed once for a lane. */

@@ -11,11 +11,11 @@ import { meets, type VersionConstraint } from '../../version/constraint.ts';
 import {
   absentFollower,
   type Candidate,
-  choose,
+  type CatalogCandidates,
+  chooseCandidate,
   compareCandidates,
   type Extension,
   noChoiceText,
-  type Offers,
   outcomeOf,
   type Query,
   readQuery,
@@ -81,7 +81,7 @@ export function nextOfExtension(
   const query = readQuery(extension);
   if ('kind' in query) return query;
   const lists = scope.catalogs.map((source) => offersOf(source, query, installed));
-  return choose(scope.catalogs, lists, extension).outcome;
+  return chooseCandidate(scope.catalogs, lists, extension).outcome;
 }
 
 function storedOf({ name, version }: Installed): { name: string; version: string } {
@@ -92,7 +92,7 @@ function offersOf(
   source: ScopeCatalog,
   { extension, constraint }: Query,
   installed: Installed | undefined,
-): Offers<Ranked> {
+): CatalogCandidates<Ranked> {
   const ofPackage = source.serving ? source.catalog.packages.get(extension.package) : undefined;
   if (!ofPackage) return { source, best: undefined, all: () => [] };
   const index = indexOf(ofPackage, extension.channels, { range: extension.version, constraint });

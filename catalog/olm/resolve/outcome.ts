@@ -54,7 +54,7 @@ export interface Stays {
  * An installation that is kept. Most callers only need to know that it stays, so the reason is found
  * when somebody asks, once: many upgrade paths share it.
  */
-export function stays(find: () => Reason): Stays {
+export function staysBecause(find: () => Reason): Stays {
   let found: Reason | undefined;
   return {
     kind: 'stays',

@@ -1,9 +1,9 @@
 /** Which bundles of catalogs OLM v0 may install for what others require. */
 import type { Bundle, Catalog, Package } from '../../fbc/model.ts';
-import { append } from '../../go/grouped.ts';
+import { appendToGroup } from '../../go/grouped.ts';
 import { onceFor } from '../../go/once.ts';
 import { keysOf, packageIn, type Requirement } from './requirement.ts';
-import { lanesOf, offerOfBundle, type Scope, spend } from './snapshot.ts';
+import { lanesOf, offerOfBundle, type Scope, spendEffort } from './snapshot.ts';
 
 /** The keys of what the bundles of a package offer; see `keysOf`. */
 export const offeredKeys: (ofPackage: Package) => ReadonlySet<string> = onceFor(
@@ -20,7 +20,7 @@ export function packagesFor(catalog: Catalog, { key }: Requirement): readonly Pa
 const offering = onceFor(({ packages }: Catalog): ReadonlyMap<string, readonly Package[]> => {
   const found = new Map<string, Package[]>();
   for (const ofPackage of packages.values())
-    for (const key of offeredKeys(ofPackage)) append(found, key, ofPackage);
+    for (const key of offeredKeys(ofPackage)) appendToGroup(found, key, ofPackage);
   return found;
 });
 
@@ -36,7 +36,7 @@ export function isMet(scope: Scope, requirement: Requirement): boolean {
 }
 
 /** Whether any bundle in a channel of a package satisfies a requirement. */
-export function provides(ofPackage: Package, { holds }: Requirement): boolean {
+export function packageMeets(ofPackage: Package, { holds }: Requirement): boolean {
   return bundlesInOrder(ofPackage).some((bundle) => holds(offerOfBundle(bundle)) && mayProvide(bundle));
 }
 
@@ -51,7 +51,7 @@ export function* providersOf(scope: Scope, requirement: Requirement): Generator<
   for (const { catalog } of scope.catalogs)
     for (const ofPackage of packagesFor(catalog, requirement))
       for (const bundle of bundlesInOrder(ofPackage)) {
-        spend(scope, 1);
+        spendEffort(scope, 1);
         // A bundle may have ten thousand properties, which are asked last.
         if (requirement.holds(offerOfBundle(bundle)) && mayProvide(bundle)) yield bundle;
       }

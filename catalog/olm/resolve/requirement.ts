@@ -9,7 +9,7 @@
 import { type Cel, CelError } from '../../fbc/cel.ts';
 import type { Property } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
-import { fitStruct, isObject, type StructShape, struct, text } from '../../go/shape.ts';
+import { fitStruct, isObject, type StructShape, structShape, text } from '../../go/shape.ts';
 import { StepsError } from '../../go/steps.ts';
 import { parseJson } from '../../json.ts';
 import { satisfies } from '../../version/satisfies.ts';
@@ -87,9 +87,9 @@ export class RequirementError extends Error {
   }
 }
 
-const GVK = struct('struct', { group: text, version: text, kind: text });
-const PACKAGE_REQUIRED = struct('struct', { packageName: text, versionRange: text });
-const LABEL = struct('struct', { label: text });
+const GVK = structShape('struct', { group: text, version: text, kind: text });
+const PACKAGE_REQUIRED = structShape('struct', { packageName: text, versionRange: text });
+const LABEL = structShape('struct', { label: text });
 
 function gvkKey(group: string, version: string, kind: string): string {
   return JSON.stringify([group, version, kind]);

@@ -34,18 +34,18 @@ interface Effort {
  *
  * @throws Undecided where it costs more than it may, in this resolution and in those before it
  */
-export function spend(scope: Scope, cost: number): void {
+export function spendEffort(scope: Scope, cost: number): void {
   const { effort } = scope;
   if (!effort) return;
   effort.left -= cost;
-  if (effort.left < 0) throw entangled(scope);
+  if (effort.left < 0) throw tooEntangled(scope);
 }
 
-export function entangled({ catalogs }: Scope): Undecided {
-  return undecided(catalogs, 'bundles require each other in more ways than are tried');
+export function tooEntangled({ catalogs }: Scope): Undecided {
+  return undecidedBetween(catalogs, 'bundles require each other in more ways than are tried');
 }
 
-export function undecided(catalogs: Scope['catalogs'], why: string): Undecided {
+export function undecidedBetween(catalogs: Scope['catalogs'], why: string): Undecided {
   return new Undecided(`dependencies in ${catalogs.map(({ name }) => name).join(', ')}`, why);
 }
 

@@ -45,7 +45,7 @@ const MAX_EXPLAINED = 400;
  *
  * @throws Error when a constraint names an unknown identifier: a bug of the caller
  */
-export function solve(variables: readonly Variable[]): Solution {
+export function solveConstraints(variables: readonly Variable[]): Solution {
   const outcome = new Search(variables).run();
   if (outcome !== 'unsatisfiable') return outcome;
   return { kind: 'unsatisfiable', because: conflictOf(variables) };

@@ -8,7 +8,7 @@ import type { Bundle, Package, Property } from '../../fbc/model.ts';
 import { onceFor } from '../../go/once.ts';
 import { packagesFor } from './provider.ts';
 import { REQUIRING, type Requirement, RequirementError, requirementOf } from './requirement.ts';
-import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog, spend } from './snapshot.ts';
+import { lanesOf, type Node, type Offer, type Scope, type ScopeCatalog, spendEffort } from './snapshot.ts';
 
 /** A requirement that cannot be read. */
 interface Unreadable {
@@ -109,7 +109,7 @@ export function undecidedIn(scope: Scope, requirement: Requirement): Requirement
 
 function findUndecided(scope: Scope, requirement: Requirement): RequirementError | undefined {
   const nodes = nodesFor(scope, requirement);
-  spend(scope, nodes.length);
+  spendEffort(scope, nodes.length);
   try {
     for (const { offer } of nodes) requirement.decide(offer);
     return undefined;
@@ -132,7 +132,7 @@ export function unreadableFrom(scope: Scope, nodes: readonly Node[]): Unreadable
       if (followed.has(requirement)) continue;
       followed.add(requirement);
       const providers = providersIn(scope, requirement);
-      spend(scope, 1 + providers.length);
+      spendEffort(scope, 1 + providers.length);
       for (const provider of providers) seen.add(provider);
     }
   }
@@ -147,7 +147,7 @@ function providersIn(scope: Scope, requirement: Requirement): readonly Node[] {
   const found = known.get(requirement);
   if (found) return found;
   const nodes = nodesFor(scope, requirement);
-  spend(scope, nodes.length);
+  spendEffort(scope, nodes.length);
   const made = nodes.filter(({ offer }) => requirement.holds(offer));
   known.set(requirement, made);
   return made;

@@ -100,7 +100,7 @@ function newest(
 export type Followers = (installed: Installed) => ReadonlySet<string>;
 
 /** Whether an installation may be upgraded directly to another place. */
-export type May = (from: Place, to: Place) => boolean;
+export type MayUpgrade = (from: Place, to: Place) => boolean;
 
 export function followersAmong(entries: readonly Entry[]): Followers {
   const positions = followersOf(entries, [entries]);
@@ -120,7 +120,7 @@ export function followersAmong(entries: readonly Entry[]): Followers {
  *
  * @param places the lowest first
  */
-export function upgradesOfToday(places: readonly Place[], followed: Followers): May {
+export function upgradesOfToday(places: readonly Place[], followed: Followers): MayUpgrade {
   const position = new Map(places.map(({ name }, i) => [name, i]));
   const above = places.map((place, i) => {
     const found: number[] = [];

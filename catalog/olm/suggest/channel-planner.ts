@@ -12,7 +12,7 @@ import {
   channelMembers,
   type Followers,
   followersAmong,
-  type May,
+  type MayUpgrade,
   upgradesOfToday,
 } from './channel-members.ts';
 import { OrderError, type Ordered, orderedPlaces } from './places.ts';
@@ -181,7 +181,7 @@ export class ChannelPlanner {
   /** Versions of bundles that must not be upgraded directly to another. */
   #mustNot(
     to: Place,
-    { places, may, noStop }: { places: readonly Place[]; may: May; noStop: NoStop },
+    { places, may, noStop }: { places: readonly Place[]; may: MayUpgrade; noStop: NoStop },
   ): Version[] {
     const here = new Map(places.map((place) => [place.name, place]));
     const [asked, all] = [skipsNoStop(this.#policy.required), skipsNoStop(this.#stops)];

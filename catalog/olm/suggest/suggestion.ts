@@ -55,7 +55,7 @@ export function suggestGraph(
   budget: SearchBudget = searchBudget(),
 ): Suggestion {
   const planner = new ChannelPlanner(world, ofPackage, policy, budget);
-  const scene: Scene = { world, ofPackage, policy, planner };
+  const scene: SuggestionInput = { world, ofPackage, policy, planner };
   let plans = planner.plans(new Set());
   const required = requiredOfOthers(world, ofPackage, packageOf(ofPackage, plans));
   if (required.size > 0) plans = planner.plans(required);
@@ -71,7 +71,7 @@ export function untriedChannels(world: World, ofPackage: Package, policy: GraphP
   return new ChannelPlanner(world, ofPackage, policy, searchBudget()).plans(new Set());
 }
 
-interface Scene {
+interface SuggestionInput {
   readonly world: World;
   readonly ofPackage: Package;
   readonly policy: GraphPolicy;
@@ -80,7 +80,7 @@ interface Scene {
 
 /** The plans, with today's channel for each in which somebody would lose an upgrade path. */
 function withoutWorse(
-  { planner }: Scene,
+  { planner }: SuggestionInput,
   plans: readonly SuggestedChannel[],
   worse: readonly Installation[],
 ): SuggestedChannel[] {
@@ -101,7 +101,7 @@ interface Trial {
 }
 
 /** Simulates the planned channels under both OLMs. */
-function tryPlans(scene: Scene, plans: readonly SuggestedChannel[]): Trial {
+function tryPlans(scene: SuggestionInput, plans: readonly SuggestedChannel[]): Trial {
   const { world, ofPackage, policy, planner } = scene;
   const suggested = packageOf(ofPackage, plans);
   const after = foresightWith(world, suggested.name, suggested);
@@ -133,7 +133,7 @@ function tryPlans(scene: Scene, plans: readonly SuggestedChannel[]): Trial {
 
 /** Whether nothing may follow an installation, because what it has is to be avoided. */
 function isBeyond(
-  { ofPackage, policy }: Scene,
+  { ofPackage, policy }: SuggestionInput,
   { channel, installed }: Installation,
   plans: readonly SuggestedChannel[],
 ): boolean {
@@ -154,7 +154,7 @@ function defaultChannel({ defaultChannel: today }: Package, plans: readonly Sugg
 
 /** Every installation that clusters may have, with each way to get upgrades, also from channels that go. */
 function installations(
-  { world: { olm }, ofPackage, policy, planner }: Scene,
+  { world: { olm }, ofPackage, policy, planner }: SuggestionInput,
   plans: readonly SuggestedChannel[],
 ): Installation[] {
   const { name: of, channels, bundles } = ofPackage;
@@ -182,7 +182,7 @@ function installations(
 }
 
 /** Installations that are stranded today, and no longer with the suggestion. */
-export function rescued({ stranded }: Suggestion): Installation[] {
+export function rescuedInstallations({ stranded }: Suggestion): Installation[] {
   const left = new Set(stranded.suggested.map(installationKey));
   return stranded.today.filter((one) => !left.has(installationKey(one)));
 }

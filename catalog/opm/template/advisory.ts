@@ -1,6 +1,6 @@
 /** The edit that an advisory needs, in the text of a basic template; all other lines stay unchanged. */
 import { entryChange, isGoneReference } from '../../edit/advisory.ts';
-import { type FileText, fileText, joined, type PieceText, pieceOf } from '../../edit/file.ts';
+import { type FileText, fileText, joinedText, type PieceText, pieceOf } from '../../edit/file.ts';
 import { documentText, insertedAt, withItems } from '../../edit/list.ts';
 import type { Package } from '../../fbc/model.ts';
 import { isObject } from '../../go/shape.ts';
@@ -25,7 +25,7 @@ export function editedBasic(
   const piece = file.pieces[at];
   if (piece?.blob?.schema !== BASIC_SCHEMA) return undefined;
   const edited = withoutEntries(withMembers(file, piece, { ofPackage, edit }), file, { ofPackage, edit });
-  return joined({ ...file, pieces: file.pieces.map((one, i) => (i === at ? edited : one)) });
+  return joinedText({ ...file, pieces: file.pieces.map((one, i) => (i === at ? edited : one)) });
 }
 
 interface Wanted {

@@ -8,14 +8,14 @@
 import { type Blobs, type Bundle, locate } from '../../fbc/model.ts';
 import type { Finding } from '../../finding.ts';
 import { entriesShape, entryBlobs, readTemplate } from './entries.ts';
-import { type Expand, expansion, TemplateError, type TemplateText } from './template.ts';
+import { type Expand, runExpansion, TemplateError, type TemplateText } from './template.ts';
 
 export const BASIC_SCHEMA = 'olm.template.basic';
 
 const SHAPE = entriesShape('basic.BasicTemplateData');
 
 export const expandBasic: Expand = (text, renderImage) =>
-  expansion(async (findings) => {
+  runExpansion(async (findings) => {
     const blobs = writtenInBasic(text, findings);
     if (findings.length > 0) return blobs;
     const bundles: Bundle[] = [];

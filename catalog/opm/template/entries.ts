@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from '../../fbc/load.ts';
 import type { Blob, Blobs } from '../../fbc/model.ts';
 import { partOf } from '../../fbc/new-blob.ts';
 import type { Finding } from '../../finding.ts';
-import { any, fitStruct, listOf, type Shape, type StructShape, struct, text } from '../../go/shape.ts';
+import { any, fitStruct, listOf, type Shape, type StructShape, structShape, text } from '../../go/shape.ts';
 import { TemplateError, type TemplateText } from './template.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,10 +18,10 @@ export interface Template {
 
 /** The shape of a template with entries, and with further fields. */
 export function entriesShape(name: string, further: Readonly<Record<string, Shape>> = {}): StructShape {
-  return struct(name, { schema: text, entries: listOf(any), ...further });
+  return structShape(name, { schema: text, entries: listOf(any), ...further });
 }
 
-const SCHEMA_ONLY = struct('struct { Schema string "json:\\"schema\\"" }', { schema: text });
+const SCHEMA_ONLY = structShape('struct { Schema string "json:\\"schema\\"" }', { schema: text });
 
 /**
  * The schema that a template names.

@@ -1,6 +1,6 @@
 /** Reads semver templates: strict YAML, in which an unknown field is an error. */
 import { OffsetDocument, type SourceDocument } from '../../fbc/document.ts';
-import { bool, fitStruct, isObject, listOf, type Shape, struct, text } from '../../go/shape.ts';
+import { bool, fitStruct, isObject, listOf, type Shape, structShape, text } from '../../go/shape.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
 import { asText, fieldOf } from '../../yaml/resolve.ts';
@@ -24,11 +24,11 @@ export interface SemverTemplate {
 
 export const SEMVER_SCHEMA = 'olm.semver';
 
-const BUNDLES = struct('semver.channelBundles', {
-  bundles: listOf(struct('semver.bundleEntry', { image: text })),
+const BUNDLES = structShape('semver.channelBundles', {
+  bundles: listOf(structShape('semver.bundleEntry', { image: text })),
 });
 
-const SHAPE = struct('semver.SemverTemplateData', {
+const SHAPE = structShape('semver.SemverTemplateData', {
   schema: text,
   generateMajorChannels: bool,
   generateMinorChannels: bool,

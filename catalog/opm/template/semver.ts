@@ -6,7 +6,7 @@
  */
 import type { Blobs, Bundle, Channel, PackageBlob } from '../../fbc/model.ts';
 import { newBlob, newDocument } from '../../fbc/new-blob.ts';
-import { bytes, fitStruct, isObject, listOf, struct, text } from '../../go/shape.ts';
+import { bytes, fitStruct, isObject, listOf, structShape, text } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import {
   compareVersions,
@@ -24,16 +24,16 @@ import {
 } from './semver-read.ts';
 import {
   type Expand,
-  expansion,
   plainBundle,
   type RenderedImage,
   type RenderImage,
+  runExpansion,
   TemplateError,
 } from './template.ts';
 
 /** Expands a semver template as opm does: renders each image, and makes channels from their versions. */
 export const expandSemver: Expand = (source, renderImage) =>
-  expansion(async () => {
+  runExpansion(async () => {
     const template = readSemver(source);
     const images = await renderAll(template, renderImage);
     const { package: name, versions } = versionsOf(template, images);
@@ -139,8 +139,8 @@ function checkOrder(versions: ReadonlyMap<string, Version>, version: Version, pl
   throw new TemplateError(message, place, 'give them different versions, or different archetypes');
 }
 
-const ICONS = struct('registry.ClusterServiceVersion', {
-  icon: listOf(struct('registry.icon', { base64data: bytes, mediatype: text })),
+const ICONS = structShape('registry.ClusterServiceVersion', {
+  icon: listOf(structShape('registry.icon', { base64data: bytes, mediatype: text })),
 });
 
 /** The package's description and icon are those of the default channel's newest bundle, as far as they are sound. */

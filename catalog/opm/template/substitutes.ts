@@ -10,7 +10,7 @@ import type { SourceDocument } from '../../fbc/document.ts';
 import type { Blobs, Bundle, Channel, Entry } from '../../fbc/model.ts';
 import { newBlob } from '../../fbc/new-blob.ts';
 import type { Finding } from '../../finding.ts';
-import { isObject, listOf, struct, text } from '../../go/shape.ts';
+import { isObject, listOf, structShape, text } from '../../go/shape.ts';
 import { opmFindings } from '../../rules/opm.ts';
 import {
   compareVersions,
@@ -22,9 +22,9 @@ import {
 import { entriesShape, entryBlobs, readTemplate, type Template } from './entries.ts';
 import {
   type Expand,
-  expansion,
   plainBundle,
   type RenderedImage,
+  runExpansion,
   TemplateError,
   type TemplateText,
 } from './template.ts';
@@ -32,7 +32,7 @@ import {
 export const SUBSTITUTES_SCHEMA = 'olm.template.substitutes';
 
 const SHAPE = entriesShape('substitutes.SubstitutesTemplateData', {
-  substitutions: listOf(struct('substitutes.Substitute', { name: text, base: text })),
+  substitutions: listOf(structShape('substitutes.Substitute', { name: text, base: text })),
 });
 
 /** A bundle image (`name`) that takes the place of the bundle `base`. */
@@ -47,7 +47,7 @@ interface Substitution {
  * substitutes. The first finding ends it.
  */
 export const expandSubstitutes: Expand = (source, renderImage) =>
-  expansion(async (findings) => {
+  runExpansion(async (findings) => {
     const template = readSubstitutes(source);
     let blobs = entryBlobs(template, findings);
     if (findings.length > 0) return blobs;

@@ -59,7 +59,7 @@ export function plainBundle(bundle: Bundle): Bundle {
 }
 
 /** Runs an expansion; a TemplateError becomes a finding. */
-export async function expansion(expand: (findings: Finding[]) => Promise<Blobs>): Promise<Expanded> {
+export async function runExpansion(expand: (findings: Finding[]) => Promise<Blobs>): Promise<Expanded> {
   const findings: Finding[] = [];
   try {
     const blobs = await expand(findings);

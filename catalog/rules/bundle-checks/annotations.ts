@@ -1,6 +1,6 @@
 /** Checks of `metadata/`: the annotations of a bundle and its dependencies. */
 
-import { annotationsFiles, type Fields, type Inspected, PREFIX, text } from '../../bundle/inspect.ts';
+import { annotationsFiles, type Fields, type Inspected, memberText, PREFIX } from '../../bundle/inspect.ts';
 import { firstValue, isJsonAlone, type ManifestFile } from '../../bundle/manifest.ts';
 import { isDirect } from '../../bundle/read.ts';
 import { foldedMember, propertiesIn, readInto, type WrittenProperty } from '../../bundle/registry-bundle.ts';
@@ -14,7 +14,7 @@ import {
   listOf,
   mapOf,
   type StructShape,
-  struct,
+  structShape,
   text as textShape,
 } from '../../go/shape.ts';
 import { tryParseRange } from '../../version/version.ts';
@@ -98,7 +98,7 @@ export function checkAnnotationTypes({ annotations, files }: Inspected, report: 
   }
 }
 
-const CHART = struct('bundle.Metadata', {
+const CHART = structShape('bundle.Metadata', {
   ...Object.fromEntries(
     ['name', 'home', 'version', 'description', 'icon', 'apiVersion', 'condition', 'tags', 'appVersion'].map(
       (field) => [field, textShape],
@@ -123,7 +123,7 @@ export function checkMediaType({ annotations, csv, manifests }: Inspected, repor
   if (!annotations || manifests.length === 0) return;
   const key = `${PREFIX}mediatype.v1`;
   const expected = manifests.some(isChart) ? 'helm+v1' : csv ? 'registry+v1' : 'plain+v0';
-  const found = text(annotations.values, key);
+  const found = memberText(annotations.values, key);
   if (found === expected || annotations.misfits.length > 0) return;
   const message = `the annotation ${JSON.stringify(key)} must be ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;
   report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${expected}` });
@@ -151,21 +151,24 @@ export function checkAnnotationsFilled({ annotations }: Inspected, report: Repor
 
 export function checkDefaultChannel({ annotations, channels }: Inspected, report: Report): void {
   const key = `${PREFIX}channel.default.v1`;
-  const name = annotations ? text(annotations.values, key) : '';
+  const name = annotations ? memberText(annotations.values, key) : '';
   if (!annotations || name === '' || channels.includes(name) || channels.join('') === '') return;
   const message = `the default channel ${JSON.stringify(name)} is not one of the channels ${JSON.stringify(channels)}`;
   report(message, annotations.document.locate([annotations.key, key]));
 }
 
 const DEPENDENCIES: ReadonlyMap<string, StructShape> = new Map([
-  ['olm.gvk', struct('registry.GVKDependency', { group: textShape, kind: textShape, version: textShape })],
-  ['olm.package', struct('registry.PackageDependency', { packageName: textShape, version: textShape })],
-  ['olm.label', struct('registry.LabelDependency', { label: textShape })],
+  [
+    'olm.gvk',
+    structShape('registry.GVKDependency', { group: textShape, kind: textShape, version: textShape }),
+  ],
+  ['olm.package', structShape('registry.PackageDependency', { packageName: textShape, version: textShape })],
+  ['olm.label', structShape('registry.LabelDependency', { label: textShape })],
   [
     'olm.constraint',
-    struct('registry.CelConstraint', {
+    structShape('registry.CelConstraint', {
       failureMessage: textShape,
-      cel: struct('constraints.Cel', { rule: textShape }),
+      cel: structShape('constraints.Cel', { rule: textShape }),
     }),
   ],
 ]);
@@ -210,22 +213,22 @@ export const checkGvkDependency: (bundle: Inspected, report: Report) => void = f
   'olm.gvk',
   (fields, say) => {
     for (const field of ['group', 'version', 'kind'])
-      if (text(fields, field) === '') say(`${field} is empty`);
+      if (memberText(fields, field) === '') say(`${field} is empty`);
   },
 );
 
 export const checkLabelDependency: (bundle: Inspected, report: Report) => void = forType(
   'olm.label',
   (fields, say) => {
-    if (text(fields, 'label') === '') say('label is empty');
+    if (memberText(fields, 'label') === '') say('label is empty');
   },
 );
 
 export const checkPackageDependency: (bundle: Inspected, report: Report) => void = forType(
   'olm.package',
   (fields, say) => {
-    if (text(fields, 'packageName') === '') say('packageName is empty');
-    const version = text(fields, 'version');
+    if (memberText(fields, 'packageName') === '') say('packageName is empty');
+    const version = memberText(fields, 'version');
     if (version === '') say('version is empty');
     else if (!tryParseRange(version)) {
       say(
@@ -264,7 +267,7 @@ function constraintDefect(
       ? { text: 'opm validates only CEL rules; OLM supports this one', severity: 'warning' }
       : { text: 'cel is missing', severity: 'error' };
   }
-  const expression = text(rule, 'rule');
+  const expression = memberText(rule, 'rule');
   if (expression === '') return { text: 'cel.rule is empty', severity: 'error' };
   try {
     cel?.compile(expression);

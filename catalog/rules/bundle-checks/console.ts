@@ -4,7 +4,14 @@
  * @see https://docs.redhat.com/en/documentation/openshift_container_platform/latest/html/operators/developing-operators
  */
 
-import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
+import {
+  type Fields,
+  type Inspected,
+  memberObject,
+  memberObjects,
+  memberText,
+  type TypedCsv,
+} from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
 import { readJson, tryReadJson } from '../../go/json.ts';
 import { isDnsLabel } from '../../names.ts';
@@ -133,7 +140,7 @@ export const checkNamespaceTemplate: Check = ofAnnotation(
       say('is not a v1 Namespace', NAMESPACE);
       return;
     }
-    const name = text(member(value, 'metadata'), 'name');
+    const name = memberText(memberObject(value, 'metadata'), 'name');
     if (!isDnsLabel(name))
       say(`names the namespace ${JSON.stringify(name)}, which is not a valid name`, NAMESPACE);
     const plain = csv.annotations['operatorframework.io/suggested-namespace'];
@@ -164,8 +171,8 @@ export const checkInitialization: Check = ofAnnotation(
 export const checkInternalObjects: Check = ofAnnotation(
   'operators.operatorframework.io/internal-objects',
   (annotation) => {
-    const owned = list(annotation.csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
-      text(crd, 'name'),
+    const owned = memberObjects(annotation.csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
+      memberText(crd, 'name'),
     );
     for (const name of textsOf(annotation, `'["internals.example.com"]'`)) {
       if (!owned.includes(name))
@@ -233,12 +240,12 @@ const API_FIELDS = {
 export const checkApiFields: Check = ofCsv((csv, report) => {
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions'] as const) {
     for (const which of ['owned', 'required']) {
-      for (const [i, api] of list(csv.spec, section, which).entries()) {
+      for (const [i, api] of memberObjects(csv.spec, section, which).entries()) {
         const wanted: string[] = [...API_FIELDS[section]];
         if (section === 'apiservicedefinitions' && which === 'owned') wanted.push('name', 'deploymentName');
-        const missing = wanted.filter((field) => text(api, field) === '');
+        const missing = wanted.filter((field) => memberText(api, field) === '');
         if (missing.length === 0) continue;
-        const name = text(api, 'name') || text(api, 'kind');
+        const name = memberText(api, 'name') || memberText(api, 'kind');
         report(
           `${called(csv)}: the ${which} API ${JSON.stringify(name)} lacks ${missing.join(', ')}`,
           csv.at('spec', section, which, i),
@@ -252,12 +259,12 @@ const DESCRIPTORS = ['specDescriptors', 'statusDescriptors', 'actionDescriptors'
 
 export const checkDescriptors: Check = ofCsv((csv, report) => {
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions']) {
-    for (const [i, api] of list(csv.spec, section, 'owned').entries()) {
+    for (const [i, api] of memberObjects(csv.spec, section, 'owned').entries()) {
       for (const kind of DESCRIPTORS) {
-        for (const [j, descriptor] of list(api, kind).entries()) {
+        for (const [j, descriptor] of memberObjects(api, kind).entries()) {
           const defect = descriptorDefect(descriptor);
           if (defect === undefined) continue;
-          const message = `${called(csv)}: ${kind}[${j}] of ${JSON.stringify(text(api, 'name'))} ${defect}`;
+          const message = `${called(csv)}: ${kind}[${j}] of ${JSON.stringify(memberText(api, 'name'))} ${defect}`;
           report(message, csv.at('spec', section, 'owned', i, kind, j));
         }
       }
@@ -266,7 +273,7 @@ export const checkDescriptors: Check = ofCsv((csv, report) => {
 });
 
 function descriptorDefect(descriptor: Fields): string | undefined {
-  if (text(descriptor, 'path') === '') return 'has no path';
+  if (memberText(descriptor, 'path') === '') return 'has no path';
   const hints = descriptor['x-descriptors'];
   const odd = Array.isArray(hints)
     ? hints.find((hint) => typeof hint !== 'string' || !hint.startsWith('urn:'))
@@ -275,13 +282,13 @@ function descriptorDefect(descriptor: Fields): string | undefined {
 }
 
 export const checkApiServiceDeployment: Check = ofCsv((csv, report) => {
-  const deployments = list(csv.spec, 'install', 'spec', 'deployments').map((deployment) =>
-    text(deployment, 'name'),
+  const deployments = memberObjects(csv.spec, 'install', 'spec', 'deployments').map((deployment) =>
+    memberText(deployment, 'name'),
   );
-  for (const [i, api] of list(csv.spec, 'apiservicedefinitions', 'owned').entries()) {
-    const name = text(api, 'deploymentName');
+  for (const [i, api] of memberObjects(csv.spec, 'apiservicedefinitions', 'owned').entries()) {
+    const name = memberText(api, 'deploymentName');
     if (name === '' || deployments.includes(name)) continue;
-    const message = `${called(csv)}: the API service ${JSON.stringify(text(api, 'name'))} names the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
+    const message = `${called(csv)}: the API service ${JSON.stringify(memberText(api, 'name'))} names the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
     report(message, csv.at('spec', 'apiservicedefinitions', 'owned', i, 'deploymentName'));
   }
 });

@@ -4,7 +4,7 @@
  *
  * @see https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
-import { type Fields, list, member, text, texts } from '../../bundle/inspect.ts';
+import { type Fields, memberObject, memberObjects, memberText, memberTexts } from '../../bundle/inspect.ts';
 import { sameJson } from '../../crd/schema.ts';
 import { isObject, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
@@ -20,13 +20,13 @@ interface Conversion {
 
 /** How a CRD converts its versions. v1 writes that one level deeper than v1beta1, which has one more default. */
 function conversionOf({ spec, isBeta }: DefaultedCrd): Conversion {
-  const conversion = member(spec, 'conversion');
-  const holder = isBeta ? conversion : member(conversion, 'webhook');
+  const conversion = memberObject(spec, 'conversion');
+  const holder = isBeta ? conversion : memberObject(conversion, 'webhook');
   const path = isBeta ? ['spec', 'conversion'] : ['spec', 'conversion', 'webhook'];
   const clientField = isBeta ? 'webhookClientConfig' : 'clientConfig';
   const client = holder[clientField];
-  const strategy = isObject(spec['conversion']) ? text(conversion, 'strategy') : 'None';
-  const reviews = texts(holder, 'conversionReviewVersions');
+  const strategy = isObject(spec['conversion']) ? memberText(conversion, 'strategy') : 'None';
+  const reviews = memberTexts(holder, 'conversionReviewVersions');
   return {
     strategy,
     client: isObject(client) ? client : undefined,
@@ -88,12 +88,12 @@ function urlDefects(url: string): string[] {
 /** Reports defects of a webhook's service, as the API server validates it. */
 function checkService(service: Fields, path: Path, say: DefaultedCrd['say']): void {
   for (const field of ['name', 'namespace']) {
-    if (text(service, field) === '') say([...path, field], 'is missing');
+    if (memberText(service, field) === '') say([...path, field], 'is missing');
   }
   const port = service['port'] ?? 443;
   if (typeof port !== 'number' || port < 1 || port > 65535)
     say([...path, 'port'], `must be between 1 and 65535, found ${String(port)}`);
-  const urlPath = text(service, 'path');
+  const urlPath = memberText(service, 'path');
   if (urlPath === '' || urlPath === '/') return;
   if (!urlPath.startsWith('/')) say([...path, 'path'], `${JSON.stringify(urlPath)} must start with /`);
   const steps = urlPath.slice(1).replace(/\/$/, '').split('/');
@@ -126,14 +126,14 @@ const COLUMN_FORMATS = ['', 'int32', 'int64', 'float', 'double', 'byte', 'date',
 export const checkPrinterColumns: Check = eachCrd((crd) => {
   const pathField = crd.isBeta ? 'JSONPath' : 'jsonPath';
   for (const { value, path } of parts(crd, 'additionalPrinterColumns')) {
-    for (const [i, column] of list(value).entries()) {
+    for (const [i, column] of memberObjects(value).entries()) {
       const say = (field: string, message: string): void => crd.say([...path, i, field], message);
-      if (text(column, 'name') === '') say('name', 'is missing');
-      if (!COLUMN_TYPES.includes(text(column, 'type')))
+      if (memberText(column, 'name') === '') say('name', 'is missing');
+      if (!COLUMN_TYPES.includes(memberText(column, 'type')))
         say('type', `must be one of ${COLUMN_TYPES.join(', ')}`);
-      if (!COLUMN_FORMATS.includes(text(column, 'format')))
+      if (!COLUMN_FORMATS.includes(memberText(column, 'format')))
         say('format', `must be one of ${COLUMN_FORMATS.slice(1).join(', ')}`);
-      const jsonPath = text(column, pathField);
+      const jsonPath = memberText(column, pathField);
       if (jsonPath === '') say(pathField, 'is missing');
       else if (!jsonPath.startsWith('.')) say(pathField, `${JSON.stringify(jsonPath)} must start with a dot`);
     }
@@ -147,7 +147,7 @@ function scaleCheck(fields: Readonly<Record<string, readonly string[]>>): Check 
       const scale = isObject(value) ? value['scale'] : undefined;
       if (!isObject(scale)) continue;
       for (const [field, under] of Object.entries(fields)) {
-        const found = text(scale, field);
+        const found = memberText(scale, field);
         const isOptional = field === 'labelSelectorPath';
         if ((found === '' && isOptional) || under.some((prefix) => found.startsWith(`${prefix}.`))) continue;
         const message = `must be a path under ${under.join(' or ')}, found ${JSON.stringify(found)}`;
@@ -171,11 +171,11 @@ const MOST_SELECTABLE = 8;
 export const checkSelectableFields: Check = eachCrd((crd) => {
   const { spec } = crd;
   for (const { value, path, version } of parts(crd, 'selectableFields')) {
-    const fields = list(value).map((field) => text(field, 'jsonPath'));
+    const fields = memberObjects(value).map((field) => memberText(field, 'jsonPath'));
     if (fields.length === 0) continue;
     const schema =
-      (version && member(version, 'schema')['openAPIV3Schema']) ??
-      member(spec, 'validation')['openAPIV3Schema'];
+      (version && memberObject(version, 'schema')['openAPIV3Schema']) ??
+      memberObject(spec, 'validation')['openAPIV3Schema'];
     if (!isObject(schema)) {
       crd.say(path, 'needs a schema that contains the fields');
       continue;
@@ -209,7 +209,7 @@ function selectableDefect(field: string, schema: Fields): string | undefined {
     if (!isObject(at)) return 'is not a field of the schema';
   }
   if (names[0] === 'metadata') return 'is in metadata';
-  const type = isObject(at) ? text(at, 'type') : '';
+  const type = isObject(at) ? memberText(at, 'type') : '';
   return /^(?:string|boolean|integer)$/.test(type)
     ? undefined
     : 'must be of the type string, boolean or integer';

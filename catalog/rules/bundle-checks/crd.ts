@@ -9,10 +9,10 @@ import {
   type Fields,
   type Inspected,
   type InspectedCrd,
-  list,
-  member,
-  text,
-  texts,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
 } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
 import { onceFor } from '../../go/once.ts';
@@ -37,11 +37,11 @@ export type Check = (bundle: Inspected, report: Report) => void;
 export function eachCrd(check: (crd: DefaultedCrd) => void): Check {
   return ({ crds }, report) => {
     for (const object of crds) {
-      const spec = member(object.value, 'spec');
+      const spec = memberObject(object.value, 'spec');
       const isBeta = object.version === 'v1beta1';
       if (!isBeta && object.version !== 'v1') continue;
-      const listed = list(spec, 'versions');
-      const single = text(spec, 'version');
+      const listed = memberObjects(spec, 'versions');
+      const single = memberText(spec, 'version');
       const versions =
         isBeta && listed.length === 0 && single !== ''
           ? [{ name: single, served: true, storage: true }]
@@ -57,7 +57,7 @@ export function eachCrd(check: (crd: DefaultedCrd) => void): Check {
           hint === undefined ? {} : { hint },
         );
       };
-      check({ object, spec, isBeta, versions, names: member(spec, 'names'), say });
+      check({ object, spec, isBeta, versions, names: memberObject(spec, 'names'), say });
     }
   };
 }
@@ -133,7 +133,7 @@ interface MiscasedKey {
 
 /** Keys of CRDs that are spelled in another case than their fields, with what must be known of each. */
 function miscasedKeys({ crds, csv }: Inspected): MiscasedKey[] {
-  const owned = csv ? list(csv.spec, 'customresourcedefinitions', 'owned') : [];
+  const owned = csv ? memberObjects(csv.spec, 'customresourcedefinitions', 'owned') : [];
   return crds.flatMap((crd) =>
     crd.miscased.map(({ path, field }): MiscasedKey => {
       // `Object` takes what is not an object for one without keys.
@@ -141,7 +141,8 @@ function miscasedKeys({ crds, csv }: Inspected): MiscasedKey[] {
       const isVersion = path[1] === 'versions' && path.length > 2;
       const version = parent[String(path.at(-1))];
       const isOwned = owned.some(
-        (one) => text(one, 'name') === crd.name && (!isVersion || text(one, 'version') === version),
+        (one) =>
+          memberText(one, 'name') === crd.name && (!isVersion || memberText(one, 'version') === version),
       );
       return { crd, path, field, isOwned, isSpelled: field in parent };
     }),
@@ -185,16 +186,16 @@ export const checkCrdApiVersion: Check = ({ objects }, report) => {
 };
 
 export const checkCrdName: Check = eachCrd(({ object, spec, names, say }) => {
-  const expected = `${text(names, 'plural')}.${text(spec, 'group')}`;
+  const expected = `${memberText(names, 'plural')}.${memberText(spec, 'group')}`;
   if (object.name !== expected)
     say(['metadata', 'name'], `must be <plural>.<group>, ${JSON.stringify(expected)}`);
   else if (!isDnsSubdomain(object.name)) say(['metadata', 'name'], 'must be a lower-case DNS name');
-  if (text(member(object.value, 'metadata'), 'generateName') !== '')
+  if (memberText(memberObject(object.value, 'metadata'), 'generateName') !== '')
     say(['metadata', 'generateName'], 'must not be set: a CRD needs a fixed name');
 });
 
 export const checkCrdGroup: Check = eachCrd(({ spec, say }) => {
-  const group = text(spec, 'group');
+  const group = memberText(spec, 'group');
   if (group === '') say(['spec', 'group'], 'is missing');
   else if (!isDnsSubdomain(group))
     say(['spec', 'group'], `${JSON.stringify(group)} must be a lower-case DNS name`);
@@ -203,7 +204,7 @@ export const checkCrdGroup: Check = eachCrd(({ spec, say }) => {
 });
 
 export const checkCrdScope: Check = eachCrd(({ spec, isBeta, say }) => {
-  const scope = text(spec, 'scope');
+  const scope = memberText(spec, 'scope');
   if (scope === 'Namespaced' || scope === 'Cluster' || (isBeta && scope === '')) return;
   say(['spec', 'scope'], `must be Namespaced or Cluster, found ${JSON.stringify(scope)}`);
 });
@@ -219,10 +220,10 @@ export const DNS_LABEL: RegExp = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 export const LABEL_TEXT = 'must be lower-case letters, digits and -, starting with a letter';
 
 export const checkVersionNames: Check = eachCrd(({ spec, isBeta, versions, say }) => {
-  const single = text(spec, 'version');
+  const single = memberText(spec, 'version');
   if (isBeta && single !== '' && !DNS_LABEL.test(single))
     say(['spec', 'version'], `${JSON.stringify(single)} ${LABEL_TEXT}`);
-  const names = versions.map((version) => text(version, 'name'));
+  const names = versions.map((version) => memberText(version, 'name'));
   for (const [i, name] of names.entries()) {
     if (!DNS_LABEL.test(name)) say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} ${LABEL_TEXT}`);
     if (names.indexOf(name) !== i)
@@ -231,10 +232,10 @@ export const checkVersionNames: Check = eachCrd(({ spec, isBeta, versions, say }
 });
 
 export const checkNames: Check = eachCrd(({ names, say }) => {
-  const kind = text(names, 'kind');
-  const listKind = text(names, 'listKind') || `${kind}List`;
-  const plural = text(names, 'plural');
-  const singular = text(names, 'singular') || kind.toLowerCase();
+  const kind = memberText(names, 'kind');
+  const listKind = memberText(names, 'listKind') || `${kind}List`;
+  const plural = memberText(names, 'plural');
+  const singular = memberText(names, 'singular') || kind.toLowerCase();
   const at = (field: string): Path => ['spec', 'names', field];
   if (plural === '') say(at('plural'), 'is missing');
   else if (!DNS_LABEL.test(plural)) say(at('plural'), `${JSON.stringify(plural)} ${LABEL_TEXT}`);
@@ -250,7 +251,7 @@ export const checkNames: Check = eachCrd(({ names, say }) => {
   }
   if (kind !== '' && kind === listKind) say(at('listKind'), 'must differ from kind');
   for (const field of ['shortNames', 'categories']) {
-    for (const [i, name] of texts(names, field).entries()) {
+    for (const [i, name] of memberTexts(names, field).entries()) {
       if (!DNS_LABEL.test(name)) say([...at(field), i], `${JSON.stringify(name)} ${LABEL_TEXT}`);
     }
   }
@@ -283,8 +284,8 @@ export const checkDeprecationWarning: Check = eachCrd(({ versions, say }) => {
 });
 
 export const checkSingleVersion: Check = eachCrd(({ spec, isBeta, versions, say }) => {
-  const single = text(spec, 'version');
-  const first = text(versions[0] ?? {}, 'name');
+  const single = memberText(spec, 'version');
+  const first = memberText(versions[0] ?? {}, 'name');
   if (isBeta && single !== '' && single !== first)
     say(['spec', 'version'], `must be the first of spec.versions, ${JSON.stringify(first)}`);
   if (isBeta && versions.length === 0) say(['spec', 'versions'], 'is missing');
@@ -293,8 +294,8 @@ export const checkSingleVersion: Check = eachCrd(({ spec, isBeta, versions, say 
 const APPROVAL = 'api-approved.kubernetes.io';
 
 export const checkProtectedGroup: Check = eachCrd(({ object, spec, say }) => {
-  if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(text(spec, 'group'))) return;
-  const approval = text(member(object.value, 'metadata', 'annotations'), APPROVAL);
+  if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(memberText(spec, 'group'))) return;
+  const approval = memberText(memberObject(object.value, 'metadata', 'annotations'), APPROVAL);
   if (/^https?:\/\/[^/]+|^unapproved/.test(approval)) return;
   say(
     ['metadata', 'annotations', APPROVAL],
@@ -306,12 +307,13 @@ export const checkProtectedGroup: Check = eachCrd(({ object, spec, say }) => {
 /** `group/version, Kind=kind` of every version of a CRD, with the CRD. */
 function servedApis({ crds }: Inspected): [string, BundleObject][] {
   return crds.flatMap((object) => {
-    const spec = member(object.value, 'spec');
-    const listed = list(spec, 'versions').map((version) => text(version, 'name'));
-    const versions = listed.length === 0 && object.version === 'v1beta1' ? [text(spec, 'version')] : listed;
-    const kind = text(member(spec, 'names'), 'kind');
+    const spec = memberObject(object.value, 'spec');
+    const listed = memberObjects(spec, 'versions').map((version) => memberText(version, 'name'));
+    const versions =
+      listed.length === 0 && object.version === 'v1beta1' ? [memberText(spec, 'version')] : listed;
+    const kind = memberText(memberObject(spec, 'names'), 'kind');
     return versions.map((version): [string, BundleObject] => [
-      `${text(spec, 'group')}/${version}, Kind=${kind}`,
+      `${memberText(spec, 'group')}/${version}, Kind=${kind}`,
       object,
     ]);
   });
@@ -347,10 +349,10 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
   const unread = new Set(apis.flatMap(([api, { document }]) => (unnamed.has(document) ? [api] : [])));
   const names = new Set(bundle.crds.map(({ name }) => name));
   const seen = new Set<string>();
-  for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', 'owned').entries()) {
-    const name = text(crd, 'name');
+  for (const [i, crd] of memberObjects(csv.spec, 'customresourcedefinitions', 'owned').entries()) {
+    const name = memberText(crd, 'name');
     const dot = name.indexOf('.');
-    const api = `${dot < 0 ? name : name.slice(dot + 1)}/${text(crd, 'version')}, Kind=${text(crd, 'kind')}`;
+    const api = `${dot < 0 ? name : name.slice(dot + 1)}/${memberText(crd, 'version')}, Kind=${memberText(crd, 'kind')}`;
     // That only the name differs is another rule's.
     if (served.has(api) && !names.has(name) && !unread.has(api)) continue;
     if (served.has(api)) {
@@ -376,13 +378,18 @@ export const checkOwnedGroup: Check = ofCsv((csv, report, bundle) => {
   const names = new Set(bundle.crds.map(({ name }) => name));
   for (const [api, path] of ownedApis(csv)) {
     const name = named.get(api);
-    const written = member(csv.spec, 'customresourcedefinitions')['owned'];
-    const own = Array.isArray(written) ? text(written[Number(path.at(-1))], 'name') : '';
+    const written = memberObject(csv.spec, 'customresourcedefinitions')['owned'];
+    const own = Array.isArray(written) ? memberText(written[Number(path.at(-1))], 'name') : '';
     if (path[1] !== 'customresourcedefinitions' || name === undefined || names.has(own)) continue;
     const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns a CRD ${JSON.stringify(own)}, but it is named ${JSON.stringify(name)}: opm does not find it`;
     report(message, csv.at(...path, 'name'), { hint: `name: ${name}` });
   }
-  for (const [i, crd] of list(csv.object.value, 'spec', 'customresourcedefinitions', 'owned').entries()) {
+  for (const [i, crd] of memberObjects(
+    csv.object.value,
+    'spec',
+    'customresourcedefinitions',
+    'owned',
+  ).entries()) {
     if (crd['group'] === undefined) continue;
     const path = ['spec', 'customresourcedefinitions', 'owned', i, 'group'];
     const message = `ClusterServiceVersion ${JSON.stringify(csv.name)}: an owned CRD must not have the field group, otherwise opm does not find it`;

@@ -3,11 +3,11 @@ import {
   deploymentsOf,
   type Fields,
   type Inspected,
-  list,
-  member,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
   type TypedCsv,
-  text,
-  texts,
 } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
@@ -89,7 +89,7 @@ const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 export const checkCsvName: Check = ofCsv((csv, report) => {
   const names: [string, string, readonly string[]][] = [['metadata.name', csv.name, ['metadata', 'name']]];
-  const replaces = text(csv.spec, 'replaces');
+  const replaces = memberText(csv.spec, 'replaces');
   if (replaces !== '') names.push(['spec.replaces', replaces, ['spec', 'replaces']]);
   for (const [field, name, path] of names) {
     if (isDnsSubdomain(name) && LABEL_VALUE.test(name)) continue;
@@ -162,14 +162,17 @@ function gvk(group: string, version: string, kind: string): string {
 /** The APIs that a ClusterServiceVersion lists as owned, each with its location. */
 export function ownedApis({ spec }: TypedCsv): Map<string, readonly (string | number)[]> {
   const apis = new Map<string, readonly (string | number)[]>();
-  for (const [i, crd] of list(spec, 'customresourcedefinitions', 'owned').entries()) {
-    const dot = text(crd, 'name').indexOf('.');
+  for (const [i, crd] of memberObjects(spec, 'customresourcedefinitions', 'owned').entries()) {
+    const dot = memberText(crd, 'name').indexOf('.');
     if (dot < 0) continue;
     const path = ['spec', 'customresourcedefinitions', 'owned', i];
-    apis.set(gvk(text(crd, 'name').slice(dot + 1), text(crd, 'version'), text(crd, 'kind')), path);
+    apis.set(
+      gvk(memberText(crd, 'name').slice(dot + 1), memberText(crd, 'version'), memberText(crd, 'kind')),
+      path,
+    );
   }
-  for (const [i, api] of list(spec, 'apiservicedefinitions', 'owned').entries()) {
-    apis.set(gvk(text(api, 'group'), text(api, 'version'), text(api, 'kind')), [
+  for (const [i, api] of memberObjects(spec, 'apiservicedefinitions', 'owned').entries()) {
+    apis.set(gvk(memberText(api, 'group'), memberText(api, 'version'), memberText(api, 'kind')), [
       'spec',
       'apiservicedefinitions',
       'owned',
@@ -183,7 +186,7 @@ export function ownedApis({ spec }: TypedCsv): Map<string, readonly (string | nu
 export const checkNullApis: Check = ofCsv((csv, report) => {
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions'])
     for (const which of ['owned', 'required']) {
-      const apis = member(csv.object.value, 'spec', section)[which];
+      const apis = memberObject(csv.object.value, 'spec', section)[which];
       for (const [i, api] of (Array.isArray(apis) ? apis : []).entries()) {
         if (api !== null) continue;
         const path = ['spec', section, which, i];
@@ -194,9 +197,9 @@ export const checkNullApis: Check = ofCsv((csv, report) => {
 
 export const checkCrdNames: Check = ofCsv((csv, report) => {
   for (const which of ['owned', 'required']) {
-    for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', which).entries()) {
-      if (text(crd, 'name').includes('.')) continue;
-      const message = `${called(csv)}: the ${which} CRD ${JSON.stringify(text(crd, 'name'))} must be named <plural>.<group>`;
+    for (const [i, crd] of memberObjects(csv.spec, 'customresourcedefinitions', which).entries()) {
+      if (memberText(crd, 'name').includes('.')) continue;
+      const message = `${called(csv)}: the ${which} CRD ${JSON.stringify(memberText(crd, 'name'))} must be named <plural>.<group>`;
       report(message, csv.at('spec', 'customresourcedefinitions', which, i, 'name'));
     }
   }
@@ -234,7 +237,7 @@ export const checkApiExamples: Check = ofCsv((csv, report) => {
 });
 
 export const checkInstallModes: Check = ofCsv((csv, report) => {
-  const modes = list(csv.spec, 'installModes');
+  const modes = memberObjects(csv.spec, 'installModes');
   const supported = modes.filter((mode) => mode['supported'] === true);
   if (supported.length > 0) return;
   const found = modes.length === 0 ? 'has no install modes' : 'supports none of its install modes';
@@ -244,7 +247,7 @@ export const checkInstallModes: Check = ofCsv((csv, report) => {
 });
 
 export const checkInstallModesOnce: Check = ofCsv((csv, report) => {
-  const modes = list(csv.spec, 'installModes').map((mode) => text(mode, 'type'));
+  const modes = memberObjects(csv.spec, 'installModes').map((mode) => memberText(mode, 'type'));
   for (const [i, mode] of modes.entries()) {
     if (modes.indexOf(mode) === i) continue;
     report(
@@ -256,24 +259,26 @@ export const checkInstallModesOnce: Check = ofCsv((csv, report) => {
 
 /** Webhooks that convert, and the install modes that are supported. */
 export const checkConversionModes: Check = ofCsv((csv, report) => {
-  const modes = list(csv.spec, 'installModes');
-  const supported = modes.filter((mode) => mode['supported'] === true).map((mode) => text(mode, 'type'));
+  const modes = memberObjects(csv.spec, 'installModes');
+  const supported = modes
+    .filter((mode) => mode['supported'] === true)
+    .map((mode) => memberText(mode, 'type'));
   const onlyAll = !modes.some(
-    (mode) => (text(mode, 'type') === 'AllNamespaces') !== (mode['supported'] === true),
+    (mode) => (memberText(mode, 'type') === 'AllNamespaces') !== (mode['supported'] === true),
   );
-  for (const [i, webhook] of list(csv.spec, 'webhookdefinitions').entries()) {
-    const converts = text(webhook, 'type') === 'ConversionWebhook';
+  for (const [i, webhook] of memberObjects(csv.spec, 'webhookdefinitions').entries()) {
+    const converts = memberText(webhook, 'type') === 'ConversionWebhook';
     const strict = converts && !(supported.length === 1 && supported[0] === 'AllNamespaces');
-    const loose = texts(webhook, 'conversionCRDs').length > 0 && !onlyAll;
+    const loose = memberTexts(webhook, 'conversionCRDs').length > 0 && !onlyAll;
     if (!strict && !loose) continue;
-    const name = JSON.stringify(text(webhook, 'generateName'));
+    const name = JSON.stringify(memberText(webhook, 'generateName'));
     const message = `${called(csv)}: with the conversion webhook ${name} AllNamespaces must be the only supported install mode, found ${JSON.stringify(supported)}`;
     report(message, csv.at('spec', 'webhookdefinitions', i));
   }
 });
 
 export const checkMinKubeVersionPresent: Check = ofCsv((csv, report) => {
-  if (text(csv.spec, 'minKubeVersion').trim() !== '') return;
+  if (memberText(csv.spec, 'minKubeVersion').trim() !== '') return;
   report(`${called(csv)} has no minKubeVersion: it can be installed on any cluster`, csv.at('spec'), {
     hint: 'minKubeVersion: 1.28.0',
   });
@@ -281,14 +286,14 @@ export const checkMinKubeVersionPresent: Check = ofCsv((csv, report) => {
 
 /** OLM v0 reads blanks as a version that it cannot parse, so no cluster meets the requirement. */
 export const checkMinKubeVersionBlank: Check = ofCsv((csv, report) => {
-  const version = text(csv.spec, 'minKubeVersion');
+  const version = memberText(csv.spec, 'minKubeVersion');
   if (version === '' || version.trim() !== '') return;
   const message = `${called(csv)}: minKubeVersion is blank: on every cluster, the ClusterServiceVersion stays pending`;
   report(message, csv.at('spec', 'minKubeVersion'));
 });
 
 export const checkMinKubeVersion: Check = ofCsv((csv, report) => {
-  const version = text(csv.spec, 'minKubeVersion');
+  const version = memberText(csv.spec, 'minKubeVersion');
   if (version.trim() === '' || tryParseVersion(version)) return;
   report(
     `${called(csv)}: minKubeVersion ${JSON.stringify(version)} is not a valid version, for example 1.28.0`,
@@ -310,7 +315,7 @@ export const checkRequiredFields: Check = ofCsv((csv, report) => {
   const root: Fields = { metadata: csv.metadata, spec: csv.spec };
   for (const path of REQUIRED) {
     const parents = path.slice(0, -1);
-    const parent = parents.length === 0 ? root : member(root, ...parents);
+    const parent = parents.length === 0 ? root : memberObject(root, ...parents);
     const isParentThere = parents.length === 0 || !isZero(parent);
     if (!isParentThere || !isZero(parent[path.at(-1) ?? ''])) continue;
     report(`${called(csv)}: ${path.join('.')} is missing`, csv.at(...path));
@@ -334,7 +339,7 @@ const ANNOTATION_NAMES = [
 export const checkAnnotationCase: Check = (bundle, report) => {
   for (const { kind, name, value, document } of bundle.objects) {
     if (kind !== 'ClusterServiceVersion' && kind !== 'OperatorGroup') continue;
-    for (const key of Object.keys(member(value, 'metadata', 'annotations'))) {
+    for (const key of Object.keys(memberObject(value, 'metadata', 'annotations'))) {
       const proper = ANNOTATION_NAMES.find(
         (known) => known !== key && known.toLowerCase() === key.toLowerCase(),
       );
@@ -377,8 +382,8 @@ export const checkTypeMeta: Check = ofCsv((csv, report) => {
 });
 
 export const checkRelatedImages: Check = ofCsv((csv, report) => {
-  for (const [i, related] of list(csv.spec, 'relatedImages').entries()) {
-    const image = text(related, 'image');
+  for (const [i, related] of memberObjects(csv.spec, 'relatedImages').entries()) {
+    const image = memberText(related, 'image');
     const defect = image === '' ? 'is empty' : referenceDefect(image);
     if (defect === undefined) continue;
     const shown = image === '' ? '' : ` ${JSON.stringify(image)}`;
@@ -393,8 +398,8 @@ export const checkRelatedImages: Check = ofCsv((csv, report) => {
 export const checkContainerImage: Check = ofCsv((csv, report) => {
   const named = tryParseReference(String(csv.annotations['containerImage'] ?? ''));
   const deployed = deploymentsOf(csv)
-    .flatMap(({ value }) => list(value, 'spec', 'template', 'spec', 'containers'))
-    .map((container) => text(container, 'image'))
+    .flatMap(({ value }) => memberObjects(value, 'spec', 'template', 'spec', 'containers'))
+    .map((container) => memberText(container, 'image'))
     .filter((image) => image !== '');
   const isSame = (image: string): boolean => {
     const one = tryParseReference(image);
@@ -419,13 +424,13 @@ function referenceDefect(image: string): string | undefined {
 }
 
 export const checkReleaseName: Check = ofCsv((csv, report, bundle) => {
-  const release = text(csv.spec, 'release');
+  const release = memberText(csv.spec, 'release');
   if (release === '') return;
   if (!/^[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*$/.test(release)) {
     const message = `${called(csv)}: release ${JSON.stringify(release)} must be letters, digits and -, separated by dots`;
     report(message, csv.at('spec', 'release'), { hint: "release: '1'" });
   }
-  const expected = `${bundle.package}-v${text(csv.spec, 'version')}-${release}`;
+  const expected = `${bundle.package}-v${memberText(csv.spec, 'version')}-${release}`;
   if (csv.name === expected) return;
   report(
     `${called(csv)} has a release, so it must be named ${JSON.stringify(expected)}`,
@@ -436,7 +441,7 @@ export const checkReleaseName: Check = ofCsv((csv, report, bundle) => {
 export const checkServiceAccounts: Check = ofCsv((csv, report, { objects }) => {
   const used = new Set(
     deploymentsOf(csv).map(({ value }) =>
-      text(member(value, 'spec', 'template', 'spec'), 'serviceAccountName'),
+      memberText(memberObject(value, 'spec', 'template', 'spec'), 'serviceAccountName'),
     ),
   );
   for (const { kind, group, version, name, document } of objects) {
@@ -450,7 +455,7 @@ export const checkServiceAccounts: Check = ofCsv((csv, report, { objects }) => {
 
 export const checkSubstitutes: Check = ofCsv((csv, report) => {
   const substitutes = csv.annotations['olm.substitutesFor'];
-  if (substitutes === undefined || text(csv.spec, 'release') === '') return;
+  if (substitutes === undefined || memberText(csv.spec, 'release') === '') return;
   const message = `${called(csv)} has a release and substitutes for ${JSON.stringify(substitutes)}; it can have only one of the two`;
   report(message, csv.at('metadata', 'annotations', 'olm.substitutesFor'));
 });

@@ -1,6 +1,6 @@
 /** Whether a bundle can be mirrored into a network without the internet. */
 
-import { type Inspected, list, text } from '../../bundle/inspect.ts';
+import { type Inspected, memberObjects, memberText } from '../../bundle/inspect.ts';
 import { InvalidReference, parseReference } from '../../reference.ts';
 import { namedImages, type UsedImage } from '../../references/csv.ts';
 import type { Report } from '../rule.ts';
@@ -10,7 +10,9 @@ import { called, ofCsv } from './csv.ts';
 type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkImagesListed: Check = ofCsv((csv, report) => {
-  const listed = new Set(list(csv.spec, 'relatedImages').map((related) => text(related, 'image')));
+  const listed = new Set(
+    memberObjects(csv.spec, 'relatedImages').map((related) => memberText(related, 'image')),
+  );
   const images = namedImages(csv.object.value);
   // What is pulled counts before what is only named.
   for (const { image, place, path } of [...images.filter(isVariable), ...images]) {
@@ -51,12 +53,14 @@ function isPinned(image: string): boolean {
 
 export const checkDisconnectedClaim: Check = ofCsv((csv, report) => {
   if (!isAnnotated(csv, 'disconnected')) return;
-  const related = list(csv.spec, 'relatedImages');
+  const related = memberObjects(csv.spec, 'relatedImages');
   const images = namedImages(csv.object.value);
   const lacking = [
     ...(related.length === 0 ? ['relatedImages'] : []),
     ...(images.some(isVariable) ? [] : ['a variable RELATED_IMAGE_… in a container']),
-    ...(related.every((image) => isPinned(text(image, 'image'))) ? [] : ['digests in all relatedImages']),
+    ...(related.every((image) => isPinned(memberText(image, 'image')))
+      ? []
+      : ['digests in all relatedImages']),
   ];
   if (lacking.length === 0) return;
   const message = `${called(csv)} declares support for disconnected clusters but lacks ${lacking.join(', ')}`;

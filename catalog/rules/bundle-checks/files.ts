@@ -12,7 +12,7 @@ import { fileName, isDirect } from '../../bundle/read.ts';
 import { type BundleObject, foldedMember, itemsOf } from '../../bundle/registry-bundle.ts';
 import { secondReading } from '../../bundle/second-reading.ts';
 import { OBJECT_META } from '../../go/kubernetes-types.ts';
-import { fitStruct, isObject, type Misfit, type Path, struct, text } from '../../go/shape.ts';
+import { fitStruct, isObject, type Misfit, type Path, structShape, text } from '../../go/shape.ts';
 import { LINK_TO_DIRECTORY, LINK_TO_NOTHING } from '../../source.ts';
 import type { Report } from '../rule.ts';
 
@@ -188,7 +188,11 @@ function textBytes(annotations: unknown): number {
 }
 
 /** The fields that identify every object. */
-const TYPED = struct('v1.PartialObjectMetadata', { apiVersion: text, kind: text, metadata: OBJECT_META });
+const TYPED = structShape('v1.PartialObjectMetadata', {
+  apiVersion: text,
+  kind: text,
+  metadata: OBJECT_META,
+});
 
 /** Makes a check of the metadata of each object but the ClusterServiceVersion. */
 function eachMetadata(

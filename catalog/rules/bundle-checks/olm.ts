@@ -8,18 +8,18 @@ import {
   deploymentsOf,
   type Fields,
   type Inspected,
-  list,
-  member,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
   type TypedCsv,
-  text,
-  texts,
 } from '../../bundle/inspect.ts';
 import { annotatedProperties } from '../../bundle/properties.ts';
 import { isDirect } from '../../bundle/read.ts';
 import { propertiesIn, readInto } from '../../bundle/registry-bundle.ts';
 import type { Severity } from '../../finding.ts';
 import { readJson } from '../../go/json.ts';
-import { any, fitStruct, listOf, type Path, struct, text as textShape } from '../../go/shape.ts';
+import { any, fitStruct, listOf, type Path, structShape, text as textShape } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
@@ -28,7 +28,7 @@ import { permissionsOf } from './rights.ts';
 type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkDeploymentNames: Check = ofCsv((csv, report) => {
-  const names = deploymentsOf(csv).map(({ value }) => text(value, 'name'));
+  const names = deploymentsOf(csv).map(({ value }) => memberText(value, 'name'));
   for (const [i, { path }] of deploymentsOf(csv).entries()) {
     const name = names[i] ?? '';
     if (names.indexOf(name) !== i)
@@ -63,8 +63,8 @@ function eachWebhook(
   ) => void,
 ): Check {
   return ofCsv((csv, report, bundle) => {
-    for (const [i, webhook] of list(csv.spec, 'webhookdefinitions').entries()) {
-      const shown = `${called(csv)}: webhook ${JSON.stringify(text(webhook, 'generateName'))}`;
+    for (const [i, webhook] of memberObjects(csv.spec, 'webhookdefinitions').entries()) {
+      const shown = `${called(csv)}: webhook ${JSON.stringify(memberText(webhook, 'generateName'))}`;
       const say = (field: string, message: string, severity?: Severity): void =>
         report(
           `${shown} ${message}`,
@@ -79,27 +79,30 @@ function eachWebhook(
 const TYPES = ['ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'];
 
 export const checkWebhookType: Check = eachWebhook((webhook, say) => {
-  const type = text(webhook, 'type');
+  const type = memberText(webhook, 'type');
   if (!TYPES.includes(type))
     say('type', `must be of a type ${TYPES.join(', ')}, found ${JSON.stringify(type)}`);
 });
 
 export const checkWebhookDeployment: Check = eachWebhook((webhook, say, _, csv) => {
-  const name = text(webhook, 'deploymentName');
-  if (deploymentsOf(csv).some(({ value }) => text(value, 'name') === name)) return;
+  const name = memberText(webhook, 'deploymentName');
+  if (deploymentsOf(csv).some(({ value }) => memberText(value, 'name') === name)) return;
   say('deploymentName', `names the deployment ${JSON.stringify(name)}, which does not exist`);
 });
 
 export const checkWebhookName: Check = eachWebhook((webhook, say) => {
-  if (!isDnsSubdomain(text(webhook, 'generateName'))) say('generateName', 'must have a lower-case DNS name');
+  if (!isDnsSubdomain(memberText(webhook, 'generateName')))
+    say('generateName', 'must have a lower-case DNS name');
 });
 
 export const checkWebhookNamesOnce: Check = eachWebhook((webhook, say, _, csv) => {
-  const all = list(csv.spec, 'webhookdefinitions');
-  const name = text(webhook, 'generateName');
-  const before = all.slice(0, all.indexOf(webhook)).filter((other) => text(other, 'generateName') === name);
+  const all = memberObjects(csv.spec, 'webhookdefinitions');
+  const name = memberText(webhook, 'generateName');
+  const before = all
+    .slice(0, all.indexOf(webhook))
+    .filter((other) => memberText(other, 'generateName') === name);
   if (before.length === 0) return;
-  const sameType = before.some((other) => text(other, 'type') === text(webhook, 'type'));
+  const sameType = before.some((other) => memberText(other, 'type') === memberText(webhook, 'type'));
   say(
     'generateName',
     sameType ? 'is a duplicate' : 'is a duplicate, which OLM v0 refuses even if the types differ',
@@ -107,9 +110,11 @@ export const checkWebhookNamesOnce: Check = eachWebhook((webhook, say, _, csv) =
 });
 
 export const checkConversionOwned: Check = eachWebhook((webhook, say, bundle, csv) => {
-  if (text(webhook, 'type') !== 'ConversionWebhook') return;
-  const owned = list(csv.spec, 'customresourcedefinitions', 'owned').map((crd) => text(crd, 'name'));
-  const converted = texts(webhook, 'conversionCRDs');
+  if (memberText(webhook, 'type') !== 'ConversionWebhook') return;
+  const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
+    memberText(crd, 'name'),
+  );
+  const converted = memberTexts(webhook, 'conversionCRDs');
   if (converted.length === 0) say('conversionCRDs', 'does not name a CRD to convert');
   for (const name of converted) {
     if (!owned.includes(name)) say('conversionCRDs', `converts ${JSON.stringify(name)}, which is not owned`);
@@ -127,17 +132,17 @@ const INJECTED = ['cert-manager.io/inject-ca-from', 'service.beta.openshift.io/i
  * calls the webhook as soon as it serves several versions. Operators that may change CRDs can set their own webhook.
  */
 export const checkConversionDeclared: Check = ofCsv((csv, report, { crds }) => {
-  if (permissionsOf(csv.spec).some((one) => list(one, 'rules').some(changesCrds))) return;
+  if (permissionsOf(csv.spec).some((one) => memberObjects(one, 'rules').some(changesCrds))) return;
   const declared = new Set(
-    list(csv.spec, 'webhookdefinitions')
-      .filter((webhook) => text(webhook, 'type') === 'ConversionWebhook')
-      .flatMap((webhook) => texts(webhook, 'conversionCRDs')),
+    memberObjects(csv.spec, 'webhookdefinitions')
+      .filter((webhook) => memberText(webhook, 'type') === 'ConversionWebhook')
+      .flatMap((webhook) => memberTexts(webhook, 'conversionCRDs')),
   );
   for (const { name, value, document } of crds) {
-    if (declared.has(name) || list(value, 'spec', 'versions').length < 2) continue;
-    const conversion = member(value, 'spec', 'conversion');
-    const annotations = Object.keys(member(value, 'metadata', 'annotations'));
-    if (text(conversion, 'strategy') !== 'Webhook' || annotations.some((key) => INJECTED.includes(key)))
+    if (declared.has(name) || memberObjects(value, 'spec', 'versions').length < 2) continue;
+    const conversion = memberObject(value, 'spec', 'conversion');
+    const annotations = Object.keys(memberObject(value, 'metadata', 'annotations'));
+    if (memberText(conversion, 'strategy') !== 'Webhook' || annotations.some((key) => INJECTED.includes(key)))
       continue;
     report(
       `the CRD ${JSON.stringify(name)} converts its versions by a webhook that no ConversionWebhook of ${called(csv)} names: OLM creates neither its service nor its certificate, and requests for other versions than the stored one fail`,
@@ -149,7 +154,7 @@ export const checkConversionDeclared: Check = ofCsv((csv, report, { crds }) => {
 
 function changesCrds(rule: Fields): boolean {
   const allows = (key: string, wanted: readonly string[]): boolean =>
-    texts(rule, key).some((one) => one === '*' || wanted.includes(one));
+    memberTexts(rule, key).some((one) => one === '*' || wanted.includes(one));
   return (
     allows('apiGroups', ['apiextensions.k8s.io']) &&
     allows('resources', ['customresourcedefinitions']) &&
@@ -158,18 +163,18 @@ function changesCrds(rule: Fields): boolean {
 }
 
 function preserves(crd: Fields, version: string): boolean {
-  return (member(crd, 'spec')['preserveUnknownFields'] ?? version === 'v1beta1') === true;
+  return (memberObject(crd, 'spec')['preserveUnknownFields'] ?? version === 'v1beta1') === true;
 }
 
 export const checkConversionOnce: Check = ofCsv((csv, report) => {
   const webhooks = new Map<string, string>();
-  for (const [i, webhook] of list(csv.spec, 'webhookdefinitions').entries()) {
-    if (text(webhook, 'type') !== 'ConversionWebhook') continue;
-    for (const crd of texts(webhook, 'conversionCRDs')) {
+  for (const [i, webhook] of memberObjects(csv.spec, 'webhookdefinitions').entries()) {
+    if (memberText(webhook, 'type') !== 'ConversionWebhook') continue;
+    for (const crd of memberTexts(webhook, 'conversionCRDs')) {
       const other = webhooks.get(crd);
-      webhooks.set(crd, text(webhook, 'generateName'));
+      webhooks.set(crd, memberText(webhook, 'generateName'));
       if (other === undefined) continue;
-      const message = `${called(csv)}: both ${JSON.stringify(other)} and ${JSON.stringify(text(webhook, 'generateName'))} convert ${JSON.stringify(crd)}`;
+      const message = `${called(csv)}: both ${JSON.stringify(other)} and ${JSON.stringify(memberText(webhook, 'generateName'))} convert ${JSON.stringify(crd)}`;
       report(message, csv.at('spec', 'webhookdefinitions', i, 'conversionCRDs'));
     }
   }
@@ -186,13 +191,13 @@ const V0_CONFIGURATIONS = ['*', 'MutatingWebhookConfiguration', 'ValidatingWebho
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/v0.46.0/pkg/controller/install/webhook.go
  */
 export const checkWebhookRules: Check = eachWebhook((webhook, say) => {
-  const isConversion = text(webhook, 'type') === 'ConversionWebhook';
+  const isConversion = memberText(webhook, 'type') === 'ConversionWebhook';
   const sayOfV1 = (message: string): void => {
     if (!isConversion) say('rules', `${message}: OLM v1 refuses the bundle`, 'warning');
   };
-  for (const rule of list(webhook, 'rules')) {
-    const resources = texts(rule, 'resources');
-    for (const group of texts(rule, 'apiGroups')) {
+  for (const rule of memberObjects(webhook, 'rules')) {
+    const resources = memberTexts(rule, 'resources');
+    for (const group of memberTexts(rule, 'apiGroups')) {
       if (group === '*') say('rules', 'must not apply to all API groups');
       if (group === 'operators.coreos.com') say('rules', `must not apply to OLM's group ${group}`);
       else if (OLM_GROUPS.includes(group)) sayOfV1(`must not apply to OLM's group ${group}`);
@@ -208,7 +213,7 @@ export const checkWebhookRules: Check = eachWebhook((webhook, say) => {
 });
 
 export const checkApiServices: Check = ofCsv((csv, report) => {
-  if (list(csv.spec, 'apiservicedefinitions', 'owned').length === 0) return;
+  if (memberObjects(csv.spec, 'apiservicedefinitions', 'owned').length === 0) return;
   report(
     `${called(csv)}: OLM v1 cannot install it because it owns API services`,
     csv.at('spec', 'apiservicedefinitions', 'owned'),
@@ -216,7 +221,7 @@ export const checkApiServices: Check = ofCsv((csv, report) => {
 });
 
 export const checkWebhookSupport: Check = ofCsv((csv, report) => {
-  if (list(csv.spec, 'webhookdefinitions').length === 0) return;
+  if (memberObjects(csv.spec, 'webhookdefinitions').length === 0) return;
   const message = `${called(csv)}: OLM v1 before 1.4 (OpenShift 4.20) cannot install it because it has webhooks`;
   report(message, csv.at('spec', 'webhookdefinitions'));
 });
@@ -225,9 +230,9 @@ const SINGLE_MODES = ['AllNamespaces', 'SingleNamespace', 'OwnNamespace'];
 
 /** OLM v1 reads keys only as they are spelled in the type. */
 export const checkInstallModeSupport: Check = ofCsv((csv, report) => {
-  const supported = list(csv.object.value, 'spec', 'installModes')
+  const supported = memberObjects(csv.object.value, 'spec', 'installModes')
     .filter((mode) => mode['supported'] === true)
-    .map((mode) => text(mode, 'type'));
+    .map((mode) => memberText(mode, 'type'));
   if (supported.includes('AllNamespaces')) return;
   const some = supported.some((mode) => SINGLE_MODES.includes(mode));
   const how = some ? ' without its feature gate SingleOwnNamespaceInstallSupport' : '';
@@ -268,7 +273,7 @@ export const checkDependencySupport: Check = ({ files, csv }, report) => {
       );
   }
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions']) {
-    if (!csv || list(csv.spec, section, 'required').length === 0) continue;
+    if (!csv || memberObjects(csv.spec, section, 'required').length === 0) continue;
     report(
       'OLM v1 does not resolve dependencies: it never installs a bundle with olm.gvk.required',
       csv.at('spec', section, 'required'),
@@ -282,8 +287,8 @@ export const checkAnnotationsFile: Check = ({ annotations, files }, report) => {
   report(`OLM v1 reads annotations only from ${path}`, annotations.document.locate([]));
 };
 
-const PROPERTIES_FILE = struct('source.RegistryV1Properties', {
-  properties: listOf(struct('property.Property', { type: textShape, value: any })),
+const PROPERTIES_FILE = structShape('source.RegistryV1Properties', {
+  properties: listOf(structShape('property.Property', { type: textShape, value: any })),
 });
 
 /** @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/rukpak/bundle/source/source.go */

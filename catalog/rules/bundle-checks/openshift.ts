@@ -3,11 +3,11 @@
 import {
   type AnnotationsFile,
   type Inspected,
-  list,
-  member,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
   type TypedCsv,
-  text,
-  texts,
 } from '../../bundle/inspect.ts';
 import { firstValue } from '../../bundle/manifest.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
@@ -143,13 +143,13 @@ function labelDefect(line: string | undefined): string | undefined {
 /** Whether an annotation is written as a number, of which YAML drops zeros at the end: 4.10 is 4.1. */
 function isNumber({ files }: Inspected, { path, key }: AnnotationsFile): boolean {
   const file = files.metadata.find((each) => each.path === path);
-  const annotations = file && member(firstValue(file)?.value, key);
+  const annotations = file && memberObject(firstValue(file)?.value, key);
   return typeof annotations?.[LABEL] === 'number';
 }
 
 export const checkVersionsRange: Check = ofCsv((csv, report, bundle) => {
   const { annotations } = bundle;
-  const label = annotations ? text(annotations.values, LABEL) : '';
+  const label = annotations ? memberText(annotations.values, LABEL) : '';
   if (!annotations || label === '') return;
   const location = annotations.document.locate([annotations.key, LABEL]);
   const range = versionRange(label);
@@ -187,11 +187,11 @@ export const checkVersionsRange: Check = ofCsv((csv, report, bundle) => {
 });
 
 export const checkScc: Check = ofCsv((csv, report) => {
-  for (const [i, permission] of list(csv.spec, 'install', 'spec', 'clusterPermissions').entries()) {
-    for (const [j, rule] of list(permission, 'rules').entries()) {
-      const isAbout = texts(rule, 'resources').includes('securitycontextconstraints');
-      if (!isAbout || !texts(rule, 'apiGroups').includes('security.openshift.io')) continue;
-      const names = texts(rule, 'resourceNames');
+  for (const [i, permission] of memberObjects(csv.spec, 'install', 'spec', 'clusterPermissions').entries()) {
+    for (const [j, rule] of memberObjects(permission, 'rules').entries()) {
+      const isAbout = memberTexts(rule, 'resources').includes('securitycontextconstraints');
+      if (!isAbout || !memberTexts(rule, 'apiGroups').includes('security.openshift.io')) continue;
+      const names = memberTexts(rule, 'resourceNames');
       const which = names.length === 0 ? 'any security context constraints' : names.join(', ');
       const path = ['spec', 'install', 'spec', 'clusterPermissions', i, 'rules', j];
       report(

@@ -9,11 +9,11 @@ import {
   deploymentsOf,
   type Fields,
   type Inspected,
-  list,
-  member,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
   type TypedCsv,
-  text,
-  texts,
 } from '../../bundle/inspect.ts';
 import type { Path } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
@@ -89,25 +89,25 @@ export function imagesOf(csv: TypedCsv): Omit<PlacedImage, 'platforms'>[] {
   const containers = deploymentsOf(csv).flatMap(({ value, path }) => containersOf(value, path));
   for (const { name: _, ...manager } of containers.filter(({ kind }) => kind === 'manager')) add(manager);
   for (const { name: _, ...other } of containers.filter(({ kind }) => kind === 'other')) add(other);
-  for (const [i, related] of list(csv.spec, 'relatedImages').entries()) {
+  for (const [i, related] of memberObjects(csv.spec, 'relatedImages').entries()) {
     const path = ['spec', 'relatedImages', i, 'image'];
-    add({ image: text(related, 'image'), kind: 'related', path, affinity: [] });
+    add({ image: memberText(related, 'image'), kind: 'related', path, affinity: [] });
   }
   return images;
 }
 
 /** The images of a deployment's containers. Without a container `manager`, all but the proxy count as managers. */
 function containersOf(deployment: Fields, path: Path): (Omit<PlacedImage, 'platforms'> & { name: string })[] {
-  const pod = member(deployment, 'spec', 'template', 'spec');
-  const containers = list(pod, 'containers');
-  const hasManager = containers.some((container) => text(container, 'name') === 'manager');
+  const pod = memberObject(deployment, 'spec', 'template', 'spec');
+  const containers = memberObjects(pod, 'containers');
+  const hasManager = containers.some((container) => memberText(container, 'name') === 'manager');
   const affinity = affinityOf(pod);
   return containers.map((container, i) => {
-    const name = text(container, 'name');
+    const name = memberText(container, 'name');
     const isManager = hasManager ? name === 'manager' : name !== PROXY;
     return {
       name,
-      image: text(container, 'image'),
+      image: memberText(container, 'image'),
       kind: isManager ? 'manager' : 'other',
       path: [...path, 'spec', 'template', 'spec', 'containers', i, 'image'],
       affinity,
@@ -117,13 +117,18 @@ function containersOf(deployment: Fields, path: Path): (Omit<PlacedImage, 'platf
 
 /** The platforms of the nodes that a pod may run on; empty where no term names both parts of one. */
 function affinityOf(pod: Fields): string[] {
-  const required = member(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  return list(required, 'nodeSelectorTerms').flatMap((term) => {
+  const required = memberObject(
+    pod,
+    'affinity',
+    'nodeAffinity',
+    'requiredDuringSchedulingIgnoredDuringExecution',
+  );
+  return memberObjects(required, 'nodeSelectorTerms').flatMap((term) => {
     const of = (key: string): readonly string[] => {
-      const found = list(term, 'matchExpressions').filter(
-        (each) => text(each, 'key') === key && text(each, 'operator') === 'In',
+      const found = memberObjects(term, 'matchExpressions').filter(
+        (each) => memberText(each, 'key') === key && memberText(each, 'operator') === 'In',
       );
-      return texts(found.at(-1) ?? {}, 'values');
+      return memberTexts(found.at(-1) ?? {}, 'values');
     };
     return of('kubernetes.io/os').flatMap((os) => of('kubernetes.io/arch').map((arch) => `${os}/${arch}`));
   });

@@ -3,11 +3,11 @@ import {
   deploymentsOf,
   type Fields,
   type Inspected,
-  list,
-  member,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
   PREFIX,
-  text,
-  texts,
 } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
 import { intOrString } from '../../go/kubernetes-readers.ts';
@@ -19,7 +19,7 @@ import {
   listOf,
   type Misfit,
   type Path,
-  struct,
+  structShape,
   text as textShape,
 } from '../../go/shape.ts';
 import { nameEnd } from '../../names.ts';
@@ -30,15 +30,15 @@ import { called, ofCsv } from './csv.ts';
 type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkDeployments: Check = ofCsv((csv, report) => {
-  if (Array.isArray(member(csv.spec, 'install', 'spec')['deployments'])) return;
+  if (Array.isArray(memberObject(csv.spec, 'install', 'spec')['deployments'])) return;
   report(`${called(csv)} installs no deployment`, csv.at('spec', 'install', 'spec'));
 });
 
 export const checkResourceRequests: Check = ofCsv((csv, report) => {
   for (const { value, path } of deploymentsOf(csv)) {
-    for (const [i, container] of list(value, 'spec', 'template', 'spec', 'containers').entries()) {
-      if (member(container, 'resources')['requests']) continue;
-      const message = `${called(csv)}: the container ${JSON.stringify(text(container, 'name'))} requests neither CPU nor memory`;
+    for (const [i, container] of memberObjects(value, 'spec', 'template', 'spec', 'containers').entries()) {
+      if (memberObject(container, 'resources')['requests']) continue;
+      const message = `${called(csv)}: the container ${JSON.stringify(memberText(container, 'name'))} requests neither CPU nor memory`;
       report(message, csv.at(...path, 'spec', 'template', 'spec', 'containers', i), {
         hint: 'resources: {requests: {cpu: 10m, memory: 64Mi}}',
       });
@@ -61,7 +61,7 @@ export const checkNaming: Check = ofCsv((csv, report) => {
 
 export const checkChannelNames: Check = ({ annotations, channels }, report) => {
   if (!annotations) return;
-  const byDefault = text(annotations.values, `${PREFIX}channel.default.v1`).trim();
+  const byDefault = memberText(annotations.values, `${PREFIX}channel.default.v1`).trim();
   for (const name of new Set([...channels, byDefault])) {
     if (name === '' || /^(?:candidate|stable|fast)/.test(name)) continue;
     const message = `the channel ${JSON.stringify(name)} does not start with candidate, fast or stable`;
@@ -76,13 +76,15 @@ const CREATES_CRDS = [
 
 export const checkCreatesCrds: Check = ofCsv((csv, report) => {
   for (const section of ['permissions', 'clusterPermissions']) {
-    for (const [i, permission] of list(csv.spec, 'install', 'spec', section).entries()) {
-      for (const [j, rule] of list(permission, 'rules').entries()) {
+    for (const [i, permission] of memberObjects(csv.spec, 'install', 'spec', section).entries()) {
+      for (const [j, rule] of memberObjects(permission, 'rules').entries()) {
         const [resources, verbs] = CREATES_CRDS;
         const asks =
-          texts(rule, 'apiGroups').includes('apiextensions.k8s.io') &&
-          texts(rule, 'resources').some((resource) => (resources as readonly string[]).includes(resource)) &&
-          texts(rule, 'verbs').some((verb) => (verbs as readonly string[]).includes(verb));
+          memberTexts(rule, 'apiGroups').includes('apiextensions.k8s.io') &&
+          memberTexts(rule, 'resources').some((resource) =>
+            (resources as readonly string[]).includes(resource),
+          ) &&
+          memberTexts(rule, 'verbs').some((verb) => (verbs as readonly string[]).includes(verb));
         if (!asks) continue;
         const message = `${called(csv)} may create CRDs, but OLM should install them`;
         report(message, csv.at('spec', 'install', 'spec', section, i, 'rules', j), {
@@ -96,9 +98,9 @@ export const checkCreatesCrds: Check = ofCsv((csv, report) => {
 
 export const checkCrdDescriptions: Check = ofCsv((csv, report) => {
   for (const which of ['owned', 'required']) {
-    for (const [i, crd] of list(csv.spec, 'customresourcedefinitions', which).entries()) {
-      if (text(crd, 'description') !== '') continue;
-      const message = `${called(csv)}: the ${which} CRD ${JSON.stringify(text(crd, 'name'))} has no description`;
+    for (const [i, crd] of memberObjects(csv.spec, 'customresourcedefinitions', which).entries()) {
+      if (memberText(crd, 'description') !== '') continue;
+      const message = `${called(csv)}: the ${which} CRD ${JSON.stringify(memberText(crd, 'name'))} has no description`;
       report(message, csv.at('spec', 'customresourcedefinitions', which, i));
     }
   }
@@ -109,9 +111,9 @@ const RULES = listOf(POLICY_RULE);
 const TYPES = new Map([
   [
     'PodDisruptionBudget',
-    struct('v1beta1.PodDisruptionBudget', {
+    structShape('v1beta1.PodDisruptionBudget', {
       ...META,
-      spec: struct('v1beta1.PodDisruptionBudgetSpec', {
+      spec: structShape('v1beta1.PodDisruptionBudgetSpec', {
         minAvailable: intOrString,
         maxUnavailable: intOrString,
       }),
@@ -119,7 +121,7 @@ const TYPES = new Map([
   ],
   [
     'PriorityClass',
-    struct('v1.PriorityClass', {
+    structShape('v1.PriorityClass', {
       ...META,
       value: int32,
       globalDefault: bool,
@@ -127,13 +129,13 @@ const TYPES = new Map([
       preemptionPolicy: textShape,
     }),
   ],
-  ['Role', struct('v1.Role', { ...META, rules: RULES })],
+  ['Role', structShape('v1.Role', { ...META, rules: RULES })],
   [
     'ClusterRole',
-    struct('v1.ClusterRole', {
+    structShape('v1.ClusterRole', {
       ...META,
       rules: RULES,
-      aggregationRule: struct('v1.AggregationRule', { clusterRoleSelectors: listOf(LABEL_SELECTOR) }),
+      aggregationRule: structShape('v1.AggregationRule', { clusterRoleSelectors: listOf(LABEL_SELECTOR) }),
     }),
   ],
 ]);
@@ -161,7 +163,7 @@ function ofKind({ objects }: Inspected, ...kinds: readonly string[]): readonly B
 
 export const checkDisruptionBudgets: Check = (bundle, report) => {
   for (const { name, value, document } of ofKind(bundle, 'PodDisruptionBudget')) {
-    const spec = member(value, 'spec');
+    const spec = memberObject(value, 'spec');
     const say = (field: string, message: string): void =>
       report(
         `PodDisruptionBudget ${JSON.stringify(name)}: ${field} ${message}: nodes cannot be drained`,
@@ -185,15 +187,16 @@ export const checkPriorityClasses: Check = (bundle, report) => {
 
 function* rulesOf(bundle: Inspected): Generator<{ object: BundleObject; rule: Fields; path: Path }> {
   for (const object of ofKind(bundle, 'Role', 'ClusterRole')) {
-    for (const [i, rule] of list(object.value, 'rules').entries()) yield { object, rule, path: ['rules', i] };
+    for (const [i, rule] of memberObjects(object.value, 'rules').entries())
+      yield { object, rule, path: ['rules', i] };
   }
 }
 
 function asksFor(rule: Fields, group: string, resource: string, verbs: readonly string[]): boolean {
   return (
-    texts(rule, 'apiGroups').includes(group) &&
-    texts(rule, 'resources').includes(resource) &&
-    texts(rule, 'verbs').some((verb) => verbs.includes(verb))
+    memberTexts(rule, 'apiGroups').includes(group) &&
+    memberTexts(rule, 'resources').includes(resource) &&
+    memberTexts(rule, 'verbs').some((verb) => verbs.includes(verb))
   );
 }
 
@@ -232,7 +235,7 @@ export const checkSccRights: Check = (bundle, report) => {
       ])
     )
       continue;
-    const names = texts(rule, 'resourceNames').filter((name) => DEFAULT_SCCS.includes(name));
+    const names = memberTexts(rule, 'resourceNames').filter((name) => DEFAULT_SCCS.includes(name));
     if (names.length === 0) continue;
     const message = `${object.kind} ${JSON.stringify(object.name)} may change the default security context constraints ${names.join(', ')}`;
     report(message, object.document.locate(path));

@@ -4,7 +4,13 @@
  * @see https://kubernetes.io/docs/reference/using-api/deprecation-guide/
  */
 
-import { type Inspected, list, member, text, texts } from '../../bundle/inspect.ts';
+import {
+  type Inspected,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
+} from '../../bundle/inspect.ts';
 import { OPENSHIFT_VERSIONS } from '../../bundle/openshift-range.ts';
 import { kubernetesOf } from '../../fbc/platform.ts';
 import type { Location } from '../../finding.ts';
@@ -87,15 +93,15 @@ export function usesOf({ objects, csv }: Inspected, release: string): Use[] {
   const isRemoved = (apiVersion: string, kind: string): boolean =>
     removed[apiVersion]?.includes(kind) ?? false;
   const uses = objects
-    .filter(({ value, kind }) => isRemoved(text(value, 'apiVersion'), kind))
+    .filter(({ value, kind }) => isRemoved(memberText(value, 'apiVersion'), kind))
     .map(({ value, kind, name, document }) => ({
-      what: `${kind} ${JSON.stringify(name)} of ${text(value, 'apiVersion')}`,
+      what: `${kind} ${JSON.stringify(name)} of ${memberText(value, 'apiVersion')}`,
       location: document.locate(['apiVersion']),
     }));
   for (const which of csv && release === '1.25' ? ['owned', 'required'] : []) {
-    for (const [i, crd] of list(csv?.spec, 'customresourcedefinitions', which).entries()) {
-      for (const [j, resource] of list(crd, 'resources').entries()) {
-        const [version, kind] = [text(resource, 'version'), text(resource, 'kind')];
+    for (const [i, crd] of memberObjects(csv?.spec, 'customresourcedefinitions', which).entries()) {
+      for (const [j, resource] of memberObjects(crd, 'resources').entries()) {
+        const [version, kind] = [memberText(resource, 'version'), memberText(resource, 'kind')];
         const path: Path = ['spec', 'customresourcedefinitions', which, i, 'resources', j];
         if (csv && isRemoved(version, kind))
           uses.push({ what: `${kind} of ${version} at ${path.join('.')}`, location: csv.at(...path) });
@@ -109,17 +115,17 @@ export function usesOf({ objects, csv }: Inspected, release: string): Use[] {
 export function podSecurityUses({ csv }: Inspected): Use[] {
   if (!csv) return [];
   const listed = ['owned', 'required'].flatMap((which) =>
-    list(csv.spec, 'customresourcedefinitions', which).flatMap((crd) =>
-      list(crd, 'resources').map((resource) => `${text(resource, 'kind').toLowerCase()}s`),
+    memberObjects(csv.spec, 'customresourcedefinitions', which).flatMap((crd) =>
+      memberObjects(crd, 'resources').map((resource) => `${memberText(resource, 'kind').toLowerCase()}s`),
     ),
   );
   if (listed.includes('podsecuritypolicies') || listed.includes('podsecuritypolicys')) return [];
   return ['clusterPermissions', 'permissions'].flatMap((section) =>
-    list(csv.spec, 'install', 'spec', section).flatMap((permission, i) =>
-      list(permission, 'rules').flatMap((rule, j) => {
+    memberObjects(csv.spec, 'install', 'spec', section).flatMap((permission, i) =>
+      memberObjects(permission, 'rules').flatMap((rule, j) => {
         const asks =
-          texts(rule, 'apiGroups').includes('policy') &&
-          texts(rule, 'resources').includes('podsecuritypolicies');
+          memberTexts(rule, 'apiGroups').includes('policy') &&
+          memberTexts(rule, 'resources').includes('podsecuritypolicies');
         const path: Path = ['spec', 'install', 'spec', section, i, 'rules', j];
         return asks
           ? [{ what: `podsecuritypolicies in ${section}[${i}].rules[${j}]`, location: csv.at(...path) }]
@@ -134,7 +140,7 @@ function isReached(bundle: Inspected, release: string): boolean {
   const { csv, options } = bundle;
   const target = parseTolerant(release);
   if (options.isCertified && isCertifiedFor(bundle, target)) return true;
-  const known = [options.kubernetesVersion, csv && text(csv.spec, 'minKubeVersion')].map((version) =>
+  const known = [options.kubernetesVersion, csv && memberText(csv.spec, 'minKubeVersion')].map((version) =>
     parseTolerantIfValid(version ?? ''),
   );
   return known.some((version) => version !== undefined && compareVersions(version, target) >= 0);
@@ -146,7 +152,7 @@ function isReached(bundle: Inspected, release: string): boolean {
  * @see https://github.com/redhat-openshift-ecosystem/openshift-preflight/blob/main/internal/bundle/bundle.go
  */
 function isCertifiedFor({ annotations }: Inspected, kubernetes: Version): boolean {
-  const range = annotations && versionRange(text(annotations.values, OPENSHIFT_VERSIONS));
+  const range = annotations && versionRange(memberText(annotations.values, OPENSHIFT_VERSIONS));
   if (!range) return false;
   if (!range.last) return true;
   const last = kubernetesOf({ major: Number(range.last.major), minor: Number(range.last.minor) });
@@ -159,7 +165,7 @@ export function checkMinKubeUsable({ csv, options }: Inspected, report: Report):
     const message = `the Kubernetes version ${JSON.stringify(kubernetesVersion)} to check for is not a valid version, so Portolan cannot check for removed APIs`;
     report(message, csv.at(), { hint: 'for example 1.25' });
   }
-  const version = csv ? text(member(csv.spec), 'minKubeVersion') : '';
+  const version = csv ? memberText(memberObject(csv.spec), 'minKubeVersion') : '';
   if (!csv || version === '' || parseTolerantIfValid(version)) return;
   const message = `minKubeVersion ${JSON.stringify(version)} is not a valid version, so Portolan cannot check for removed APIs`;
   report(message, csv.at('spec', 'minKubeVersion'));

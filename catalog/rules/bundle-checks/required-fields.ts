@@ -3,7 +3,14 @@
  *
  * @see https://github.com/redhat-openshift-ecosystem/operator-pipelines/blob/main/operatorcert/static_tests/community/bundle.py
  */
-import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
+import {
+  type Fields,
+  type Inspected,
+  memberObject,
+  memberObjects,
+  memberText,
+  type TypedCsv,
+} from '../../bundle/inspect.ts';
 import { compactJson } from '../../go/json-text.ts';
 import { base64Defect, isObject, type Path } from '../../go/shape.ts';
 import { tryParseVersion } from '../../version/version.ts';
@@ -41,7 +48,7 @@ function inSpec(name: string, expected: string, isGood: (spec: Fields) => boolea
 /** A field of the specification as it is written: the pipelines look at the text of any value. */
 function asWritten(path: readonly string[], expected: string, isGood: (value: unknown) => boolean): Field {
   const found = ({ object }: TypedCsv): unknown =>
-    member(object.value, 'spec', ...path.slice(0, -1))[path.at(-1) ?? ''];
+    memberObject(object.value, 'spec', ...path.slice(0, -1))[path.at(-1) ?? ''];
   return { path: ['spec', path[0] ?? ''], expected, isGood: (csv) => isGood(found(csv)) };
 }
 
@@ -96,15 +103,19 @@ const FIELDS: readonly Field[] = [
     'icon',
     'an icon with base64data and the mediatype image/png, image/jpeg, image/gif or image/svg+xml',
     (spec) => {
-      const icons = list(spec, 'icon');
+      const icons = memberObjects(spec, 'icon');
       const isImage = (icon: Fields): boolean =>
-        bare(text(icon, 'base64data')).length >= 4 &&
-        base64Defect(bare(text(icon, 'base64data'))) < 0 &&
-        IMAGES.has(text(icon, 'mediatype'));
+        bare(memberText(icon, 'base64data')).length >= 4 &&
+        base64Defect(bare(memberText(icon, 'base64data'))) < 0 &&
+        IMAGES.has(memberText(icon, 'mediatype'));
       return icons.length > 0 && icons.every(isImage);
     },
   ),
-  inSpec('version', 'a semantic version', (spec) => tryParseVersion(text(spec, 'version')) !== undefined),
+  inSpec(
+    'version',
+    'a semantic version',
+    (spec) => tryParseVersion(memberText(spec, 'version')) !== undefined,
+  ),
   inSpec('maintainers', 'a maintainer with name and email', (spec) =>
     hasAll(spec['maintainers'], ['name', 'email']),
   ),

@@ -3,10 +3,10 @@ import {
   deploymentsOf,
   type Fields,
   type Inspected,
-  list,
-  member,
-  text,
-  texts,
+  memberObject,
+  memberObjects,
+  memberText,
+  memberTexts,
 } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
 
@@ -19,7 +19,7 @@ const SECTIONS = ['permissions', 'clusterPermissions'];
 
 /** What a ClusterServiceVersion grants: OLM creates the service accounts that are named here, and no others. */
 export function permissionsOf(spec: Fields): Fields[] {
-  return SECTIONS.flatMap((section) => list(spec, 'install', 'spec', section));
+  return SECTIONS.flatMap((section) => memberObjects(spec, 'install', 'spec', section));
 }
 
 /**
@@ -30,14 +30,14 @@ export function permissionsOf(spec: Fields): Fields[] {
 export const checkServiceAccountsExist: Check = ofCsv((csv, report, { objects }) => {
   const known = new Set([
     'default',
-    ...permissionsOf(csv.spec).map((permission) => text(permission, 'serviceAccountName')),
+    ...permissionsOf(csv.spec).map((permission) => memberText(permission, 'serviceAccountName')),
     ...objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ name }) => name),
   ]);
   for (const { value, path } of deploymentsOf(csv)) {
-    const pod = member(value, 'spec', 'template', 'spec');
-    const field = ['serviceAccountName', 'serviceAccount'].find((one) => text(pod, one) !== '');
-    if (field === undefined || known.has(text(pod, field))) continue;
-    const message = `${called(csv)}: the deployment ${JSON.stringify(text(value, 'name'))} uses the service account ${JSON.stringify(text(pod, field))}, which OLM does not create: no pod starts`;
+    const pod = memberObject(value, 'spec', 'template', 'spec');
+    const field = ['serviceAccountName', 'serviceAccount'].find((one) => memberText(pod, one) !== '');
+    if (field === undefined || known.has(memberText(pod, field))) continue;
+    const message = `${called(csv)}: the deployment ${JSON.stringify(memberText(value, 'name'))} uses the service account ${JSON.stringify(memberText(pod, field))}, which OLM does not create: no pod starts`;
     const [only, ...more] = [...known].filter((name) => name !== 'default' && name !== '');
     report(message, csv.at(...path, 'spec', 'template', 'spec', field), {
       hint:
@@ -51,18 +51,24 @@ export const checkServiceAccountsExist: Check = ofCsv((csv, report, { objects })
 /** An operator that may read none of its APIs does nothing: its rules were lost. */
 export const checkOwnRights: Check = ofCsv((csv, report, { objects }) => {
   if (deploymentsOf(csv).length === 0) return;
-  const owned = list(csv.spec, 'customresourcedefinitions', 'owned').map((crd) => text(crd, 'name'));
+  const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
+    memberText(crd, 'name'),
+  );
   const groups = new Set(owned.map((name) => name.slice(name.indexOf('.') + 1)));
   if (groups.size === 0) return;
   const roles = objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
   const bindings = objects.filter(({ kind }) => kind === 'RoleBinding' || kind === 'ClusterRoleBinding');
   const isKnown = ({ value }: BundleObject): boolean =>
-    roles.some(({ name }) => name === text(member(value, 'roleRef'), 'name'));
+    roles.some(({ name }) => name === memberText(memberObject(value, 'roleRef'), 'name'));
   // What a role of the cluster grants, such as cluster-admin, is not in the bundle.
   if (!bindings.every(isKnown)) return;
   const granted = [...permissionsOf(csv.spec), ...roles.map(({ value }) => value)];
   const reaches = (group: string): boolean => group === '*' || groups.has(group);
-  if (granted.some((one) => list(one, 'rules').some((rule) => texts(rule, 'apiGroups').some(reaches))))
+  if (
+    granted.some((one) =>
+      memberObjects(one, 'rules').some((rule) => memberTexts(rule, 'apiGroups').some(reaches)),
+    )
+  )
     return;
   const [group = ''] = groups;
   report(

@@ -1,6 +1,13 @@
 /** The checks of operator-sdk's scorecard that need no cluster. */
 
-import { type Fields, type Inspected, list, member, type TypedCsv, text } from '../../bundle/inspect.ts';
+import {
+  type Fields,
+  type Inspected,
+  memberObject,
+  memberObjects,
+  memberText,
+  type TypedCsv,
+} from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
 import type { Location } from '../../finding.ts';
 import { groupedBy } from '../../go/grouped.ts';
@@ -13,10 +20,10 @@ import { called, ofCsv } from './csv.ts';
 type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkOwnedResources: Check = ofCsv((csv, report) => {
-  const owned = list(csv.spec, 'customresourcedefinitions', 'owned');
+  const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned');
   for (const [i, crd] of owned.entries()) {
-    if (list(crd, 'resources').length > 0) continue;
-    const message = `${called(csv)}: the owned CRD ${JSON.stringify(text(crd, 'name'))} lists no resources`;
+    if (memberObjects(crd, 'resources').length > 0) continue;
+    const message = `${called(csv)}: the owned CRD ${JSON.stringify(memberText(crd, 'name'))} lists no resources`;
     report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {
       hint: 'resources: [{kind: Deployment, name: "", version: apps/v1}]',
     });
@@ -30,12 +37,12 @@ interface Example {
 }
 
 function examplesOf(csv: TypedCsv): Example[] {
-  const owned = list(csv.spec, 'customresourcedefinitions', 'owned');
+  const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned');
   return parsedExamples(csv.annotations['alm-examples'] ?? '').map((value) => {
     const kind = kindOf(value);
     // Like scorecard, which does not compare groups.
     const index = owned.findIndex(
-      (crd) => text(crd, 'kind') === kind?.kind && text(crd, 'version') === kind.version,
+      (crd) => memberText(crd, 'kind') === kind?.kind && memberText(crd, 'version') === kind.version,
     );
     const crd = owned[index];
     return { value, owned: crd && { crd, index } };
@@ -49,7 +56,7 @@ function parsedExamples(json: string): Fields[] {
 }
 
 function where({ value }: Example): string {
-  return `${text(value, 'kind')} of ${text(value, 'apiVersion')}`;
+  return `${memberText(value, 'kind')} of ${memberText(value, 'apiVersion')}`;
 }
 
 export const checkSpecDescriptors: Check = ofCsv((csv, report) => {
@@ -62,8 +69,10 @@ export const checkSpecDescriptors: Check = ofCsv((csv, report) => {
     }
     const { owned } = example;
     if (!owned) continue;
-    const known = list(owned.crd, 'specDescriptors').map((descriptor) => text(descriptor, 'path'));
-    for (const field of Object.keys(member(example.value, 'spec'))) {
+    const known = memberObjects(owned.crd, 'specDescriptors').map((descriptor) =>
+      memberText(descriptor, 'path'),
+    );
+    for (const field of Object.keys(memberObject(example.value, 'spec'))) {
       if (known.includes(field)) continue;
       const message = `${called(csv)}: the field spec.${field} of ${where(example)} has no descriptor`;
       report(message, csv.at('spec', 'customresourcedefinitions', 'owned', owned.index));
@@ -74,8 +83,8 @@ export const checkSpecDescriptors: Check = ofCsv((csv, report) => {
 export const checkStatusDescriptors: Check = ofCsv((csv, report) => {
   for (const example of examplesOf(csv)) {
     const { owned } = example;
-    const fields = Object.keys(member(example.value, 'status'));
-    if (!owned || fields.length === 0 || list(owned.crd, 'statusDescriptors').length > 0) continue;
+    const fields = Object.keys(memberObject(example.value, 'status'));
+    if (!owned || fields.length === 0 || memberObjects(owned.crd, 'statusDescriptors').length > 0) continue;
     const message = `${called(csv)}: the example of ${where(example)} has status.${fields.join(', status.')}, but the owned CRD has no status descriptors`;
     report(message, csv.at('spec', 'customresourcedefinitions', 'owned', owned.index));
   }
@@ -89,13 +98,13 @@ function examplesPlace(csv: TypedCsv): Location {
 function schemasFor({ crds }: Inspected, kind: string, version: string): Fields[] {
   return (ofKind(crds).get(kind.toLowerCase()) ?? [])
     .flatMap(({ value }) => {
-      const common = member(value, 'spec', 'validation', 'openAPIV3Schema');
-      const listed = list(value, 'spec', 'versions');
-      const single = text(member(value, 'spec'), 'version');
+      const common = memberObject(value, 'spec', 'validation', 'openAPIV3Schema');
+      const listed = memberObjects(value, 'spec', 'versions');
+      const single = memberText(memberObject(value, 'spec'), 'version');
       return (listed.length === 0 ? [{ name: single }] : listed)
-        .filter((each) => isSame(text(each, 'name'), version))
+        .filter((each) => isSame(memberText(each, 'name'), version))
         .map((each) => {
-          const own = member(each, 'schema', 'openAPIV3Schema');
+          const own = memberObject(each, 'schema', 'openAPIV3Schema');
           return Object.keys(own).length > 0 ? own : common;
         });
     })
@@ -104,7 +113,7 @@ function schemasFor({ crds }: Inspected, kind: string, version: string): Fields[
 
 /** CRDs by their kinds in lower case. */
 const ofKind = onceFor((crds: Inspected['crds']) =>
-  groupedBy(crds, ({ value }) => text(member(value, 'spec', 'names'), 'kind').toLowerCase()),
+  groupedBy(crds, ({ value }) => memberText(memberObject(value, 'spec', 'names'), 'kind').toLowerCase()),
 );
 
 function isSame(a: string, b: string): boolean {
@@ -116,8 +125,8 @@ export const checkExampleFields: Check = ofCsv((csv, report, bundle) => {
     const kind = kindOf(example.value);
     for (const schema of kind ? schemasFor(bundle, kind.kind, kind.version) : []) {
       for (const part of ['spec', 'status']) {
-        const known = member(schema, 'properties', part, 'properties');
-        for (const field of Object.keys(member(example.value, part))) {
+        const known = memberObject(schema, 'properties', part, 'properties');
+        for (const field of Object.keys(memberObject(example.value, part))) {
           if (Object.hasOwn(known, field)) continue;
           const message = `${called(csv)}: the example of ${where(example)} has ${part}.${field}, which is not in the CRD's schema`;
           report(message, examplesPlace(csv));

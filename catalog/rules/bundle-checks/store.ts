@@ -1,6 +1,6 @@
 /** The fields that OperatorHub and the OpenShift console need to show an operator. */
 
-import { type Inspected, list, member, text } from '../../bundle/inspect.ts';
+import { type Inspected, memberObject, memberObjects, memberText } from '../../bundle/inspect.ts';
 import { tryReadJson } from '../../go/json.ts';
 import { base64Defect, isObject } from '../../go/shape.ts';
 import { tryParseVersion } from '../../version/version.ts';
@@ -10,15 +10,15 @@ import { called, ofCsv } from './csv.ts';
 type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkProvider: Check = ofCsv((csv, report) => {
-  if (text(member(csv.spec, 'provider'), 'name').trim() !== '') return;
+  if (memberText(memberObject(csv.spec, 'provider'), 'name').trim() !== '') return;
   report(`${called(csv)} has no provider.name`, csv.at('spec', 'provider'), {
     hint: 'provider: {name: Example Inc}',
   });
 });
 
 export const checkMaintainers: Check = ofCsv((csv, report) => {
-  for (const [i, maintainer] of list(csv.spec, 'maintainers').entries()) {
-    const [name, email] = [text(maintainer, 'name'), text(maintainer, 'email')];
+  for (const [i, maintainer] of memberObjects(csv.spec, 'maintainers').entries()) {
+    const [name, email] = [memberText(maintainer, 'name'), memberText(maintainer, 'email')];
     const place = csv.at('spec', 'maintainers', i, 'email');
     if (name === '' || email === '')
       report(`${called(csv)}: maintainer ${i} must have a name and an email`, place);
@@ -48,10 +48,10 @@ function isAddress(email: string): boolean {
 }
 
 export const checkLinks: Check = ofCsv((csv, report) => {
-  for (const [i, link] of list(csv.spec, 'links').entries()) {
-    const url = text(link, 'url');
+  for (const [i, link] of memberObjects(csv.spec, 'links').entries()) {
+    const url = memberText(link, 'url');
     const place = csv.at('spec', 'links', i, 'url');
-    if (text(link, 'name') === '' || url === '')
+    if (memberText(link, 'name') === '' || url === '')
       report(`${called(csv)}: link ${i} must have a name and a url`, place);
     if (url !== '' && !isRequestUri(url))
       report(`${called(csv)}: the url ${JSON.stringify(url)} of link ${i} is not a valid URL`, place);
@@ -77,7 +77,7 @@ function isHost(authority: string): boolean {
 }
 
 export const checkVersion: Check = ofCsv((csv, report) => {
-  const version = text(csv.spec, 'version');
+  const version = memberText(csv.spec, 'version');
   if (version === '' || version === '0.0.0') {
     report(`${called(csv)} has no version`, csv.at('spec', 'version'), { hint: 'version: 1.0.0' });
   } else if (!tryParseVersion(version)) {
@@ -89,12 +89,12 @@ export const checkVersion: Check = ofCsv((csv, report) => {
 const MEDIA_TYPES = ['image/gif', 'image/jpeg', 'image/png', 'image/svg+xml'];
 
 export const checkIcon: Check = ofCsv((csv, report) => {
-  const icons = list(csv.spec, 'icon');
+  const icons = memberObjects(csv.spec, 'icon');
   if (icons.length > 1)
     report(`${called(csv)} has ${icons.length} icons; consoles show only one`, csv.at('spec', 'icon', 1));
   const [icon] = icons;
   if (!icon) return;
-  const [data, type] = [text(icon, 'base64data'), text(icon, 'mediatype')];
+  const [data, type] = [memberText(icon, 'base64data'), memberText(icon, 'mediatype')];
   if (data === '' || type === '')
     report(`${called(csv)}: the icon must have base64data and a mediatype`, csv.at('spec', 'icon', 0));
   if (type !== '' && !MEDIA_TYPES.includes(type)) {
@@ -104,7 +104,7 @@ export const checkIcon: Check = ofCsv((csv, report) => {
 });
 
 export const checkIconData: Check = ofCsv((csv, report) => {
-  const data = text(list(csv.spec, 'icon')[0] ?? {}, 'base64data');
+  const data = memberText(memberObjects(csv.spec, 'icon')[0] ?? {}, 'base64data');
   if (data === '' || base64Defect(data) < 0) return;
   report(
     `${called(csv)}: the icon's base64data is not valid base64`,
@@ -113,7 +113,7 @@ export const checkIconData: Check = ofCsv((csv, report) => {
 });
 
 export const checkIconPresent: Check = ofCsv((csv, report) => {
-  if (list(csv.spec, 'icon').length > 0) return;
+  if (memberObjects(csv.spec, 'icon').length > 0) return;
   report(`${called(csv)} has no icon`, csv.at('spec'), {
     hint: 'icon: [{base64data: …, mediatype: image/svg+xml}]',
   });

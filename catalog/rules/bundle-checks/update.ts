@@ -1,6 +1,6 @@
 /** Checks of a bundle's place among the versions of its package, and of its image. */
 
-import { type Inspected, PREFIX, text, texts } from '../../bundle/inspect.ts';
+import { type Inspected, memberText, memberTexts, PREFIX } from '../../bundle/inspect.ts';
 import { tryParseRange } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 import { called, ofCsv } from './csv.ts';
@@ -18,9 +18,9 @@ export const checkSkipRange: Check = ofCsv((csv, report) => {
 });
 
 export const checkSelfReplacement: Check = ofCsv((csv, report) => {
-  if (csv.name !== '' && text(csv.spec, 'replaces') === csv.name)
+  if (csv.name !== '' && memberText(csv.spec, 'replaces') === csv.name)
     report(`${called(csv)} replaces itself`, csv.at('spec', 'replaces'));
-  const at = texts(csv.spec, 'skips').indexOf(csv.name);
+  const at = memberTexts(csv.spec, 'skips').indexOf(csv.name);
   if (csv.name !== '' && at >= 0) report(`${called(csv)} skips itself`, csv.at('spec', 'skips', at));
 });
 

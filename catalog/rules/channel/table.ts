@@ -1,8 +1,8 @@
 import { chainBelow, hasChain, headOf, headsOf } from '../../fbc/channel.ts';
 import { type Channel, type Entry, locate, type Package } from '../../fbc/model.ts';
 import { correctionOf } from '../../olm/foresight/fix.ts';
-import { lacks } from '../../olm/foresight/fix-edits.ts';
-import { scalar, skippedLinks, unskipText } from '../../olm/foresight/skipped-links.ts';
+import { lacksMember } from '../../olm/foresight/fix-edits.ts';
+import { skippedLinks, unskipText, yamlScalar } from '../../olm/foresight/skipped-links.ts';
 import { compareVersions, type Version } from '../../version/version.ts';
 import { channelText, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -160,11 +160,11 @@ function follow(
   const [a, b] = [versionOf(one), versionOf(other)];
   const order = a && b ? compareVersions(a, b) : 0;
   const [newer, older] = order > 0 ? [one, other] : [other, one];
-  if (order === 0 || !['replaces', 'skips', 'skipRange'].every((key) => lacks(channel, newer, key)))
+  if (order === 0 || !['replaces', 'skips', 'skipRange'].every((key) => lacksMember(channel, newer, key)))
     return {};
   return correctionOf(channel, {
     entry: newer.name,
     index: newer.index,
-    member: `replaces: ${scalar(older.name)}`,
+    member: `replaces: ${yamlScalar(older.name)}`,
   });
 }

@@ -1,7 +1,7 @@
 import { headOf } from '../../fbc/channel.ts';
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Property } from '../../fbc/model.ts';
-import { canonical, sameBundle } from '../../fbc/same-bundle.ts';
+import { canonicalJson, sameBundle } from '../../fbc/same-bundle.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { REQUIRING } from '../../olm/resolve/requirement.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
@@ -196,5 +196,5 @@ export function differs(a: readonly Property[], b: readonly Property[], wanted: 
 }
 
 function sorted(values: readonly unknown[] = []): string {
-  return JSON.stringify(values.map(canonical).sort());
+  return JSON.stringify(values.map(canonicalJson).sort());
 }

@@ -2,7 +2,7 @@ import { safeChange } from '../../crd/safety.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
-import { append, groupedBy } from '../../go/grouped.ts';
+import { appendToGroup, groupedBy } from '../../go/grouped.ts';
 import { publishedInstallations } from '../../olm/foresight/installation.ts';
 import {
   type Change,
@@ -256,7 +256,7 @@ function reachedByWay(
   for (const { from, to, ways } of edges) {
     for (const way of ways) {
       const steps = onward.get(wayKey(way)) ?? new Map<string, string[]>();
-      append(steps, from.name, to.name);
+      appendToGroup(steps, from.name, to.name);
       onward.set(wayKey(way), steps);
     }
   }

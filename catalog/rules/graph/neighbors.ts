@@ -9,7 +9,7 @@ import {
 } from '../../olm/foresight/installation.ts';
 import { type Hindrance, neighborPackages, nextHindrances } from '../../olm/foresight/neighbors.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
-import { isMet, provides } from '../../olm/resolve/provider.ts';
+import { isMet, packageMeets } from '../../olm/resolve/provider.ts';
 import { type Requirement, RequirementError } from '../../olm/resolve/requirement.ts';
 import { readRequirements, requiringBundles } from '../../olm/resolve/unreadable.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from '../finding-location.ts';
@@ -51,7 +51,9 @@ export const rules: readonly Rule[] = [
     compare(change, report) {
       if (!change.after.olm.has('v0')) return;
       const touched = change.packages.flatMap((name) => change.before.catalog.packages.get(name) ?? []);
-      const providersOf = onceByText((requirement) => touched.filter((one) => provides(one, requirement)));
+      const providersOf = onceByText((requirement) =>
+        touched.filter((one) => packageMeets(one, requirement)),
+      );
       for (const dependent of change.after.catalog.packages.values()) {
         const losses = lossesOf(change, dependent, providersOf);
         for (const group of grouped(losses, ({ requirement }) => requirement.text))

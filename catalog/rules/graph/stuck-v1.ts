@@ -1,6 +1,6 @@
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
-import { append, groupedBy } from '../../go/grouped.ts';
+import { appendToGroup, groupedBy } from '../../go/grouped.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import { publishedInstallations, withoutChannels } from '../../olm/foresight/installation.ts';
 import { changesUnder, eachOnce } from '../../olm/foresight/installation-change.ts';
@@ -85,7 +85,7 @@ function byChannel(change: Change): ReadonlyMap<Channel, readonly StuckInChannel
     // An upgrade that is gone is the matter of upgrade-lost-v1.
     const hadUpgrade = move.before.next.kind === 'upgrade' && move.after.next.kind === 'stays';
     const { installed, after: path } = move;
-    if (channel && !hadUpgrade) append(found, channel, { installed, path });
+    if (channel && !hadUpgrade) appendToGroup(found, channel, { installed, path });
   }
   return found;
 }

@@ -1,5 +1,5 @@
 /** The upgrade graph of an operator's bundle directories, as operator-pipelines builds it from ClusterServiceVersions. */
-import { member, text, texts } from '../../bundle/inspect.ts';
+import { memberObject, memberText, memberTexts } from '../../bundle/inspect.ts';
 import type { OperatorBundle, OperatorFolder } from '../../bundle/operator-folder.ts';
 import type { Location } from '../../finding.ts';
 import { compareText } from '../../go/text.ts';
@@ -74,13 +74,13 @@ function replacesGraph(inside: readonly OperatorBundle[]): Followers {
 
 /** The bundles that a ClusterServiceVersion replaces or skips. */
 export function replacedNames({ csv }: OperatorBundle): string[] {
-  const spec = member(csv, 'spec');
+  const spec = memberObject(csv, 'spec');
   const replaces = spec['replaces'];
-  return [...texts(spec, 'skips'), ...(typeof replaces === 'string' ? [replaces] : [])];
+  return [...memberTexts(spec, 'skips'), ...(typeof replaces === 'string' ? [replaces] : [])];
 }
 
 export function skipRangeOf({ csv }: OperatorBundle): string {
-  return text(member(csv, 'metadata', 'annotations'), 'olm.skipRange');
+  return memberText(memberObject(csv, 'metadata', 'annotations'), 'olm.skipRange');
 }
 
 function versionIn(name: string): string {

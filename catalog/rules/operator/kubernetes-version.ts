@@ -1,4 +1,4 @@
-import { member } from '../../bundle/inspect.ts';
+import { memberObject } from '../../bundle/inspect.ts';
 import { OPENSHIFT_VERSIONS } from '../../bundle/openshift-range.ts';
 import type { OperatorBundle, OperatorFolder } from '../../bundle/operator-folder.ts';
 import { compareMinors, formatMinor, type Minor } from '../../fbc/openshift.ts';
@@ -29,7 +29,7 @@ export const rule: Rule = {
 const LAST_KNOWN: Minor = { major: 4, minor: 17 };
 
 function checkVersions(bundle: OperatorBundle, operator: OperatorFolder, report: Report): void {
-  const written = member(bundle.csv, 'spec')['minKubeVersion'];
+  const written = memberObject(bundle.csv, 'spec')['minKubeVersion'];
   if (!written || !bundle.csvFile) return;
   const own = bundle.csvFile.locate('spec', 'minKubeVersion');
   const say = (message: string, location: Location, hint: string, severity: Severity = 'error'): void =>

@@ -1,4 +1,4 @@
-import { member } from '../../bundle/inspect.ts';
+import { memberObject } from '../../bundle/inspect.ts';
 import { isForOpenshift, OPENSHIFT_VERSIONS } from '../../bundle/openshift-range.ts';
 import {
   type OperatorBundle,
@@ -46,7 +46,7 @@ export const rules: readonly Rule[] = [
           report(message, place, { package: name, hint: `manifests/${name}.clusterserviceversion.yaml` });
           continue;
         }
-        const version = member(csv, 'spec')['version'];
+        const version = memberObject(csv, 'spec')['version'];
         if (csvFile.defect) {
           const message = `the ClusterServiceVersion cannot be read: ${csvFile.defect.message}`;
           report(message, csvFile.defect.location, { package: name });
@@ -155,7 +155,7 @@ function reportOthers(
 }
 
 function checkReplaces(bundle: OperatorBundle, operator: OperatorFolder, report: Report): void {
-  const replaces = member(bundle.csv, 'spec')['replaces'];
+  const replaces = memberObject(bundle.csv, 'spec')['replaces'];
   const place = bundle.csvFile?.locate('spec', 'replaces');
   if (!replaces || !place) return;
   const say = (message: string, hint: string): void =>

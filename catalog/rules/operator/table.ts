@@ -1,4 +1,4 @@
-import { member, text } from '../../bundle/inspect.ts';
+import { memberObject, memberText } from '../../bundle/inspect.ts';
 import { packageOf } from '../../bundle/operator-folder.ts';
 import {
   bundlesIn,
@@ -55,7 +55,7 @@ export const rules: readonly Rule[] = [
     ],
     operator({ name, changed }, report) {
       for (const { folder, csv, csvFile } of changed) {
-        const categories = member(csv, 'metadata', 'annotations')['categories'];
+        const categories = memberObject(csv, 'metadata', 'annotations')['categories'];
         if (!csvFile || (typeof categories === 'string' && categories !== '')) continue;
         const message = `bundle ${quoted(folder)}: the annotation categories is missing or empty`;
         report(message, csvFile.locate('metadata', 'annotations', 'categories'), {
@@ -184,7 +184,8 @@ export const rules: readonly Rule[] = [
     operator(operator, report) {
       if (usesCatalogs(operator)) return;
       for (const bundle of operator.changed) {
-        if (skipRangeOf(bundle) === '' || text(member(bundle.csv, 'spec'), 'replaces') !== '') continue;
+        if (skipRangeOf(bundle) === '' || memberText(memberObject(bundle.csv, 'spec'), 'replaces') !== '')
+          continue;
         for (const channel of bundle.channels) {
           if (bundlesIn(operator, channel).length === 1) continue;
           const message = `bundle ${quoted(bundle.folder)} has olm.skipRange without replaces: the older bundles leave channel ${quoted(channel)}`;
@@ -260,7 +261,7 @@ export const rules: readonly Rule[] = [
     operator({ name, organization, changed }, report) {
       if (organization !== 'redhat-marketplace') return;
       for (const bundle of changed) {
-        const annotations = member(bundle.csv, 'metadata', 'annotations');
+        const annotations = memberObject(bundle.csv, 'metadata', 'annotations');
         for (const [key, page] of WORKFLOWS) {
           const expected = `https://marketplace.redhat.com/en-us/operators/${packageOf(bundle)}/${page}?utm_source=openshift_console`;
           const found = annotations[key];

@@ -1,4 +1,4 @@
-import { type Fields, list, member, texts } from '../../bundle/inspect.ts';
+import { type Fields, memberObject, memberObjects, memberTexts } from '../../bundle/inspect.ts';
 import { tryReadJson } from '../../go/json.ts';
 import { namedImages } from '../../references/csv.ts';
 import { tryParseVersion } from '../../version/version.ts';
@@ -66,7 +66,9 @@ export const rules: readonly Rule[] = [
       // The policy names the operator by the label of its package, and says nothing without one.
       if (bundle.package === '') return;
       const rules = ['clusterPermissions', 'permissions'].flatMap((kind) =>
-        list(csv.spec, 'install', 'spec', kind).flatMap((permission) => list(permission, 'rules')),
+        memberObjects(csv.spec, 'install', 'spec', kind).flatMap((permission) =>
+          memberObjects(permission, 'rules'),
+        ),
       );
       if (rules.some(allows)) return;
       const message = `${called(csv)} has no permission to create, delete, and update or patch NetworkPolicies`;
@@ -97,7 +99,7 @@ export const rules: readonly Rule[] = [
     summary: 'Reports a ClusterServiceVersion whose version is not a semantic version',
     opm: ['The ClusterServiceVersion spec.version, "V", is not a valid semver'],
     inspect: ofCsv((csv, report) => {
-      const version = member(csv.object.value, 'spec')['version'];
+      const version = memberObject(csv.object.value, 'spec')['version'];
       if (typeof version === 'string' && tryParseVersion(version)) return;
       const found = version === undefined ? 'has no version' : `has version ${JSON.stringify(version)}`;
       const message = `${called(csv)} ${found}: the release policy requires a semantic version`;
@@ -134,7 +136,7 @@ const ALLOWED_KINDS: ReadonlySet<string> = new Set([
 ]);
 
 function allows(rule: Fields): boolean {
-  const [groups, resources, verbs] = ['apiGroups', 'resources', 'verbs'].map((key) => texts(rule, key));
+  const [groups, resources, verbs] = ['apiGroups', 'resources', 'verbs'].map((key) => memberTexts(rule, key));
   if (!groups?.some((one) => one === 'networking.k8s.io' || one === '*')) return false;
   if (!resources?.some((one) => one === 'networkpolicies' || one === '*')) return false;
   const has = (verb: string): boolean => verbs?.includes(verb) === true;

@@ -12,7 +12,7 @@ import { type BundleFiles, readBundleFiles } from '../../../catalog/bundle/read.
 import {
   countsInChecks,
   isInSuite,
-  matches,
+  matchesPattern,
   SUITE_NAMES,
   type Suite,
   seenBy,
@@ -21,7 +21,7 @@ import {
 import { compareMinors, formatMinor, type Minor } from '../../../catalog/fbc/openshift.ts';
 import { knownPlatforms, kubernetesOf } from '../../../catalog/fbc/platform.ts';
 import type { Finding } from '../../../catalog/finding.ts';
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { runInspection, type SeverityOf } from '../../../catalog/rules/rule.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
@@ -61,7 +61,7 @@ export async function checkBundle(
   const all = mildUnasked(runInspection(bundle, INSPECTION_RULES, severityOf), suites);
   const seen = view ? seenBy(view, all) : all;
   const counts = ({ rule }: Finding): boolean =>
-    matches(rules, rule) || suites.some((suite) => isInSuite(rule, suite));
+    matchesPattern(rules, rule) || suites.some((suite) => isInSuite(rule, suite));
   return { findings: seen.filter(counts), others: byOtherSuites(seen.filter((finding) => !counts(finding))) };
 }
 
@@ -147,7 +147,7 @@ function byOtherSuites(findings: readonly Finding[]): Map<Suite, Finding[]> {
   const others = new Map<Suite, Finding[]>();
   for (const finding of findings) {
     const suite = SUITE_NAMES.find((name) => isInSuite(finding.rule, name));
-    if (suite) append(others, suite, finding);
+    if (suite) appendToGroup(others, suite, finding);
   }
   return others;
 }

@@ -4,7 +4,7 @@ import { closeSync, existsSync, fstatSync, lstatSync, readSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
-import { interner } from '../../../catalog/crd/intern.ts';
+import { valueInterner } from '../../../catalog/crd/intern.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
 import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/manifests.ts';
@@ -79,7 +79,7 @@ interface Shelf {
 }
 
 function emptyShelf(name: string): Shelf {
-  return { package: name, byBundle: new Map(), byDigest: new Map(), intern: interner() };
+  return { package: name, byBundle: new Map(), byDigest: new Map(), intern: valueInterner() };
 }
 
 /** Folders in which those of packages lie. */

@@ -1,6 +1,6 @@
 /** Changes to a catalog's files: made in memory, checked, and only then written. */
 import { basename, dirname, join } from 'node:path';
-import { type FileText, fileText, joined } from '../../../catalog/edit/file.ts';
+import { type FileText, fileText, joinedText } from '../../../catalog/edit/file.ts';
 import { EditError } from '../../../catalog/edit/package.ts';
 import { isIgnoreFile } from '../../../catalog/fbc/ignore.ts';
 import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
@@ -33,8 +33,8 @@ export async function planEdit(root: string, edit: Edit): Promise<EditPlan> {
   const before = await errorsOf(source);
   if (before.unread.length > 0) return { files: new Map(), refused: before.unread };
   const files = await textsOf(source);
-  const changed = new Map(attempt(() => edit(files)).map((file) => [file.path, joined(file)]));
-  const texts = new Map([...files.map((file) => [file.path, joined(file)] as const), ...changed]);
+  const changed = new Map(attempt(() => edit(files)).map((file) => [file.path, joinedText(file)]));
+  const texts = new Map([...files.map((file) => [file.path, joinedText(file)] as const), ...changed]);
   const edited = sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== '')));
   const after = await errorsOf(edited);
   const known = new Set(before.errors.map(nameOf));

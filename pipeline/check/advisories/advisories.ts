@@ -3,7 +3,7 @@
  * text is read and proved once more before anybody gets to see it.
  */
 import { applyEdit } from '../../../catalog/edit/advisory.ts';
-import { type FileText, fileText, joined } from '../../../catalog/edit/file.ts';
+import { type FileText, fileText, joinedText } from '../../../catalog/edit/file.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { type Blobs, type Catalog, catalogOf, type Package } from '../../../catalog/fbc/model.ts';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
@@ -98,7 +98,13 @@ function withTarget(catalogs: readonly Planned[], { to, allowDowngrade }: Stored
   const refused = isFound
     ? `no edit moves clusters to ${what}${limit}`
     : `no catalog has the ${what} to redirect to`;
-  const impossible = { kind: 'impossible', edit: NO_EDIT, without: [], lowered: [], newGraphs: [] } as const;
+  const impossible = {
+    kind: 'impossible',
+    edit: NO_EDIT,
+    withoutUpgradePath: [],
+    downgraded: [],
+    channelsWithNewGraphs: [],
+  } as const;
   const none = { files: new Map<string, undefined>(), unaccepted: [], refused };
   return catalogs.map((one) =>
     one.plan.kind === 'not affected' ? one : { ...one, ...none, plan: { ...one.plan, ...impossible } },
@@ -231,7 +237,7 @@ async function planCatalog(scene: Scene): Promise<Planned> {
   const holders = holdersOf(before.world.catalog.blobs, advisory.package);
   const nothing = { catalog, holders, files: new Map<string, string>(), refused: undefined };
   const plan = planOf(before.world, advisory);
-  const unaccepted = plan.without.filter((name) => !advisory.withoutUpgradePath.includes(name));
+  const unaccepted = plan.withoutUpgradePath.filter((name) => !advisory.withoutUpgradePath.includes(name));
   const ofPackage = before.world.catalog.packages.get(advisory.package);
   const planned = { ...nothing, plan, unaccepted, hasTarget: hasTarget(ofPackage, advisory) };
   if (isMade) return { ...planned, refused: 'the catalog is built from bundle directories: change these' };
@@ -239,10 +245,10 @@ async function planCatalog(scene: Scene): Promise<Planned> {
   if (unread) return { ...planned, refused: `the catalog cannot be read: ${unread.message}` };
   if (plan.kind === 'impossible') return { ...planned, refused: 'no edit does what the advisory asks' };
   if (plan.kind !== 'edit' || !ofPackage) return planned;
-  if (plan.lowered.length > 0) return { ...planned, refused: loweredText(plan.lowered) };
+  if (plan.downgraded.length > 0) return { ...planned, refused: loweredText(plan.downgraded) };
   const old = [...texts].map(([path, text]): FileText => fileText(path, new TextEncoder().encode(text)));
   const changed = applyEdit(old, ofPackage, plan.edit);
-  const files = new Map(changed.map((file) => [file.path, joined(file)]));
+  const files = new Map(changed.map((file) => [file.path, joinedText(file)]));
   const refused = await whyRefused(scene, { before, texts: new Map([...texts, ...files]) });
   if (refused !== undefined) return { ...planned, refused };
   return {

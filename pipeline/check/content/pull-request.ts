@@ -5,7 +5,7 @@
  * @see https://github.com/redhat-openshift-ecosystem/operator-pipelines/blob/main/operatorcert/parsed_file.py
  */
 
-import { member, text } from '../../../catalog/bundle/inspect.ts';
+import { memberObject, memberText } from '../../../catalog/bundle/inspect.ts';
 import { bundleFoldersIn, readOperatorFolder } from '../../../catalog/bundle/operator-folder.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { quoted } from '../../../catalog/names.ts';
@@ -186,7 +186,7 @@ async function reportDeleted(
     }
     for (const { name: bundle, folder: at, file } of own) {
       const { csv } = folder.bundles.find((one) => one.folder === at) ?? {};
-      const csvName = text(member(csv, 'metadata'), 'name');
+      const csvName = memberText(memberObject(csv, 'metadata'), 'name');
       if (!offered.bundles.get(name)?.some((one) => one.name === csvName)) continue;
       const message = `the pull request deletes the bundle ${quoted(bundle)}, which a catalog still has`;
       const hint = `remove ${csvName} from the catalogs first`;

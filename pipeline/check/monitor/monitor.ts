@@ -5,7 +5,7 @@
  */
 import type { Installed } from '../../../catalog/fbc/edge.ts';
 import type { Finding } from '../../../catalog/finding.ts';
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { type FleetInstallation, installedIn } from '../../../catalog/olm/fleet/fleet.ts';
 import { installedPath } from '../../../catalog/olm/foresight/namespace-path.ts';
 import { effectOf } from '../../../catalog/rules/effect.ts';
@@ -149,7 +149,7 @@ function stranded({ errors }: RehearsedMerge): Map<string, Finding[]> {
   for (const finding of errors) {
     const { package: of, catalogs = [] } = finding;
     if (of === undefined || catalogs.length === 0 || effectOf(finding)?.olm === undefined) continue;
-    append(byPackage, of, finding);
+    appendToGroup(byPackage, of, finding);
   }
   return byPackage;
 }

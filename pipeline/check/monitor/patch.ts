@@ -1,5 +1,5 @@
 /** The edit of a channel's entries as a patch that `git apply` takes. All lines that the edit does not need stay as they are. */
-import { type FileText, fileText, joined } from '../../../catalog/edit/file.ts';
+import { type FileText, fileText, joinedText } from '../../../catalog/edit/file.ts';
 import { withItems } from '../../../catalog/edit/list.ts';
 import type { Entry } from '../../../catalog/fbc/model.ts';
 import type { Location } from '../../../catalog/finding.ts';
@@ -38,7 +38,7 @@ export async function patchOf(
   if (!found) return undefined;
   const before = fileText(location.file, (await objects.read(found.id, MOST_BYTES)).bytes);
   const after = edited(before, { package: name, channel, entries });
-  return after && hunkOf(location.file, joined(before), joined(after));
+  return after && hunkOf(location.file, joinedText(before), joinedText(after));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The results that the gates of a policy's presets would have for a pull request. */
-import { type Finding, milder, type Severity } from '../../../catalog/finding.ts';
+import { type Finding, milderSeverity, type Severity } from '../../../catalog/finding.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Preset, PresetRow } from '../../policy/presets/preset.ts';
 import { PRESETS, rulesOf } from '../../policy/presets/presets.ts';
@@ -44,7 +44,7 @@ function severitiesIn(row: PresetRow, policy: Policy, findings: readonly Finding
     const own = rules.get(rule);
     if (own === undefined) return [];
     // The gate does not know the rule settings of the policy.
-    return [settingOf(policy, rule)?.severity === undefined ? milder(own, severity) : own];
+    return [settingOf(policy, rule)?.severity === undefined ? milderSeverity(own, severity) : own];
   });
 }
 

@@ -2,7 +2,7 @@
  * Keeps a report within a size, whatever a pull request writes: long lists are cut, and findings beyond a number that
  * one rule has of one package become one. What counts is decided before, so nothing passes for being left out.
  */
-import { type Finding, milder } from '../../../catalog/finding.ts';
+import { type Finding, milderSeverity } from '../../../catalog/finding.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import type { HeadReview } from '../../../catalog/olm/head-reviews.ts';
 import { listed } from '../../../catalog/rules/message-text.ts';
@@ -102,7 +102,9 @@ function joinedRest(rest: readonly Finding[]): Finding[] {
   const where = channels.length > 0 ? `, in channels ${listed(channels.map(quoted))}` : '';
   const { channel: _, subject: __, installed: ___, correction: ____, ...said } = first;
   const catalogs = [...new Set(rest.flatMap((finding) => finding.catalogs ?? []))];
-  const severity = rest.map((finding) => finding.severity).reduce((a, b) => (milder(a, b) === a ? b : a));
+  const severity = rest
+    .map((finding) => finding.severity)
+    .reduce((a, b) => (milderSeverity(a, b) === a ? b : a));
   return [
     {
       ...said,

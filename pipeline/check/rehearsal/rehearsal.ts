@@ -4,7 +4,7 @@
  */
 
 import type { Finding } from '../../../catalog/finding.ts';
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { HARM_RANKS } from '../../../catalog/rules/effect.ts';
 import { PipelineError } from '../../error.ts';
 import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
@@ -103,7 +103,8 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     else {
       tally.leftOut.set(merge.id, past.leftOut);
       if (past.kind === 'same') tally.take(checked);
-      else append(earlier, Buffer.from(withLayout(policy.bytes, past.patterns)).toString('utf8'), merge);
+      else
+        appendToGroup(earlier, Buffer.from(withLayout(policy.bytes, past.patterns)).toString('utf8'), merge);
     }
   }
   for (const [text, own] of earlier) {

@@ -4,7 +4,7 @@
  */
 import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
-import { interner } from '../../../catalog/crd/intern.ts';
+import { valueInterner } from '../../../catalog/crd/intern.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
 import {
@@ -104,7 +104,7 @@ function emptyShelf(objects: ObjectReader, policy: Policy): Shelf {
     objects,
     policy,
     byBlob: new Map(),
-    intern: interner(),
+    intern: valueInterner(),
     left: new Set(),
     files: 0,
     bytes: 0,

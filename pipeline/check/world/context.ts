@@ -6,7 +6,7 @@
 import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
 import { type Loaded, load } from '../../../catalog/fbc/load.ts';
 import { type Blobs, type Catalog, catalogOf, type Package } from '../../../catalog/fbc/model.ts';
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { OUTLINE } from '../../../catalog/olm/outline.ts';
 import type { CatalogFile } from '../../change/catalog-files.ts';
@@ -310,7 +310,7 @@ export function joinedCatalog(parts: readonly Catalog[]): Catalog {
   const [only] = parts;
   if (only && parts.length === 1) return only;
   const byName = new Map<string, Catalog[]>();
-  for (const part of parts) for (const name of part.packages.keys()) append(byName, name, part);
+  for (const part of parts) for (const name of part.packages.keys()) appendToGroup(byName, name, part);
   const packages = new Map<string, Package>();
   for (const [name, its] of byName) {
     const found =

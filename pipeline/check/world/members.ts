@@ -2,7 +2,7 @@
 
 import { joinedBlobs, placedBlobs } from '../../../catalog/fbc/blobs.ts';
 import type { Catalog } from '../../../catalog/fbc/model.ts';
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { type CatalogFile, fileKey } from '../../change/catalog-files.ts';
 import { joinedCatalog, markerOf } from './context.ts';
 import type { CatalogPath } from './old-versions.ts';
@@ -19,7 +19,7 @@ export async function readAlike(place: Ground, drafts: readonly MemberDraft[]): 
       identityOf(draft.own.before),
       identityOf(draft.own.after),
     ]);
-    append(alike, key, draft);
+    appendToGroup(alike, key, draft);
   }
   const read: TouchedCatalog[] = [];
   for (const members of alike.values()) read.push(await readMembers(place, members));

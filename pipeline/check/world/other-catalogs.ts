@@ -1,7 +1,7 @@
 /** The touched packages in the catalogs that a pull request does not touch. */
 
 import { type Catalog, NO_BLOBS } from '../../../catalog/fbc/model.ts';
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import type { CatalogFile, FilesOf } from '../../change/catalog-files.ts';
 import { joinedCatalog, packagesOf } from './context.ts';
 import { readAlike } from './members.ts';
@@ -132,7 +132,7 @@ async function readEverywhere(
 ): Promise<Pick<OtherCatalogs, 'everywhere' | 'places'>> {
   const packages = new Set([...touched.values()].flatMap((of) => [...of]));
   const known = new Map<string, TouchedCatalog[]>();
-  for (const one of read) for (const name of one.names) append(known, name, one);
+  for (const one of read) for (const name of one.names) appendToGroup(known, name, one);
   const everywhere = new Map<string, Sided<Catalog>>();
   const places = new Map(read.flatMap((one) => one.places).map((place) => [place.path, place]));
   for (const name of place.names) {

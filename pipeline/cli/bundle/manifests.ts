@@ -10,11 +10,11 @@ import {
   suggestedNamespace,
   watchingOf,
 } from '../../../catalog/bundle/extension.ts';
-import { type Inspected, inspectedBundle, text as textIn } from '../../../catalog/bundle/inspect.ts';
+import { type Inspected, inspectedBundle, memberText as textIn } from '../../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../../catalog/bundle/install.ts';
 import { readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import type { Minor } from '../../../catalog/fbc/openshift.ts';
-import { accepts, firstWith, tryParsePlatform } from '../../../catalog/fbc/platform.ts';
+import { clustersAccept, firstWith, tryParsePlatform } from '../../../catalog/fbc/platform.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
@@ -245,14 +245,14 @@ type Installer = 'administrator' | 'account' | 'preview';
 /** Who installs the bundle, by release of OLM v1. @throws PipelineError `usage` for a release without OLM v1 */
 function installerOf(invocation: Invocation): Installer {
   const release = releaseOf(invocation.text('release'));
-  if (!accepts('extensionsV1alpha1', release)) {
+  if (!clustersAccept('extensionsV1alpha1', release)) {
     throw usageError(
       command,
       `OLM v1 is in OpenShift ${firstWith('extensionsV1alpha1')} and later: use --olm v0 for ${invocation.text('release')}`,
     );
   }
-  if (!accepts('olmV1', release)) return 'preview';
-  const isBefore = invocation.flag('olm-v1-before') || !accepts('administratorV1', release);
+  if (!clustersAccept('olmV1', release)) return 'preview';
+  const isBefore = invocation.flag('olm-v1-before') || !clustersAccept('administratorV1', release);
   return isBefore ? 'account' : 'administrator';
 }
 
@@ -300,7 +300,7 @@ function extensionOptions(bundle: Inspected, invocation: Invocation, terminal: T
 /** Why OLM v1 would refuse a bundle; which namespaces it can watch is for the options to say where that can be chosen. */
 function refusalsBy(installer: Installer, bundle: Inspected, release: Minor | undefined): Finding[] {
   const ignored = [
-    ...(accepts('webhooksV1', release) ? ['olmv1/webhooks'] : []),
+    ...(clustersAccept('webhooksV1', release) ? ['olmv1/webhooks'] : []),
     ...(installer === 'administrator' ? ['olmv1/install-mode'] : []),
   ];
   return runInspection(bundle, RULES).filter(

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { deprecate } from '../../../catalog/edit/package.ts';
+import { addDeprecation } from '../../../catalog/edit/package.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { ACCEPT_OPTION, EFFECT_DETAILS, editWithEffect } from '../show-effect.ts';
 
@@ -26,7 +26,7 @@ export const command: Command = {
     const pkg = needed('package');
     const entry = { ...referenceOf(invocation), message: needed('message') };
     const root = resolve(terminal.directory, operands[0] ?? '.');
-    return editWithEffect(root, (files) => deprecate(files, pkg, entry), {
+    return editWithEffect(root, (files) => addDeprecation(files, pkg, entry), {
       invocation,
       terminal,
     });

@@ -4,7 +4,11 @@ import { type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import { type World, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import type { ChannelScheme, GraphPolicy } from '../../../catalog/olm/suggest/policy.ts';
 import { channelOf } from '../../../catalog/olm/suggest/suggested-channel.ts';
-import { rescued, type Suggestion, suggestGraph } from '../../../catalog/olm/suggest/suggestion.ts';
+import {
+  rescuedInstallations,
+  type Suggestion,
+  suggestGraph,
+} from '../../../catalog/olm/suggest/suggestion.ts';
 import { readVersionList, VersionListError } from '../../../catalog/olm/suggest/version-list.ts';
 import { basicTemplate, semverTemplate, withoutImage } from '../../../catalog/opm/template/suggested.ts';
 import { formatVersion, tryParseVersion, type Version } from '../../../catalog/version/version.ts';
@@ -94,7 +98,7 @@ export const command: Command = {
       return { one, policy, suggestion: suggestGraph(world, one, policy) };
     });
     await print(suggestions, invocation, terminal);
-    const helps = suggestions.some(({ suggestion }) => rescued(suggestion).length > 0);
+    const helps = suggestions.some(({ suggestion }) => rescuedInstallations(suggestion).length > 0);
     return flag('check') && helps ? 1 : 0;
   },
 };

@@ -5,7 +5,7 @@
  * @see https://github.com/operator-framework/library-olm/tree/11060c9ad73cc9c6913a8b42beb470193139511e/specs/20260821-migration-v0-to-v1
  * @see https://github.com/operator-framework/library-olm/tree/4bfca30fc5090524ab391034fc64dcaed30b7dab/migration/pkg/migration
  */
-import { append, groupedBy } from '../../../catalog/go/grouped.ts';
+import { appendToGroup, groupedBy } from '../../../catalog/go/grouped.ts';
 import { onceFor } from '../../../catalog/go/once.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { compareText } from '../../../catalog/go/text.ts';
@@ -464,7 +464,7 @@ const requirersOf = onceFor((view: ClusterView): ReadonlyMap<string, readonly Cl
     const required = (propertiesOf(csv) ?? []).flatMap(({ type, value }) =>
       type === 'olm.package.required' ? [textAt(value, 'packageName')] : [],
     );
-    for (const name of new Set(required)) append(found, name, subscription);
+    for (const name of new Set(required)) appendToGroup(found, name, subscription);
   }
   return found;
 });

@@ -4,7 +4,7 @@ import { type CatalogImages, catalogImages } from '../../../catalog/mirror/image
 import { type MappingLine, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { type MirrorRules, nodeConfig } from '../../../catalog/mirror/node/node.ts';
 import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../../catalog/mirror/read.ts';
-import { contentsOf, readiness } from '../../../catalog/mirror/readiness.ts';
+import { contentsOf, mirrorReadiness } from '../../../catalog/mirror/readiness.ts';
 import { lacksNothing, readinessLines, readinessReport } from '../../../catalog/mirror/report.ts';
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
@@ -79,7 +79,7 @@ export const command: Command = {
     const online = flag('online') ? await askRegistries(given.mappings, invocation, terminal) : undefined;
     const mapped = contentsOf(given.mappings);
     const contents = online ? { ...contentsOf(online.filter(isThere)), due: mapped.places } : mapped;
-    const report = readinessReport(readiness(images, nodeConfig(given.rules), contents));
+    const report = readinessReport(mirrorReadiness(images, nodeConfig(given.rules), contents));
     const fresh = await freshnessOf(given, invocation, terminal);
     for (const finding of fresh.flatMap((one) => one.findings)) terminal.err(findingText(finding));
     if (text('format') === 'json') {

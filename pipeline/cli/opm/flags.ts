@@ -4,7 +4,7 @@
  *
  * @see https://github.com/spf13/pflag
  */
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { PipelineError } from '../../error.ts';
 import { type Call, GLOBAL_FLAGS, type OpmCommand, type OpmFlag } from './command.ts';
 
@@ -146,7 +146,7 @@ function set(name: string, value: string, { flags, values }: Into): void {
     }
     kept = String(TRUE.has(value));
   }
-  append(values, name, kept);
+  appendToGroup(values, name, kept);
 }
 
 function usage(message: string): PipelineError {

@@ -113,7 +113,7 @@ async function advisoryStates(
 }
 
 function stateOf({ catalog, plan, refused }: CatalogPlan, lostAfter: string | undefined): CatalogState {
-  const common = { catalog, withoutUpgradePath: plan.without };
+  const common = { catalog, withoutUpgradePath: plan.withoutUpgradePath };
   if (plan.kind === 'applied' || plan.kind === 'not affected')
     return { ...common, state: plan.kind, why: undefined };
   if (refused !== undefined) return { ...common, state: 'refused', why: refused };

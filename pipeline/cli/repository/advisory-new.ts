@@ -75,7 +75,7 @@ async function create(invocation: Invocation, terminal: Terminal, clone: Advised
   const asked = { ...clone, advisory, today: dayOf(terminal) };
   const plans = await plansOf(clone.repository, asked);
   const templates = await templatePlans(clone.repository, asked, plans.catalogs);
-  const without = [...new Set(plans.catalogs.flatMap(({ plan }) => plan.without))];
+  const without = [...new Set(plans.catalogs.flatMap(({ plan }) => plan.withoutUpgradePath))];
   const text = emitYaml({ ...written, ...(without.length > 0 ? { withoutUpgradePath: without } : {}) });
   writeFiles(dirname(place), new Map([[basename(place), text]]));
   if (invocation.flag('json'))

@@ -4,7 +4,7 @@
  *
  * @see https://github.com/containers/image/blob/main/docs/containers-registries.conf.5.md
  */
-import { type NodeConfig, pull } from '../../../catalog/mirror/node/node.ts';
+import { type NodeConfig, pullOnNode } from '../../../catalog/mirror/node/node.ts';
 import {
   formatReference,
   parseReference,
@@ -84,7 +84,7 @@ function named({ registry, repository }: Repository): Repository {
 function placesFor(reference: Reference, source: Registry, options: MirroredOptions): Place[] {
   const { config, mirrors, allows } = options;
   const written = formatReference(reference);
-  const asked = pull(config, written, reference);
+  const asked = pullOnNode(config, written, reference);
   if ('refused' in asked) throw new PipelineError('usage', `${written}: ${asked.refused}`);
   if (asked.asked.length === 1 && !asked.sourceBlocked && asked.asked[0] === written)
     return [{ reference, registry: source }];

@@ -4,7 +4,7 @@
  *
  * @see https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
  */
-import { type Steps, spend } from '../../../catalog/go/steps.ts';
+import { type Steps, spendSteps } from '../../../catalog/go/steps.ts';
 import { type Identity, parseIdentity } from '../identity.ts';
 import { parsePattern } from './code-owners-pattern.ts';
 
@@ -76,7 +76,7 @@ export function linesFor(
         return matches(path, steps);
       }),
     );
-    spend(steps, 0);
+    spendSteps(steps, 0);
   }
   return found;
 }

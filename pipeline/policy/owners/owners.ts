@@ -1,7 +1,7 @@
 /** Who owns a package, from the files and the map that the policy names, in one tree. */
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
-import { MOST_STEPS, type Steps, StepsError, spend, withinSteps } from '../../../catalog/go/steps.ts';
+import { MOST_STEPS, type Steps, StepsError, spendSteps, withinSteps } from '../../../catalog/go/steps.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
@@ -209,7 +209,7 @@ async function byFolder(
   const { steps } = files;
   for (const path of paths) {
     const approvers = await approversOf(path, fileIn, { aliases, steps });
-    spend(steps, common?.size ?? 0);
+    spendSteps(steps, common?.size ?? 0);
     common = new Set(common ? [...common].filter((login) => approvers.has(login)) : approvers);
   }
   const identities = [...(common ?? [])].flatMap((login) => parseIdentity(login) ?? []);

@@ -8,7 +8,7 @@
 
 import { compileGoRegexp, type GoRegexp } from '../../../catalog/go/regexp.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
-import { type Steps, spend } from '../../../catalog/go/steps.ts';
+import { type Steps, spendSteps } from '../../../catalog/go/steps.ts';
 import type { Settings } from '../../settings.ts';
 
 /** What one `OWNERS` file says. */
@@ -100,7 +100,7 @@ export async function approversOf(
       if (pattern !== undefined && !pattern.test(relative, steps)) continue;
       for (const login of logins) {
         const members = aliases.get(login) ?? [login];
-        spend(steps, LOGIN * members.length);
+        spendSteps(steps, LOGIN * members.length);
         for (const member of members) found.add(member);
       }
     }

@@ -1,6 +1,6 @@
 /** Every preset, and what presets say of rules. */
-import { isInSuite, matches, seesRule, selectedRules } from '../../../catalog/bundle/suite.ts';
-import { milder, type Severity } from '../../../catalog/finding.ts';
+import { isInSuite, matchesPattern, seesRule, selectedRules } from '../../../catalog/bundle/suite.ts';
+import { milderSeverity, type Severity } from '../../../catalog/finding.ts';
 import { CATALOG_RULES } from '../../../catalog/rules/catalog.ts';
 import { INSPECTION_RULES } from '../../../catalog/rules/inspection.ts';
 import { CONFORMA, KONFLUX } from './konflux.ts';
@@ -39,7 +39,7 @@ function validatorRules(selector: string): ReadonlyMap<string, Severity> {
         !isOptional &&
         severity !== 'info' &&
         seesRule('sdk', id) &&
-        (isInSuite(id, 'default') || matches(selected, id)),
+        (isInSuite(id, 'default') || matchesPattern(selected, id)),
     ).map(({ id, severity }) => [id, severity]),
   );
 }
@@ -50,7 +50,7 @@ export function presetSeverities(names: readonly PresetName[]): ReadonlyMap<stri
   for (const row of names.flatMap((name) => PRESETS[name].rows))
     for (const [id, severity] of rulesOf(row)) {
       const known = found.get(id);
-      found.set(id, known && milder(known, severity) === severity ? known : severity);
+      found.set(id, known && milderSeverity(known, severity) === severity ? known : severity);
     }
   return found;
 }

@@ -1,7 +1,7 @@
 /**
  * The layout of a commit: hypotheses, of which the first one that its files and its past do not contradict is taken.
  */
-import { append, groupedBy } from '../../../catalog/go/grouped.ts';
+import { appendToGroup, groupedBy } from '../../../catalog/go/grouped.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { ListedFile } from '../../git/tree.ts';
@@ -227,7 +227,7 @@ function rootsOf(
     const root = file.isWhole
       ? file.path
       : (foldersAbove(file.path).find((folder) => isWholeBelow(parts, folder)) ?? '');
-    append(roots, root, file);
+    appendToGroup(roots, root, file);
   }
   const isOurs = new Set(parts.map(({ path }) => path));
   const patterns = [...roots].flatMap(([root, files]): WrittenPattern[] => {

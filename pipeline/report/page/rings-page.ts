@@ -1,5 +1,5 @@
 /** What each catalog and package waits for in its release rings: one HTML file without scripts. */
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { escapeXml } from '../../text.ts';
 import { staticPage } from './static-page.ts';
 
@@ -113,7 +113,7 @@ function packagesPart(all: readonly RingsOnPage[]): string {
   for (const of of all) {
     for (const { ring, packages, why } of of.waits) {
       const text = `<b>${escapeXml(tagOf(of, ring))}</b>: ${why.map(escapeXml).join('; ')}`;
-      for (const name of packages) append(byPackage, name, text);
+      for (const name of packages) appendToGroup(byPackage, name, text);
     }
   }
   if (byPackage.size === 0) return '';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { applyEdit } from '../../../catalog/edit/advisory.ts';
-import { fileText, joined } from '../../../catalog/edit/file.ts';
+import { fileText, joinedText } from '../../../catalog/edit/file.ts';
 import { documentText } from '../../../catalog/edit/list.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
@@ -71,7 +71,7 @@ async function applied(text: string, advisory: Advisory) {
   const ofPackage = catalog.packages.get('p');
   if (!ofPackage) throw new Error('no package');
   const [file] = applyEdit([fileText('catalog.yaml', new TextEncoder().encode(text))], ofPackage, plan.edit);
-  return file && joined(file);
+  return file && joinedText(file);
 }
 
 test('an entry goes, and the one above it follows what that one replaced: all other lines stay', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  allows,
   compareMinors,
   kubernetesOf,
+  limitAllows,
   limitOf,
   tryParseMinor,
 } from '../../../catalog/fbc/openshift.ts';
@@ -38,7 +38,7 @@ describe('olm.maxOpenShiftVersion', () => {
 
   test('keeps clusters from later versions, and from all where it cannot be read', () => {
     const to = { major: 4, minor: 20 };
-    expect([limit('4.19'), limit('4.20'), limit(), limit('x')].map((one) => allows(one, to))).toEqual([
+    expect([limit('4.19'), limit('4.20'), limit(), limit('x')].map((one) => limitAllows(one, to))).toEqual([
       false,
       true,
       true,
@@ -52,10 +52,10 @@ describe('olm.maxOpenShiftVersion', () => {
     ['5.0', true, false],
     ['5.1', true, true],
   ])('%s across the change from 4 to 5', (max, to50, to51) => {
-    const cluster = [0, 1].map((minor) => allows(limit(max), { major: 5, minor }));
+    const cluster = [0, 1].map((minor) => limitAllows(limit(max), { major: 5, minor }));
     expect(cluster).toEqual([to50, to51]);
-    expect(allows(limit(max), { major: 4, minor: 23 })).toBe(to50);
-    expect(allows(limit(max), { major: 4, minor: 22 })).toBe(true);
+    expect(limitAllows(limit(max), { major: 4, minor: 23 })).toBe(to50);
+    expect(limitAllows(limit(max), { major: 4, minor: 22 })).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import {
-  accepts,
+  clustersAccept,
   firstWith,
   hasOlmV1,
   kubernetesOf,
@@ -43,9 +43,9 @@ describe('what clusters accept', () => {
     ['imagePolicies', '4.19', '4.20'],
     ['administratorV1', '4.22', '4.23'],
   ] as const)('%s: not %s, and all from %s on, 5.0 and unknown ones too', (feature, before, first) => {
-    expect(accepts(feature, of(before))).toBe(false);
+    expect(clustersAccept(feature, of(before))).toBe(false);
     for (const platform of [of(first), of('5.0'), of('5.3'), undefined]) {
-      expect(accepts(feature, platform)).toBe(true);
+      expect(clustersAccept(feature, platform)).toBe(true);
     }
   });
 

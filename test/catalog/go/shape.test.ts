@@ -8,12 +8,12 @@ import {
   int32,
   listOf,
   mapOf,
-  struct,
+  structShape,
   text,
 } from '../../../catalog/go/shape.ts';
 
-const INNER = struct('x.Inner', { name: text, skips: listOf(text) });
-const SHAPE = struct('x.Outer', {
+const INNER = structShape('x.Inner', { name: text, skips: listOf(text) });
+const SHAPE = structShape('x.Outer', {
   title: text,
   flag: bool,
   count: int32,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { flatten, nestedNaming } from '../../../catalog/mirror/destination-names.ts';
+import { limitComponents, nestedNaming } from '../../../catalog/mirror/destination-names.ts';
 import { parseReference } from '../../../catalog/reference.ts';
 
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
@@ -44,7 +44,7 @@ test('a path has at most so many components, and only the last of them is joined
       fc.array(component, { minLength: 1, maxLength: 6 }),
       fc.integer({ min: 0, max: 7 }),
       (all, most) => {
-        const flat = flatten(all, most).split('/');
+        const flat = limitComponents(all, most).split('/');
         expect(flat.length).toBe(most === 0 ? all.length : Math.min(all.length, most));
         expect(flat.slice(0, -1)).toEqual(all.slice(0, flat.length - 1));
         expect(flat.at(-1)).toBe(all.slice(flat.length - 1).join('-'));

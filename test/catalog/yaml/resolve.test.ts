@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readManifestFile } from '../../../catalog/bundle/manifest.ts';
-import { struct, text } from '../../../catalog/go/shape.ts';
+import { structShape, text } from '../../../catalog/go/shape.ts';
 import { asText } from '../../../catalog/yaml/resolve.ts';
 
-const SHAPE = struct('test.Type', { name: text });
+const SHAPE = structShape('test.Type', { name: text });
 
 /** The text that sigs.k8s.io/yaml v1.6.0 makes of a plain scalar. */
 const TEXTS: Readonly<Record<string, string>> = {

@@ -17,14 +17,14 @@ const ADVISORY: StoredAdvisory = {
   catalogs: ['*'],
 };
 
-function planned(newGraphs: readonly string[]): CatalogPlan {
+function planned(channelsWithNewGraphs: readonly string[]): CatalogPlan {
   const plan = {
     kind: 'edit',
     edit: NO_EDIT,
     proof: undefined,
-    without: [],
-    lowered: [],
-    newGraphs,
+    withoutUpgradePath: [],
+    downgraded: [],
+    channelsWithNewGraphs,
   } as const;
   return { catalog: 'v4.20', plan, unaccepted: [], holders: new Set(), files: new Map(), refused: undefined };
 }

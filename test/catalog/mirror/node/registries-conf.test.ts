@@ -1,12 +1,12 @@
 /** registries.conf as podman reads it: prefixes, mirrors, remapped and blocked registries; what is wrong is named. */
 import { describe, expect, test } from 'vitest';
-import { nodeConfig, pull } from '../../../../catalog/mirror/node/node.ts';
+import { nodeConfig, pullOnNode } from '../../../../catalog/mirror/node/node.ts';
 import { readRegistriesConf } from '../../../../catalog/mirror/node/registries-conf.ts';
 
 const D = `sha256:${'a'.repeat(64)}`;
 
 function asked(text: string, written: string) {
-  return pull(nodeConfig({ digest: [], tag: [] }, readRegistriesConf(text)), written);
+  return pullOnNode(nodeConfig({ digest: [], tag: [] }, readRegistriesConf(text)), written);
 }
 
 const CONF = `unqualified-search-registries = ["registry.fedoraproject.org", # the first
@@ -69,14 +69,14 @@ test('a mirror set takes the place of the entry for the same source, and leaves 
     tag: [],
   };
   const config = nodeConfig(rules, readRegistriesConf(CONF));
-  expect(pull(config, `example.com/app@${D}`)).toMatchObject({
+  expect(pullOnNode(config, `example.com/app@${D}`)).toMatchObject({
     asked: [`m.example.com/app@${D}`, `example.com/app@${D}`],
   });
-  expect(pull(config, 'example.com/foo/app:v1')).toMatchObject({
+  expect(pullOnNode(config, 'example.com/foo/app:v1')).toMatchObject({
     asked: ['mirror.example.com/all/app:v1', 'internal.example.com/bar/app:v1'],
   });
   const tags = nodeConfig({ digest: [], tag: rules.digest }, readRegistriesConf(CONF));
-  expect(pull(tags, `example.com/app@${D}`)).toEqual({
+  expect(pullOnNode(tags, `example.com/app@${D}`)).toEqual({
     asked: [`example.com/app@${D}`],
     sourceBlocked: false,
   });

@@ -82,14 +82,14 @@ describe('yank', () => {
     const plan = planOf(here, advisory('yank', '1.1.0'));
     expect(written(plan)).toEqual(['p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0', 'p.v1.0.0']);
     expect([...plan.edit.bundles]).toEqual(['p.v1.1.0']);
-    expect(plan.without).toEqual([]);
+    expect(plan.withoutUpgradePath).toEqual([]);
   });
 
   test('the lowest version: the entry above it may name it, as its clusters upgrade from it', async () => {
     const here = await world({ versions: ['1.0.0', '1.1.0'], channels: { a: chain('1.0.0', '1.1.0') } });
     const plan = planOf(here, advisory('yank', '1.0.0'));
     expect(written(plan)).toEqual(['p.v1.1.0, replaces p.v1.0.0']);
-    expect(plan.without).toEqual([]);
+    expect(plan.withoutUpgradePath).toEqual([]);
   });
 
   test('the head: it goes, and clusters that have it are listed until a newer version follows it', async () => {
@@ -99,14 +99,14 @@ describe('yank', () => {
       advisory('yank', '1.1.0'),
     );
     expect(written(plan)).toEqual(['p.v1.0.0']);
-    expect(plan.without).toEqual(['p.v1.1.0']);
+    expect(plan.withoutUpgradePath).toEqual(['p.v1.1.0']);
 
     const next = await world({ versions: ['1.0.0', '1.2.0'], channels: { a: chain('1.0.0', '1.2.0') } }, [
       ['a', '1.1.0'],
     ]);
     const repaired = planOf(next, advisory('yank', '1.1.0'));
     expect(written(repaired)).toEqual(['p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0', 'p.v1.0.0']);
-    expect(repaired.without).toEqual([]);
+    expect(repaired.withoutUpgradePath).toEqual([]);
   });
 
   test('the head, where a downgrade is allowed: clusters that have it go down', async () => {
@@ -114,14 +114,14 @@ describe('yank', () => {
     const here = await world({ versions, channels: { a: chain(...versions) } });
     const plan = planOf(here, advisory('yank', '1.1.0', { allowDowngrade: true }));
     expect(written(plan)).toEqual(['p.v1.0.0, skips p.v1.1.0']);
-    expect(plan.without).toEqual([]);
+    expect(plan.withoutUpgradePath).toEqual([]);
   });
 
   test('the only version: the package goes', async () => {
     const here = await world({ versions: ['1.0.0'], channels: { a: chain('1.0.0') } });
     const plan = planOf(here, advisory('yank', '1.0.0'));
     expect(packageAfter(here.catalog.packages.get(PACKAGE) as never, plan.edit)).toBeUndefined();
-    expect(plan.without).toEqual(['p.v1.0.0']);
+    expect(plan.withoutUpgradePath).toEqual(['p.v1.0.0']);
   });
 
   test('the head of the default channel that has no other entry: another channel becomes the default', async () => {
@@ -150,7 +150,7 @@ describe('yank', () => {
     );
     const plan = planOf(here, advisory('yank', '1.1.0'));
     expect(written(plan)?.[0]).toBe('p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0 p.v1.0.5');
-    expect(plan.without).toEqual([]);
+    expect(plan.withoutUpgradePath).toEqual([]);
   });
 
   test('a version of several channels goes from each of them', async () => {
@@ -161,7 +161,10 @@ describe('yank', () => {
     const plan = planOf(here, advisory('yank', '1.1.0'));
     expect(written(plan)).toEqual(['p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0', 'p.v1.0.0']);
     expect(written(plan, 'b')).toEqual(['p.v1.0.0']);
-    expect(plan.proof?.without.map(({ olm, channel }) => `${olm} ${channel}`)).toEqual(['v0 b', 'v1 b']);
+    expect(plan.proof?.strandedAffected.map(({ olm, channel }) => `${olm} ${channel}`)).toEqual([
+      'v0 b',
+      'v1 b',
+    ]);
   });
 
   test('a package that never had the versions is not affected', async () => {
@@ -191,7 +194,7 @@ test('redirect: the versions get an edge to the wanted one', async () => {
     'p.v1.1.0, replaces p.v1.0.0',
     'p.v1.0.0',
   ]);
-  expect(plan.without).toEqual([]);
+  expect(plan.withoutUpgradePath).toEqual([]);
 });
 
 test('block-upgrade: the versions stay for those who have them, and nobody is led to them', async () => {
@@ -200,7 +203,7 @@ test('block-upgrade: the versions stay for those who have them, and nobody is le
   const plan = planOf(here, advisory('block-upgrade', '1.1.0'));
   expect(written(plan)).toEqual(['p.v1.2.0, replaces p.v1.0.0, skips p.v1.1.0', 'p.v1.1.0', 'p.v1.0.0']);
   expect(plan.edit.bundles.size).toBe(0);
-  expect(plan.without).toEqual([]);
+  expect(plan.withoutUpgradePath).toEqual([]);
 });
 
 describe('a channel that opm refuses gets the edges of suggest-graph where single entries do not help', () => {
@@ -223,7 +226,7 @@ describe('a channel that opm refuses gets the edges of suggest-graph where singl
     const circle = [entry('1.3.0', '1.2.0'), entry('1.2.0', '1.1.0'), entry('1.1.0', '1.0.0')];
     const plan = await planFor([...circle, entry('1.0.0', '1.2.0')]);
     expect(written(plan)).toEqual(LINE);
-    expect(plan).toMatchObject({ kind: 'edit', newGraphs: ['a'], without: [] });
+    expect(plan).toMatchObject({ kind: 'edit', channelsWithNewGraphs: ['a'], withoutUpgradePath: [] });
   });
 
   test('several heads', async () => {
@@ -234,7 +237,7 @@ describe('a channel that opm refuses gets the edges of suggest-graph where singl
       entry('1.0.0'),
     ]);
     expect(written(plan)).toEqual(LINE);
-    expect(plan).toMatchObject({ kind: 'edit', newGraphs: ['a'], without: [] });
+    expect(plan).toMatchObject({ kind: 'edit', channelsWithNewGraphs: ['a'], withoutUpgradePath: [] });
   });
 
   test('a head that no entry leads to', async () => {
@@ -245,7 +248,7 @@ describe('a channel that opm refuses gets the edges of suggest-graph where singl
       entry('1.0.0'),
     ]);
     expect(written(plan)).toEqual(LINE);
-    expect(plan).toMatchObject({ kind: 'edit', newGraphs: ['a'], without: [] });
+    expect(plan).toMatchObject({ kind: 'edit', channelsWithNewGraphs: ['a'], withoutUpgradePath: [] });
   });
 
   test('no head at all once the version is gone, which had no edit before', async () => {
@@ -257,15 +260,23 @@ describe('a channel that opm refuses gets the edges of suggest-graph where singl
     const plan = planOf(here, advisory('yank', '1.1.0'));
     expect(written(plan)).toEqual(['p.v1.0.0']);
     expect(written(plan, 'b')).toEqual(['p.v1.0.0, replaces p.v2.0.0']);
-    expect(plan).toMatchObject({ kind: 'edit', newGraphs: ['a'], without: ['p.v1.1.0'] });
+    expect(plan).toMatchObject({
+      kind: 'edit',
+      channelsWithNewGraphs: ['a'],
+      withoutUpgradePath: ['p.v1.1.0'],
+    });
   });
 
   test('a chain keeps its edges: one entry changes', async () => {
     const plan = await planFor(chain(...versions));
     expect(written(plan)).toEqual(LINE);
-    expect(plan).toMatchObject({ kind: 'edit', newGraphs: [], without: [] });
+    expect(plan).toMatchObject({ kind: 'edit', channelsWithNewGraphs: [], withoutUpgradePath: [] });
     const yanked = await planFor(chain(...versions), advisory('yank', '1.3.0'));
-    expect(yanked).toMatchObject({ kind: 'edit', newGraphs: [], without: ['p.v1.3.0'] });
+    expect(yanked).toMatchObject({
+      kind: 'edit',
+      channelsWithNewGraphs: [],
+      withoutUpgradePath: ['p.v1.3.0'],
+    });
   });
 
   test('the smaller edit is taken where it strands nobody, although opm refuses the channel', async () => {
@@ -273,7 +284,7 @@ describe('a channel that opm refuses gets the edges of suggest-graph where singl
       [entry('1.3.0', '1.2.0'), entry('1.2.0', '1.1.0'), entry('1.1.0', '1.0.0'), entry('1.0.0', '1.2.0')],
       advisory('block-upgrade', '1.1.0'),
     );
-    expect(plan).toMatchObject({ kind: 'edit', newGraphs: [], without: [] });
+    expect(plan).toMatchObject({ kind: 'edit', channelsWithNewGraphs: [], withoutUpgradePath: [] });
   });
 });
 
@@ -308,7 +319,7 @@ describe('whatever the package', () => {
         if (!one) return;
         const plan = planOf(await world(ofPackage), advisory('yank', one.name.slice(3)));
         expect(plan.kind).toBe('edit');
-        expect(plan.proof?.lost).toEqual([]);
+        expect(plan.proof?.strandedOthers).toEqual([]);
       }),
       runs(100),
     );
@@ -336,7 +347,7 @@ describe('whatever the package', () => {
           const one = advisory(action, version, to);
           const plan = planOf(await world({ ...ofPackage, channels: { a: wrong } }), one);
           expect(['edit', 'applied']).toContain(plan.kind);
-          expect(plan.proof?.lost).toEqual([]);
+          expect(plan.proof?.strandedOthers).toEqual([]);
         },
       ),
       runs(60),
@@ -361,7 +372,7 @@ describe('whatever the package', () => {
           const isTaken = channels.every(hasChain);
           if (plan.kind !== 'edit' && plan.kind !== 'applied') return;
           expect(plan.proof?.sound).toBe(true);
-          const listed = new Set(plan.without);
+          const listed = new Set(plan.withoutUpgradePath);
           for (const { installed, missing } of plan.proof?.all ?? [])
             if (missing !== undefined) expect(listed).toContain(installed.name);
           const old = before.catalog.packages.get(PACKAGE);
@@ -411,7 +422,9 @@ test('nobody is moved to a lower version unless the advisory allows it, whatever
     },
   });
   const accepted = { withoutUpgradePath: [bundleName('1.2.0')] };
-  expect(planOf(cat, advisory('yank', '=1.2.0', accepted)).lowered).toEqual([bundleName('1.2.0')]);
-  expect(planOf(cat, advisory('yank', '=1.2.0', { ...accepted, allowDowngrade: true })).lowered).toEqual([]);
-  expect(planOf(cat, advisory('yank', '=1.1.0')).lowered).toEqual([]);
+  expect(planOf(cat, advisory('yank', '=1.2.0', accepted)).downgraded).toEqual([bundleName('1.2.0')]);
+  expect(planOf(cat, advisory('yank', '=1.2.0', { ...accepted, allowDowngrade: true })).downgraded).toEqual(
+    [],
+  );
+  expect(planOf(cat, advisory('yank', '=1.1.0')).downgraded).toEqual([]);
 });

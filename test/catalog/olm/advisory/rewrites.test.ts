@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Channel, Entry, Package } from '../../../../catalog/fbc/model.ts';
-import { ranging, skipping, withoutEntries } from '../../../../catalog/olm/advisory/rewrites.ts';
+import { withMoreRanges, withMoreSkips, withoutEntries } from '../../../../catalog/olm/advisory/rewrites.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
 import { catalogFrom, PACKAGE, type WrittenEntry } from '../universe.ts';
 
@@ -110,11 +110,11 @@ test('an entry gets edges from what it does not follow yet, and never skips itse
     version: parseVersion(version),
   }));
   const unknown = { name: 'p.other', version: undefined };
-  expect(shown(skipping(channel.entries, 'p.v1.2.0', [...installed, unknown]))).toEqual([
+  expect(shown(withMoreSkips(channel.entries, 'p.v1.2.0', [...installed, unknown]))).toEqual([
     'p.v1.2.0: p.v1.1.0; p.v1.0.0 p.v0.9.0+2 p.other; ',
     'p.v1.1.0: ; ; ',
   ]);
-  expect(shown(ranging(channel.entries, 'p.v1.2.0', [...installed, unknown]))).toEqual([
+  expect(shown(withMoreRanges(channel.entries, 'p.v1.2.0', [...installed, unknown]))).toEqual([
     'p.v1.2.0: p.v1.1.0; p.v1.0.0; =1.2.0 || =0.9.0',
     'p.v1.1.0: ; ; ',
   ]);

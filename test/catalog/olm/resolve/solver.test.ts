@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Constraint, solve, type Variable } from '../../../../catalog/olm/resolve/solver.ts';
+import { type Constraint, solveConstraints, type Variable } from '../../../../catalog/olm/resolve/solver.ts';
 import { runs } from '../../../fakes/runs.ts';
 
 const needs = (...ids: string[]): Constraint => ({
@@ -15,7 +15,7 @@ const variable = (id: string, ...constraints: Constraint[]): Variable => ({ id, 
 describe('solve', () => {
   test('takes what is named first', () => {
     const all = [variable('s', must, needs('b', 'a')), variable('a'), variable('b')];
-    expect(solve(all)).toEqual({ kind: 'solved', chosen: ['s', 'b'] });
+    expect(solveConstraints(all)).toEqual({ kind: 'solved', chosen: ['s', 'b'] });
   });
 
   test('takes the next way where the first one is closed further on', () => {
@@ -26,13 +26,13 @@ describe('solve', () => {
       variable('c', needs('d')),
       variable('d', never),
     ];
-    expect(solve(all)).toEqual({ kind: 'solved', chosen: ['s', 'b'] });
+    expect(solveConstraints(all)).toEqual({ kind: 'solved', chosen: ['s', 'b'] });
   });
 
   test('keeps rivals apart, and what stands twice in a group out', () => {
     const group: Constraint = { kind: 'at-most-one', ids: ['a', 'b', 'b'], text: 'a and b are rivals' };
     const all = [variable('s', must, needs('b', 'a')), variable('a'), variable('b'), variable('g', group)];
-    expect(solve(all)).toEqual({ kind: 'solved', chosen: ['s', 'a'] });
+    expect(solveConstraints(all)).toEqual({ kind: 'solved', chosen: ['s', 'a'] });
   });
 
   test('says which constraints cannot hold together, and no others', () => {
@@ -43,7 +43,7 @@ describe('solve', () => {
       variable('b'),
       variable('c'),
     ];
-    expect(solve(all)).toEqual({
+    expect(solveConstraints(all)).toEqual({
       kind: 'unsatisfiable',
       because: ['a excludes b', 'must be', 'needs a', 'needs b'],
     });
@@ -67,7 +67,7 @@ describe('solve', () => {
         }),
       ),
     ];
-    expect(solve(all).kind).toBe('undecided');
+    expect(solveConstraints(all).kind).toBe('undecided');
   });
 
   test('a solution meets every constraint, and there is one whenever trying all finds one', () => {
@@ -85,7 +85,7 @@ describe('solve', () => {
     );
     fc.assert(
       fc.property(variables, (all) => {
-        const solution = solve(all);
+        const solution = solveConstraints(all);
         const possible = subsets(['a', 'b', 'c', 'd']).some((chosen) => meetsAll(all, chosen));
         expect(solution.kind).toBe(possible ? 'solved' : 'unsatisfiable');
         if (solution.kind === 'solved') expect(meetsAll(all, new Set(solution.chosen))).toBe(true);

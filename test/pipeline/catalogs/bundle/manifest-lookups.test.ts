@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { interner } from '../../../../catalog/crd/intern.ts';
+import { valueInterner } from '../../../../catalog/crd/intern.ts';
 import { etcdCrd } from '../../../fakes/crd-object.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { bundle, documents } from '../../../fakes/gate.ts';
@@ -49,7 +49,7 @@ test('bundles beside a catalog tell whether definitions change safely', async ()
 });
 
 test('equal parts are one, whatever they are called', () => {
-  const intern = interner();
+  const intern = valueInterner();
   const a = intern({ properties: { __proto__x: { type: 'string', minimum: 1 }, list: [1, 'a', null] } });
   const b = intern({ properties: { other: { type: 'string', minimum: 1 }, list: [1, 'a', null] } });
   expect(a.properties.__proto__x).toBe(b.properties.other);
