@@ -17,6 +17,7 @@ const config: ViteUserConfig = defineConfig({
     // A hang fails the run; a slow machine does not. No test sets a shorter time of its own.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     include: ['test/**/*.test.ts'],
     // Suites that need tools or data beyond Node and git run by themselves: see .ci/run.
     exclude: ['test/e2e/**', 'test/attack/**', 'test/fuzz/**', 'test/mutations/**'],

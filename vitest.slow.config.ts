@@ -8,6 +8,7 @@ const config: ViteUserConfig = defineConfig({
     // A hang fails the run; a slow machine does not.
     testTimeout: 900_000,
     hookTimeout: 900_000,
+    expect: { poll: { timeout: 120_000 } },
     experimental: { fsModuleCache: true },
     pool: 'forks',
     fileParallelism: false,

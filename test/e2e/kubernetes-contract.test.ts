@@ -123,13 +123,13 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     expect(await queues.sendAgain('work', message)).toBe(false);
     let handled = 0;
     await queues.consume('work', { parallel: 1, handle: async () => void handled++ });
-    await expect.poll(() => handled, { timeout: 20_000 }).toBe(1);
-    await expect.poll(async () => (await queues.depths()).work.messages, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => handled).toBe(1);
+    await expect.poll(async () => (await queues.depths()).work.messages).toBe(0);
     // The same message is known for a while, and is not queued by a sender that wants it once.
     await queues.queue('work').send(message);
     expect((await queues.depths()).work.messages).toBe(0);
     expect(await queues.sendAgain('work', message)).toBe(true);
-    await expect.poll(() => handled, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => handled).toBe(2);
   });
   test('what fails comes again, and its group waits', async () => expectAgain(await queuePlace()));
   test('what a dead worker had taken goes to another one', async () => expectDeath(await queuePlace()));
@@ -168,9 +168,7 @@ describe.skipIf(POSTGRES === undefined)('in PostgreSQL', () => {
     await owner.query('grant usage on schema portolan to poor');
     await owner.query('grant select on portolan.record to poor');
     await expect(open()).rejects.toThrow('the queue: 42501');
-    await expect
-      .poll(() => owner.query("select 1 from pg_stat_activity where usename = 'poor'"), { timeout: 5000 })
-      .toEqual([]);
+    await expect.poll(() => owner.query("select 1 from pg_stat_activity where usename = 'poor'")).toEqual([]);
   });
 
   test('what was put aside goes back into its queue', async () => {

@@ -247,7 +247,7 @@ describe.skipIf(!isComplete)('on PostgreSQL', () => {
     // The built program has the exporter in it.
     const spans = () => collector.asked.map(({ body }) => body.toString()).join('');
     for (const name of ['push', 'catalog', 'build', 'report'])
-      await expect.poll(spans, { timeout: 30_000 }).toContain(`"name":"${name}"`);
+      await expect.poll(spans).toContain(`"name":"${name}"`);
   });
 
   test('with rings, a merge moves the first tag; a reconcile after the soak moves the next one, unless it is held', async () => {

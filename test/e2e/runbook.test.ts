@@ -244,7 +244,7 @@ const secretFile = ({ host }: Scene): string => host.environment['PORTOLAN_WEBHO
 const metricsOf = async ({ internal }: Pod): Promise<string> => (await fetch(`${internal}/metrics`)).text();
 /** The line of the log that contains a text, once it is there. */
 const logged = async (pod: Pod, text: string): Promise<string> => {
-  await expect.poll(() => pod.lines.join('\n'), { timeout: 60_000 }).toContain(text);
+  await expect.poll(() => pod.lines.join('\n')).toContain(text);
   return pod.lines.join('\n');
 };
 let right = '';
@@ -262,7 +262,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
       const push = { v: 1, kind: 'push', repository: 'sea/catalogs', branch: 'main', commit } as const;
       await queues.queue('work').send(messageOf(push));
       await queues.consume('work', { parallel: 1, handle: () => Promise.reject(new Error('down')) });
-      await expect.poll(async () => (await queues.depths()).aside.messages, { timeout: 30_000 }).toBe(1);
+      await expect.poll(async () => (await queues.depths()).aside.messages).toBe(1);
       await queues.stop(0);
       here.worker = await here.host.start('work');
       return (await here.host.run('status')).out;
@@ -340,7 +340,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
       here.forge.of = ({ url }) => (url.includes('/statuses/') ? refusal : { kind: 'pass' });
       const commit = here.merge();
       expect(await here.push(commit)).toBe(202);
-      await expect.poll(() => here.digest(), { timeout: 60_000 }).toBeDefined();
+      await expect.poll(() => here.digest()).toBeDefined();
       const log = await logged(here.worker, 'cannot report the status');
       await here.settled();
       const of = { v: 1, kind: 'catalog', repository: 'sea/catalogs', branch: 'main', catalog: 'v4.20' };
@@ -572,7 +572,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
         [CATALOG]: String(sampleFiles()[CATALOG]).replace('runs harbours', 'runs more'),
       });
       await here.host.run('reconcile');
-      await expect.poll(() => here.digest('v4.21'), { timeout: 60_000 }).not.toBe(others);
+      await expect.poll(() => here.digest('v4.21')).not.toBe(others);
       return '';
     },
     whole: async (here) => {
@@ -620,12 +620,12 @@ const TRIALS: Readonly<Record<string, Trial>> = {
     breaks: async (here) => {
       here.faults.of = () => ({ kind: 'silence' });
       expect(await here.push(here.merge())).toBe(202);
-      await expect.poll(() => here.worker.lines.length, { timeout: 30_000 }).toBeGreaterThan(0);
+      await expect.poll(() => here.worker.lines.length).toBeGreaterThan(0);
       const active = () =>
         here.database.query(
           "select 1 from portolan_queue.job where name = 'work' and state = 'active' and data->>'body' like '%\"catalog\"%'",
         );
-      await expect.poll(async () => (await active()).length, { timeout: 30_000 }).toBeGreaterThan(0);
+      await expect.poll(async () => (await active()).length).toBeGreaterThan(0);
       await here.worker.kill();
       here.faults.of = () => ({ kind: 'pass' });
       here.worker = await here.host.start('work');

@@ -83,7 +83,7 @@ const PLACES = [
   'shallow',
 ];
 
-test('76: a file below .git that is a pipe is an error before git starts', { timeout: 30_000 }, async () => {
+test('76: a file below .git that is a pipe is an error before git starts', async () => {
   const directory = clone();
   const words = ['diff', 'HEAD', 'HEAD', '--repo', '.'];
   expect((await runCommand(words, { directory })).err).toBe('compared 0 packages\n');
@@ -98,9 +98,7 @@ test('76: a file below .git that is a pipe is an error before git starts', { tim
   }
 });
 
-test('76: a loose object that is a pipe, and a linked work tree of a folder with one', {
-  timeout: 30_000,
-}, async () => {
+test('76: a loose object that is a pipe, and a linked work tree of a folder with one', async () => {
   const directory = clone();
   const objects = execFileSync('git', ['-C', directory, 'rev-parse', 'HEAD^{tree}'], {
     encoding: 'utf8',

@@ -55,7 +55,7 @@ test('102: bodies that never end make room for those of others beyond 64 MiB, an
     return socket;
   });
   const ended = () => sockets.filter((socket) => socket.destroyed).length;
-  await expect.poll(ended, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+  await expect.poll(ended).toBeGreaterThanOrEqual(3);
   for (let i = 0; i < 5; i++) {
     const asked = { method: 'POST', headers: { 'X-Word': 'hello' }, body: piece.subarray(0, 100_000) };
     expect((await fetch(`${url}/echo`, asked)).status).toBe(202);
@@ -82,7 +82,7 @@ test('95: of many requests at once on a connection one is handled at a time, and
   };
   const few = send(50);
   const many = send(500);
-  await expect.poll(() => many.destroyed, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => many.destroyed).toBe(true);
   expect([started, few.destroyed]).toEqual([2, false]);
 });
 

@@ -259,7 +259,12 @@ describe('beside the catalogs', () => {
     ],
     [
       { 'catalogs/v4.20/.indexignore': '*.md' },
-      { repository: 'catalogs/v4.20/.indexignore', etcd: 'edit-graph', quay: 'edit-graph', free: 'edit-graph' },
+      {
+        repository: 'catalogs/v4.20/.indexignore',
+        etcd: 'edit-graph',
+        quay: 'edit-graph',
+        free: 'edit-graph',
+      },
     ],
     [
       {

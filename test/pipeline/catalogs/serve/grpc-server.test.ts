@@ -163,7 +163,7 @@ test('102: messages that never end make room for those of others', async () => {
   for (const stream of streams) stream.on('error', () => {}).write(part);
   const calm = constants.NGHTTP2_ENHANCE_YOUR_CALM;
   const ended = () => streams.map(({ rstCode }) => rstCode).filter((code) => code === calm);
-  await expect.poll(ended, { timeout: 10_000 }).toEqual([calm, calm]);
+  await expect.poll(ended).toEqual([calm, calm]);
   expect((await ask(connected(port), frame(Buffer.alloc(2000)))).body).toContain('2000');
   expect(ended()).toEqual([calm, calm]);
 });
@@ -314,7 +314,7 @@ test('a server has so many connections at once; further ones are closed', async 
       once(again, 'remoteSettings').then(() => true),
       once(again, 'close').then(() => false),
     ]);
-  }, 10_000);
+  }, 120_000);
 });
 
 test('a connection that answers no ping is ended, as is one that never speaks HTTP/2; others stay', async () => {
