@@ -46,9 +46,18 @@ interface CopiedFolders {
   readonly base?: string;
 }
 
+/** An instruction for a label; a value that a Dockerfile would read in another way is quoted. It must be one line. */
+export function labelLine(key: string, value: string): string {
+  const isPlain = /^[\w.,:;/@+=~-]*$/.test(value);
+  return `LABEL ${key}=${isPlain ? value : `"${value.replaceAll(/["\\$]/g, String.raw`\$&`)}"`}`;
+}
+
+/** Characters that end a line of a Dockerfile, or that nobody sees in it. */
+export const NOT_IN_A_LINE: RegExp = /[\p{Cc}\u2028\u2029]/u;
+
 /** The text of a bundle's Dockerfile. */
 export function bundleDockerfile(labels: BundleLabels, folders: CopiedFolders): string {
-  const lines = bundleLabels(labels).map(([key, value]) => `LABEL ${key}=${value}`);
+  const lines = bundleLabels(labels).map(([key, value]) => labelLine(key, value));
   return [
     `FROM ${folders.base ?? 'scratch'}`,
     '',

@@ -5,7 +5,8 @@
  */
 import type { Finding } from '../finding.ts';
 import { isObject } from '../go/shape.ts';
-import { type BundleLabels, bundleLabels } from './generate.ts';
+import { emitYaml } from '../yaml/emit.ts';
+import { type BundleLabels, bundleLabels, labelLine, NOT_IN_A_LINE } from './generate.ts';
 import type { PackageFolder, PackageManifest, PackageVersion, Report } from './package-manifest.ts';
 import { objectIn } from './registry-bundle.ts';
 
@@ -29,6 +30,13 @@ export function convertToBundles(folder: PackageFolder): ConvertedBundles {
   const files = new Map<string, { text: string } | { from: string }>();
   const defaultChannel = manifest?.defaultChannel || onlyChannel(manifest);
   if (!manifest || manifest.name === '' || defaultChannel === undefined) return { files, findings };
+  const odd = [manifest.name, defaultChannel, ...manifest.channels.map(({ name }) => name)].find((name) =>
+    NOT_IN_A_LINE.test(name),
+  );
+  if (odd !== undefined) {
+    report('name', `${JSON.stringify(odd)} cannot be a label: it has a control character`, manifest.location);
+    return { files, findings };
+  }
   const crowded = new Set(versions.map((version) => version.folder).filter(isRepeated));
   for (const version of versions.filter((each) => !crowded.has(each.folder))) {
     if (version.folder === '') {
@@ -101,16 +109,16 @@ function sdkStamps({ bundle: { csv } }: PackageVersion): Labels {
   const annotations = isObject(metadata) && isObject(metadata['annotations']) ? metadata['annotations'] : {};
   return STAMPS.flatMap((key): Labels => {
     const value = annotations[key];
-    return typeof value === 'string' ? [[key, value]] : [];
+    return typeof value === 'string' && !NOT_IN_A_LINE.test(value) ? [[key, value]] : [];
   });
 }
 
 function yamlLines(pairs: Labels): string {
-  return pairs.map(([key, value]) => `  ${key}: ${value}\n`).join('');
+  return pairs.map(([key, value]) => `  ${emitYaml({ [key]: value })}`).join('');
 }
 
 function labelLines(pairs: Labels): string {
-  return pairs.map(([key, value]) => `LABEL ${key}=${value}\n`).join('');
+  return pairs.map(([key, value]) => `${labelLine(key, value)}\n`).join('');
 }
 
 function dockerfile(pairs: Labels, isTested: boolean): string {

@@ -1125,6 +1125,22 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 90,
+    without: 'quotes around the value of a label',
+    file: 'catalog/bundle/generate.ts',
+    text: '=${isPlain ? value',
+    instead: '=${isPlain || true ? value',
+    test: 'test/pipeline/cli/bundle/build.test.ts',
+  },
+  {
+    attack: 90,
+    without: 'refusing line breaks in what package manifests say',
+    file: 'catalog/bundle/package-bundles.ts',
+    text: 'if (odd !== undefined)',
+    instead: "if (odd === '')",
+    test: 'test/catalog/bundle/package-bundles.test.ts',
+  },
+  {
+    attack: 90,
     without: 'refusing line breaks in what a Dockerfile says',
     file: 'pipeline/cli/bundle/generate.ts',
     text: 'if (odd !== undefined)',

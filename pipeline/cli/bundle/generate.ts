@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { annotationsYaml, type BundleLabels, bundleDockerfile } from '../../../catalog/bundle/generate.ts';
+import {
+  annotationsYaml,
+  type BundleLabels,
+  bundleDockerfile,
+  NOT_IN_A_LINE,
+} from '../../../catalog/bundle/generate.ts';
 import { kindOf, readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { directorySource, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -42,8 +47,10 @@ export const command: Command = {
     const metadata = join(dirname(path), 'metadata');
     const shown = (to: string): string => relative(terminal.directory, to);
     // A line break would begin another instruction of the Dockerfile.
-    const odd = [labels.package, ...channels, defaultChannel, shown(path)].find((one) => /\p{Cc}/u.test(one));
+    const odd = [labels.package, ...channels, defaultChannel].find((one) => NOT_IN_A_LINE.test(one));
     if (odd !== undefined) throw usageError(command, `${JSON.stringify(odd)} has a control character`);
+    if (NOT_IN_A_PATH.test(shown(path)))
+      throw usageError(command, `the path ${JSON.stringify(shown(path))} cannot be written in a Dockerfile`);
     const dockerfile = bundleDockerfile(labels, { manifests: shown(path), metadata: shown(metadata) });
     const files: [string, string, string][] = [
       [metadata, 'annotations.yaml', annotationsYaml(labels)],
@@ -58,6 +65,9 @@ export const command: Command = {
     return 0;
   },
 };
+
+/** What ends or expands a path in a Dockerfile. */
+const NOT_IN_A_PATH = /[\s\p{Cc}"'\\$*?[\]]/u;
 
 /**
  * The media type that opm gives to a folder of manifests.

@@ -154,17 +154,17 @@ export async function withPromotion(
   const needed = Math.max(...opening.map(({ approvals }) => approvals));
   const approval: Approval = { ring: opening.at(-1)?.name ?? '', ...imageOf(image), ...act };
   const approvals = withApproval(state.approvals, approval);
-  const people = new Set(approvals.filter((one) => isSameRequest(one, approval)).map(({ by }) => by));
+  const people = approvals.filter((one) => isSameRequest(one, approval)).map(({ by }) => by);
   // The latest look may have had a clock that was ahead: what a person does sets it back.
   const timed: RingState = { ...state, clock: act.at };
-  if (people.size < needed) {
+  if (people.length < needed) {
     const event = { what: 'approved', ring: approval.ring, commit: image.commit, ...act } as const;
     return {
       state: { ...timed, approvals, events: [...timed.events, event] },
-      missing: needed - people.size,
+      missing: needed - people.length,
     };
   }
-  const by = [...people].join(', ');
+  const by = people.join(', ');
   const opened = opening.reduce(
     (before, { name }) => withOpening(before, { ring: name, ...imageOf(image), ...act, by, early: true }),
     timed,
@@ -195,8 +195,13 @@ async function refuseHeld(state: RingState, { commit }: RingImage, has: RingQues
 
 /** The approvals with another one, of which each person has one for an image and a ring. */
 function withApproval(approvals: readonly Approval[], approval: Approval): Approval[] {
-  const others = approvals.filter((one) => one.by !== approval.by || !isSameRequest(one, approval));
+  const others = approvals.filter((one) => !isSamePerson(one, approval) || !isSameRequest(one, approval));
   return [...others, approval];
+}
+
+/** Accounts' names are the same in capital letters. */
+function isSamePerson(one: Act, other: Act): boolean {
+  return one.by.trim().toLowerCase() === other.by.trim().toLowerCase();
 }
 
 /** Whether both approve that one ring opens for one image. */

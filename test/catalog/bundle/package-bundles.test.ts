@@ -125,3 +125,20 @@ test('versions without a folder of their own are left out', async () => {
     'bundle-own/bundle.Dockerfile',
   ]);
 });
+
+test('90: names and annotations of package manifests are values in a Dockerfile and in YAML', async () => {
+  const stamp = 'operators.operatorframework.io/builder';
+  const version = (builder: string) => ({ 'a/1.0.0/csv.yaml': csv('etcd.v1.0.0', { [stamp]: builder }) });
+  const manifest = packageFile({ 'a b': 'etcd.v1.0.0' }, 'a b');
+  const { files } = await converted({ 'etcd.package.yaml': manifest, ...version('x y: "z"') });
+  expect(files['bundle-1.0.0/bundle.Dockerfile']).toContain('.channels.v1="a b"\n');
+  expect(files['bundle-1.0.0/bundle.Dockerfile']).toContain(`LABEL ${stamp}="x y: \\"z\\""\n`);
+  expect(files['bundle-1.0.0/bundle/metadata/annotations.yaml']).toContain(`  ${stamp}: 'x y: "z"'\n`);
+  const plain = await converted({ 'etcd.package.yaml': manifest, ...version('x\nRUN evil') });
+  expect(JSON.stringify(plain.files)).not.toContain('evil');
+  const hostile = packageFile({ 'a\nRUN evil': 'etcd.v1.0.0' }, 'a\nRUN evil');
+  expect(await converted({ 'etcd.package.yaml': hostile, ...version('x') })).toEqual({
+    files: {},
+    findings: ['package-manifest/name: "a\\nRUN evil" cannot be a label: it has a control character'],
+  });
+});

@@ -1,4 +1,13 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { folder } from '../../../fakes/folder.ts';
@@ -55,6 +64,30 @@ test.each([
   );
   expect([exit, err]).toEqual([2, expect.stringContaining('has a control character')]);
   expect(existsSync(join(directory, 'bundle.Dockerfile'))).toBe(false);
+});
+
+test('90: a value of a label is one value, whatever it holds', async () => {
+  const directory = sample();
+  const words = ['bundle', 'generate', 'manifests', '--channels', 'stable', '--overwrite'];
+  const name = String.raw`a=b c="d" $HOME\x`;
+  expect(await portolan(directory, ...words, '--package', name)).toMatchObject({ exit: 0 });
+  expect(readFileSync(join(directory, 'bundle.Dockerfile'), 'utf8')).toContain(
+    `${String.raw`.package.v1="a=b c=\"d\" \$HOME\\x"`}\n`,
+  );
+  renameSync(join(directory, 'manifests'), join(directory, 'my manifests'));
+  const spaced = await portolan(
+    directory,
+    'bundle',
+    'generate',
+    'my manifests',
+    ...words.slice(3),
+    '-p',
+    'a',
+  );
+  expect(spaced).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('the path "my manifests" cannot be'),
+  });
 });
 
 test('an image is the same wherever it is made, and is read back as its directory', async () => {

@@ -110,6 +110,8 @@ test('the last ring takes as many people as any ring before it, and opens all of
   const first = await promoted(NONE, 'all');
   expect(first).toMatchObject({ missing: 1, state: { opened: [], clock: ANNA.at } });
   expect(await promoted(first.state, 'all', LATER)).toMatchObject({ missing: 1, state: { opened: [] } });
+  const capital = { ...LATER, by: ' Anna' };
+  expect(await promoted(first.state, 'all', capital)).toMatchObject({ missing: 1, state: { opened: [] } });
   // What was said of another ring or of another image is not said of this one.
   expect(await promoted(first.state, 'early', BOB)).toMatchObject({ missing: 1 });
   expect(await promoted(first.state, 'all', BOB, TWO)).toMatchObject({ missing: 1 });
