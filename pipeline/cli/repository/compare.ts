@@ -5,15 +5,19 @@
 
 import { shellWord } from '../../../catalog/names.ts';
 import { changeOf, type WorldOptions } from '../../../catalog/olm/foresight/world.ts';
+import { nearest } from '../../../catalog/spelling.ts';
 import { type CatalogPlace, readCatalogs } from '../../catalogs/read-catalogs.ts';
 import { classifyChange } from '../../change/classify.ts';
-import { fileReader } from '../../change/content.ts';
+import { type FileReader, fileReader, loadedFiles, readContent } from '../../change/content.ts';
+import { catalogUnits } from '../../change/unit.ts';
 import { joinedDiffs, placedDiffs } from '../../check/content/catalog-rules.ts';
 import type { PlacedDiff } from '../../check/report.ts';
 import { touchedCatalogs } from '../../check/world/catalogs.ts';
 import { changesIn } from '../../check/world/world.ts';
 import { PipelineError } from '../../error.ts';
+import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
+import type { Layout } from '../../policy/layout.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
@@ -23,6 +27,15 @@ export interface Compared {
   readonly diffs: readonly PlacedDiff[];
   /** Names, sorted. */
   readonly packages: readonly string[];
+}
+
+interface Revisions {
+  readonly base: string;
+  readonly head: string;
+  /** The day, as `2026-01-31`. */
+  readonly today: string;
+  /** Only these; all if there are none. */
+  readonly packages?: readonly string[];
 }
 
 /**
@@ -43,25 +56,33 @@ export async function diffPlaces(
       hint: 'check the paths; to compare bundles, use --bundle',
     });
   const compared = [...new Set(names)].sort().filter((name) => packages?.has(name) ?? true);
-  const missing = [...(packages ?? [])].find((name) => !compared.includes(name));
-  // A mistyped name must not look like a package without changes.
-  if (missing !== undefined)
-    throw new PipelineError('usage', `package ${JSON.stringify(missing)} is in neither catalog`);
+  refuseUnknown(packages ?? [], new Set(names));
   const options = (read: typeof before): WorldOptions | undefined =>
     read && { name: head.name, catalog: read.catalog, ...(packages ? { packages } : {}) };
   const diffs = placedDiffs(await changeOf(options(before), options(after)), [head.name]);
   return { diffs, packages: compared };
 }
 
+/** A mistyped name must not look like a package without changes. @throws PipelineError `usage` */
+export function refuseUnknown(wanted: Iterable<string>, known: ReadonlySet<string>): void {
+  const missing = [...wanted].find((name) => !known.has(name));
+  if (missing === undefined) return;
+  const near = nearest(missing, known);
+  throw new PipelineError('usage', `package ${JSON.stringify(missing)} is in neither catalog`, {
+    ...(near === undefined ? {} : { hint: `did you mean ${near}?` }),
+  });
+}
+
 /**
  * Compares the catalogs of two commits, by the layout that the base's policy describes. Only packages with changed
  * files are compared.
  *
- * @throws PipelineError `not-found` for a revision that does not exist, `usage` when the policy cannot be read
+ * @throws PipelineError `not-found` for a revision that does not exist, `usage` when the policy cannot be read, or neither
+ *   has a package that was asked for
  */
 export async function diffRevisions(
   repository: Repository,
-  { base, head, today }: { readonly base: string; readonly head: string; readonly today: string },
+  { base, head, today, packages = [] }: Revisions,
 ): Promise<Compared> {
   const [baseId = '', headId = ''] = await repository.resolve([base, head]);
   const { objects } = repository;
@@ -81,6 +102,17 @@ export async function diffRevisions(
     throw new PipelineError('too-large', message, { hint });
   }
   const reader = fileReader(objects, policy.limits);
+  // Those that differ are known.
+  const others = packages.filter((name) => !change.packages.has(name));
+  if (others.length > 0)
+    refuseUnknown(
+      others,
+      new Set(
+        await Promise.all(
+          [baseId, trees.merged].map((tree) => namesIn(tree, { objects, layout: policy.layout, reader })),
+        ).then((names) => names.flat()),
+      ),
+    );
   const { touched } = await touchedCatalogs({ objects, policy, trees, change }, reader);
   const changes = await Promise.all(
     touched.map(async (one) => {
@@ -88,5 +120,26 @@ export async function diffRevisions(
       return joinedDiffs(inEach.flatMap(({ member, change }) => placedDiffs(change, [member.name])));
     }),
   );
-  return { diffs: changes.flat(), packages: [...change.packages.keys()].sort() };
+  const compared = [...change.packages.keys()].filter(
+    (name) => packages.length === 0 || packages.includes(name),
+  );
+  return { diffs: changes.flat(), packages: compared.sort() };
+}
+
+/** Names of the packages in a tree: by their folders, or as files of several packages have them. */
+async function namesIn(
+  tree: string,
+  {
+    objects,
+    layout,
+    reader,
+  }: { readonly objects: ObjectReader; readonly layout: Layout; readonly reader: FileReader },
+): Promise<string[]> {
+  const units = [...(await catalogUnits(objects, tree, layout)).values()];
+  const names = units.map(async (unit) => {
+    if (unit.package !== undefined) return [unit.package];
+    const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));
+    return [...packages.keys()];
+  });
+  return (await Promise.all(names)).flat();
 }

@@ -10,7 +10,7 @@ import { amount, linesText, plain, shortList } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands, withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
-import { type Compared, diffPlaces, diffRevisions } from './compare.ts';
+import { type Compared, diffPlaces, diffRevisions, refuseUnknown } from './compare.ts';
 import { diffBundles } from './diff-bundles.ts';
 
 const FORMATS = {
@@ -88,6 +88,7 @@ async function pruning(invocation: Invocation, terminal: Terminal): Promise<Exit
   const empty = [base, head].find(({ catalog }) => catalog.packages.size === 0);
   if (empty) throw new PipelineError('bad-answer', `${empty.name} has no packages`);
   const packages = new Set(list('package'));
+  refuseUnknown(packages, new Set([base, head].flatMap(({ catalog }) => [...catalog.packages.keys()])));
   const pruned = prunedFrom(base.catalog, head.catalog, { isWhole: flag('whole') }).filter(
     (one) => packages.size === 0 || packages.has(one.package),
   );
@@ -137,7 +138,7 @@ async function comparedBy(
   const repository = await openRepository(resolve(terminal.directory, repo), searchPath(terminal));
   try {
     const today = terminal.now().toISOString().slice(0, 10);
-    return await diffRevisions(repository, { base, head, today });
+    return await diffRevisions(repository, { base, head, today, packages: [...(packages ?? [])] });
   } finally {
     await repository.close();
   }

@@ -66,7 +66,7 @@ describe('portolan diff', () => {
     expect(mistyped).toMatchObject({
       exit: 2,
       out: '',
-      err: 'portolan: package "q" is in neither catalog\n',
+      err: 'portolan: package "q" is in neither catalog\n  did you mean p?\n',
     });
   });
 
@@ -138,7 +138,14 @@ describe('portolan diff', () => {
     expect(none).toMatchObject({ out: 'no changes\n', err: 'compared 0 packages\n' });
     const { packages } = JSON.parse((await runCommand([...words, '--format', 'json'])).out);
     expect(packages).toMatchObject([{ package: 'p', catalogs: ['v4.20'], kind: 'changed' }]);
-    expect((await runCommand([...words, '--package', 'q'])).out).toBe('no changes\n');
+    const same = ['diff', 'main', 'main', '--repo', repository.directory, '--package', 'p'];
+    expect(await runCommand(same)).toMatchObject({ exit: 0, out: 'no changes\n' });
+    for (const compared of [words, same])
+      expect(await runCommand([...compared, '--package', 'q'])).toMatchObject({
+        exit: 2,
+        out: '',
+        err: 'portolan: package "q" is in neither catalog\n  did you mean p?\n',
+      });
     expect((await runCommand([...words, '--format', 'markdown'])).out).toContain(
       '| stable | 1.0.0, 1.1.0 |  | same next upgrade; the path now ends at 1.3.0 |',
     );
@@ -210,6 +217,17 @@ describe('portolan diff --pruning', () => {
         entries: ['q.v1.2.0', 'q.v1.1.0', 'q.v1.0.0'].map((name) => name.replace('q', 'p')),
       },
     ]);
+  });
+
+  test('a package that neither side has is not one that lost nothing', async () => {
+    const head = { p: without('') };
+    expect(await pruned(head, '--package', 'nope')).toMatchObject({
+      exit: 2,
+      out: '',
+      err: 'portolan: package "nope" is in neither catalog\n',
+    });
+    expect(await pruned(head, '--package', 'q')).toMatchObject({ exit: 0 });
+    expect(await pruned(head, '--whole', '--package', 'q')).toMatchObject({ exit: 1 });
   });
 
   test('what cannot be read, or has nothing in it, does not pass', async () => {
