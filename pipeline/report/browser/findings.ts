@@ -1,7 +1,7 @@
 /** Findings, grouped so that people can act on them. */
 
 import type { Finding } from '../../../catalog/finding.ts';
-import { append } from '../../../catalog/go/grouped.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { el } from './elements.ts';
 
 /** The page of a rule; undefined where it has none. */
@@ -43,7 +43,7 @@ export function groupsOf(findings: readonly Finding[]): Finding[][] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const key = JSON.stringify([finding.severity, finding.package, finding.rule]);
-    append(groups, key, finding);
+    appendToGroup(groups, key, finding);
   }
   return [...groups.values()];
 }
