@@ -102,7 +102,7 @@ const COUNTS: Readonly<Record<string, number>> = {
   'channels of one version each': 210,
   'channels in which each version skips the one before, so that none has an upgrade': 24,
 };
-const COUNT = 40;
+const COUNT = 30;
 
 /** Graphs that somebody writes anew, so that the upgrades of all versions change. */
 const REWRITTEN: Readonly<Record<string, (count: number) => WrittenEntry[]>> = {
@@ -110,7 +110,7 @@ const REWRITTEN: Readonly<Record<string, (count: number) => WrittenEntry[]>> = {
   'entries that skip what they replace': (count) => chain(count, (at) => ({ skips: names(at - 12, at) })),
   'entries with an open skipRange': (count) => chain(count, () => ({ skipRange: '>=0.0.1' })),
 };
-const MANY = 200;
+const MANY = 100;
 
 /** A doubled input may cost so many times as much. */
 const DOUBLED = 2.3;

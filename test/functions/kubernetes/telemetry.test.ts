@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startTracing, telemetryOf, traced, tracedStep } from '../../../functions/kubernetes/telemetry.ts';
 import { reply, startHost } from '../../fakes/host.ts';
 
@@ -50,7 +50,11 @@ test.each([
   telemetry.count('WorkFailed');
   expect(await telemetry.metrics()).toContain('portolan_messages{queue="work",role="work"} 7');
   isUp = false;
-  const text = await telemetry.metrics();
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const asked = telemetry.metrics();
+  await vi.advanceTimersByTimeAsync(3000);
+  const text = await asked;
   expect(text).toContain('portolan_database_up{role="work"} 0');
   expect(text).toContain('portolan_events_total{event="WorkFailed",repository="",role="work"} 1');
   expect(text).not.toContain('portolan_messages{');

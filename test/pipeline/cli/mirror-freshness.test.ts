@@ -19,6 +19,7 @@ import { signedStatement } from '../../../pipeline/publish/attest/sign.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
 import { sampleImage } from '../../fakes/image.ts';
+import { withoutWaiting } from '../../fakes/no-waiting.ts';
 import { registry } from '../../fakes/registry.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 
@@ -451,6 +452,7 @@ test('an index image that somebody replaced in the mirror is mixed, be it a cata
 });
 
 test('a mirror that does not answer is one line, not one for each image', async () => {
+  withoutWaiting();
   const { at, carry, inside, load, run } = await gap();
   await carry('one');
   await load('one');

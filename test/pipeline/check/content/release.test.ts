@@ -108,7 +108,7 @@ test('however release-config.yaml is spelled, the check shows what the merge wri
     catalog_templates: [{ template_name: 'basic.yaml', channels: ['stable'], replaces: 'etcd.v1.0.0' }],
   };
   let released = 0;
-  for (const text of spelledTexts(wanted, { seed: 3, count: 40 })) {
+  for (const text of spelledTexts(wanted, { seed: 3, count: 24 })) {
     const files = bundleFiles('etcd', '1.1.0', text);
     const written = await texts(files).catch((error: unknown) => {
       if (error instanceof PipelineError) return undefined;

@@ -7,6 +7,7 @@ import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { bundleFiles } from '../../../fakes/bundle-fixture.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { labelledImage } from '../../../fakes/labelled-image.ts';
+import { withoutWaiting } from '../../../fakes/no-waiting.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
 const SAMPLE = 'test/catalogs/bundle';
@@ -42,6 +43,7 @@ describe('portolan bundle validate', () => {
   );
 
   test('a name with a host is a reference', async () => {
+    withoutWaiting();
     const { err } = await portolan(folder(), 'bundle', 'validate', 'localhost:1/org/etcd/bundle');
     expect(err).toContain('GET to localhost:1');
   });

@@ -224,10 +224,10 @@ test('77: a few bytes of a layer are no large file, and many are', async () => {
   // Not the text itself: a failure would print it.
   const lengths = async (layer: Uint8Array): Promise<number[]> =>
     Object.values(await read([layer])).map(({ length }) => length);
-  await expect(lengths(gzipSync(archive))).rejects.toThrow(
+  await expect(lengths(gzipSync(archive, { level: 1 }))).rejects.toThrow(
     '"configs/a.yaml" is larger than Portolan reads: the limit per file is 64 MiB, or 100 times the compressed layer',
   );
   expect(await lengths(archive)).toEqual([65 * 2 ** 20 + 1]);
   const other = await tar({ name: 'unwanted/a', body: ' '.repeat(65 * 2 ** 20) }, 'b');
-  expect(await read([gzipSync(other)])).toEqual({ b: 'b' });
+  expect(await read([gzipSync(other, { level: 1 })])).toEqual({ b: 'b' });
 });

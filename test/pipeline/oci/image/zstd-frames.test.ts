@@ -83,11 +83,11 @@ test('attack 43: a few bytes that stand for very many end at the limit of a laye
 
 test('attack 43: a bomb in gzip ends at the limit of a layer', async () => {
   const member = gzipSync(Buffer.alloc(64 << 20), { level: 9 });
-  const short = Buffer.concat([gzipSync(Buffer.alloc(1)), ...Array.from({ length: 10 }, () => member)]);
+  const short = Buffer.concat([gzipSync(Buffer.alloc(1)), ...Array.from({ length: 5 }, () => member)]);
   let size = 0;
   for await (const piece of decompressed(inPieces(short, 1 << 16))) size += piece.length;
   // gzip cannot exceed what is allowed: such a layer is read as it is.
-  expect(size).toBe(640 * 2 ** 20 + 1);
+  expect(size).toBe(320 * 2 ** 20 + 1);
 });
 
 test.each(['gzip', 'zstd'] as const)(

@@ -30,7 +30,7 @@ describe('a pattern of CODEOWNERS', () => {
       }),
       runs(4000),
     );
-    expect(matched).toBeGreaterThan(5000);
+    expect(matched).toBeGreaterThan(runs(4000).numRuns * 5);
   });
 
   test.each([
