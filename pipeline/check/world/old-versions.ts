@@ -39,7 +39,7 @@ export interface AddedFile extends Pick<OldVersion, 'path' | 'date' | 'catalog'>
 /** Lists what each commit of a branch changed. */
 const LOG: readonly string[] = [
   ...['log', '-z', '--first-parent', '-m', '--raw', '--no-renames', '--no-abbrev'],
-  '--format=%x01%H %cs',
+  '--format=%x01%H %cs %P',
 ];
 
 /** How often a package is followed to the folder that it came from. */
@@ -63,7 +63,7 @@ export async function oldVersions(
   const parts = await endedVersions(repository, commit, asked);
   const versions = parts.flatMap((part) => part.versions);
   const files = parts.flatMap(addedIn);
-  let [added, from] = [parts.filter((part) => part.added.length > 0), places];
+  let [added, from] = [parts.filter(mayMove), places];
   const known = new Set(paths);
   for (let moves = 0; moves < MOST_MOVES && added.length > 0; moves++) {
     from = (await movedFrom(repository, added, from)).filter(({ path }) => !known.has(path));
@@ -79,9 +79,14 @@ export async function oldVersions(
       ...earlier.flatMap((part) => part.versions.map((one) => ({ ...one, ...placed(catalogOf(one.path)) }))),
     );
     files.push(...earlier.flatMap(addedIn).map((one) => ({ ...one, ...placed(catalogOf(one.path)) })));
-    added = earlier.filter((part) => part.added.length > 0);
+    added = earlier.filter(mayMove);
   }
   return { versions, added: files, incomplete };
+}
+
+/** Whether files of a commit may have been elsewhere before: the first commit of a branch removes none. */
+function mayMove({ added, isFirst }: EndedVersions): boolean {
+  return added.length > 0 && !isFirst;
 }
 
 function addedIn({ added, date }: EndedVersions): AddedFile[] {
@@ -138,6 +143,8 @@ export interface EndedVersions {
   readonly commit: string;
   /** Its day, `YYYY-MM-DD`. */
   readonly date: string;
+  /** Whether the branch begins with it, or what this clone has of it. */
+  readonly isFirst: boolean;
   readonly versions: readonly OldVersion[];
   /** Paths of files that were new with it, and of those that were gone. */
   readonly added: readonly string[];
@@ -151,13 +158,21 @@ function parseLog(text: string): EndedVersions[] {
     .slice(1)
     .map((part) => {
       const [about = '', ...tokens] = part.split('\0').map((token) => token.trimStart());
-      const [commit = '', date = ''] = about.split(' ');
+      const [commit = '', date = '', ...parents] = about.trim().split(' ');
       const versions = tokens.flatMap((token, i) => {
         const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
         return id === undefined ? [] : [{ id, path: tokens[i + 1] ?? '', date }];
       });
       const pathsOf = (pattern: RegExp): string[] =>
         tokens.flatMap((token, i) => (pattern.test(token) ? [tokens[i + 1] ?? ''] : []));
-      return { commit, date, versions, added: pathsOf(/^:0{6} .* A$/), gone: pathsOf(/^:\d+ 0{6} .* D$/) };
+      const isFirst = parents.length === 0;
+      return {
+        commit,
+        date,
+        isFirst,
+        versions,
+        added: pathsOf(/^:0{6} .* A$/),
+        gone: pathsOf(/^:\d+ 0{6} .* D$/),
+      };
     });
 }

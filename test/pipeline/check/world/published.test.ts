@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { formatVersion } from '../../../../catalog/version/version.ts';
 import { type Published, publishedBefore, wholeBundles } from '../../../../pipeline/check/world/published.ts';
+import * as git from '../../../../pipeline/git/process.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { type WrittenPackage, written } from '../../../catalog/olm/universe.ts';
 import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
@@ -76,6 +77,31 @@ describe('what was ever published', () => {
       'v4.20 p stable 1.0.0 2023-11-14',
       'v4.20 p stable 1.1.0 2023-11-14',
     ]);
+  });
+
+  test('is found in the folders that a package was moved from; the first commit is not asked for any', async () => {
+    const moved = (folder: string, ...versions: readonly string[]) => ({
+      [`catalogs/v4.20/${folder}/catalog.json`]: written({ p: chain(...versions) }),
+    });
+    const first = repository.commit(moved('a', '1.0.0'), { branch: 'moved' });
+    const gone = { 'catalogs/v4.20/a/catalog.json': null };
+    const next = repository.commit(
+      { ...gone, ...moved('b', '1.1.0') },
+      { parents: [first], branch: 'moved' },
+    );
+    const opened = await openRepository(repository.directory, { searchPath: process.env['PATH'] });
+    const started = vi.spyOn(git, 'runGit');
+    const places = (folder: string) => [
+      { catalog: 'v4.20', path: `catalogs/v4.20/${folder}`, root: 'catalogs/v4.20' },
+    ];
+    const { published } = await publishedBefore(opened, next, { places: places('b'), limits: LIMITS });
+    expect(shown(published)).toEqual(['v4.20 p stable 1.0.0 2023-11-14']);
+    expect(started).toHaveBeenCalledTimes(3);
+    started.mockClear();
+    await publishedBefore(opened, first, { places: places('a'), limits: LIMITS });
+    expect(started).toHaveBeenCalledTimes(1);
+    started.mockRestore();
+    await opened.close();
   });
 
   test('a pull request that takes the road from what is long gone is stopped', async () => {
