@@ -177,8 +177,7 @@ export class ContextReader {
 
   /** Reads the outlines of files until the limit; `left` stands for those beyond it. */
   async #readBatch(files: readonly CatalogFile[]): Promise<void> {
-    const isFull = (): boolean => this.#count.bytes >= this.#limits.contextBytes;
-    if (isFull()) {
+    if (this.#count.bytes >= this.#limits.contextBytes) {
       for (const file of files) this.#outlines.set(keyOf(file), 'left');
       return;
     }
@@ -187,7 +186,8 @@ export class ContextReader {
     // One at a time: of the bytes and the parse only the outline stays.
     for (const [i, file] of files.entries()) {
       const size = sizes[i] ?? 0;
-      if (isFull() || size > this.#limits.fileBytes) {
+      const isBeyond = this.#count.bytes + size > this.#limits.contextBytes;
+      if (isBeyond || size > this.#limits.fileBytes) {
         this.#outlines.set(keyOf(file), 'left');
         continue;
       }
