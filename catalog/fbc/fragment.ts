@@ -1,6 +1,8 @@
 /** The image of a catalog as its Dockerfile describes it: what Konflux calls a fragment. */
 import type { Location } from '../finding.ts';
 import { type Copy, type Label, readDockerfile, type Stage } from './dockerfile.ts';
+import type { Minor } from './openshift.ts';
+import { tryParsePlatform } from './platform.ts';
 
 /** The label of an index image that names the folder of its catalog. */
 export const CONFIGS_LABEL = 'operators.operatorframework.io.index.configs.v1';
@@ -54,8 +56,8 @@ export function fragmentIn(
   if (!last) return undefined;
   const chain = chainOf(last, stages);
   const labels = new Map(chain.toReversed().flatMap((stage) => [...stage.labels]));
-  if ([...labels.keys()].some((key) => key.startsWith('operators.operatorframework.io.bundle.')))
-    return undefined;
+  const isBundle = [...labels.keys()].some((key) => key.startsWith('operators.operatorframework.io.bundle.'));
+  if (isBundle && !labels.has(CONFIGS_LABEL)) return undefined;
   const copies = chain.flatMap((stage) => stage.copies);
   const base = chain.at(-1)?.base;
   const servesCatalog =
@@ -83,6 +85,24 @@ export function fragmentIn(
 export function catalogFolder({ labels }: Pick<Fragment, 'labels'>): string | undefined {
   const label = labels.get(CONFIGS_LABEL);
   return label?.value?.replace(/\/+$/, '');
+}
+
+/**
+ * The version of OpenShift that an image is for, by its label, its base image or the Dockerfile's name; undefined where none
+ * says it, or a label names several.
+ */
+export function platformOf({ path, base = '', labels }: DescribedFragment): Minor | undefined {
+  const label = labels.get(VERSIONS_LABEL)?.value;
+  if (label !== undefined) return tryParsePlatform(label.replaceAll(/[[\]"\s]/g, ''));
+  const tag = /\/ose-operator-registry[^/:]*:([^/:]+)$/.exec(withoutDigest(base))?.[1];
+  return tag === undefined ? platformInName(path) : tryParsePlatform(tag);
+}
+
+/** The version of OpenShift in the name of a Dockerfile: `Dockerfile.v4-20`, `Dockerfile-4.20.catalog`. */
+export function platformInName(path: string): Minor | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const version = name.replaceAll(/[.-]?(?:Dockerfile|Containerfile|catalog)[.-]?/gi, '');
+  return tryParsePlatform(version.replace(/[-_]/, '.'));
 }
 
 /** A reference without its digest. A pattern for its end would look at what follows each of many signs. */

@@ -16,7 +16,7 @@ import { type CatalogResult, checkCatalog, checkNeighbors } from './content/cata
 import { danglingBundles } from './content/dangling.ts';
 import { deploymentsOf } from './content/deployments.ts';
 import { disconnectedOf } from './content/disconnected.ts';
-import { checkFragments } from './content/fragments.ts';
+import { checkFragments, type FragmentResults } from './content/fragments.ts';
 import { bundleRegistries, checkOperators } from './content/operators.ts';
 import { checkPolicyAfter } from './content/policy-after.ts';
 import { checkPullRequest } from './content/pull-request.ts';
@@ -91,6 +91,7 @@ export async function findDefects(
   ]);
   const { numbers, why } = ofCatalogs;
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
+  const renamed = catalogs.renamed.filter(({ from }) => !ofFiles.left.has(from));
   const results = [
     ...withoutMoved(ofCatalogs.results, ofFiles.unlisted)
       .map(ofExtras.soften)
@@ -98,7 +99,7 @@ export async function findDefects(
     ...ofFiles.results,
     ...ofExtras.results,
     { findings: names.findings, known: [], diffs: [] },
-    { findings: [...ofRelease, ...renamedFindings(catalogs.renamed, policy)], known: [], diffs: [] },
+    { findings: [...ofRelease, ...renamedFindings(renamed, policy)], known: [], diffs: [] },
   ];
   const fleetUnread = why === undefined ? [] : [{ what: 'how many clusters the merge reaches', why }];
   return {
@@ -147,7 +148,9 @@ function withUnanswered(references: ReferenceResult, whys: readonly string[]): R
   return { ...references, unchecked: [...references.unchecked, ...unchecked], unanswered: true };
 }
 
-interface FileResults extends Pick<Defects, 'results' | 'unchecked' | 'templatesAlone'> {
+interface FileResults
+  extends Pick<Defects, 'results' | 'unchecked' | 'templatesAlone'>,
+    Pick<FragmentResults, 'left'> {
   /** Those of the results that are about catalogs in no place of the layout. */
   readonly unlisted: readonly CatalogResult[];
 }
@@ -164,18 +167,21 @@ async function checkFiles(
 ): Promise<FileResults> {
   const { objects, change, policy } = scene;
   const unlisted = await findUnlistedCatalogs(scene);
-  if (!change.isRead) return { results: unlisted, unlisted, unchecked: [], templatesAlone: [] };
+  if (!change.isRead)
+    return { results: unlisted, unlisted, unchecked: [], templatesAlone: [], left: new Set() };
   const pull = await checkPullRequest(scene, outlines);
+  const { results: ofFragments, left } = await checkFragments(scene);
   const results = [
     ...pull.results,
     ...(await checkBundles(scene, after.resolve, outlines)),
     ...(await checkOperators(scene)),
-    ...(await checkFragments(scene)),
+    ...ofFragments,
     ...(await checkPolicyAfter(after, RULE_IDS)),
     ...unlisted,
   ];
   // A missing file is a consequence of the unreadable one.
-  if (change.unread.length > 0) return { results, unlisted, unchecked: pull.unchecked, templatesAlone: [] };
+  if (change.unread.length > 0)
+    return { results, unlisted, unchecked: pull.unchecked, templatesAlone: [], left };
   const dangling = await danglingBundles(after, outlines);
   const alone = await templatesAlone(objects, change, policy);
   const ofTemplates = [...(await checkTemplates(after)), ...(await checkTemplateGraphs(after, alone))];
@@ -184,6 +190,7 @@ async function checkFiles(
     unlisted,
     unchecked: [...pull.unchecked, ...dangling.unchecked],
     templatesAlone: alone,
+    left,
   };
 }
 

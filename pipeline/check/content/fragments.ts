@@ -1,37 +1,50 @@
 /** The Dockerfiles of catalogs that a pull request changes, or whose catalogs it changes, as Konflux checks their images. */
+import { dirname } from 'node:path/posix';
 import {
   catalogFolder,
   type DescribedFragment,
   type Fragment,
   fragmentIn,
   isWithin,
+  platformOf,
 } from '../../../catalog/fbc/fragment.ts';
+import { load } from '../../../catalog/fbc/load.ts';
+import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
+import { compareMinors, formatMinor, type Minor, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
+import { changeOf, type WorldOptions, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
-import { runFragmentChecks } from '../../../catalog/rules/rule.ts';
+import { runForesight, runFragmentChecks } from '../../../catalog/rules/rule.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import type { ObjectReader } from '../../git/objects.ts';
-import { whyUnreadable } from '../../git/source.ts';
+import { sourceFile, whyUnreadable } from '../../git/source.ts';
 import { type ListedFile, listFiles } from '../../git/tree.ts';
 import { isDockerfile } from '../../policy/setup/build-files.ts';
 import { foldersAbove } from '../../policy/setup/fragments.ts';
 import { isUnshipped } from '../../policy/setup/unshipped.ts';
-import { severitiesOf } from '../../policy/severity.ts';
+import { inChannel, severitiesOf } from '../../policy/severity.ts';
 import type { CheckScene } from '../world/scene.ts';
+import type { Sided } from '../world/touched-catalog.ts';
 import { newsOf } from './bundles.ts';
-import type { CatalogResult } from './catalog-rules.ts';
+import { type CatalogResult, foreseenIn } from './catalog-rules.ts';
+
+export interface FragmentResults {
+  readonly results: readonly CatalogResult[];
+  /** Catalogs whose images get something else, which is compared with them. */
+  readonly left: ReadonlySet<string>;
+}
 
 /**
  * Checks every Dockerfile of a catalog that changes and, for the gates of presets, those whose files change; what it had
  * before the change is known.
  */
-export async function checkFragments(scene: CheckScene): Promise<CatalogResult[]> {
+export async function checkFragments(scene: CheckScene): Promise<FragmentResults> {
   const { trees, policy } = scene;
   const severityOf = severitiesOf(policy);
   const changed = scene.change.paths.map(({ path }) => path);
   const isGate = RULES.some((rule) => rule.fragment && rule.isOptional && severityOf(rule) !== 'off');
-  if (!isGate && !changed.some(isDockerfile)) return [];
+  if (!isGate && !changed.some(isDockerfile)) return { results: [], left: new Set() };
   const [before, after] = [await sideOf(scene, trees.base), await sideOf(scene, trees.merged)];
   const isRead = (path: string): boolean => isGate || changed.includes(path);
   const wanted: DescribedFragment[] = [];
@@ -48,6 +61,8 @@ export async function checkFragments(scene: CheckScene): Promise<CatalogResult[]
     return runFragmentChecks({ ...one, hasPackage, ...(change ? { change } : {}) }, RULES, severityOf);
   };
   const [now, known]: [Finding[], Finding[]] = [[], []];
+  const served: CatalogResult[] = [];
+  const left = new Set<string>();
   for (const one of wanted) {
     const old = earlier.get(one.path);
     const had = [...((old && before.catalogsOf(old)) ?? [])].filter((name) => after.catalogs.has(name));
@@ -56,9 +71,77 @@ export async function checkFragments(scene: CheckScene): Promise<CatalogResult[]
       lost: await servedByNone(scene, after, { names: had, own: one }),
     };
     now.push(...(await findingsOf(one, after, change)));
+    const own = changed.includes(one.path) && (await servedChange(scene, { before, after }, old, one));
+    served.push(...(own ? own.results : []));
+    for (const name of own ? own.left : []) left.add(name);
     if (old) known.push(...(await findingsOf(old, before)));
   }
-  return [newsOf(now, known)];
+  return { results: [newsOf(now, known), ...served], left };
+}
+
+/**
+ * What those get who use an image whose Dockerfile changes, as if its catalog had changed: it copies other folders, or is for
+ * another version of OpenShift.
+ */
+async function servedChange(
+  { objects, policy }: CheckScene,
+  { before, after }: Sided<Side>,
+  old: DescribedFragment | undefined,
+  one: DescribedFragment,
+): Promise<FragmentResults> {
+  const [was, is] = [old && catalogSources(old), catalogSources(one)];
+  const foldersIn = (paths: readonly string[] = []): string =>
+    [...new Set(paths.map((path) => dirname(path)))].join();
+  const [earlier, platform] = [old && platformOf(old), platformOf(one)];
+  const isOther = was !== undefined && was.length > 0 && foldersIn(was) !== foldersIn(is);
+  const isSamePlatform = platform === undefined || (earlier && compareMinors(earlier, platform) === 0);
+  const left = new Set(isOther && old ? before.catalogsOf(old) : []);
+  if (!is || is.length === 0 || (!isOther && isSamePlatform)) return { results: [], left };
+  const catalogIn = async ({ files }: Side, paths: readonly string[]): Promise<Catalog> => {
+    const own = paths
+      .flatMap((path) => files.get(path) ?? [])
+      .filter(({ mode }) => whyUnreadable(mode) === undefined)
+      .map((file) => sourceFile(objects, file));
+    return catalogOf((await load({ files: () => Promise.resolve(own) }, policy.limits)).blobs);
+  };
+  const now = await catalogIn(after, is);
+  const had = isOther ? await catalogIn(before, was) : now;
+  const severityOf = severitiesOf(policy);
+  const sideOf = (catalog: Catalog, minor: Minor | undefined): WorldOptions => ({
+    ...{ name: one.path, catalog, olm: policy.graph.olm, ...(minor ? { platform: minor } : {}) },
+  });
+  const formatsOf = async (options: WorldOptions): Promise<Finding[]> =>
+    runForesight(await worldOf(options), FORMATS, severityOf);
+  const change = await changeOf(sideOf(had, platform), sideOf(now, platform));
+  // What the catalog has for itself is not new: it is in the repository already.
+  const compared = foreseenIn(change, { severityOf, before: false, after: false });
+  const known = new Set((old ? await formatsOf(sideOf(had, earlier)) : []).map(({ rule }) => rule));
+  // A catalog that is called after its version is checked for that by itself.
+  const isNamed = [...(after.catalogsOf(one) ?? [])].some((name) => minorOfCatalog(name));
+  const ofFormat = isNamed
+    ? []
+    : (await formatsOf(sideOf(now, platform))).filter(({ rule }) => !known.has(rule));
+  const why = isOther
+    ? `the image now copies ${commonFolder(is)} in place of ${commonFolder(was)}`
+    : `the image is for OpenShift ${platform ? formatMinor(platform) : ''}`;
+  const placed = ({ correction: _, ...finding }: Finding): Finding =>
+    inChannel(policy, { ...finding, location: one.place, message: `${finding.message}; ${why}` });
+  const findings = [...compared.findings, ...ofFormat].map(placed);
+  return { results: [{ ...compared, findings, diffs: [] }], left };
+}
+
+/** The rule about the format that the clusters of a version read. */
+const FORMATS = RULES.filter(({ id }) => id === 'bundle/metadata-format');
+
+/** The longest path that files are below. */
+function commonFolder([first = '', ...others]: readonly string[]): string {
+  return foldersAbove(first).find((folder) => others.every((path) => isWithin(path, folder))) ?? '';
+}
+
+/** Files of the repository that an image has in the folder of its catalog; undefined if only a build knows them. */
+function catalogSources(fragment: DescribedFragment): string[] | undefined {
+  const folder = catalogFolder(fragment) ?? '/configs';
+  return fragment.files?.filter(({ path }) => isWithin(path, folder)).map(({ source }) => source);
 }
 
 /** Those of some catalogs that no image of a tree has; none if a build decides what an image has. */

@@ -19,7 +19,7 @@ type Units = ReadonlyMap<string, CatalogUnit>;
 
 /**
  * Pairs catalogs that are gone with those that are new: equal content first, then the same version of the platform, then
- * the only ones, of which one has no version. Clusters of one version do not take the catalog of another: such a pair is none.
+ * the only ones, of which one has no version, or which split the one without. Clusters of one version do not take the catalog of another: such a pair is none.
  */
 export function renamedCatalogs(base: Units, merged: Units): RenamedCatalog[] {
   const [before, after] = [catalogsOf(base), catalogsOf(merged)];
@@ -38,8 +38,11 @@ export function renamedCatalogs(base: Units, merged: Units): RenamedCatalog[] {
   }
   const [left, ...more] = gone.filter((from) => !renamed.some((one) => one.from === from));
   const [to, ...others] = fresh;
-  const isOnly = more.length + others.length === 0;
-  return left !== undefined && to !== undefined && isOnly && isOneOfNoPlatform(left, to)
+  // A catalog that is split by platforms: the first of the new ones stands for all.
+  const isSplit = others.length === 0 || minorOfCatalog(left ?? '') === undefined;
+  const isPair = (from: string): boolean =>
+    isSplit && [...fresh].every((name) => isOneOfNoPlatform(from, name));
+  return left !== undefined && to !== undefined && more.length === 0 && isPair(left)
     ? [...renamed, { from: left, to, root: before.get(left)?.[0]?.root ?? '' }]
     : renamed;
 }

@@ -1,8 +1,10 @@
 /** Where a repository keeps its catalogs, worked out from the files that are catalogs and from all others. */
+import { platformInName } from '../../../catalog/fbc/fragment.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { joinPath } from '../../git/tree.ts';
 import { patternDefect } from '../layout.ts';
 import type { WrittenPattern } from '../policy-file.ts';
+import { isDockerfile } from './build-files.ts';
 import type { CatalogFile } from './catalog-files.ts';
 import { catalogNamer, catalogsIn } from './catalog-names.ts';
 import {
@@ -57,7 +59,7 @@ export function layoutOf(
     const known = found.get(pattern);
     found.set(pattern, { shape, files: [...(known?.files ?? []), ...shape.files] });
   }
-  const patterns = named(found);
+  const patterns = withRoomToSplit(named(found), paths);
   const nameOf = catalogNamer(patterns);
   const others = files.filter(({ path }) => patterns.length > 0 && nameOf(path) === undefined);
   // Of any other pattern, only one that ends with ** takes other files for blobs, and then there are none.
@@ -114,6 +116,25 @@ function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
       ),
     };
   });
+}
+
+/**
+ * The only catalog in one file with what its name may get behind it, where Dockerfiles are called after versions of the
+ * platform: such a catalog is often split by them, and the policy of a pull request is that before it.
+ */
+function withRoomToSplit(
+  patterns: readonly WrittenPattern[],
+  paths: readonly string[],
+): readonly WrittenPattern[] {
+  const [only, ...others] = patterns;
+  const names = typeof only === 'string' || !only ? [] : only.path.split('/');
+  const folder = names.at(-2);
+  const images = paths.filter((path) => isDockerfile(path) && platformInName(path));
+  if (folder === undefined || others.length > 0 || images.length < 2) return patterns;
+  const pattern = names.with(-2, `{catalog:${folder}*}`).join('/');
+  const nameOf = catalogNamer([pattern]);
+  const isAlone = paths.every((path) => nameOf(path) === undefined || path === names.join('/'));
+  return isAlone && patternDefect(pattern) === undefined ? [pattern] : patterns;
 }
 
 /** Whether a pattern for everything below a folder has all files of another pattern, in catalogs of the same names. */

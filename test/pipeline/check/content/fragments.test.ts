@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { catalogOf } from '../../../fakes/gate.ts';
+import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
@@ -23,21 +23,29 @@ const BASE: Files = {
   'v4.20.Dockerfile': dockerfile('catalogs/v4.20'),
 };
 
+interface Found {
+  readonly rule: string;
+  readonly severity: string;
+  readonly message: string;
+  readonly location: { readonly file: string };
+}
+
 /** What the check of a change says of Dockerfiles. */
 async function found(head: Files, base: Files = BASE): Promise<string[]> {
+  const own = (await all(head, base)).filter(({ rule }) => rule.startsWith('fragment/'));
+  return own.map(({ rule, severity, location }) => `${severity} ${rule} ${location.file}`);
+}
+
+async function all(head: Files, base: Files = BASE): Promise<Found[]> {
   const repository = makeRepository();
   onTestFinished(repository.remove);
   const before = repository.commit(base);
   const after = repository.commit(head, { parents: [before] });
   const run = ['check', '--base', before, '--head', after, '--format', 'json'];
-  const {
-    findings,
-    known,
-  }: Record<string, { rule: string; severity: string; location: { file: string } }[]> = JSON.parse(
+  const { findings = [], known = [] }: Record<string, Found[]> = JSON.parse(
     (await portolan(repository.directory, ...run)).out,
   );
-  const own = [...(findings ?? []), ...(known ?? [])].filter(({ rule }) => rule.startsWith('fragment/'));
-  return own.map(({ rule, severity, location }) => `${severity} ${rule} ${location.file}`);
+  return [...findings, ...known];
 }
 
 test('a catalog that a changed Dockerfile leaves in no image is reported', async () => {
@@ -47,6 +55,11 @@ test('a catalog that a changed Dockerfile leaves in no image is reported', async
   expect(await found({ ...wrong, 'catalogs/v4.20/etcd/catalog.yaml': null })).toEqual([]);
   expect(await found({ 'v4.20.Dockerfile': dockerfile('catalogs') })).toEqual([]);
   expect(await found({ 'v4.20.Dockerfile': null })).toEqual([]);
+  // An index image may have copied labels of a bundle.
+  const labelled = 'LABEL operators.operatorframework.io.bundle.package.v1=etcd\n';
+  const alike = { 'v4.20.Dockerfile': dockerfile('catalogs/v4.20') + labelled };
+  const odd = { 'v4.20.Dockerfile': dockerfile('catalogs/v4.19') + labelled };
+  expect(await found(odd, { ...BASE, ...alike })).toEqual(['warning fragment/lost-catalog v4.20.Dockerfile']);
   // A build says which catalog this is.
   const anyone = dockerfile('catalogs/$CATALOG', { more: 'ARG CATALOG\n' });
   expect(await found({ ...wrong, 'any.Dockerfile': anyone })).toEqual([]);
@@ -65,4 +78,95 @@ test('a label that names another folder than files are copied to is an error, an
   expect(
     await found({ 'v4.20.Dockerfile': `${tagged}USER 1001\n` }, { ...BASE, 'v4.20.Dockerfile': tagged }),
   ).toEqual([]);
+});
+
+test('what an image gets by another folder is compared with what it had', async () => {
+  const served = async (head: Files, base?: Files): Promise<string[]> =>
+    (await all(head, base))
+      .filter(({ rule, location }) => !rule.startsWith('fragment/') && location.file.endsWith('Dockerfile'))
+      .map(({ severity, rule, message }) => `${severity} ${rule} ${message}`);
+  expect(await served({ 'v4.20.Dockerfile': dockerfile('catalogs/v4.19') })).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(
+        /^error graph\/head-regression .*; the image now copies catalogs\/v4.19\/etcd in place of catalogs\/v4.20\/etcd$/,
+      ),
+    ]),
+  );
+  expect(await served({ 'v4.19.Dockerfile': dockerfile('catalogs/v4.20') })).toEqual([]);
+  const moved = {
+    'catalogs/v4.20/etcd/catalog.yaml': null,
+    'new/v4.20/etcd/catalog.yaml': catalogs['catalogs/v4.20/etcd/catalog.yaml'] ?? '',
+    'v4.20.Dockerfile': dockerfile('new/v4.20'),
+  };
+  expect(await served(moved)).toEqual([]);
+  expect(await served({ 'v4.20.Dockerfile': `${dockerfile('catalogs/v4.20')}# comment\n` })).toEqual([]);
+});
+
+test("the format of a catalog is that of its image's version of OpenShift, whatever the catalog is called", async () => {
+  const catalog = (type: string, value: unknown): string =>
+    documents(
+      { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
+      { schema: 'olm.channel', package: 'etcd', name: 'stable', entries: [{ name: 'etcd.v1.0.0' }] },
+      bundle('etcd', '1.0.0', {
+        properties: [
+          { type: 'olm.package', value: { packageName: 'etcd', version: '1.0.0' } },
+          { type, value },
+        ],
+      }),
+    );
+  const data = Buffer.from('{"kind": "Other"}').toString('base64');
+  const base = {
+    'catalogs/old/etcd/catalog.yaml': catalog('olm.bundle.object', { data }),
+    'catalogs/new/etcd/catalog.yaml': catalog('olm.csv.metadata', {}),
+    'old.Dockerfile': dockerfile('catalogs/old'),
+  };
+  const image = 'registry.redhat.io/openshift4/ose-operator-registry-rhel9';
+  const formats = async (head: Files, more: Files = {}): Promise<string[]> =>
+    (await all(head, { ...base, ...more }))
+      .filter(({ rule }) => rule === 'bundle/metadata-format')
+      .map(({ location, message }) => `${location.file}: ${message.split('; ')[1]}`);
+  const of = (source: string, version: string): string => dockerfile(source, { base: `${image}:${version}` });
+  const wrong = ': the image is for OpenShift 4.15';
+  expect(await formats({ Dockerfile: of('catalogs/new', 'v4.15') })).toEqual([`Dockerfile${wrong}`]);
+  expect(await formats({ 'Dockerfile.v4-15': dockerfile('catalogs/new') })).toEqual([
+    `Dockerfile.v4-15${wrong}`,
+  ]);
+  expect(
+    await formats({
+      Dockerfile: of('catalogs/old', 'v4.15'),
+      'Dockerfile.v4-18': dockerfile('catalogs/new'),
+    }),
+  ).toEqual([]);
+  const released = { Dockerfile: of('catalogs/old', 'v4.15') };
+  expect(await formats({ Dockerfile: of('catalogs/new', 'v4.15') }, released)).toEqual([
+    'Dockerfile: the image now copies catalogs/new/etcd in place of catalogs/old/etcd',
+  ]);
+  expect(await formats({ Dockerfile: `${of('catalogs/old', 'v4.16')}# comment\n` }, released)).toEqual([]);
+});
+
+test('a catalog that is split by versions, as its images are, is not renamed', async () => {
+  const text = catalogOf('etcd', ['1.0.0', '1.1.0']);
+  const base = {
+    'catalogs/stable/etcd/catalog.yaml': text,
+    'Dockerfile.v4-19': dockerfile('catalogs/stable'),
+    'Dockerfile.v4-20': dockerfile('catalogs/stable'),
+  };
+  const split = (other: string): Files => ({
+    'catalogs/stable/etcd/catalog.yaml': null,
+    'catalogs/v4.19/etcd/catalog.yaml': text,
+    'catalogs/v4.20/etcd/catalog.yaml': other,
+  });
+  const images = {
+    'Dockerfile.v4-19': dockerfile('catalogs/v4.19'),
+    'Dockerfile.v4-20': dockerfile('catalogs/v4.20'),
+  };
+  const rules = async (head: Files): Promise<string[]> =>
+    (await all(head, base))
+      .filter(({ rule }) => rule.startsWith('graph/'))
+      .map(({ severity, rule }) => `${severity} ${rule}`);
+  expect(await rules({ ...split(text), ...images })).toEqual([]);
+  expect(await rules(split(text))).toEqual(['warning graph/package-removed']);
+  expect(await rules({ ...split(catalogOf('etcd', ['1.0.0'])), ...images })).toContain(
+    'error graph/head-regression',
+  );
 });

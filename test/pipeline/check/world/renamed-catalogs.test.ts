@@ -26,6 +26,8 @@ test.each<[string, string[], string[], string[]]>([
   ['the only ones, and a platform in one name', ['v4.20 p 1'], ['stable p 2'], ['v4.20 stable']],
   ['the only ones, and no platform', ['old p 1'], ['new p 2'], []],
   ['equal content, and no platform', ['old p 1'], ['new p 1'], []],
+  ['one that is split by platforms', ['stable p 1'], ['v4.19 p 2', 'v4.20 p 3'], ['stable v4.19']],
+  ['one that is split, and no platform in one name', ['stable p 1'], ['v4.19 p 2', 'fast p 3'], []],
   ['one of two, a platform in one name', ['v4.20 p 1'], ['stable p 2', 'fast p 3'], []],
   [
     'two with equal content: one is the new name, the other a copy',

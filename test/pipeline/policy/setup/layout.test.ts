@@ -221,6 +221,18 @@ describe('the layout of a repository', () => {
     });
   });
 
+  test('the only catalog in one file may be split where images are called after versions', () => {
+    const file = { path: 'fbc/product/catalog.yaml', packages: ['etcd'], defines: ['etcd'] };
+    const patterns = (...beside: readonly string[]): unknown =>
+      layoutOf([{ ...file, hasContent: true, isWhole: true }], [file.path, 'fbc/template.yaml', ...beside])
+        .patterns;
+    const images = ['Dockerfile-4.19.catalog', 'Dockerfile-4.20.catalog'];
+    expect(patterns(...images)).toEqual(['fbc/{catalog:product*}/catalog.yaml']);
+    const literal = [{ path: 'fbc/product/catalog.yaml', name: 'product' }];
+    expect(patterns('Dockerfile')).toEqual(literal);
+    expect(patterns(...images, 'fbc/product-test/catalog.yaml')).toEqual(literal);
+  });
+
   test('takes no file that was not read for a part, if a whole catalog beside it has its name', () => {
     const paths = ['v4.18', 'v4.19'].map((one) => `${one}/catalog/etcd/catalog.yaml`);
     const files = paths.map((path) => ({
