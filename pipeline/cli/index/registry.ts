@@ -30,7 +30,8 @@ export const command: Command = {
   details: [
     'Runs until interrupted. Creates the layout if it does not exist. Without --tls-cert the registry uses plain HTTP. By default it',
     'accepts connections from this machine only; use --listen to change that, with --htpasswd or --open-to-all. After ten wrong',
-    'passwords, an address gets status 429 for a minute. Any client works, for example:',
+    'passwords, an address gets status 429 for a minute. Passwords have at most 72 bytes: bcrypt reads no more of them. Any client',
+    'works, for example:',
     'skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/NAME:TAG oci:elsewhere',
     'Other programs may read the directory at any time. To free disk space, use portolan registry gc.',
   ].join('\n'),

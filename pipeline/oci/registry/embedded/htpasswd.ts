@@ -11,6 +11,9 @@ import type { PasswordCheck } from './access.ts';
 import { passwordAttempts } from './attempts.ts';
 import { PROGRAM } from './password-program.ts';
 
+/** Bytes of a password: bcrypt leaves out what follows, so that longer ones with the same beginning are alike. */
+const LONGEST = 72;
+
 /** Highest cost of a hash: a comparison doubles with each, and takes about a second with this one. */
 const HIGHEST_COST = 14;
 
@@ -18,7 +21,7 @@ const HIGHEST_COST = 14;
  * Reads the accounts of an htpasswd file.
  *
  * @param path to name in errors
- * @returns whether a password is the one of a name
+ * @returns whether a password is the one of a name; never for one of more than 72 bytes
  * @throws PipelineError `usage` for a line that is not an account, not in bcrypt, or too costly to compare
  */
 export function htpasswdAccounts(text: string, path: string): PasswordCheck {
@@ -30,6 +33,7 @@ export function htpasswdAccounts(text: string, path: string): PasswordCheck {
   const key = randomBytes(32);
   const [some = ''] = hashes.values();
   return async (name, password, address) => {
+    if (Buffer.byteLength(password) > LONGEST) return false;
     const hash = hashes.get(name);
     const digest = createHmac('sha256', key).update(password).digest();
     const known = proven.get(name);

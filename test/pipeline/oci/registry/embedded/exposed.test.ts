@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { hashSync } from 'bcryptjs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { parseReference } from '../../../../../catalog/reference.ts';
 import { digestOf } from '../../../../../pipeline/oci/registry/digest.ts';
@@ -206,6 +207,13 @@ test('attack 49: other requests are served while a password is compared', async 
   // Slices in this thread would be fewer than ten.
   expect(turns).toBeGreaterThan(100);
   expect(await check('u', 'p', '192.0.2.1')).toBe(true);
+});
+
+test('a password beyond the 72 bytes that bcrypt compares is not another spelling of its beginning', async () => {
+  const longest = `é${'x'.repeat(70)}`;
+  const check = htpasswdAccounts(`u:${hashSync(longest, 4)}\n`, 'accounts');
+  expect(await check('u', `${longest}y`, '192.0.2.1')).toBe(false);
+  expect(await check('u', longest, '192.0.2.1')).toBe(true);
 });
 
 test('attack 49: a hash that takes seconds to compare is refused, and one of a second is not', () => {
