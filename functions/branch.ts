@@ -6,7 +6,7 @@ import { fetchBranch } from '../pipeline/git/fetch.ts';
 import { type GitClient, openGitClient } from '../pipeline/git/http/client.ts';
 import { openHttpRepository } from '../pipeline/git/http/repository.ts';
 import type { GitObject } from '../pipeline/git/objects.ts';
-import { authorization, authorizationValue } from '../pipeline/git/process.ts';
+import { authorizationHeader, authorizationValue } from '../pipeline/git/process.ts';
 import { openRepository } from '../pipeline/git/repository.ts';
 import { LruCache } from '../pipeline/lru-cache.ts';
 import { openTransport } from '../pipeline/oci/registry/client.ts';
@@ -68,7 +68,7 @@ async function openClone(
   token: BranchOptions['token'],
 ): Promise<OpenBranch> {
   const directory = join(clones, createHash('sha256').update(url).digest('hex').slice(0, 16));
-  const header = authorization(await token?.());
+  const header = authorizationHeader(await token?.());
   const tip = await fetchBranch({ url, branch, directory, settings: git, reach: { header } });
   const repository = await openRepository(directory, git);
   return { repository, tip, close: repository.close };

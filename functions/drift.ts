@@ -4,7 +4,7 @@ import { clientsUnder } from '../pipeline/catalogs/references/client.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { openGitClient } from '../pipeline/git/http/client.ts';
 import { openHttpRepository } from '../pipeline/git/http/repository.ts';
-import { authorization, authorizationValue } from '../pipeline/git/process.ts';
+import { authorizationHeader, authorizationValue } from '../pipeline/git/process.ts';
 import { openRemote } from '../pipeline/git/remote.ts';
 import type { Repository } from '../pipeline/git/repository.ts';
 import type { GitHub } from '../pipeline/github/client.ts';
@@ -99,7 +99,7 @@ async function openSource({ source: { url }, token, git, registries }: DriftRequ
   try {
     if ((await client.lacking()).length > 0) {
       transport.close();
-      return openRemote({ url, header: authorization(token) }, git);
+      return openRemote({ url, header: authorizationHeader(token) }, git);
     }
   } catch (error) {
     transport.close();

@@ -17,7 +17,7 @@ import {
   type Selection,
 } from '../pipeline/forge/head.ts';
 import { isForeign, setStatus, withoutStatus } from '../pipeline/forge/status.ts';
-import { authorization, type GitSettings } from '../pipeline/git/process.ts';
+import { authorizationHeader, type GitSettings } from '../pipeline/git/process.ts';
 import type { Store } from '../pipeline/oci/image/build-cache.ts';
 import type { ClientOptions } from '../pipeline/oci/registry/client.ts';
 import type { Source } from './receive.ts';
@@ -78,7 +78,7 @@ export async function handleGates(asked: GateAsked, request: GateRequest): Promi
   try {
     const ports: ForgePorts = {
       forge,
-      remote: { url: source.url, header: authorization(token) },
+      remote: { url: source.url, header: authorizationHeader(token) },
       git,
       check: request.check,
       registryFor: clients.under,

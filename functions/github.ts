@@ -4,7 +4,7 @@ import { isObject } from '../catalog/go/shape.ts';
 import { parsedJson } from '../catalog/json.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { namedCheck } from '../pipeline/github/checks.ts';
-import { answer, type GitHub, openGitHub, pages } from '../pipeline/github/client.ts';
+import { allPages, dataOf, type GitHub, openGitHub } from '../pipeline/github/client.ts';
 import { lastDeployed, noteDeployed } from '../pipeline/github/deployments.ts';
 import { repositoryName } from '../pipeline/github/forge.ts';
 import type { CommitStatus, Forge } from '../pipeline/ports.ts';
@@ -96,12 +96,12 @@ export function appForge(
       const said = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
       // GitHub may have taken what it gave no answer to: the message comes again, and looks first.
       const parameters = { owner, repo, sha: commit, ...said, request: { retries: 0 } };
-      await answer(github.rest.repos.createCommitStatus(parameters));
+      await dataOf(github.rest.repos.createCommitStatus(parameters));
     },
     shows: async ({ repository, commit, context, state, description, url }) => {
       const { github } = await enter();
       const at = { ...repositoryName(repository), ref: commit, per_page: 100 };
-      const listed = await pages(github.paginate(github.rest.repos.listCommitStatusesForRef, at));
+      const listed = await allPages(github.paginate(github.rest.repos.listCommitStatusesForRef, at));
       // The newest one comes first.
       const newest = listed.find((one) => one.context === context);
       if (newest?.state !== state || newest.description !== description) return false;

@@ -67,7 +67,7 @@ const LARGEST = 5 * 1024 * 1024;
 const OLDEST = 3 * 24 * 60 * 60 * 1000;
 
 /** Answers a webhook delivery: checks its signature and age, and queues the work that it asks for, once. */
-export async function receive({ headers, body }: Delivery, ports: ReceivePorts): Promise<Answer> {
+export async function receiveDelivery({ headers, body }: Delivery, ports: ReceivePorts): Promise<Answer> {
   if (body.length > LARGEST) return refused(ports, 413, 'the body is too large');
   const { webhooks } = ports;
   const text = decoded(body);

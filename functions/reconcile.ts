@@ -2,7 +2,7 @@
 
 import { PipelineError } from '../pipeline/error.ts';
 import type { DeliveryPorts } from '../pipeline/publish/delivery/ports.ts';
-import { type Reconciled, reconcile } from '../pipeline/publish/delivery/reconcile.ts';
+import { type Reconciled, reconcileBranch } from '../pipeline/publish/delivery/reconcile.ts';
 import type { Source } from './receive.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -19,7 +19,7 @@ export async function reconcileAll(
 ): Promise<Reconciled> {
   const all = await forEachSource(
     sources,
-    ({ repository, branch }) => reconcile({ repository, branch }, ports),
+    ({ repository, branch }) => reconcileBranch({ repository, branch }, ports),
     ({ repository, branch }, { message }) => {
       telemetry.log(`cannot reconcile ${repository} ${branch}: ${message}`);
       telemetry.count('ReconcileFailed');

@@ -48,7 +48,7 @@ const BLOB: BlobSource = {
  * Uses the fence, the records, each source with its policy, each registry that catalogs are published to, and the
  * queue: it gets a push of each branch's newest commit, as a webhook would send it.
  */
-export async function smoke(sources: readonly Source[], ports: DeliveryPorts): Promise<SmokeReport> {
+export async function runSmokeTest(sources: readonly Source[], ports: DeliveryPorts): Promise<SmokeReport> {
   const checks: SmokeCheck[] = [];
   const check = async (what: string, use: () => Promise<unknown>): Promise<void> => {
     try {

@@ -3,7 +3,7 @@
  * is a bug. What is wrong with what people wrote is a Finding instead.
  */
 
-import { cleaned, withoutSecrets } from './secrets.ts';
+import { withoutSecrets, withoutSecretsIn } from './secrets.ts';
 
 /** The closed list of reasons. */
 export type ErrorCode =
@@ -68,8 +68,8 @@ export class PipelineError extends Error {
     this.status = options.status;
     const hint = options.hint ?? (options.remedy && REMEDIES[options.remedy.kind](options.remedy.host));
     this.hint = hint && withoutSecrets(hint);
-    this.details = cleaned(options.details ?? []);
-    this.remedy = cleaned(options.remedy);
+    this.details = withoutSecretsIn(options.details ?? []);
+    this.remedy = withoutSecretsIn(options.remedy);
   }
 }
 

@@ -37,11 +37,13 @@ export function withoutSecrets(text: string): string {
 }
 
 /** A value without the secrets in its texts. */
-export function cleaned<T>(value: T): T {
+export function withoutSecretsIn<T>(value: T): T {
   if (typeof value === 'string') return withoutSecrets(value) as T;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(cleaned) as T;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cleaned(member)])) as T;
+  if (Array.isArray(value)) return value.map(withoutSecretsIn) as T;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, withoutSecretsIn(member)]),
+  ) as T;
 }
 
 /** Each character, or its escapes as in a URL and in JSON. Hosts are in lower case in URLs. */

@@ -31,12 +31,12 @@ export interface Terminal {
 }
 
 /** Text that is data: a file or document that must not change, such as YAML. */
-export function data(text: string): Uint8Array {
+export function dataBytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
 /** A terminal that writes no text with a password in an address, or which the log of a workflow takes for a command. */
-export function guarded(terminal: Terminal): Terminal {
+export function guardedTerminal(terminal: Terminal): Terminal {
   const [out, err] = [logSafe(), logSafe()];
   return {
     ...terminal,

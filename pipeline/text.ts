@@ -24,7 +24,7 @@ export function clustersText({ clusters }: Pick<Finding, 'clusters'>): string {
  * stays one line, and no line is a command for the log of a workflow (`::error::`, `##[group]`).
  */
 export function linesText(lines: readonly string[]): string {
-  return lines.map((line) => `${withoutCommand(plain(line))}\n`).join('');
+  return lines.map((line) => `${withoutCommand(plainText(line))}\n`).join('');
 }
 
 function withoutCommand(line: string): string {
@@ -33,12 +33,12 @@ function withoutCommand(line: string): string {
 
 /** `FILE:LINE:COLUMN`, the file alone for a finding about all of it, nothing for one without a file. */
 export function placeText({ file, line, column }: Location): string {
-  return isWhole({ file, line, column }) ? plain(file) : `${plain(file)}:${line}:${column}`;
+  return isWhole({ file, line, column }) ? plainText(file) : `${plainText(file)}:${line}:${column}`;
 }
 
 /** `FILE:LINE`, otherwise as {@link placeText}. */
 export function fileLineText(location: Location): string {
-  return isWhole(location) ? plain(location.file) : `${plain(location.file)}:${location.line}`;
+  return isWhole(location) ? plainText(location.file) : `${plainText(location.file)}:${location.line}`;
 }
 
 /** The first character stands for the whole file, and for no place at all where there is no file. */
@@ -66,7 +66,7 @@ export function shortList(names: readonly string[], things = 'versions'): string
 }
 
 /** `1 package`, `2 packages`. */
-export function amount(count: number, one: string): string {
+export function amountText(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
@@ -91,7 +91,7 @@ const COMMAND = /##(vso)?\[/gi;
  *
  * @see https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
  */
-export function plain(text: string): string {
+export function plainText(text: string): string {
   return text.replaceAll(UNSEEN, escaped).replaceAll(COMMAND, '#\\u0023$1[');
 }
 
@@ -143,7 +143,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * escaped.
  */
 export function escapeXml(text: string): string {
-  return plain(text).replaceAll(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
+  return plainText(text).replaceAll(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 }
 
 /** A character as JSON escapes it. */
@@ -164,7 +164,7 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /** A text of so many characters at most. */
-export function shortened(text: string, most: number): string {
+export function shortenedText(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }

@@ -20,10 +20,10 @@ import { RULES } from '../catalog/rules/index.ts';
 import { INSPECTION_RULES } from '../catalog/rules/inspection.ts';
 import { runComparison, runInspection } from '../catalog/rules/rule.ts';
 import { type CatalogSource, sourceOf } from '../catalog/source.ts';
-import { audit } from '../pipeline/check/audit.ts';
-import { catalogLine, headline } from '../pipeline/report/audit-text.ts';
+import { auditCatalogs } from '../pipeline/check/audit.ts';
+import { auditHeadline, catalogLine } from '../pipeline/report/audit-text.ts';
 import { impactLines } from '../pipeline/report/text-report.ts';
-import { amount, countText } from '../pipeline/text.ts';
+import { amountText, countText } from '../pipeline/text.ts';
 import type { Answer, Mirror, Question, Texts } from './answer.ts';
 
 const NO_GRAPH: GraphDocument = { apiVersion: 'portolan/v1alpha1', kind: 'UpgradeGraph', catalogs: [] };
@@ -55,7 +55,7 @@ async function examineBundles(files: Texts, folders: readonly string[]): Promise
   findings.sort(compareFindings);
   return {
     kind: 'bundle',
-    headline: `${amount(folders.length, 'bundle')}: ${countText(findings)}`,
+    headline: `${amountText(folders.length, 'bundle')}: ${countText(findings)}`,
     summary: [],
     findings,
     graph: NO_GRAPH,
@@ -68,12 +68,12 @@ async function examineCatalog(question: Question): Promise<Answer> {
   const { blobs, findings: unread } = await load(source);
   const catalog = catalogOf(blobs);
   const read = { name, prefix: '', source, catalog, unread, files: [] };
-  const { report, worlds } = await audit({ catalogs: [read], olm: ['v0', 'v1'], today });
+  const { report, worlds } = await auditCatalogs({ catalogs: [read], olm: ['v0', 'v1'], today });
   const compared = before && (await compare(question, before, catalog));
   const findings = [...(compared?.findings ?? []), ...report.findings].sort(compareFindings);
   return {
     kind: 'catalog',
-    headline: headline({ ...report, findings }),
+    headline: auditHeadline({ ...report, findings }),
     summary: report.catalogs.map((one) => catalogLine(one).trim()),
     findings,
     graph: graphDocument(worlds),

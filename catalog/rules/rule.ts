@@ -63,7 +63,7 @@ export interface Rule {
   /** Looks at the files of a bundle. */
   readonly inspect?: (bundle: Inspected, report: Report) => void;
   /** Looks at what clusters do with a catalog. */
-  readonly foresee?: (world: World, report: Report) => void;
+  readonly checkWorld?: (world: World, report: Report) => void;
   /** Looks at what a change of a catalog does to clusters. */
   readonly compare?: (change: Change, report: Report) => void;
   /** Whether what it sees in a change is all that is news: what it foresees of the new state of a package is known. */
@@ -149,8 +149,8 @@ export function runForesight(
   rules: readonly Rule[],
   severityOf: SeverityOf = ownSeverity,
 ): Finding[] {
-  const own = rules.filter(({ foresee }) => foresee);
-  return runEach(own, severityOf, (rule, report) => rule.foresee?.(world, report));
+  const own = rules.filter(({ checkWorld }) => checkWorld);
+  return runEach(own, severityOf, (rule, report) => rule.checkWorld?.(world, report));
 }
 
 /**

@@ -38,7 +38,7 @@ export async function handleDeliveries(event: SqsEvent, deliveries: Deliveries):
       telemetry.count(failed);
       const { receiptHandle, attributes } = record;
       const tries = Number(attributes.ApproximateReceiveCount);
-      await attempted(telemetry, () => comesAgain(queue, receiptHandle, tries));
+      await askForRetry(telemetry, () => comesAgain(queue, receiptHandle, tries));
       throw error;
     }
   };
@@ -52,7 +52,7 @@ export async function handleDeliveries(event: SqsEvent, deliveries: Deliveries):
 }
 
 /** Asks when a message comes again. Without it the message comes again as well, only later. */
-export async function attempted({ log }: LambdaTelemetry, ask: () => Promise<void>): Promise<void> {
+export async function askForRetry({ log }: LambdaTelemetry, ask: () => Promise<void>): Promise<void> {
   try {
     await ask();
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Logs and metrics: lines of JSON that CloudWatch understands. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { plain } from '../../pipeline/text.ts';
+import { plainText } from '../../pipeline/text.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { stackName } from './env.ts';
 
@@ -23,7 +23,7 @@ export function telemetryOf(service: string): LambdaTelemetry {
   });
   return {
     // What people wrote into catalogs and commits stands in it: without control characters.
-    log: (line) => logger.info(plain(line)),
+    log: (line) => logger.info(plainText(line)),
     count: (name) => metrics.addMetric(name, MetricUnit.Count, 1),
     time: (name, duration) => metrics.addMetric(name, MetricUnit.Milliseconds, Math.round(duration)),
     flush: () => metrics.publishStoredMetrics(),

@@ -1,7 +1,7 @@
 /** The address that GitHub's webhooks are sent to, behind an HTTP API. */
 
 import { webhooksOf } from '../forges/forges.ts';
-import { type Answer, receive } from '../receive.ts';
+import { type Answer, receiveDelivery } from '../receive.ts';
 import { bucketRecords } from '../s3/records.ts';
 import { settings } from './env.ts';
 import { deliveryOf, type HttpEvent } from './http.ts';
@@ -23,7 +23,7 @@ const ports = {
 };
 
 export async function handler(event: HttpEvent): Promise<{ statusCode: number; body: string }> {
-  const { status, text }: Answer = await receive(deliveryOf(event), ports);
+  const { status, text }: Answer = await receiveDelivery(deliveryOf(event), ports);
   telemetry.count(status === 202 ? 'DeliveryTaken' : 'DeliveryRefused');
   telemetry.flush();
   return { statusCode: status, body: text };

@@ -1,8 +1,8 @@
 /** The queue's messages: a push becomes catalogs, a catalog becomes an image. */
 import { handleDelivery } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import { statusBeside } from '../../pipeline/publish/delivery/status.ts';
-import { smoke } from '../smoke.ts';
-import { attempted, handleDeliveries, type SqsEvent } from './deliveries.ts';
+import { runSmokeTest } from '../smoke.ts';
+import { askForRetry, handleDeliveries, type SqsEvent } from './deliveries.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';
@@ -24,7 +24,7 @@ export async function handler(
   event: SqsEvent | { readonly smoke: true } | { readonly status: true },
 ): Promise<unknown> {
   // Asked by whoever may invoke the function: scripts/smoke-functions.mjs, after a deployment.
-  if ('smoke' in event) return smoke(read.sources, ports);
+  if ('smoke' in event) return runSmokeTest(read.sources, ports);
   // Asked by whoever may invoke the function, for portolan status: this one alone may read branches and registries.
   if ('status' in event) return statusBeside(read.sources, ports);
   return handleDeliveries(event, {
@@ -34,7 +34,7 @@ export async function handler(
     handle: async ({ body, messageId, receiptHandle, attributes }) => {
       const began = performance.now();
       const { ApproximateReceiveCount: tries, MessageGroupId: group } = attributes;
-      await attempted(telemetry, () => comesAfter(read.queue, receiptHandle, LONGEST));
+      await askForRetry(telemetry, () => comesAfter(read.queue, receiptHandle, LONGEST));
       try {
         const failure = await handleDelivery({ body, group, id: messageId, tries: Number(tries) }, ports, {
           store,

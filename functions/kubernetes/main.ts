@@ -7,7 +7,7 @@ import { settings } from './env.ts';
 import { type Host, openHost, READER } from './host.ts';
 import { SERVICES, type Service, TASKS } from './roles.ts';
 import { fileSecret } from './secret.ts';
-import { serve } from './server.ts';
+import { serveRoutes } from './server.ts';
 import { startTracing, telemetryOf } from './telemetry.ts';
 
 const [role = '', ...words] = process.argv.slice(2);
@@ -72,7 +72,7 @@ async function runUntilStopped(host: Host, start: (host: Host) => Promise<Servic
   const asked = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
   });
-  const probes = await serve(
+  const probes = await serveRoutes(
     read.ports.internal,
     {
       'GET /healthz': async () => ({ status: 200, body: 'ok\n' }),

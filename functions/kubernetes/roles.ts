@@ -10,19 +10,19 @@ import { handleRing } from '../../pipeline/publish/delivery/ring.ts';
 import { isSettled, statusBeside, statusText } from '../../pipeline/publish/delivery/status.ts';
 import { ringsListText } from '../../pipeline/publish/rings/look.ts';
 import { ringsIn } from '../../pipeline/publish/rings/store.ts';
-import { amount, linesText } from '../../pipeline/text.ts';
+import { amountText, linesText } from '../../pipeline/text.ts';
 import { driftAll } from '../drift.ts';
 import { webhooksOf } from '../forges/forges.ts';
 import { newEpochs } from '../new-epoch.ts';
 import { type AnswerRoom, answerJob, tokenReader } from '../publish-request.ts';
-import { receive } from '../receive.ts';
+import { receiveDelivery } from '../receive.ts';
 import { reconcileAll } from '../reconcile.ts';
-import { smoke } from '../smoke.ts';
+import { runSmokeTest } from '../smoke.ts';
 import type { Host } from './host.ts';
 import { removeOldRecords, resetFence, resetStore } from './records.ts';
 import { fileSecret } from './secret.ts';
-import { type Answered, type Routes, serve } from './server.ts';
-import { traced } from './telemetry.ts';
+import { type Answered, type Routes, serveRoutes } from './server.ts';
+import { handleTraced } from './telemetry.ts';
 
 /** Work that goes on until the process is told to stop. */
 export interface Service {
@@ -49,7 +49,7 @@ export const TASKS: Readonly<Record<string, Task>> = {
     return 0;
   },
   smoke: async ({ settings: { sources }, ports }, print) => {
-    const { ok, checks } = await smoke(sources, ports);
+    const { ok, checks } = await runSmokeTest(sources, ports);
     for (const { what, ok: is, why } of checks)
       print(`${is ? 'ok  ' : 'FAIL'}  ${what}${is ? '' : `: ${why}`}`);
     return ok ? 0 : 1;
@@ -71,7 +71,7 @@ export const TASKS: Readonly<Record<string, Task>> = {
   ring: async ({ ports }, print) => {
     const { state, missing } = await handleRing(readRing(await text(process.stdin)), ports);
     print(ringsListText([state]).trimEnd());
-    if (missing > 0) print(`approved: the ring opens after ${amount(missing, 'more approval')}`);
+    if (missing > 0) print(`approved: the ring opens after ${amountText(missing, 'more approval')}`);
     return missing > 0 ? 1 : 0;
   },
   send: async ({ queues }, print) => {
@@ -129,7 +129,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
   };
   const routes: Routes = {
     'POST /webhook': async (asked) => {
-      const { status, text } = await receive(asked, receiving);
+      const { status, text } = await receiveDelivery(asked, receiving);
       telemetry.count(status === 202 ? 'DeliveryTaken' : 'DeliveryRefused');
       return { status, body: `${text}\n` };
     },
@@ -144,7 +144,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
           },
         }),
   };
-  const server = await serve(ports.public, routes, telemetry.log);
+  const server = await serveRoutes(ports.public, routes, telemetry.log);
   return {
     stop: async () => {
       // Routers send requests here until they have heard that it stops.
@@ -164,7 +164,7 @@ async function workOff({ settings, telemetry, queues, ports, reports, store }: H
     const began = performance.now();
     const repository = repositoryIn(body);
     try {
-      const failure = await traced(body, work);
+      const failure = await handleTraced(body, work);
       if (failure === undefined) return;
       telemetry.log(`failed, is tried again: ${failure}`);
       telemetry.count(`${event}Failed`, repository);
@@ -203,6 +203,8 @@ async function reconcile({ settings, telemetry, database, queues, ports }: Host)
   const removed = await removeOldRecords(database, settings.keep);
   const waiting = messages.length - queued;
   const others = waiting === 0 ? '' : `, ${waiting} in the queue already`;
-  telemetry.log(`${amount(queued, 'message')} queued${others}, ${amount(removed, 'old record')} removed`);
+  telemetry.log(
+    `${amountText(queued, 'message')} queued${others}, ${amountText(removed, 'old record')} removed`,
+  );
   return failed.length > 0 ? 1 : 0;
 }

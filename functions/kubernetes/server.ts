@@ -43,7 +43,7 @@ export interface ServerLimits {
 const LIMITS: ServerLimits = { head: 10_000, request: 25_000, connections: 1000, perAddress: 250 };
 
 /** Starts an HTTP server for these routes. @param log called with what no route expects */
-export async function serve(
+export async function serveRoutes(
   port: number,
   routes: Routes,
   log: (line: string) => void,

@@ -13,7 +13,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
-import { plain } from '../../pipeline/text.ts';
+import { plainText } from '../../pipeline/text.ts';
 import type { Environment } from '../settings.ts';
 import type { Telemetry } from '../telemetry.ts';
 
@@ -73,7 +73,7 @@ export function telemetryOf(role: string, write: (line: string) => void): Scrape
   });
   return {
     // What people wrote into catalogs and commits stands in it: without control characters.
-    log: (line) => write(JSON.stringify({ time: new Date().toISOString(), role, message: plain(line) })),
+    log: (line) => write(JSON.stringify({ time: new Date().toISOString(), role, message: plainText(line) })),
     count: (event, repository = '') => events.inc({ event, repository }),
     time: (event, duration, repository = '') => durations.observe({ event, repository }, duration / 1000),
     measured: (step, seconds, repository) =>
@@ -164,7 +164,10 @@ const ATTRIBUTES = ['repository', 'branch', 'commit', 'catalog', 'what'];
  * @param body as it came: its sender may have written anything
  * @param handle returns why it failed; undefined when it is done
  */
-export function traced(body: string, handle: () => Promise<string | undefined>): Promise<string | undefined> {
+export function handleTraced(
+  body: string,
+  handle: () => Promise<string | undefined>,
+): Promise<string | undefined> {
   const value: unknown = parsedJson(body);
   const message = isObject(value) ? value : {};
   const text = (name: string): string => {

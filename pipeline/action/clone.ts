@@ -8,7 +8,7 @@ import { fileError } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import { readRegular } from '../file-pieces.ts';
 import { openRepository } from '../git/repository.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 import type { PullRequestEvent } from './event.ts';
 import type { RunInputs } from './inputs.ts';
 import { registriesOf } from './registries.ts';
@@ -38,7 +38,7 @@ export async function checkClone(inputs: RunInputs): Promise<CheckReport> {
 
 /** A job ends in silence when it runs out of memory; a process that it started does not. */
 export function checkerOf({ reader }: RunInputs): Checker {
-  return confinedCheck({ ...reader, ...checkLimits(), log: (line) => warning(plain(line)) });
+  return confinedCheck({ ...reader, ...checkLimits(), log: (line) => warning(plainText(line)) });
 }
 
 function fetchHint({ event }: RunInputs): string {

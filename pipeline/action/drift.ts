@@ -12,8 +12,8 @@ import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
-import { code, escaped } from '../report/markdown.ts';
-import { plain } from '../text.ts';
+import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
+import { plainText } from '../text.ts';
 import { defaultTip, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { registriesOf, registryOptions } from './registries.ts';
@@ -58,10 +58,11 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
 
 /** Shows what has drifted as warnings, in the job's summary and as an output. */
 async function showDrift(drift: readonly Drift[]): Promise<void> {
-  for (const { message, hint } of drift) warning(`${plain(message)}\n${plain(hint)}`);
+  for (const { message, hint } of drift) warning(`${plainText(message)}\n${plainText(hint)}`);
   setOutput('drift', drift.length);
   const rows = drift.map(
-    ({ kind, of, message, hint }) => `| ${kind} | ${code(of)} | ${escaped(message)} | ${escaped(hint)} |`,
+    ({ kind, of, message, hint }) =>
+      `| ${kind} | ${codeSpan(of)} | ${escapedMarkdown(message)} | ${escapedMarkdown(hint)} |`,
   );
   const table = ['| | of | what | what to do |', '|---|---|---|---|', ...rows];
   const text =

@@ -2,11 +2,11 @@
 import { setSecret } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import type { GateForge, RepositoryName } from '../forge/forge.ts';
-import { authorization, type GitRemote, type GitSettings, networkOf } from '../git/process.ts';
-import { answer, type GitHub, openGitHub } from '../github/client.ts';
+import { authorizationHeader, type GitRemote, type GitSettings, networkOf } from '../git/process.ts';
+import { dataOf, type GitHub, openGitHub } from '../github/client.ts';
 import { gitHubForge, repositoryName } from '../github/forge.ts';
 import { readDefaultBranch, readTip } from '../github/pull-request.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 import type { ForgeInputs, RunInputs } from './inputs.ts';
 import { info } from './log.ts';
 
@@ -30,7 +30,7 @@ export async function openForge({ forge, environment }: RunInputs): Promise<Forg
   }
   const repository = repositoryName(forge.repository);
   const { github, token } = await enter(forge, repository);
-  const header = authorization(token);
+  const header = authorizationHeader(token);
   if (header !== undefined) setSecret(header.slice(header.lastIndexOf(' ') + 1));
   return {
     github,
@@ -51,14 +51,14 @@ interface Entered {
 
 /** A client and a token: those of the job, or of the App's installation in the repository. */
 async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<Entered> {
-  const log = (line: string): void => info(plain(line));
+  const log = (line: string): void => info(plainText(line));
   if (!forge.app) {
     const token = forge.token ?? '';
     return { github: openGitHub({ url: forge.api, identity: { kind: 'token', token }, log }), token };
   }
   const identity = { kind: 'app', app: forge.app.id, privateKey: forge.app.privateKey } as const;
   const app = openGitHub({ url: forge.api, identity: { ...identity, installation: undefined }, log });
-  const { id } = await answer(app.rest.apps.getRepoInstallation({ ...repository }));
+  const { id } = await dataOf(app.rest.apps.getRepoInstallation({ ...repository }));
   const github = openGitHub({ url: forge.api, identity: { ...identity, installation: Number(id) }, log });
   const { token } = (await github.auth({ type: 'installation' })) as { token: string };
   setSecret(token);

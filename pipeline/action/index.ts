@@ -15,12 +15,12 @@ import {
   type RunInputs,
   type SayingInputs,
 } from './inputs.ts';
-import { run } from './main.ts';
+import { runStep } from './main.ts';
 
 /** What makes this file the program that reads a pull request. */
 const READER = 'read';
 if (process.argv[2] === READER) serveReader();
-else void run(inputs);
+else void runStep(inputs);
 
 type Text = (name: string) => string | undefined;
 

@@ -9,23 +9,23 @@ import type { ForgePorts } from '../forge/gate.ts';
 import { gateAgain, gateHead, type Head, leaveError, leaveReason, markPending } from '../forge/head.ts';
 import { gateGroup } from '../github/group.ts';
 import { packedResults, unpackedResults } from '../report/packed-report.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 import { checkClone, checkerOf, policyIn } from './clone.ts';
 import { type Forge, hubOf, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
-import { annotate, setReportOutputs } from './outputs.ts';
-import { plainText, postAll } from './post-results.ts';
+import { annotateFindings, setReportOutputs } from './outputs.ts';
+import { failureText, postAll } from './post-results.ts';
 import { registriesOf } from './registries.ts';
 import { headsMeant, type StartedHead, startedIn, startedText } from './started.ts';
 
 /** Runs the step. An error is logged and fails it. */
-export async function run(read: () => RunInputs): Promise<void> {
+export async function runStep(read: () => RunInputs): Promise<void> {
   try {
     await runMode(read());
   } catch (thrown) {
     if (!(thrown instanceof PipelineError)) throw thrown;
-    setFailed(plainText(thrown));
+    setFailed(failureText(thrown));
   }
 }
 
@@ -76,14 +76,14 @@ async function startOnly(inputs: RunInputs): Promise<void> {
 /** Sets the status of the heads that the event is about to pending. @returns these heads */
 async function markHeadsPending(inputs: RunInputs, forge: Forge): Promise<readonly Head[]> {
   const { heads, why } = await headsMeant(forge, inputs.event, inputs.now);
-  if (heads.length === 0) info(plain(why));
+  if (heads.length === 0) info(plainText(why));
   if (inputs.dryRun) return heads;
   try {
     await markPending(hubOf(inputs, forge), heads);
   } catch (error) {
     // Where GitHub takes no more statuses, the comment says so, after the check.
     if (!(error instanceof PipelineError && error.code === 'usage')) throw error;
-    warning(plain(error.message));
+    warning(plainText(error.message));
   }
   return heads;
 }
@@ -93,14 +93,14 @@ async function checkOnly(inputs: RunInputs): Promise<void> {
   if (inputs.clone !== undefined || !inputs.forge) {
     const report = await checkClone(inputs);
     await setReports([report], inputs);
-    return annotate(report.findings);
+    return annotateFindings(report.findings);
   }
   const forge = await openForge(inputs);
   const heads =
     inputs.started === undefined
       ? await headsMeant(forge, inputs.event, inputs.now)
       : { heads: startedIn(inputs.started), why: 'nothing is to be checked' };
-  if (heads.heads.length === 0) info(plain(heads.why));
+  if (heads.heads.length === 0) info(plainText(heads.why));
   const reports = await checkHeads(inputs, forge, heads.heads);
   await setReports(reports, inputs);
   // The next job needs a result even if nothing was to be checked.
@@ -186,7 +186,7 @@ async function checkHeads(
   return withPorts(inputs, forge, async (ports) => {
     if (event.kind === 'group') {
       const outcome = heads.length === 0 ? undefined : await gateGroup({ ...ports, ...forge }, event);
-      if (outcome?.kind === 'skipped') info(plain(outcome.why));
+      if (outcome?.kind === 'skipped') info(plainText(outcome.why));
       return outcome?.kind === 'checked' ? [outcome.report] : [];
     }
     const by = event.kind === 'pull request' && event.pusher;

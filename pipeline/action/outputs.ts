@@ -9,7 +9,7 @@ import { changesMarkdown, markdownReport } from '../report/markdown.ts';
 import { packedResults } from '../report/packed-report.ts';
 import { sarifReport } from '../report/sarif.ts';
 import { textReport } from '../report/text-report.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 import { writeFiles } from '../write.ts';
 import type { RunInputs } from './inputs.ts';
 import { logText } from './log.ts';
@@ -46,7 +46,7 @@ export async function setReportOutputs(
   setOutput('verdict', report.verdict);
   setOutput('authority', report.authority.decision);
   setOutput('state', stateOf(report));
-  setOutput('headline', plain(headlineOf(report)));
+  setOutput('headline', plainText(headlineOf(report)));
   setOutput('errors', count('error'));
   setOutput('warnings', count('warning'));
   setOutput('needs', JSON.stringify(report.authority.missing ?? []));
@@ -68,7 +68,7 @@ function resultOf(report: CheckReport) {
     verdict,
     authority: authority.decision,
     state: stateOf(report),
-    headline: plain(headlineOf(report)),
+    headline: plainText(headlineOf(report)),
   };
 }
 
@@ -79,11 +79,11 @@ const ANNOTATE: Readonly<Record<Severity, (message: string, where: AnnotationPro
 };
 
 /** Annotations of the step, for where no check run can be made. */
-export function annotate(findings: readonly Finding[]): void {
+export function annotateFindings(findings: readonly Finding[]): void {
   for (const severity of ['error', 'warning', 'info'] as const) {
     for (const finding of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {
       const { location, rule, message, hint } = finding;
-      const text = hint === undefined ? plain(message) : `${plain(message)}\nfix: ${plain(hint)}`;
+      const text = hint === undefined ? plainText(message) : `${plainText(message)}\nfix: ${plainText(hint)}`;
       const { file, line, column } = location;
       ANNOTATE[severity](text, { title: rule, file, startLine: line, startColumn: column });
     }

@@ -6,16 +6,16 @@ import type { GateForge } from '../forge/forge.ts';
 import { freshnessOf } from '../forge/freshness.ts';
 import { leaveError } from '../forge/head.ts';
 import { setStatus, withoutStatus } from '../forge/status.ts';
-import { answer } from '../github/client.ts';
+import { dataOf } from '../github/client.ts';
 import { mergeChecked } from '../github/merge.ts';
 import { postAnswer } from '../github/post-report.ts';
 import { answerText } from '../report/answer.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 import { MOVED } from './event.ts';
 import { type Forge, hubOf } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info } from './log.ts';
-import { annotate } from './outputs.ts';
+import { annotateFindings } from './outputs.ts';
 
 interface PostedResults {
   /** Of one head. */
@@ -75,7 +75,7 @@ async function postOnce(
   });
   for (const report of current) await postRest(inputs, { forge, hub }, report);
   if (!failed) return current;
-  setFailed(`cannot set the status portolan: ${plainText(failed)}`);
+  setFailed(`cannot set the status portolan: ${failureText(failed)}`);
   // All reports have one head, so one pending status is enough.
   const heads = checked.slice(0, 1).map(({ head, request }) => ({
     commit: head,
@@ -83,7 +83,7 @@ async function postOnce(
   }));
   await leaveError(hub, heads, { error: failed, link: inputs.says.link });
   if (isRefused(failed)) {
-    const waiting = checked.map((report) => withoutStatus(report, plain(failed.message)));
+    const waiting = checked.map((report) => withoutStatus(report, plainText(failed.message)));
     // The tries took time: read the pull requests again.
     const fresh = { forge, hub: hubOf(inputs, forge) };
     for (const report of waiting) await postRest(inputs, fresh, report);
@@ -114,7 +114,7 @@ async function postRest(
       if (!isCurrent) info('the pull request has new commits, so the next run updates the comment');
     });
   const noCheck = await attempt('the check run', () => hub.postFindings({ number: number ?? 0, report }));
-  if (noCheck) annotate(report.findings);
+  if (noCheck) annotateFindings(report.findings);
   if (!says.comment || number === undefined) return;
   // The event of the job that reports is the one of the job that checked: its number says whether it is about this report.
   const question = event.kind === 'recheck' && event.number === number ? event.question : undefined;
@@ -132,7 +132,7 @@ async function attempt(what: string, act: () => Promise<void>): Promise<Pipeline
     return undefined;
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    warning(`cannot write ${what}: ${plain(error.message)}`);
+    warning(`cannot write ${what}: ${plainText(error.message)}`);
     return error;
   }
 }
@@ -174,7 +174,7 @@ async function merge(
       return false;
     case 'moved':
     case 'refused':
-      info(plain(`not merged: ${outcome.why}`));
+      info(plainText(`not merged: ${outcome.why}`));
       return outcome.kind === 'moved';
   }
 }
@@ -185,11 +185,11 @@ async function tellMoved(
   moved: { readonly branch: string; readonly before: string; readonly after: string },
 ): Promise<void> {
   const event = { event_type: MOVED, client_payload: { ...moved } };
-  await answer(github.rest.repos.createDispatchEvent({ ...repository, ...event }));
+  await dataOf(github.rest.repos.createDispatchEvent({ ...repository, ...event }));
 }
 
 // An error as the job's log says it, with its hint on a line of its own.
 
-export function plainText({ message, hint }: PipelineError): string {
-  return hint === undefined ? plain(message) : `${plain(message)}\n${plain(hint)}`;
+export function failureText({ message, hint }: PipelineError): string {
+  return hint === undefined ? plainText(message) : `${plainText(message)}\n${plainText(hint)}`;
 }

@@ -7,12 +7,12 @@ import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import { gitFence } from '../publish/fence-git.ts';
-import { publish } from '../publish/publish.ts';
+import { publishCatalog } from '../publish/publish.ts';
 import { publishedCatalogs } from '../publish/published-catalogs.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { inRings, textRings } from '../publish/rings/store.ts';
-import { code, escaped } from '../report/markdown.ts';
-import { findingText, matchesGlob, plain } from '../text.ts';
+import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
+import { findingText, matchesGlob, plainText } from '../text.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
 import { registryOptions } from './registries.ts';
@@ -28,7 +28,7 @@ interface Cloned {
  * Publishes every catalog: without GitHub nobody knows what was published last, and the same content is the same image. The
  * published image says which commit it is from, so no older one takes its place.
  *
- * @throws PipelineError as `publish`; `usage` for what needs GitHub
+ * @throws PipelineError as `publishCatalog`; `usage` for what needs GitHub
  */
 export async function publishClone(inputs: RunInputs, clone: string): Promise<void> {
   const directory = resolve(inputs.directory, clone);
@@ -43,7 +43,9 @@ export async function publishClone(inputs: RunInputs, clone: string): Promise<vo
       throw new PipelineError('usage', 'cannot read the policy of the pushed commit; nothing is published');
     }
     if (event.kind === 'push' && !policy.branches.some((pattern) => matchesGlob(pattern, event.branch)))
-      return info(plain(`the branch ${event.branch} is not in the policy's branches; nothing is published`));
+      return info(
+        plainText(`the branch ${event.branch} is not in the policy's branches; nothing is published`),
+      );
     refuseUnsupported(inputs, policy);
     await publishAll(inputs, { repository, directory, commit: head, policy });
   } finally {
@@ -62,7 +64,7 @@ async function publishAll(inputs: RunInputs, cloned: Cloned): Promise<void> {
   const { repository, commit, policy } = cloned;
   const catalogs = await publishedCatalogs(repository.objects, commit, policy);
   if (inputs.dryRun) {
-    for (const catalog of catalogs) info(plain(`would publish ${catalog}`));
+    for (const catalog of catalogs) info(plainText(`would publish ${catalog}`));
     return setOutput('published', '{}');
   }
   const ended: Ended[] = [];
@@ -73,17 +75,17 @@ async function publishAll(inputs: RunInputs, cloned: Cloned): Promise<void> {
 /** Publishes one catalog of a clone, with the fence in the clone's own refs. */
 async function publishOne(inputs: RunInputs, cloned: Cloned, catalog: string): Promise<Ended> {
   const { repository, directory, commit, policy } = cloned;
-  info(plain(`publishing ${catalog}`));
+  info(plainText(`publishing ${catalog}`));
   const { plainHttp, out } = inputs.publish;
   const internal = [...plainHttp, ...policy.registries.internal];
   const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal });
   const fence = gitFence({ repository: directory, settings: { searchPath: inputs.environment['PATH'] } });
   try {
-    const progress = (step: string): void => info(plain(step));
+    const progress = (step: string): void => info(plainText(step));
     const ringed = inRings(fence, (of, name) => textRings(fence, of, name));
     const ports = { repository, registry, fence, ownFence: { takeOver: false }, progress, inRings: ringed };
     const today = inputs.now.toISOString().slice(0, 10);
-    const published = await publish(ports, { commit, catalog, out: join(out, catalog), today });
+    const published = await publishCatalog(ports, { commit, catalog, out: join(out, catalog), today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
     if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
     if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
@@ -121,16 +123,20 @@ export async function setPublished({ commit, ended, out, rings }: Run): Promise<
   setOutput('files', out);
   await summary.addRaw(`${summaryOf(commit, ended)}${rings}`).write();
   const refused = ended.filter(({ kind }) => kind === 'refused').map(({ catalog }) => catalog);
-  if (refused.length > 0) setFailed(`not published: ${plain(refused.join(', '))}`);
+  if (refused.length > 0) setFailed(`not published: ${plainText(refused.join(', '))}`);
 }
 
 /** The job's summary: a row for each catalog. */
 function summaryOf(commit: string, ended: readonly Ended[]): string {
   const rows = ended.map((one) => {
     const what =
-      one.kind === 'published' ? code(one.receipt.image) : one.kind === 'refused' ? escaped(one.why) : '';
-    const digest = one.kind === 'published' ? code(one.receipt.digest) : '';
-    return `| ${escaped(one.catalog)} | ${one.kind} | ${what} | ${digest} |`;
+      one.kind === 'published'
+        ? codeSpan(one.receipt.image)
+        : one.kind === 'refused'
+          ? escapedMarkdown(one.why)
+          : '';
+    const digest = one.kind === 'published' ? codeSpan(one.receipt.digest) : '';
+    return `| ${escapedMarkdown(one.catalog)} | ${one.kind} | ${what} | ${digest} |`;
   });
   return [
     `## Catalogs of ${commit.slice(0, 12)}`,

@@ -16,13 +16,13 @@ import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
 import { heldBackBy, namedMissing } from '../publish/held-back.ts';
-import { publish } from '../publish/publish.ts';
+import { publishCatalog } from '../publish/publish.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../publish/published-catalogs.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { ringsListText } from '../publish/rings/look.ts';
 import type { RingState } from '../publish/rings/state.ts';
 import { inRings, textRings } from '../publish/rings/store.ts';
-import { findingText, matchesGlob, plain } from '../text.ts';
+import { findingText, matchesGlob, plainText } from '../text.ts';
 import { writeFiles } from '../write.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
@@ -56,7 +56,7 @@ export async function publishPush(inputs: RunInputs): Promise<void> {
       throw new PipelineError('usage', 'cannot read the policy of the pushed commit; nothing is published');
     }
     if (!policy.branches.some((pattern) => matchesGlob(pattern, branch)))
-      return info(plain(`the branch ${branch} is not in the policy's branches; nothing is published`));
+      return info(plainText(`the branch ${branch} is not in the policy's branches; nothing is published`));
     const publishing = { inputs, forge, repository, branch, commit, policy };
     if (inputs.dryRun) return await reportPublishing(publishing);
     const { commit: last, missing } = await releaseArrived(publishing);
@@ -76,9 +76,9 @@ async function pushedOf({ event }: RunInputs, forge: Forge): Promise<{ branch: s
 /** What a run that may change something would do. */
 async function reportPublishing(publishing: Publishing): Promise<void> {
   for (const { package: name, version } of await bundlesToRelease(publishing))
-    info(plain(`would release ${name} ${version}`));
+    info(plainText(`would release ${name} ${version}`));
   const { changed } = await toPublish(publishing);
-  for (const catalog of changed) info(plain(`would publish ${catalog}`));
+  for (const catalog of changed) info(plainText(`would publish ${catalog}`));
   setOutput('published', '{}');
 }
 
@@ -106,21 +106,21 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
       : undefined;
     if (named !== undefined) {
       const why = heldBackBy(named);
-      info(plain(`${catalog} is held back: ${why}`));
+      info(plainText(`${catalog} is held back: ${why}`));
       ended.push({ catalog, kind: 'refused', why });
     } else if (changed.has(catalog)) ended.push(await publishOne(publishing, catalog));
     else ended.push({ catalog, kind: 'unchanged' });
   }
   for (const catalog of await retired(publishing, catalogs)) ended.push({ catalog, kind: 'retired' });
   const { rings, failed } = await movedRings(publishing, catalogs);
-  if (failed.length > 0) setFailed(`rings not looked at: ${plain(failed.join(', '))}`);
+  if (failed.length > 0) setFailed(`rings not looked at: ${plainText(failed.join(', '))}`);
   await setPublished({ commit, ended, out: inputs.publish.out, rings: ringsSummary(rings) });
 }
 
 /** Publishes one catalog, here or by functions, and records the deployment on GitHub. */
 async function publishOne(publishing: Publishing, catalog: string): Promise<Ended> {
   const { forge, inputs } = publishing;
-  info(plain(`publishing ${catalog}`));
+  info(plainText(`publishing ${catalog}`));
   const ended =
     inputs.publish.url === undefined
       ? await publishHere(publishing, catalog)
@@ -130,7 +130,7 @@ async function publishOne(publishing: Publishing, catalog: string): Promise<Ende
     await noteDeployed(forge.github, forge.repository, { receipt: ended.receipt, link: inputs.says.link });
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    warning(`cannot record the deployment of ${plain(catalog)}: ${plain(error.message)}`);
+    warning(`cannot record the deployment of ${plainText(catalog)}: ${plainText(error.message)}`);
   }
   return ended;
 }
@@ -181,7 +181,7 @@ async function differs(
 async function retired(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
   const { inputs, repository, branch, commit, policy } = publishing;
   if (inputs.publish.url !== undefined || policy.publish.catalogs.length + catalogs.length === 0) return [];
-  const log = (line: string): void => warning(plain(line));
+  const log = (line: string): void => warning(plainText(line));
   return withPlaces(publishing, (places) =>
     retireGone({ ...places, repository, branch, commit, policy, catalogs, log }),
   );
@@ -197,7 +197,7 @@ async function movedRings(
   if (inputs.publish.url !== undefined || !isRinged) return { rings: [], failed: [] };
   const { owner, repo } = forge.repository;
   const checkOf: CheckOf = ({ commit }, name) => namedCheck(forge.github, forge.repository, { commit, name });
-  const log = (line: string): void => info(plain(line));
+  const log = (line: string): void => info(plainText(line));
   const around = { repository, commit, policy, catalogs, branch, checkOf, log, now: () => new Date() };
   return withPlaces(publishing, (places) => moveAllRings({ ...places, ...around, name: `${owner}/${repo}` }));
 }
@@ -214,12 +214,12 @@ async function publishHere(publishing: Publishing, catalog: string): Promise<End
   const { inputs, repository, commit, policy } = publishing;
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
   return withPlaces(publishing, async (places) => {
-    const progress = (step: string): void => info(plain(step));
+    const progress = (step: string): void => info(plainText(step));
     const out = join(inputs.publish.out, catalog);
     const today = inputs.now.toISOString().slice(0, 10);
     const ringed = inRings(places.fence, (of, name) => textRings(places.fence, of, name));
     const ports = { ...places, repository, progress, inRings: ringed };
-    const published = await publish(ports, { commit, catalog, out, today });
+    const published = await publishCatalog(ports, { commit, catalog, out, today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
     if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
     if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
@@ -273,7 +273,7 @@ async function publishByFunctions({ inputs, forge, commit }: Publishing, catalog
   writeAnswer(join(inputs.publish.out, catalog), answer['files']);
   const tooLarge: unknown = answer['tooLarge'];
   for (const key of Array.isArray(tooLarge) ? tooLarge : [])
-    info(plain(`${catalog}: too large for the response, download it from the bucket: ${key}`));
+    info(plainText(`${catalog}: too large for the response, download it from the bucket: ${key}`));
   return { catalog, kind: 'published', receipt: answer['receipt'] as unknown as PublishReceipt };
 }
 

@@ -12,8 +12,8 @@ import {
 import { readDefaultBranch } from '../github/pull-request.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
 import type { Policy } from '../policy/policy.ts';
-import { code, escaped } from '../report/markdown.ts';
-import { findingText, plain } from '../text.ts';
+import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
+import { findingText, plainText } from '../text.ts';
 import type { Forge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
@@ -118,7 +118,7 @@ async function noteAll(
     await noteReleased(forge.github, forge.repository, note);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    warning(`cannot record the release: ${plain(error.message)}`);
+    warning(`cannot record the release: ${plainText(error.message)}`);
   }
 }
 
@@ -130,16 +130,16 @@ async function showReleased(released: readonly BundleRelease[]): Promise<void> {
     const became =
       findings[0]?.message ??
       (commit ? `committed as ${commit.slice(0, 12)}` : proposed ? proposalText(proposed) : 'pushed');
-    return `| ${escaped(name)} | ${escaped(version)} | ${image === '' ? '' : code(image)} | ${escaped(became)} |`;
+    return `| ${escapedMarkdown(name)} | ${escapedMarkdown(version)} | ${image === '' ? '' : codeSpan(image)} | ${escapedMarkdown(became)} |`;
   });
   const table = ['## Bundles', '', '| package | version | image | |', '|---|---|---|---|', ...rows, '', ''];
   await summary.addRaw(table.join('\n')).write();
   for (const { package: name, version, image } of released)
-    if (image !== undefined) info(plain(`released ${name} ${version} as ${image}`));
+    if (image !== undefined) info(plainText(`released ${name} ${version} as ${image}`));
   const refused = released.flatMap(({ findings }) => findings);
   if (refused.length === 0) return;
   logText(refused.map(findingText).join(''));
-  setFailed(`not released: ${plain(refused[0]?.message ?? '')}`);
+  setFailed(`not released: ${plainText(refused[0]?.message ?? '')}`);
 }
 
 function proposalText({ kind, number }: NonNullable<BundleRelease['proposed']>): string {

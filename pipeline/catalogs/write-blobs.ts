@@ -21,7 +21,7 @@ export async function writeBlobs(
   let chunk = '';
   try {
     for (const blob of renderOrder(blobs)) {
-      chunk += rendered(blob, format);
+      chunk += renderedBlob(blob, format);
       if (chunk.length < CHUNK) continue;
       await out(chunk);
       chunk = '';
@@ -33,11 +33,11 @@ export async function writeBlobs(
 
 /** The text of blobs in the order in which they are given. @throws PipelineError as {@link writeBlobs} */
 export function textOf(blobs: readonly Blob[], format: RenderFormat): string {
-  return blobs.map((blob) => rendered(blob, format)).join('');
+  return blobs.map((blob) => renderedBlob(blob, format)).join('');
 }
 
 /** The text of one blob. @throws PipelineError `usage` for what the format cannot hold */
-export function rendered(blob: Blob, format: RenderFormat): string {
+export function renderedBlob(blob: Blob, format: RenderFormat): string {
   try {
     return renderBlob(blob, format);
   } catch (error) {

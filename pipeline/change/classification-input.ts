@@ -32,7 +32,7 @@ export interface ClassificationInput {
 }
 
 /** Whether a package is somebody's already. */
-export function claims({ before, policy }: ClassificationInput): (name: string) => boolean {
+export function claimedPackages({ before, policy }: ClassificationInput): (name: string) => boolean {
   return (name) =>
     before.has(name) ||
     policy.owners.packages.has(name) ||

@@ -19,7 +19,12 @@ import type { Policy } from '../policy/policy.ts';
 import { matchesGlob } from '../text.ts';
 import { type CatalogTree, compareCatalogs, sharedPackages } from './catalogs.ts';
 import type { Change, ForeignBlob, PackageChange } from './change.ts';
-import { type ChangedPath, type ClassificationInput, claims, type Trees } from './classification-input.ts';
+import {
+  type ChangedPath,
+  type ClassificationInput,
+  claimedPackages,
+  type Trees,
+} from './classification-input.ts';
 import { type ChangeBudget, fileReader, type KeptFiles } from './content.ts';
 import { compareFiles } from './files.ts';
 import type { ForeignPlace } from './foreign-blobs.ts';
@@ -58,7 +63,7 @@ export async function classifyChange(
   const values = { left: MOST_VALUES };
   const scene = await inputOf(objects, { trees, policy, paths }, { files, values });
   const catalogs = await compareCatalogs(
-    { ...scene, paths: paths.map(({ path }) => path), claimed: claims(scene), digests },
+    { ...scene, paths: paths.map(({ path }) => path), claimed: claimedPackages(scene), digests },
     scene.drafts,
   );
   const others = await compareFiles(scene);

@@ -3,7 +3,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
-import { type ChangedPath, type ClassificationInput, claims } from './classification-input.ts';
+import { type ChangedPath, type ClassificationInput, claimedPackages } from './classification-input.ts';
 import {
   type ForeignPlace,
   localImage,
@@ -119,7 +119,7 @@ function foreignNames(
 ): ForeignPlace[] {
   return named.flatMap(({ name, location }) => {
     if (name === place) return [];
-    if (claims(scene)(name)) return [{ package: name, place, location }];
+    if (claimedPackages(scene)(name)) return [{ package: name, place, location }];
     const draft = scene.drafts.of(name);
     draft.classes.add('add-entry');
     draft.elsewhere.add(at);

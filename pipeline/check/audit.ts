@@ -86,7 +86,7 @@ export interface Audited {
 }
 
 /** Audits catalogs; those whose names are versions of the platform follow each other. */
-export async function audit(request: AuditRequest): Promise<Audited> {
+export async function auditCatalogs(request: AuditRequest): Promise<Audited> {
   const worlds = await worldsOf(request);
   const perCatalog = request.catalogs.map((read, i) => auditedCatalog(read, worlds[i] as World));
   return {

@@ -24,7 +24,7 @@ import { loadCatalogs } from './world/catalogs.ts';
  *
  * @throws PipelineError `not-found` for a revision that does not exist, `git`, `too-large`
  */
-export async function check(repository: Repository, request: CheckRequest): Promise<CheckReport> {
+export async function checkPullRequest(repository: Repository, request: CheckRequest): Promise<CheckReport> {
   const revisions = await resolveRevisions(repository, request);
   const start = await startOf(repository, revisions, request);
   const { policy } = start.policy;

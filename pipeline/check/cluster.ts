@@ -105,19 +105,19 @@ function isOlms({ apiVersion }: Json): boolean {
 }
 
 /** The value at a path in an object; undefined if a part of the path is missing. */
-export function member(value: unknown, ...path: readonly string[]): unknown {
+export function valueAt(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((inside, key) => (isObject(inside) ? inside[key] : undefined), value);
 }
 
 /** Text deep in an object; empty where it is not there. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
-  const found = member(value, ...path);
+  const found = valueAt(value, ...path);
   return typeof found === 'string' ? found : '';
 }
 
 /** A number deep in an object; 0 where it is not there. */
 export function numberAt(value: unknown, ...path: readonly string[]): number {
-  const found = member(value, ...path);
+  const found = valueAt(value, ...path);
   return typeof found === 'number' ? found : 0;
 }
 

@@ -10,7 +10,7 @@ import { mergeBases } from '../git/merge.ts';
 import { runGit } from '../git/process.ts';
 import type { Repository } from '../git/repository.ts';
 import { entryAt } from '../git/tree.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 
 /** A line of the head, and what should stand there. */
 export interface Suggestion {
@@ -92,8 +92,8 @@ function suggested(
   // Do not offer hidden text as a suggestion that one click applies.
   if (
     after === undefined ||
-    plain(before) !== before ||
-    after.split('\n').some((line) => plain(line) !== line)
+    plainText(before) !== before ||
+    after.split('\n').some((line) => plainText(line) !== line)
   )
     return undefined;
   return { rule, message, file: path, line, before, after };

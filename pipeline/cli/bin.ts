@@ -5,7 +5,7 @@ import { endWithParent } from '../check/confined/limits.ts';
 import { fileError } from '../directory.ts';
 import type { Terminal } from '../terminal.ts';
 import { linesText, screenText } from '../text.ts';
-import { main } from './main.ts';
+import { runCommandLine } from './main.ts';
 import { SUPERVISOR } from './supervised.ts';
 
 declare const PORTOLAN_VERSION: string;
@@ -102,6 +102,6 @@ if (environment[SUPERVISOR] === String(process.ppid)) {
   process.channel?.unref();
 }
 
-main(process.argv.slice(2), PORTOLAN_VERSION, terminal).then((code) => {
+runCommandLine(process.argv.slice(2), PORTOLAN_VERSION, terminal).then((code) => {
   process.exitCode = code;
 }, defect);

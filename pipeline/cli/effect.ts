@@ -6,7 +6,7 @@ import { changeOf, type WorldOptions } from '../../catalog/olm/foresight/world.t
 import type { TagDigests } from '../../catalog/references/same-image.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import { ownSeverity } from '../../catalog/rules/rule.ts';
-import { check } from '../check/check.ts';
+import { checkPullRequest } from '../check/check.ts';
 import { foreseenIn, placedDiffs } from '../check/content/catalog-rules.ts';
 import { undecidedParts } from '../check/findings.ts';
 import type { CheckReport } from '../check/report.ts';
@@ -20,7 +20,7 @@ export interface Effect extends Pick<CheckReport, 'diffs' | 'unchecked'> {
 
 /** Rules about clusters, and those by which opm serves no catalog: not about how a catalog is written. */
 const ABOUT_CLUSTERS: ReadonlySet<string> = new Set(
-  RULES.filter(({ compare, foresee, opm }) => compare || foresee || opm).map(({ id }) => id),
+  RULES.filter(({ compare, checkWorld, opm }) => compare || checkWorld || opm).map(({ id }) => id),
 );
 
 interface WorkTreeEdit {
@@ -48,7 +48,7 @@ export async function effectInRepository(
   const { before, after } = await editedCommits(repository, top, files);
   if (after === before) return { findings: [], diffs: [], unchecked: [] };
   const request = { base: before, head: after, ancestor: before, today, findsLayout: true };
-  const report = await check(repository, { ...request, ...(digests ? { digests } : {}) });
+  const report = await checkPullRequest(repository, { ...request, ...(digests ? { digests } : {}) });
   if (report.tree === undefined) return 'the policy of the repository cannot be read';
   if (report.packages.length === 0) return 'the layout of the repository has no catalog with these files';
   const { diffs, unchecked } = report;

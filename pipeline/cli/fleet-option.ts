@@ -5,7 +5,7 @@ import { readFleet } from '../check/fleet/read-fleet.ts';
 import type { BadRow } from '../check/fleet/records.ts';
 import { readText } from '../directory.ts';
 import type { Terminal } from '../terminal.ts';
-import { amount, linesText } from '../text.ts';
+import { amountText, linesText } from '../text.ts';
 import type { Invocation } from './command.ts';
 
 export const FLEET_OPTION = {
@@ -40,6 +40,6 @@ function badRowLines(bad: readonly BadRow[]): string[] {
     ...bad
       .slice(0, SHOWN)
       .map(({ place, found, expected }) => `${place}: found ${found}, expected ${expected}`),
-    ...(more > 0 ? [`and ${amount(more, 'more row')} that cannot be read`] : []),
+    ...(more > 0 ? [`and ${amountText(more, 'more row')} that cannot be read`] : []),
   ];
 }

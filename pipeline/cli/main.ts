@@ -6,7 +6,7 @@ import { StepsError } from '../../catalog/go/steps.ts';
 import { nearest } from '../../catalog/spelling.ts';
 import { Undecided } from '../../catalog/undecided.ts';
 import { PipelineError } from '../error.ts';
-import { type ExitCode, guarded, type Terminal } from '../terminal.ts';
+import { type ExitCode, guardedTerminal, type Terminal } from '../terminal.ts';
 import { linesText } from '../text.ts';
 import { asksForHelp, type CommandEntry, EXIT_CODES, helpText, invocationOf, twoColumns } from './command.ts';
 import { COMMAND_GROUPS, COMMANDS, EVERYDAY } from './commands.ts';
@@ -17,12 +17,12 @@ import { COMMAND_GROUPS, COMMANDS, EVERYDAY } from './commands.ts';
  * @param parameters what was typed behind the program's name
  * @param version the program's version
  */
-export async function main(
+export async function runCommandLine(
   parameters: readonly string[],
   version: string,
   screen: Terminal,
 ): Promise<ExitCode> {
-  const terminal = guarded(screen);
+  const terminal = guardedTerminal(screen);
   try {
     return await dispatch(parameters, version, terminal);
   } catch (error) {

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
-import { authorization, networkOf } from '../git/process.ts';
+import { authorizationHeader, networkOf } from '../git/process.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { type GitHub, openGitHub } from '../github/client.ts';
 import { repositoryName } from '../github/forge.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 
 /** A repository on GitHub, and the access to it. */
 interface OnGitHub {
@@ -43,8 +43,8 @@ export function openOnGitHub(text: string, terminal: Terminal): OnGitHub {
   const api = environment['GITHUB_API_URL'] ?? 'https://api.github.com';
   const server = environment['GITHUB_SERVER_URL'] ?? 'https://github.com';
   const identity = { kind: 'token', token } as const;
-  const github = openGitHub({ url: api, identity, log: (line) => err(`${plain(line)}\n`) });
+  const github = openGitHub({ url: api, identity, log: (line) => err(`${plainText(line)}\n`) });
   const url = `${server}/${name.owner}/${name.repo}.git`;
-  const remote = { url, header: authorization(token), environment: networkOf(environment) };
+  const remote = { url, header: authorizationHeader(token), environment: networkOf(environment) };
   return { github, name, repository: openRemote(remote, searchPath(terminal)) };
 }

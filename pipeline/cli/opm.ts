@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { opm } from './opm/main.ts';
+import { runOpm } from './opm/main.ts';
 
 export const command: Command = {
   words: 'opm',
@@ -17,7 +17,7 @@ export const command: Command = {
     'portolan opm alpha render-template semver template.yaml -o yaml > catalog.yaml',
   ],
   run: ({ operands }, terminal) =>
-    opm(operands, {
+    runOpm(operands, {
       terminal,
       registry: async (host, options) => {
         const { registryClient } = await import('../catalogs/render/client.ts');

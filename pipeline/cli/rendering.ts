@@ -12,8 +12,8 @@ import type { Rendering } from '../catalogs/render/load.ts';
 import { renderReference } from '../catalogs/render/reference.ts';
 import { writeBlobs } from '../catalogs/write-blobs.ts';
 import { directorySource, isDirectory, readFileBytes } from '../directory.ts';
-import { data, type ExitCode, type Terminal } from '../terminal.ts';
-import { amount, findingText } from '../text.ts';
+import { dataBytes, type ExitCode, type Terminal } from '../terminal.ts';
+import { amountText, findingText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
 import { REGISTRY_OPTIONS } from './registry-options.ts';
 
@@ -74,8 +74,8 @@ export async function lifecyclesInto(
   if (printErrors(read.findings, terminal)) return undefined;
   const { blobs: all, findings, packages, skipped } = withLifecycles(blobs, read.blobs);
   if (printErrors(findings, terminal)) return undefined;
-  const left = skipped === 0 ? '' : `; the catalog does not have ${amount(skipped, 'other package')}`;
-  terminal.err(`lifecycle metadata for ${amount(packages, 'package')}${left}\n`);
+  const left = skipped === 0 ? '' : `; the catalog does not have ${amountText(skipped, 'other package')}`;
+  terminal.err(`lifecycle metadata for ${amountText(packages, 'package')}${left}\n`);
   return all;
 }
 
@@ -87,7 +87,7 @@ export function printErrors(findings: readonly Finding[], terminal: Terminal): b
 }
 
 /** Prints a catalog, or writes it where `--to` says. */
-export async function deliver(
+export async function printOrWriteCatalog(
   read: () => Promise<Blobs | undefined>,
   format: RenderFormat,
   { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
@@ -95,11 +95,11 @@ export async function deliver(
   const to = invocation.text('to');
   if (to !== undefined) {
     const written = await writePackages(resolve(terminal.directory, to), format, read);
-    if (written !== undefined) terminal.err(`wrote ${amount(written, 'file')} to ${to}\n`);
+    if (written !== undefined) terminal.err(`wrote ${amountText(written, 'file')} to ${to}\n`);
     return written === undefined ? 1 : 0;
   }
   const blobs = await read();
   if (!blobs) return 1;
-  await writeBlobs(blobs, format, (text) => terminal.out(data(text)));
+  await writeBlobs(blobs, format, (text) => terminal.out(dataBytes(text)));
   return 0;
 }

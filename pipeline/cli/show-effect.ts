@@ -13,7 +13,7 @@ import { openRepository, workTreeOf } from '../git/repository.ts';
 import type { EditedFiles } from '../git/work-tree-commits.ts';
 import { diffText } from '../report/diff.ts';
 import { type ExitCode, searchPath, type Terminal } from '../terminal.ts';
-import { countText, findingText, linesText, plain } from '../text.ts';
+import { countText, findingText, linesText, plainText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
 import type { Effect } from './effect.ts';
 import { platformFolders } from './platform-folders.ts';
@@ -216,6 +216,6 @@ export async function editWithEffect(root: string, edit: Edit, editing: Editing)
   }
   if (!(await showEffect({ root, files, ...(isAsked ? { isAsked } : {}) }, editing))) return 1;
   writeEdit(root, files);
-  for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
+  for (const path of files.keys()) await terminal.out(`${plainText(path)}\n`);
   return 0;
 }

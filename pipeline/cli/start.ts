@@ -50,7 +50,7 @@ else await import(PROGRAM_FILE);
 async function check(file: string): Promise<void> {
   // Its help is in a small file of the whole program.
   if ([second, ...more].some((word) => ['--help', '-h'].includes(word))) return import(PROGRAM_FILE);
-  const { ENDED, supervised } = await import('./supervised.ts');
+  const { ENDED, runSupervised: supervised } = await import('./supervised.ts');
   const program = fileURLToPath(new URL(file, import.meta.url));
   const end = await supervised([program, ...process.argv.slice(2)], process.env);
   if (typeof end === 'number') {

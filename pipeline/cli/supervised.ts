@@ -1,7 +1,13 @@
 /** A command that reads foreign content runs in a process of its own, which may hang, crash or need too much. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { endText, heapOptions, memoryShare, type ProcessLimits, watch } from '../check/confined/limits.ts';
+import {
+  endText,
+  heapOptions,
+  memoryShare,
+  type ProcessLimits,
+  watchProcess,
+} from '../check/confined/limits.ts';
 import type { Environment } from '../oci/registry/http/proxy.ts';
 
 /** Tells a process who started it, by process id: it then ends when that one does. */
@@ -25,7 +31,7 @@ const OWN_CODES = [0, 1, 2];
  * @param environment this process's
  * @returns its exit code, or why it did not get to its end
  */
-export async function supervised(
+export async function runSupervised(
   words: readonly string[],
   environment: Environment,
   limits: ProcessLimits = { seconds: LONGEST, memory: memoryShare(SHARE) },
@@ -35,7 +41,7 @@ export async function supervised(
     env: { ...environment, [SUPERVISOR]: String(process.pid) },
   });
   let ended: string | undefined;
-  const unwatch = watch(child, limits, (why) => {
+  const unwatch = watchProcess(child, limits, (why) => {
     ended ??= why;
     child.kill('SIGKILL');
   });

@@ -5,7 +5,7 @@ import type { ObjectReader } from '../git/objects.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { diffTrees, entryAt } from '../git/tree.ts';
-import { type ForgePorts, governing } from './gate.ts';
+import { type ForgePorts, governingPolicy } from './gate.ts';
 import type { Head } from './head.ts';
 
 interface Moved {
@@ -53,7 +53,7 @@ async function otherPaths(
 ): Promise<readonly string[] | undefined> {
   await repository.bring([before, after]);
   const { changes, complete } = await diffTrees(repository.objects, { before, after }, MOST_CHANGES);
-  const policy = await governing(repository, after, branch);
+  const policy = await governingPolicy(repository, after, branch);
   if (policy === undefined || policy === 'not gated' || !complete) return undefined;
   const placed = pathPlacer(policy);
   const isOther = changes.every(({ path }) => ['root', 'unknown'].includes(placed(path).area));

@@ -6,7 +6,7 @@
 import { bringLikely, likelyChanges, likelyPasts } from '../change/prefetch.ts';
 import type { CommitFacts, CommitPerson } from '../check/authority/authorship.ts';
 import type { People } from '../check/authority/people.ts';
-import { check } from '../check/check.ts';
+import { checkPullRequest } from '../check/check.ts';
 import type { Checker } from '../check/confined/confined-check.ts';
 import { onForge } from '../check/outcome/outcome.ts';
 import type { CheckReport } from '../check/report.ts';
@@ -99,9 +99,9 @@ export async function gatePullRequest(ports: ForgePorts, request: GateRequest): 
       }),
       bringSides(repository, sides, history),
     ]);
-    const policy = await governing(repository, base, pull.base.branch);
+    const policy = await governingPolicy(repository, base, pull.base.branch);
     if (policy === 'not gated') return notGated(pull.base.branch);
-    const report = await (ports.check ?? check)(repository, {
+    const report = await (ports.check ?? checkPullRequest)(repository, {
       base,
       head: pull.head.commit,
       people,
@@ -227,7 +227,7 @@ export async function bringSides(
 }
 
 /** The base branch's policy; undefined if it cannot be read, which the check then reports. */
-export async function governing(
+export async function governingPolicy(
   repository: Repository,
   base: string,
   branch: string,

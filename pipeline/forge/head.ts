@@ -4,7 +4,7 @@ import { PipelineError } from '../error.ts';
 import { openRemote } from '../git/remote.ts';
 import { POLICY_PATH, readPolicy } from '../policy/read-policy.ts';
 import type { GateForge, HeadStatus, OpenPull } from './forge.ts';
-import { type ForgePorts, type GateRequest, gatePullRequest, governing, isGoverned } from './gate.ts';
+import { type ForgePorts, type GateRequest, gatePullRequest, governingPolicy, isGoverned } from './gate.ts';
 import { CHECKING, pendingStatus } from './status.ts';
 
 /** The open pull requests of one commit. */
@@ -81,7 +81,7 @@ async function isBranchGated(
   try {
     const tip = known ?? (await forge.readTip(branch));
     await repository.bring([tip]);
-    return (await governing(repository, tip, branch)) !== 'not gated';
+    return (await governingPolicy(repository, tip, branch)) !== 'not gated';
   } finally {
     await repository.close();
   }

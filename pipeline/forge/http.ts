@@ -47,7 +47,7 @@ export async function unlessGone<T, U>(asked: Promise<T>, absent: U): Promise<T 
 }
 
 /** The answer; undefined for what does not exist or may not be seen. */
-export async function readable<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function answerIfReadable<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
@@ -83,7 +83,7 @@ export function openForgeClient(api: ForgeApi): ForgeClient {
   };
   return {
     get: (path, read) => get(path, read),
-    find: (path, read) => readable(get(path, read)),
+    find: (path, read) => answerIfReadable(get(path, read)),
     pages: async <T>(path: string, read: Reader<T>, most = Number.POSITIVE_INFINITY) => {
       const all: T[] = [];
       for (let page = 1; page <= MOST_PAGES; page++) {

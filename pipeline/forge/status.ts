@@ -1,6 +1,6 @@
 /** The one status of a commit: the worst result of all open pull requests that have it as their head. */
 import { type CheckReport, headlineOf, type ReportState, stateOf } from '../check/report.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 import type { GateForge, HeadStatus, SetStatus } from './forge.ts';
 import { freshnessOf } from './freshness.ts';
 
@@ -26,7 +26,7 @@ export function statusOf(reports: readonly CheckReport[]): HeadStatus {
     others.length === 0
       ? headlineOf(worst)
       : `${nameOf(worst)} (same commit: ${others.map(nameOf).join(', ')}): ${headlineOf(worst)}`;
-  return { commit: worst.head, state: stateOf(worst), description: plain(description), pulls };
+  return { commit: worst.head, state: stateOf(worst), description: plainText(description), pulls };
 }
 
 function nameOf({ request }: CheckReport): string {
@@ -38,7 +38,7 @@ export const CHECKING = 'the check is running';
 
 /** The status while nothing else is known. @param why one line: what it waits for */
 export function pendingStatus(commit: string, pulls: readonly number[], why: string): HeadStatus {
-  return { commit, state: 'pending', description: plain(why), pulls };
+  return { commit, state: 'pending', description: plainText(why), pulls };
 }
 
 // A `portolan` status that another account set: anyone who may write statuses can.

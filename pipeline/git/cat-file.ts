@@ -5,7 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { PipelineError } from '../error.ts';
 import type { GitObject, ObjectInfo, ObjectStore, ObjectType } from './objects.ts';
-import { failure, type GitRun, startError, startGit } from './process.ts';
+import { type GitRun, gitFailure, startError, startGit } from './process.ts';
 
 interface Request {
   /** Contents are thrown away beyond this size; undefined when only the size is asked for. */
@@ -61,7 +61,7 @@ export class BatchProcess implements ObjectStore {
     });
     child.stdin?.on('error', () => undefined);
     child.on('error', (error) => this.#fail(startError(error)));
-    child.on('close', (code, signal) => this.#fail(failure('cat-file', code ?? signal, message)));
+    child.on('close', (code, signal) => this.#fail(gitFailure('cat-file', code ?? signal, message)));
     this.#child = child;
   }
 

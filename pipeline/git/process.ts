@@ -60,7 +60,7 @@ export interface GitAnswer {
 }
 
 /** The header by which GitHub takes a token over HTTP; undefined without one. */
-export function authorization(token: string | undefined): string | undefined {
+export function authorizationHeader(token: string | undefined): string | undefined {
   const value = authorizationValue(token);
   return value === undefined ? undefined : `Authorization: ${value}`;
 }
@@ -262,7 +262,7 @@ export function runGit(run: GitRun, parameters: readonly string[]): Promise<GitA
       if (excess !== '') reject(new PipelineError('too-large', `git ${command} ${excess}`));
       else if (code !== null && (run.accept ?? [0]).includes(code))
         resolve({ code, output: Buffer.concat(output) });
-      else reject(failure(command, code ?? signal, message));
+      else reject(gitFailure(command, code ?? signal, message));
     });
   });
 }
@@ -283,7 +283,7 @@ const REDIRECT = /unable to access '([^']*)': The requested URL returned error: 
 const MISSING = /unable to read (?:tree|sha1 file|[0-9a-f]{40})|missing (?:tree|blob|commit)|bad tree object/;
 
 /** A failure of git, in git's words where those tell what to do. */
-export function failure(command: string, code: number | string | null, message: string): PipelineError {
+export function gitFailure(command: string, code: number | string | null, message: string): PipelineError {
   const said = message.slice(0, MESSAGE_LENGTH).trim().replaceAll(/\s+/g, ' ');
   const [, url, status] = REDIRECT.exec(said) ?? [];
   if (url !== undefined) {

@@ -1,13 +1,13 @@
 /** The account that makes requests. */
 import { answerIfAny, type GitHub } from './client.ts';
-import { graphql } from './graphql.ts';
+import { sendQuery } from './graphql.ts';
 
 /** The account of jobs that use their own token. Its number differs on GitHub Enterprise Server. */
 const ACTIONS_BOT = 'github-actions[bot]';
 
 /** Number of the account that makes requests; undefined if GitHub does not name it. No comment then counts as Portolan's. */
 export async function ownAccount(github: GitHub): Promise<number | undefined> {
-  const viewer = await graphql<{ viewer: { databaseId: number | null } }>(
+  const viewer = await sendQuery<{ viewer: { databaseId: number | null } }>(
     github,
     'query { viewer { databaseId } }',
     {},

@@ -2,7 +2,7 @@
 
 import type { CheckState, RepositoryName } from '../forge/forge.ts';
 import type { RequiredCheck } from '../policy/policy.ts';
-import { type GitHub, pages } from './client.ts';
+import { allPages, type GitHub } from './client.ts';
 
 const PASSED: ReadonlySet<string | null> = new Set(['success', 'neutral', 'skipped']);
 
@@ -13,7 +13,7 @@ export async function readRequiredChecks(
   { commit, required }: { readonly commit: string; readonly required: readonly RequiredCheck[] },
 ): Promise<CheckState[]> {
   if (required.length === 0) return [];
-  const runs = await pages(
+  const runs = await allPages(
     github.paginate(github.rest.checks.listForRef, {
       ...repository,
       ref: commit,
@@ -64,7 +64,7 @@ async function workflowsAt(
   repository: RepositoryName,
   commit: string,
 ): Promise<Map<number, string>> {
-  const runs = await pages(
+  const runs = await allPages(
     github.paginate(github.rest.actions.listWorkflowRunsForRepo, {
       ...repository,
       head_sha: commit,
@@ -90,10 +90,10 @@ export async function namedCheck(
 ): Promise<'success' | 'pending' | 'failure' | undefined> {
   const at = { ...repository, ref: commit, per_page: 100 };
   const [runs, statuses] = [
-    await pages(
+    await allPages(
       github.paginate(github.rest.checks.listForRef, { ...at, filter: 'latest', check_name: name }),
     ),
-    await pages(github.paginate(github.rest.repos.listCommitStatusesForRef, at)),
+    await allPages(github.paginate(github.rest.repos.listCommitStatusesForRef, at)),
   ];
   const named = runs.filter((run) => run.name === name && run.head_sha === commit);
   // The newest one comes first.

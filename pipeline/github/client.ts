@@ -155,7 +155,7 @@ function timely(url: string, options: RequestInit & { headers: Record<string, st
  * @throws PipelineError `not-found`, `denied`, `rate-limited`, `conflict`, `usage` for what GitHub does not
  *   take, `bad-answer` (retryable) when it fails, `unreachable`
  */
-export async function answer<T>(asked: Promise<{ readonly data: T }>): Promise<T> {
+export async function dataOf<T>(asked: Promise<{ readonly data: T }>): Promise<T> {
   try {
     return (await asked).data;
   } catch (error) {
@@ -170,7 +170,7 @@ export async function answer<T>(asked: Promise<{ readonly data: T }>): Promise<T
  */
 export async function answerIfAny<T>(asked: Promise<{ readonly data: T }>): Promise<T | undefined> {
   try {
-    return await answer(asked);
+    return await dataOf(asked);
   } catch (error) {
     if (error instanceof PipelineError && (error.code === 'not-found' || error.code === 'denied'))
       return undefined;
@@ -178,8 +178,8 @@ export async function answerIfAny<T>(asked: Promise<{ readonly data: T }>): Prom
   }
 }
 
-/** All pages of a list. @throws PipelineError as {@link answer} */
-export async function pages<T>(asked: Promise<T[]>): Promise<T[]> {
+/** All pages of a list. @throws PipelineError as {@link dataOf} */
+export async function allPages<T>(asked: Promise<T[]>): Promise<T[]> {
   try {
     return await asked;
   } catch (error) {

@@ -1,7 +1,7 @@
 /** How often people may ask about a pull request: each command costs requests of an account that all of them share. */
 import type { RepositoryName } from '../forge/forge.ts';
 import { STATUS_CONTEXT } from '../forge/marks.ts';
-import { answer, type GitHub, pages } from './client.ts';
+import { allPages, dataOf, type GitHub } from './client.ts';
 import { commandIn } from './commands.ts';
 
 /** Commands in an hour on one pull request. */
@@ -21,7 +21,7 @@ type Asking = { readonly github: GitHub; readonly repository: RepositoryName };
 export async function mayAsk({ github, repository }: Asking, number: number, now: Date): Promise<boolean> {
   const since = hourBefore(now);
   const asked = { ...repository, issue_number: number, since, per_page: PAGE };
-  const comments = await answer(github.rest.issues.listComments(asked));
+  const comments = await dataOf(github.rest.issues.listComments(asked));
   // Comments after these may be commands too.
   if (comments.length === PAGE) return false;
   // The list also has older comments that were edited in the last hour.
@@ -39,7 +39,7 @@ export async function mayCheck({ github, repository }: Asking, head: string, now
   const asked = { ...repository, ref: head, per_page: PAGE };
   const since = Date.parse(hourBefore(now));
   // The newest come first: other systems may have written pages of them within the hour.
-  const statuses = await pages(
+  const statuses = await allPages(
     github.paginate(github.rest.repos.listCommitStatusesForRef, asked, ({ data }, done) => {
       if (data.some(({ created_at: created }) => Date.parse(created) < since)) done();
       return data;

@@ -5,7 +5,7 @@ import { parsedJson } from '../../catalog/json.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
-import { answer, answerIfAny, type GitHub } from './client.ts';
+import { answerIfAny, dataOf, type GitHub } from './client.ts';
 
 export interface Deployed {
   /** Id of the commit. */
@@ -141,7 +141,7 @@ async function note(
   repository: RepositoryName,
   { commit, environment, description, payload, state, link }: Note,
 ): Promise<void> {
-  const deployment = await answer(
+  const deployment = await dataOf(
     github.rest.repos.createDeployment({
       ...repository,
       ref: commit,
@@ -154,7 +154,7 @@ async function note(
   );
   // GitHub returns no id if it merged the default branch first, although the request forbids that.
   if (deployment.id === undefined) return;
-  await answer(
+  await dataOf(
     github.rest.repos.createDeploymentStatus({
       ...repository,
       deployment_id: Number(deployment.id),

@@ -2,9 +2,9 @@
 import { PipelineError } from '../error.ts';
 import { type Names, namesIn } from '../forge/directory.ts';
 import type { Directory, Identity, Person } from '../policy/identity.ts';
-import { answer, answerIfAny, type GitHub, pages } from './client.ts';
-import { type Asked, ask } from './graphql.ts';
-import { declared, type PathHistory } from './path-changes.ts';
+import { allPages, answerIfAny, dataOf, type GitHub } from './client.ts';
+import { type Asked, askAtOnce } from './graphql.ts';
+import { declaredVariables, type PathHistory } from './path-changes.ts';
 import { personOf } from './pull-request.ts';
 
 /**
@@ -75,8 +75,8 @@ async function askNames(
     ...teams.map((_, i) => `t${i}: organization(login: $o${i}) { team(slug: $s${i}) { ${MEMBERS} } }`),
     part?.field ?? '',
   ];
-  const query = `query(${declared({ ...strings, ...part?.variables })}) {\n${fields.join('\n')}\n}`;
-  const asked = await ask<Answered['data']>(github, query, { ...names, ...part?.values });
+  const query = `query(${declaredVariables({ ...strings, ...part?.variables })}) {\n${fields.join('\n')}\n}`;
+  const asked = await askAtOnce<Answered['data']>(github, query, { ...names, ...part?.values });
   part?.give(asked?.data['histories']);
   return asked;
 }
@@ -98,7 +98,7 @@ function teamIn(
 /** The number of an account, null for a login without an account, undefined if GitHub does not reply. */
 async function accountNumber(github: GitHub, login: string): Promise<number | null | undefined> {
   try {
-    return Number((await answer(github.rest.users.getByUsername({ username: login }))).id);
+    return Number((await dataOf(github.rest.users.getByUsername({ username: login }))).id);
   } catch (error) {
     if (error instanceof PipelineError) return error.code === 'not-found' ? null : undefined;
     throw error;
@@ -110,5 +110,5 @@ async function readTeam(github: GitHub, team: string): Promise<readonly Person[]
   const asked = { org, team_slug: slug, per_page: 100 };
   const seen = await answerIfAny(github.rest.teams.getByName({ org, team_slug: slug }));
   if (!seen) return undefined;
-  return (await pages(github.paginate(github.rest.teams.listMembersInOrg, asked))).map(personOf);
+  return (await allPages(github.paginate(github.rest.teams.listMembersInOrg, asked))).map(personOf);
 }

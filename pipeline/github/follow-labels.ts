@@ -2,7 +2,7 @@
 import { type CheckReport, enforcedState } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
-import { answer, answerIfAny, type GitHub, pages } from './client.ts';
+import { allPages, answerIfAny, dataOf, type GitHub } from './client.ts';
 
 interface Label {
   readonly name: string;
@@ -53,13 +53,13 @@ export async function followLabels(
 ): Promise<void> {
   const issue = { ...repository, issue_number: number };
   const wanted = labelOf(report);
-  const labels = await pages(
+  const labels = await allPages(
     github.paginate(github.rest.issues.listLabelsOnIssue, { ...issue, per_page: 100 }),
   );
   const present = labels.map(({ name }) => name).filter((name) => OWN.has(name));
   if (!present.includes(wanted.name)) {
     await createLabel(github, repository, wanted);
-    await answer(github.rest.issues.addLabels({ ...issue, labels: [wanted.name] }));
+    await dataOf(github.rest.issues.addLabels({ ...issue, labels: [wanted.name] }));
   }
   for (const name of present) {
     if (name !== wanted.name) await answerIfAny(github.rest.issues.removeLabel({ ...issue, name }));
@@ -69,7 +69,7 @@ export async function followLabels(
 async function createLabel(github: GitHub, repository: RepositoryName, label: Label): Promise<void> {
   if (await answerIfAny(github.rest.issues.getLabel({ ...repository, name: label.name }))) return;
   try {
-    await answer(github.rest.issues.createLabel({ ...repository, ...label, request: { retries: 0 } }));
+    await dataOf(github.rest.issues.createLabel({ ...repository, ...label, request: { retries: 0 } }));
   } catch (error) {
     // Another run created it, or this job may not: then GitHub creates it as it is added, without a colour.
     const isSkipped = error instanceof PipelineError && (error.code === 'usage' || error.code === 'denied');

@@ -3,7 +3,7 @@
 import { PipelineError } from '../error.ts';
 import type { GateForge, Involving, Reported, RepositoryName } from '../forge/forge.ts';
 import { type ForgePorts, type GateOutcome, type GateRequest, gatePullRequest } from '../forge/gate.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 import { ownAccount } from './account.ts';
 import { readRequiredChecks } from './checks.ts';
 import type { GitHub } from './client.ts';
@@ -71,7 +71,7 @@ export function gitHubForge(place: GitHubPlace): GateForge {
     postStatus: (status) => postStatus(posting, status),
     postFindings: ({ report }) => postCheck(posting, { commit: report.head, report }),
     postComment: (about) => postComment(posting, about),
-    involve: (about, involving) => involve(posting, about, involving),
+    involve: (about, involving) => involvePeople(posting, about, involving),
   };
 }
 
@@ -82,7 +82,7 @@ export function gitHubForge(place: GitHubPlace): GateForge {
  *
  * @throws whatever `attempt` lets through
  */
-export async function involve(
+export async function involvePeople(
   github: PostRequest,
   about: Reported,
   { attempt, info, warning }: Involving,
@@ -94,10 +94,10 @@ export async function involve(
   if (!request?.ask) return;
   await attempt('review requests', async () => {
     const { asked, refused } = await askForReviews(github, about);
-    if (asked.length > 0) info(plain(`asked for a review: ${asked.join(', ')}`));
+    if (asked.length > 0) info(plainText(`asked for a review: ${asked.join(', ')}`));
     if (refused.length > 0)
       warning(
-        plain(`cannot request a review from accounts that are not collaborators: ${refused.join(', ')}`),
+        plainText(`cannot request a review from accounts that are not collaborators: ${refused.join(', ')}`),
       );
   });
 }
@@ -111,7 +111,7 @@ export interface GatePorts extends Omit<ForgePorts, 'forge'> {
 }
 
 /** Checks a pull request on GitHub. */
-export async function gate(ports: GatePorts, request: GateRequest): Promise<GateOutcome> {
+export async function gateOnGitHub(ports: GatePorts, request: GateRequest): Promise<GateOutcome> {
   return gatePullRequest({ ...ports, forge: gitHubForge(ports) }, request);
 }
 

@@ -8,7 +8,7 @@ import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE, type TreeFile } from '../git/tree.ts';
-import { answer, type GitHub } from './client.ts';
+import { dataOf, type GitHub } from './client.ts';
 
 /** The new content of a path: bytes, an object of the repository, or undefined to remove it. */
 export type Content = Uint8Array | TreeFile | undefined;
@@ -69,7 +69,7 @@ export async function writeCommit(
 ): Promise<string> {
   const entries = [];
   for (const placing of placings) entries.push(await treeEntry(github, repository, placing));
-  const { sha: tree } = await answer(
+  const { sha: tree } = await dataOf(
     github.rest.git.createTree({
       ...repository,
       base_tree: base,
@@ -77,7 +77,7 @@ export async function writeCommit(
     }),
   );
   const commit = { ...repository, message, tree, parents: [...parents] };
-  return (await answer(github.rest.git.createCommit(commit))).sha;
+  return (await dataOf(github.rest.git.createCommit(commit))).sha;
 }
 
 /** The change of one path in the form of GitHub's API. A large or binary file is written first. */
@@ -96,7 +96,7 @@ async function treeEntry(
     return { ...entry, content: Buffer.from(bytes).toString('utf8') };
   }
   const blob = { ...repository, content: Buffer.from(bytes).toString('base64'), encoding: 'base64' };
-  const { sha } = await answer(github.rest.git.createBlob(blob));
+  const { sha } = await dataOf(github.rest.git.createBlob(blob));
   return { ...entry, sha };
 }
 

@@ -1,6 +1,6 @@
 /** GitHub's GraphQL: what the REST API does not have, and questions that would take many requests there. */
 import { PipelineError } from '../error.ts';
-import { answer, askerOf, type GitHub } from './client.ts';
+import { askerOf, dataOf, type GitHub } from './client.ts';
 
 interface QueryError {
   readonly message: string;
@@ -21,11 +21,11 @@ function graphqlAddress({ request }: GitHub): string {
 
 function send<T>(github: GitHub, query: string, variables: Record<string, unknown>): Promise<Answer<T>> {
   const asked = github.request(`POST ${graphqlAddress(github)}`, { query, variables });
-  return answer(asked as Promise<{ data: Answer<T> }>);
+  return dataOf(asked as Promise<{ data: Answer<T> }>);
 }
 
 /** Answers of GraphQL. @throws PipelineError `conflict` with GitHub's words when it refuses */
-export async function graphql<T>(
+export async function sendQuery<T>(
   github: GitHub,
   query: string,
   variables: Record<string, unknown>,
@@ -47,7 +47,7 @@ export interface Asked<T> {
  * Asks one question in place of several requests. Undefined where GitHub does not answer it: whoever asks then asks the REST
  * API, which also says why.
  */
-export async function ask<T>(
+export async function askAtOnce<T>(
   github: GitHub,
   query: string,
   variables: Record<string, unknown>,
@@ -68,6 +68,6 @@ export async function askWhole<T>(
   query: string,
   variables: Record<string, unknown>,
 ): Promise<T | undefined> {
-  const asked = await ask<T>(github, query, variables);
+  const asked = await askAtOnce<T>(github, query, variables);
   return asked?.refused.size === 0 ? asked.data : undefined;
 }

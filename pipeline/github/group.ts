@@ -1,5 +1,5 @@
 /** The gate of a group of a merge queue. */
-import { check } from '../check/check.ts';
+import { checkPullRequest } from '../check/check.ts';
 import type { CheckReport } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
@@ -9,7 +9,7 @@ import {
   askingOf,
   bringSides,
   type GateOutcome,
-  governing,
+  governingPolicy,
   type MergeGroup,
   peopleOf,
 } from '../forge/gate.ts';
@@ -19,7 +19,7 @@ import type { Repository } from '../git/repository.ts';
 import { memoryStore } from '../oci/image/stores.ts';
 import type { GitHub } from './client.ts';
 import { type GatePorts, gitHubForge } from './forge.ts';
-import { graphql } from './graphql.ts';
+import { sendQuery } from './graphql.ts';
 import { readCommits, readPullRequest, readReviews, readSides } from './pull-request.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function gateGroup(ports: GatePorts, { base, head, branch }: MergeG
   const repository = openRemote(ports.remote, ports.git);
   try {
     await repository.bring([base, head]);
-    const policy = await governing(repository, base, branch);
+    const policy = await governingPolicy(repository, base, branch);
     if (policy === 'not gated')
       return { kind: 'skipped', why: `the branch ${branch} is not in the policy's branches` };
     // All members of the group share what was read about releases.
@@ -42,7 +42,7 @@ export async function gateGroup(ports: GatePorts, { base, head, branch }: MergeG
     const { today } = ports;
     const { of: historyOf } = openHistory({ forge: gitHubForge(ports), git: repository }, base);
     const asked = { base, head, ancestor: base, today, historyOf, ...asking };
-    const group = await (ports.check ?? check)(repository, asked);
+    const group = await (ports.check ?? checkPullRequest)(repository, asked);
     const members = await Promise.all(
       (queued ?? []).map((one) => checkMember(ports, { base, repository, asking }, one)),
     );
@@ -76,7 +76,7 @@ async function checkMember(
   { base, repository, asking }: GroupScene,
   { number, head }: QueuedRequest,
 ): Promise<Member> {
-  const { github, repository: name, today, check: checker = check } = ports;
+  const { github, repository: name, today, check: checker = checkPullRequest } = ports;
   const [pull, reviews, listed, sides] = await Promise.all([
     readPullRequest(github, name, number),
     readReviews(github, name, number),
@@ -168,7 +168,7 @@ async function readGroup(
   repository: RepositoryName,
   { branch, base, head }: { readonly branch: string; readonly base: string; readonly head: string },
 ): Promise<QueuedRequest[] | undefined> {
-  const { repository: found } = await graphql<Answer>(github, ENTRIES, { ...repository, branch });
+  const { repository: found } = await sendQuery<Answer>(github, ENTRIES, { ...repository, branch });
   const entries = new Map(
     (found.mergeQueue?.entries.nodes ?? []).flatMap((entry) =>
       entry.headCommit ? [[entry.headCommit.oid, entry] as const] : [],

@@ -2,8 +2,8 @@
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import type { MergePolicy } from '../policy/policy.ts';
-import { answer, type GitHub, pages } from './client.ts';
-import { graphql } from './graphql.ts';
+import { allPages, dataOf, type GitHub } from './client.ts';
+import { sendQuery } from './graphql.ts';
 import { readSides, readTip } from './pull-request.ts';
 
 interface MergeRequest {
@@ -57,7 +57,7 @@ function statusOf({ cause }: PipelineError): unknown {
 }
 
 async function hasQueue(github: GitHub, repository: RepositoryName, branch: string): Promise<boolean> {
-  const rules = await pages(
+  const rules = await allPages(
     github.paginate(github.rest.repos.getBranchRules, {
       ...repository,
       branch,
@@ -82,7 +82,7 @@ async function mergeNow(
   // Do not try again after a refusal: the next check does.
   const request = { retries: 0 };
   const asked = { ...repository, pull_number: number, sha: head, merge_method: merge.method, request };
-  const { sha } = await answer(github.rest.pulls.merge(asked));
+  const { sha } = await dataOf(github.rest.pulls.merge(asked));
   return { kind: 'merged', commit: sha };
 }
 
@@ -109,10 +109,10 @@ async function enqueue(
   repository: RepositoryName,
   { number, head }: MergeRequest,
 ): Promise<MergeOutcome> {
-  const found = await graphql<{ repository: { pullRequest: { id: string } } }>(github, NODE_ID, {
+  const found = await sendQuery<{ repository: { pullRequest: { id: string } } }>(github, NODE_ID, {
     ...repository,
     number,
   });
-  await graphql(github, ENQUEUE, { id: found.repository.pullRequest.id, head });
+  await sendQuery(github, ENQUEUE, { id: found.repository.pullRequest.id, head });
   return { kind: 'queued' };
 }

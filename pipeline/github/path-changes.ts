@@ -130,13 +130,13 @@ async function askAlone(
   github: GitHub,
   { variables, values, field, changesIn }: AnsweredPart,
 ): Promise<Changes> {
-  const query = `query(${declared(variables)}) { ${field} }`;
+  const query = `query(${declaredVariables(variables)}) { ${field} }`;
   const found = await askWhole<{ readonly histories: unknown }>(github, query, values);
   return changesIn(found?.histories);
 }
 
 /** Variables as a question declares them. */
-export function declared(variables: Readonly<Record<string, string>>): string {
+export function declaredVariables(variables: Readonly<Record<string, string>>): string {
   return Object.entries(variables)
     .map(([name, type]) => `$${name}: ${type}`)
     .join(', ');

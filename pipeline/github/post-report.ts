@@ -7,9 +7,9 @@ import { PipelineError } from '../error.ts';
 import type { HeadStatus, RepositoryName } from '../forge/forge.ts';
 import { COMMENT_MARK, type Comment, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../forge/marks.ts';
 import { COMMENT_BYTES, markdownReport } from '../report/markdown.ts';
-import { plain, shortened } from '../text.ts';
+import { plainText, shortenedText } from '../text.ts';
 import { ownAccount } from './account.ts';
-import { answer, answerIfAny, type GitHub, pages } from './client.ts';
+import { allPages, answerIfAny, dataOf, type GitHub } from './client.ts';
 import type { Said } from './pull-queries.ts';
 import { readPullRequest } from './pull-request.ts';
 
@@ -55,9 +55,9 @@ const RESERVED = 20;
 async function refuseLastSuccess({ github, repository }: PostRequest, commit: string): Promise<void> {
   const asked = { ...repository, ref: commit, per_page: 100 };
   // Few commits have more than 800 statuses: only of those all are counted.
-  const late = await answer(github.rest.repos.listCommitStatusesForRef({ ...asked, page: 9 }));
+  const late = await dataOf(github.rest.repos.listCommitStatusesForRef({ ...asked, page: 9 }));
   if (late.length === 0) return;
-  const all = await pages(github.paginate(github.rest.repos.listCommitStatusesForRef, asked));
+  const all = await allPages(github.paginate(github.rest.repos.listCommitStatusesForRef, asked));
   const own = all.filter(({ context }) => context === STATUS_CONTEXT).length;
   if (own < MOST_STATUSES - RESERVED) return;
   const message = `the commit has ${own} statuses portolan, and GitHub takes no more than ${MOST_STATUSES}`;
@@ -71,13 +71,13 @@ export async function postStatus(
 ): Promise<void> {
   const { github, repository, link } = request;
   if (state === 'success' && !request.unposted?.has(commit)) await refuseLastSuccess(request, commit);
-  await answer(
+  await dataOf(
     github.rest.repos.createCommitStatus({
       ...repository,
       sha: commit,
       state,
       context: STATUS_CONTEXT,
-      description: shortened(description, DESCRIPTION),
+      description: shortenedText(description, DESCRIPTION),
       ...(link === undefined ? {} : { target_url: link }),
     }),
   );
@@ -104,7 +104,7 @@ export async function postCheck(
 ): Promise<void> {
   const all = annotationsOf(report.findings).slice(0, most);
   const output = (from: number) => ({
-    title: shortened(plain(headlineOf(report)), MOST_TITLE),
+    title: shortenedText(plainText(headlineOf(report)), MOST_TITLE),
     summary: markdownReport(report, { most: COMMENT_BYTES, server }),
     annotations: all.slice(from, from + TOGETHER),
   });
@@ -122,7 +122,7 @@ export async function postCheck(
   };
   const id = await createCheck(github, created);
   for (let from = TOGETHER; from < all.length; from += TOGETHER) {
-    await answer(
+    await dataOf(
       github.rest.checks.update({
         ...repository,
         check_run_id: id,
@@ -142,10 +142,10 @@ type NewCheck = NonNullable<Parameters<GitHub['rest']['checks']['create']>[0]> &
 function createCheck(github: GitHub, created: NewCheck): Promise<number> {
   const { owner, repo, head_sha: ref, external_id: own } = created;
   return createOnce(
-    async () => Number((await answer(github.rest.checks.create({ ...created, request: { retries: 0 } }))).id),
+    async () => Number((await dataOf(github.rest.checks.create({ ...created, request: { retries: 0 } }))).id),
     async () => {
       const asked = { owner, repo, ref, check_name: CHECK_NAME, filter: 'all' as const, per_page: 100 };
-      const { check_runs: runs } = await answer(github.rest.checks.listForRef(asked));
+      const { check_runs: runs } = await dataOf(github.rest.checks.listForRef(asked));
       const found = runs.find((run) => run.external_id === own);
       return found && Number(found.id);
     },
@@ -163,12 +163,12 @@ function annotationsOf(findings: readonly Finding[]) {
       start_line: line,
       end_line: line,
       annotation_level: LEVELS[severity],
-      title: shortened(
+      title: shortenedText(
         `${rule}${catalogs && catalogs.length > 1 ? ` (${catalogs.join(', ')})` : ''}`,
         MOST_TITLE,
       ),
-      message: shortened(
-        hint === undefined ? plain(message) : `${plain(message)}\nfix: ${plain(hint)}`,
+      message: shortenedText(
+        hint === undefined ? plainText(message) : `${plainText(message)}\nfix: ${plainText(hint)}`,
         MOST_MESSAGE,
       ),
     }));
@@ -225,12 +225,12 @@ async function writeComment(
     await answerIfAny(github.rest.issues.deleteComment({ ...repository, comment_id: id }));
   if (own?.body === body) return;
   if (own) {
-    await answer(github.rest.issues.updateComment({ ...repository, comment_id: own.id, body }));
+    await dataOf(github.rest.issues.updateComment({ ...repository, comment_id: own.id, body }));
     return;
   }
   const asked = { ...repository, issue_number: number, body, request: { retries: 0 } };
   await createOnce(
-    async () => Number((await answer(github.rest.issues.createComment(asked))).id),
+    async () => Number((await dataOf(github.rest.issues.createComment(asked))).id),
     async () => (await findAll())[0]?.id,
   );
 }
@@ -240,7 +240,7 @@ async function commentsOn(
   { github, repository }: Pick<PostRequest, 'github' | 'repository'>,
   number: number,
 ): Promise<(Comment & { readonly id: number })[]> {
-  const comments = await pages(
+  const comments = await allPages(
     github.paginate(github.rest.issues.listComments, {
       ...repository,
       issue_number: number,

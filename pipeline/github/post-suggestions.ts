@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import type { CheckReport } from '../check/report.ts';
 import type { Suggestion } from '../check/suggestions.ts';
 import type { RepositoryName } from '../forge/forge.ts';
-import { code, escaped } from '../report/markdown.ts';
+import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
 import { ownAccount } from './account.ts';
-import { answer, type GitHub, pages } from './client.ts';
+import { allPages, dataOf, type GitHub } from './client.ts';
 
 /** Begins comments that suggest something; only those of our own account count. */
 const SUGGESTION_MARK = '<!-- portolan:suggestion ';
@@ -43,7 +43,7 @@ export async function postSuggestions(
   };
   // Do not try again: GitHub refuses lines that are not in the diff.
   const request = { retries: 0 };
-  await answer(github.rest.pulls.createReview({ ...asked, request }));
+  await dataOf(github.rest.pulls.createReview({ ...asked, request }));
   return fresh.length;
 }
 
@@ -53,7 +53,7 @@ async function marksOn(
   repository: RepositoryName,
   number: number,
 ): Promise<ReadonlySet<string>> {
-  const comments = await pages(
+  const comments = await allPages(
     github.paginate(github.rest.pulls.listReviewComments, {
       ...repository,
       pull_number: number,
@@ -79,5 +79,5 @@ function bodyOf(suggestion: Suggestion): string {
   const { rule, message, after } = suggestion;
   const longest = Math.max(0, ...[...after.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(Math.max(3, longest + 1));
-  return `${markOf(suggestion)}\n${escaped(message)} (${code(rule)})\n\n${fence}suggestion\n${after}\n${fence}`;
+  return `${markOf(suggestion)}\n${escapedMarkdown(message)} (${codeSpan(rule)})\n\n${fence}suggestion\n${after}\n${fence}`;
 }

@@ -12,7 +12,7 @@ import { unlessGone } from '../forge/http.ts';
 import { STATUS_CONTEXT } from '../forge/marks.ts';
 import { parseTrailers } from '../git/commit.ts';
 import type { Person } from '../policy/identity.ts';
-import { answer, answerIfAny, type GitHub, pages } from './client.ts';
+import { allPages, answerIfAny, dataOf, type GitHub } from './client.ts';
 
 /** Reads a pull request. @throws PipelineError as the client */
 export async function readPullRequest(
@@ -20,7 +20,7 @@ export async function readPullRequest(
   repository: RepositoryName,
   number: number,
 ): Promise<PullRequest> {
-  const data = await answer(github.rest.pulls.get({ ...repository, pull_number: number }));
+  const data = await dataOf(github.rest.pulls.get({ ...repository, pull_number: number }));
   return {
     number: data.number,
     author: personOf(data.user),
@@ -42,7 +42,7 @@ export async function readPullRequest(
 
 /** All open pull requests. GitHub finds those of a commit by the commit only if the repository itself has it, not a fork alone. */
 export async function readOpen(github: GitHub, repository: RepositoryName): Promise<OpenPull[]> {
-  const listed = await pages(
+  const listed = await allPages(
     github.paginate(github.rest.pulls.list, { ...repository, state: 'open', per_page: 100 }),
   );
   return listed.map(({ number, user, base, head, draft, labels }) => ({
@@ -62,7 +62,7 @@ export async function readStatuses(
   commit: string,
 ): Promise<SetStatus[]> {
   const asked = { ...repository, ref: commit, per_page: 100 };
-  const listed = await answer(github.rest.repos.listCommitStatusesForRef(asked));
+  const listed = await dataOf(github.rest.repos.listCommitStatusesForRef(asked));
   return listed
     .filter(({ context }) => context === STATUS_CONTEXT)
     .map(({ id, state, creator, target_url: link }) => ({
@@ -97,7 +97,7 @@ export async function readReviews(
   repository: RepositoryName,
   number: number,
 ): Promise<GivenReview[]> {
-  const reviews = await pages(
+  const reviews = await allPages(
     github.paginate(github.rest.pulls.listReviews, {
       ...repository,
       pull_number: number,
@@ -135,7 +135,7 @@ export async function readCommits(
   repository: RepositoryName,
   number: number,
 ): Promise<CommitFacts[]> {
-  const listed = await pages(
+  const listed = await allPages(
     github.paginate(github.rest.pulls.listCommits, {
       ...repository,
       pull_number: number,
@@ -257,7 +257,7 @@ function firstBehind(ahead: ReadonlyMap<string, string | undefined>, tip: string
 
 /** Id of a branch's tip. */
 export async function readTip(github: GitHub, repository: RepositoryName, branch: string): Promise<string> {
-  const { object } = await answer(github.rest.git.getRef({ ...repository, ref: `heads/${branch}` }));
+  const { object } = await dataOf(github.rest.git.getRef({ ...repository, ref: `heads/${branch}` }));
   return object.sha;
 }
 
@@ -268,7 +268,7 @@ export async function readFile(
   { branch, path }: { readonly branch: string; readonly path: string },
 ): Promise<Uint8Array | undefined> {
   const asked = { ...repository, path, ref: `refs/heads/${branch}` };
-  const found = await unlessGone(answer(github.rest.repos.getContent(asked)), undefined);
+  const found = await unlessGone(dataOf(github.rest.repos.getContent(asked)), undefined);
   if (found === undefined) return undefined;
   const content = 'content' in found && found.type === 'file' ? found.content : '';
   return Buffer.from(content, 'base64');
@@ -276,5 +276,5 @@ export async function readFile(
 
 /** The default branch of the repository. @throws PipelineError as the client */
 export async function readDefaultBranch(github: GitHub, repository: RepositoryName): Promise<string> {
-  return (await answer(github.rest.repos.get({ ...repository }))).default_branch;
+  return (await dataOf(github.rest.repos.get({ ...repository }))).default_branch;
 }

@@ -5,7 +5,7 @@ import type { Need } from '../check/authority/missing-approvals.ts';
 import type { CheckReport } from '../check/report.ts';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
-import { answer, type GitHub, pages } from './client.ts';
+import { allPages, dataOf, type GitHub } from './client.ts';
 import { justSaid, type PostRequest } from './post-report.ts';
 import { readReviews } from './pull-request.ts';
 
@@ -37,7 +37,7 @@ export async function askForReviews(
   const logins = wanted.filter((login) => isToAsk(login, { requests, reviews, head: report.head }));
   if (logins.length === 0) return { asked: [], refused: [] };
   const ask = (reviewers: string[]): Promise<unknown> =>
-    answer(
+    dataOf(
       github.rest.pulls.requestReviewers({
         ...repository,
         pull_number: number,
@@ -92,7 +92,7 @@ function isToAsk(login: string, { requests, reviews, head }: Past): boolean {
 
 /** The logins whose review was ever requested. */
 async function readRequests(github: GitHub, repository: RepositoryName, number: number): Promise<string[]> {
-  const events = await pages(
+  const events = await allPages(
     github.paginate(github.rest.issues.listEvents, {
       ...repository,
       issue_number: number,

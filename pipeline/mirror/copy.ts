@@ -14,7 +14,7 @@ import { createBlobMover } from './blobs.ts';
 import { type Companion, companionError, companionsOf } from './companions.ts';
 import type { CopyJob } from './copy-jobs.ts';
 import type { CopyPorts, CopyRun } from './copy-run.ts';
-import { type Inspected, inspectCopy, moved } from './inspect.ts';
+import { type Inspected, inspectCopy, movedReference } from './inspect.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { pushContent, pushImage } from './push-image.ts';
 import { checkSparse } from './sparse.ts';
@@ -290,7 +290,7 @@ async function copyOne(
   { image, run }: Along,
 ): Promise<string | undefined> {
   const { to } = run.ports;
-  const destination = moved(reference, image.job.to);
+  const destination = movedReference(reference, image.job.to);
   const content = await readImage(run.ports.from, reference);
   const { digest } = content.root;
   // A list in a tag may name what is about something else.

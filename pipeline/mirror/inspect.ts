@@ -61,6 +61,6 @@ async function digestOf({ registry, reference }: Inspected['source']): Promise<s
 }
 
 /** A reference in another repository. */
-export function moved(reference: Reference, { registry, repository }: Reference): Reference {
+export function movedReference(reference: Reference, { registry, repository }: Reference): Reference {
   return { ...reference, registry, repository };
 }

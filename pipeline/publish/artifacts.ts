@@ -7,7 +7,7 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { digestOf } from '../oci/registry/digest.ts';
-import { describe, type ImageManifest, OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
+import { descriptorOf, type ImageManifest, OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import { allOf } from '../oci/registry/stream.ts';
 import type { BlobSource, Descriptor, Manifest, Registry } from '../ports.ts';
@@ -118,7 +118,7 @@ export function filesArtifact(subject: Manifest, { type, annotations, files }: A
       size,
       annotations: { [TITLE]: name },
     })),
-    subject: describe(subject),
+    subject: descriptorOf(subject),
     ...(annotations ? { annotations } : {}),
   };
   const bytes = new TextEncoder().encode(JSON.stringify(json));

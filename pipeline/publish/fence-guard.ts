@@ -7,7 +7,7 @@ import type { ImageLocation } from '../oci/registry/image-location.ts';
 import { openDestination } from '../oci/registry/open.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import { followingRecord, keepDocuments, type PublishedFrom } from './documents.ts';
-import { claim, converge, type Fencing, type Follower, fenceName, standingOf } from './fence.ts';
+import { claimTag, type Fencing, type Follower, fenceName, moveFollowers, standingOf } from './fence.ts';
 import type { LeaseOptions } from './fence-lease.ts';
 import { followingTag } from './fence-tag.ts';
 import { learnFromImage } from './published-commit.ts';
@@ -87,14 +87,14 @@ export function guardOf(
         return undefined;
       }
       const { registry: at, reference } = await openDestination(to, registry);
-      return (await converge(fencing, standing.by, [followingTag(at, reference), ...beside])).claim;
+      return (await moveFollowers(fencing, standing.by, [followingTag(at, reference), ...beside])).claim;
     },
     promote: (digest, files) => async (tag) => {
       // Kept before the claim: whoever moves the tag then finds all that belongs to it.
       if (records) await keepDocuments(records, name, { commit, digest, files });
       await learn();
-      const claimed = await claim(fencing, { commit, digest, epoch });
-      winner = (await converge(fencing, claimed.claim, [tag, ...beside])).claim;
+      const claimed = await claimTag(fencing, { commit, digest, epoch });
+      winner = (await moveFollowers(fencing, claimed.claim, [tag, ...beside])).claim;
     },
     previous: () => (ahead?.commit === commit ? undefined : ahead?.commit),
     epoch: () => epoch ?? ahead?.epoch ?? 0,

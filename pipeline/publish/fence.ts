@@ -79,7 +79,10 @@ export async function standingOf(
  * @returns the claim that stands afterwards: the caller's, or a newer one
  * @throws PipelineError as {@link standingOf}; `conflict`, retryable, when others are always first
  */
-export async function claim(fencing: Fencing, wanted: Wanted): Promise<Standing & { claim: StandingClaim }> {
+export async function claimTag(
+  fencing: Fencing,
+  wanted: Wanted,
+): Promise<Standing & { claim: StandingClaim }> {
   const { commit, digest } = wanted;
   return claimAs(fencing, wanted, (of) => ({ epoch: wanted.epoch ?? of?.epoch ?? 0, commit, digest }));
 }
@@ -89,7 +92,7 @@ export async function claim(fencing: Fencing, wanted: Wanted): Promise<Standing 
  * does with the image that was published last what is said here. A commit that has the catalog again is newer.
  *
  * @param last digest of the image that was published last, where no claim names it
- * @returns as {@link claim}
+ * @returns as {@link claimTag}
  */
 export async function claimRetired(
   fencing: Fencing,
@@ -148,7 +151,7 @@ export interface Follower {
  * @returns the claim that they follow now, and whether anything was moved
  * @throws PipelineError as the followers; `conflict`, retryable, when others hold the lease for too long
  */
-export async function converge(
+export async function moveFollowers(
   fencing: Omit<Fencing, 'isAncestor'>,
   read: StandingClaim,
   followers: readonly Follower[],

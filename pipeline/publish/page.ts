@@ -8,7 +8,7 @@ import { type World, worldOf } from '../../catalog/olm/foresight/world.ts';
 import { graphDocument } from '../../catalog/olm/graph/graph-document.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
 import { pageText } from '../report/page/page.ts';
-import { amount } from '../text.ts';
+import { amountText } from '../text.ts';
 import type { PublishReceipt } from './receipt.ts';
 
 /** The page's file. */
@@ -31,7 +31,7 @@ export async function publicationPage(source: CatalogSource, request: PageReques
   const { catalog, commit, image, digest, packages, platforms } = receipt;
   return pageText({
     title: `${catalog} at ${commit.slice(0, 12)}`,
-    headline: `${amount(packages, 'package')} for ${platforms.join(', ')}`,
+    headline: `${amountText(packages, 'package')} for ${platforms.join(', ')}`,
     asked: [`image ${image}`, `digest ${digest}`, `commit ${commit}`],
     summary: [],
     findings,

@@ -57,7 +57,7 @@ export interface Previewed {
  * @throws PipelineError `not-found`, `conflict` when the two cannot be merged, `usage` for a policy that cannot
  *   be read, `bad-answer` for a catalog that does not answer
  */
-export async function preview(ports: PreviewPorts, request: PreviewRequest): Promise<Previewed[]> {
+export async function previewCatalogs(ports: PreviewPorts, request: PreviewRequest): Promise<Previewed[]> {
   const { repository } = ports;
   const [base = '', head = ''] = await repository.resolve([request.base, request.head]);
   const { policy } = await policyOrLayoutAt(repository, base);

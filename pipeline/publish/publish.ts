@@ -22,7 +22,7 @@ import { severitiesOf } from '../policy/severity.ts';
 import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Registry } from '../ports.ts';
-import { amount } from '../text.ts';
+import { amountText } from '../text.ts';
 import { type StagedFiles, stageFiles } from '../write.ts';
 import { type Attested, attestBy, attestImages } from './attest/attest.ts';
 import { basesUnder, type OpenBase, openBase } from './base.ts';
@@ -51,7 +51,7 @@ const RECEIPT = 'receipt.json';
  * @throws PipelineError `not-found` for a commit, catalog or base image that is not there, `usage` for
  *   choices that cannot be followed, `io`, and whatever the registry answers
  */
-export async function publish(ports: PublishPorts, request: PublishRequest): Promise<Published> {
+export async function publishCatalog(ports: PublishPorts, request: PublishRequest): Promise<Published> {
   const timed = timerOf(ports);
   const planned = await timed('plan', () => planPublish(ports, request));
   if (planned.kind !== 'planned') return planned;
@@ -119,7 +119,7 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
   const { ports, target, built, findings, receipt, guard, documents } = staged;
   for (const step of replanning(built)) ports.progress(step);
   ports.progress(
-    `pushing ${amount(built.packages, 'package')} in ${amount(built.layers, 'layer')} to ${target.name}`,
+    `pushing ${amountText(built.packages, 'package')} in ${amountText(built.layers, 'layer')} to ${target.name}`,
   );
   const sent = await sendCatalogImages(ports.registry, jobsOf(staged));
   await attestImages(sent.standing, attestedOf(staged));
@@ -144,7 +144,9 @@ function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
     room === 0
       ? 'one layer per package'
       : `layers that packages share, up to ${(room / 1e6).toPrecision(3)} MB`;
-  return [`changing from ${words(from)} to ${words(to)}: rebuilding ${made} of ${amount(layers, 'layer')}`];
+  return [
+    `changing from ${words(from)} to ${words(to)}: rebuilding ${made} of ${amountText(layers, 'layer')}`,
+  ];
 }
 
 /** What is attested of a staged publish. */

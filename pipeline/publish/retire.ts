@@ -10,7 +10,7 @@ import { openDestination } from '../oci/registry/open.ts';
 import type { Descriptor, Fence, Registry, Retirement, StandingClaim } from '../ports.ts';
 import { PREDICATE_TYPE } from './attest/artifact.ts';
 import { PROVENANCE_PREDICATE } from './attest/provenance.ts';
-import { claimRetired, converge, type Fencing, type Follower, fenceName } from './fence.ts';
+import { claimRetired, type Fencing, type Follower, fenceName, moveFollowers } from './fence.ts';
 import type { LeaseOptions } from './fence-lease.ts';
 import { followingTag } from './fence-tag.ts';
 import { isFenced } from './push.ts';
@@ -66,13 +66,13 @@ export async function retireAt(
   const { kind, claim } = await claimRetired(fencing, { commit, last, retired });
   if (kind === 'superseded' && claim.retired === undefined) return claim;
   const followers = [deletedImages(registry, reference), tag, ...beside];
-  return (await converge(fencing, claim, followers)).claim;
+  return (await moveFollowers(fencing, claim, followers)).claim;
 }
 
 /** An image that is gone needs no tag. */
 async function bringTag(fencing: Fencing, standing: StandingClaim, tag: Follower): Promise<void> {
   try {
-    await converge(fencing, standing, [tag]);
+    await moveFollowers(fencing, standing, [tag]);
   } catch (error) {
     if (!(error instanceof PipelineError && error.code === 'not-found')) throw error;
   }

@@ -11,7 +11,7 @@ import type { TemplatePlan } from '../check/advisories/advisory-templates.ts';
 import type { StoredAdvisory } from '../policy/advisories.ts';
 import { shortList } from '../text.ts';
 import { withinBudget } from './budget.ts';
-import { COMMENT_BYTES, code, escaped } from './markdown.ts';
+import { COMMENT_BYTES, codeSpan, escapedMarkdown } from './markdown.ts';
 
 /** Installations for which the same changes. */
 interface ProofRow {
@@ -183,20 +183,22 @@ export function advisoryBody(
 ): string {
   const { id, action, message, package: name, versions, reason } = advisory;
   const why = reason.id === undefined ? reason.kind : `${reason.kind}, ${reason.id}`;
-  const first = `This applies the advisory ${code(id)}: ${action} ${escaped(name)} ${versions.map(code).join(', ')} (${escaped(why)}).`;
+  const first = `This applies the advisory ${codeSpan(id)}: ${action} ${escapedMarkdown(name)} ${versions.map(codeSpan).join(', ')} (${escapedMarkdown(why)}).`;
   const changed = catalogs.filter(({ plan }) => plan.kind === 'edit');
   const byHand = templates.flatMap(({ path, finding }) =>
-    finding ? `- ${code(path)}: ${escaped(finding.message)}. Fix: ${code(finding.hint ?? '')}` : [],
+    finding
+      ? `- ${codeSpan(path)}: ${escapedMarkdown(finding.message)}. Fix: ${codeSpan(finding.hint ?? '')}`
+      : [],
   );
   const graphs = changed.flatMap(({ catalog, plan }) => {
-    const text = newGraphsText(plan.channelsWithNewGraphs.map(escaped));
-    return text === undefined ? [] : `- ${escaped(catalog)}: ${text}`;
+    const text = newGraphsText(plan.channelsWithNewGraphs.map(escapedMarkdown));
+    return text === undefined ? [] : `- ${escapedMarkdown(catalog)}: ${text}`;
   });
   const review = 'Test the direct upgrades that no entry had before.';
   const paths = pathTable(changed);
   return withinBudget(
     [
-      { text: `${first}\n\n> ${escaped(message.replaceAll(/\s+/g, ' '))}` },
+      { text: `${first}\n\n> ${escapedMarkdown(message.replaceAll(/\s+/g, ' '))}` },
       ...(byHand.length === 0
         ? []
         : [{ text: `**Templates to change before you merge:**\n\n${byHand.join('\n')}` }]),
@@ -212,7 +214,7 @@ function proofTable(catalogs: readonly CatalogPlan[]): string[] {
   const rows = catalogs.flatMap((one) =>
     proofCounts(one).map(
       ({ olm, installations, before, after, without }) =>
-        `| ${escaped(one.catalog)} | ${olm} | ${installations} | ${before} | ${after} | ${without} |`,
+        `| ${escapedMarkdown(one.catalog)} | ${olm} | ${installations} | ${before} | ${after} | ${without} |`,
     ),
   );
   return [
@@ -228,9 +230,9 @@ function proofTable(catalogs: readonly CatalogPlan[]): string[] {
 function pathTable(catalogs: readonly CatalogPlan[]): string[] {
   const rows = catalogs.flatMap((one) =>
     shortRows(one).map(({ olm, channels, installed, before, after, isWithout }) => {
-      const where = channels.length === 0 ? 'none selected' : escaped(channels.join(', '));
+      const where = channels.length === 0 ? 'none selected' : escapedMarkdown(channels.join(', '));
       const mark = isWithout ? '**no upgrade path**: ' : '';
-      return `| ${escaped(one.catalog)} | ${olm} | ${where} | ${escaped(shortList(installed))} | ${escaped(before)} | ${mark}${escaped(after)} |`;
+      return `| ${escapedMarkdown(one.catalog)} | ${olm} | ${where} | ${escapedMarkdown(shortList(installed))} | ${escapedMarkdown(before)} | ${mark}${escapedMarkdown(after)} |`;
     }),
   );
   if (rows.length === 0) return [];

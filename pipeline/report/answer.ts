@@ -3,8 +3,8 @@ import { nearest } from '../../catalog/spelling.ts';
 import type { Need } from '../check/authority/missing-approvals.ts';
 import type { CheckReport } from '../check/report.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
-import { amount, fileLineText } from '../text.ts';
-import { code, escaped } from './markdown.ts';
+import { amountText, fileLineText } from '../text.ts';
+import { codeSpan, escapedMarkdown } from './markdown.ts';
 import { ruleOf, rulePage } from './rule-help.ts';
 
 export type Question =
@@ -25,13 +25,13 @@ function whoLines(report: CheckReport): string[] {
   const { authority, findings, holds, waitsFor, verdict } = report;
   const { decision, missing = [], author = '', reasons } = authority;
   const errors = findings.filter(({ severity }) => severity === 'error').length;
-  const denied = decision === 'deny' ? reasons.map((reason) => `- refused: ${escaped(reason)}`) : [];
+  const denied = decision === 'deny' ? reasons.map((reason) => `- refused: ${escapedMarkdown(reason)}`) : [];
   const todo = [
     ...denied,
     ...missing.map((need) => `- ${needLine(need, author)}`),
-    ...(verdict === 'fail' ? [`- the author must correct ${amount(errors, 'error')}`] : []),
-    ...holds.map((hold) => `- held: ${escaped(hold)}`),
-    ...waitsFor.map((wait) => `- waits: ${escaped(wait)}`),
+    ...(verdict === 'fail' ? [`- the author must correct ${amountText(errors, 'error')}`] : []),
+    ...holds.map((hold) => `- held: ${escapedMarkdown(hold)}`),
+    ...waitsFor.map((wait) => `- waits: ${escapedMarkdown(wait)}`),
   ];
   const title = '**Who can approve this, and what is missing**';
   if (todo.length > 0) return [title, '', ...todo];
@@ -41,11 +41,11 @@ function whoLines(report: CheckReport): string[] {
 }
 
 function needLine({ who, count, from, subjects, why }: Need, author: string): string {
-  if (who === 'author') return `a new commit by ${code(author)}: ${escaped(why)}`;
-  const what = subjects.length > 0 ? ` for ${escaped(subjects.join(', '))}` : '';
-  const people = from.length > 0 ? from.map((login) => code(login)).join(', ') : 'nobody, by the policy';
+  if (who === 'author') return `a new commit by ${codeSpan(author)}: ${escapedMarkdown(why)}`;
+  const what = subjects.length > 0 ? ` for ${escapedMarkdown(subjects.join(', '))}` : '';
+  const people = from.length > 0 ? from.map((login) => codeSpan(login)).join(', ') : 'nobody, by the policy';
   const role = who === 'admin' ? 'admins' : 'owners';
-  return `${amount(count, 'approval')} by ${role}${what}; can be given by ${people}: it ${escaped(why)}`;
+  return `${amountText(count, 'approval')} by ${role}${what}; can be given by ${people}: it ${escapedMarkdown(why)}`;
 }
 
 /** What a rule is about, and what it found here, as lines of Markdown. */
@@ -54,28 +54,28 @@ function explainLines({ findings }: CheckReport, id: string): string[] {
   const page = rulePage(id);
   if (!rule || page === undefined) {
     const near = nearest(id, RULE_IDS);
-    const meant = near === undefined ? '' : ` Did you mean ${code(near)}?`;
-    return [`There is no rule ${code(id)}.${meant}`];
+    const meant = near === undefined ? '' : ` Did you mean ${codeSpan(near)}?`;
+    return [`There is no rule ${codeSpan(id)}.${meant}`];
   }
   const own = findings.filter((finding) => finding.rule === id);
   const found = own
     .slice(0, SHOWN)
     .map(({ severity, message, location }) =>
-      `- ${severity}: ${escaped(message)} ${placed(fileLineText(location))}`.trimEnd(),
+      `- ${severity}: ${escapedMarkdown(message)} ${placed(fileLineText(location))}`.trimEnd(),
     );
   const rest = own.length > SHOWN ? [`- and ${own.length - SHOWN} more`] : [];
   return [
-    `**[${code(id)}](${page})** (${rule.severity} by default): ${escaped(rule.summary)}.`,
-    ...(rule.fix === undefined ? [] : ['', `Fix: ${code(rule.fix)}`]),
+    `**[${codeSpan(id)}](${page})** (${rule.severity} by default): ${escapedMarkdown(rule.summary)}.`,
+    ...(rule.fix === undefined ? [] : ['', `Fix: ${codeSpan(rule.fix)}`]),
     '',
     own.length === 0
       ? 'This pull request has no finding of the rule.'
-      : `This pull request has ${amount(own.length, 'finding')} of the rule:`,
+      : `This pull request has ${amountText(own.length, 'finding')} of the rule:`,
     ...found,
     ...rest,
   ];
 }
 
 function placed(where: string): string {
-  return where === '' ? '' : `(${code(where)})`;
+  return where === '' ? '' : `(${codeSpan(where)})`;
 }

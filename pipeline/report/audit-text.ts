@@ -7,7 +7,7 @@ import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts'
 import type { AuditReport, CatalogAudit } from '../check/audit.ts';
 import type { ClusterAudit, Prospect } from '../check/prospects.ts';
 import type { HarmfulMerge, HistoryAudit } from '../check/rehearsal/history.ts';
-import { amount, clustersText, countText, placeText, plain, shortList } from '../text.ts';
+import { amountText, clustersText, countText, placeText, plainText, shortList } from '../text.ts';
 import { catalogsText } from './catalogs-text.ts';
 import { fleetLines } from './fleet-text.ts';
 import { pathText } from './text-report.ts';
@@ -27,18 +27,18 @@ export function auditText(report: AuditReport, { all }: AuditTextOptions): strin
   const groups = [...groupsOf(shown).values()];
   const infos = report.findings.length - shown.length;
   const parts = [
-    `${headline(report)}\n`,
-    ...asked(report).map((line) => `${line}\n`),
+    `${auditHeadline(report)}\n`,
+    ...requestedLines(report).map((line) => `${line}\n`),
     overviewText(shown),
     ...groups.map((group) => `\n${groupText(group, order, all)}`),
     `\n${report.catalogs.map(catalogLine).join('')}`,
-    infos > 0 ? `${amount(infos, 'informational finding')} not shown (use --all)\n` : '',
+    infos > 0 ? `${amountText(infos, 'informational finding')} not shown (use --all)\n` : '',
   ];
   return parts.join('');
 }
 
 /** The lines about a cluster, a fleet and past merges, if the user asked for them. */
-export function asked({ catalogs, cluster, fleet, history }: AuditReport): string[] {
+export function requestedLines({ catalogs, cluster, fleet, history }: AuditReport): string[] {
   return [
     ...(cluster ? clusterLines(cluster) : []),
     ...(fleet ? fleetLines(fleet) : []),
@@ -68,19 +68,19 @@ function overviewText(findings: readonly Finding[]): string {
   const lines = [...rules.values()].map(({ severity, rule, packages }) => {
     const named = [...packages].slice(0, NAMED).join(', ');
     const more = packages.size > NAMED ? ` and ${packages.size - NAMED} more` : '';
-    return `  ${severity.toUpperCase().padEnd(7)} ${rule.padEnd(width)}  ${plain(named)}${more}\n`;
+    return `  ${severity.toUpperCase().padEnd(7)} ${rule.padEnd(width)}  ${plainText(named)}${more}\n`;
   });
   return `\n${lines.join('')}`;
 }
 
 /** The audit in one line. */
-export function headline({ catalogs, findings }: AuditReport): string {
+export function auditHeadline({ catalogs, findings }: AuditReport): string {
   const packages = new Set(
     findings.filter(({ severity }) => severity === 'error').map((finding) => finding.package ?? ''),
   );
   const bundles = catalogs.reduce((sum, one) => sum + one.bundles, 0);
-  const errors = packages.size === 0 ? 'no errors' : `errors in ${amount(packages.size, 'package')}`;
-  return `${amount(catalogs.length, 'catalog')}, ${amount(bundles, 'bundle')}: ${errors} (${countText(findings)})`;
+  const errors = packages.size === 0 ? 'no errors' : `errors in ${amountText(packages.size, 'package')}`;
+  return `${amountText(catalogs.length, 'catalog')}, ${amountText(bundles, 'bundle')}: ${errors} (${countText(findings)})`;
 }
 
 /** Findings of one package and rule together, most serious first. */
@@ -99,7 +99,7 @@ function groupText(group: readonly Finding[], order: readonly string[], all: boo
   const shown = all ? group : group.slice(0, SHOWN);
   const more = group.length - shown.length;
   return [
-    `${first.severity.toUpperCase()} ${plain(first.package ?? 'the catalog')}: ${first.rule}\n`,
+    `${first.severity.toUpperCase()} ${plainText(first.package ?? 'the catalog')}: ${first.rule}\n`,
     ...shown.map((finding) => oneText(finding, order)),
     more > 0 ? `  and ${more} more of this rule (use --all)\n` : '',
   ].join('');
@@ -108,20 +108,20 @@ function groupText(group: readonly Finding[], order: readonly string[], all: boo
 function oneText(finding: Finding, order: readonly string[]): string {
   const { message, location, hint, catalogs = [] } = finding;
   const where = placeText(location);
-  const fix = hint === undefined ? '' : `    fix: ${plain(hint)}\n`;
-  return `  ${plain(message)}\n    ${where === '' ? 'in' : `at ${where}`} (${plain(catalogsText(catalogs, order))})${clustersText(finding)}\n${fix}`;
+  const fix = hint === undefined ? '' : `    fix: ${plainText(hint)}\n`;
+  return `  ${plainText(message)}\n    ${where === '' ? 'in' : `at ${where}`} (${plainText(catalogsText(catalogs, order))})${clustersText(finding)}\n${fix}`;
 }
 
 /** The line of an audit about one catalog. */
 export function catalogLine({ name, packages, bundles, served, reach, images }: CatalogAudit): string {
   const paths = reach.map(({ olm, installations, arrive }) =>
     installations === arrive
-      ? `OLM ${olm}: ${arrive} of ${amount(installations, 'installable version')} can reach a head`
-      : `OLM ${olm}: ${installations - arrive} of ${amount(installations, 'installable version')} cannot reach a head`,
+      ? `OLM ${olm}: ${arrive} of ${amountText(installations, 'installable version')} can reach a head`
+      : `OLM ${olm}: ${installations - arrive} of ${amountText(installations, 'installable version')} cannot reach a head`,
   );
   const refused = served ? '' : ' opm serve REFUSES it, so clusters get nothing from it;';
-  const pinned = `${images.pinned} of ${amount(images.references, 'image')} by digest`;
-  return `${plain(name)}:${refused} ${amount(packages, 'package')}, ${amount(bundles, 'bundle')}; ${[...paths, pinned].join('; ')}\n`;
+  const pinned = `${images.pinned} of ${amountText(images.references, 'image')} by digest`;
+  return `${plainText(name)}:${refused} ${amountText(packages, 'package')}, ${amountText(bundles, 'bundle')}; ${[...paths, pinned].join('; ')}\n`;
 }
 
 // A cluster's operators as lines: first those that are stuck now, then those that will be.
@@ -134,19 +134,19 @@ function clusterLines({ today, next, prospects, unknown }: ClusterAudit): string
   const holding = prospects.filter(({ holdsBack }) => holdsBack);
   const fine = prospects.length - stuckNow.length - stuckThen.length;
   return [
-    `cluster: ${amount(prospects.length, 'operator')} checked against ${today.join(', ')}${then}: ${stuckNow.length} stuck now${next.length > 0 ? `, ${stuckThen.length} more after the platform upgrade` : ''}`,
+    `cluster: ${amountText(prospects.length, 'operator')} checked against ${today.join(', ')}${then}: ${stuckNow.length} stuck now${next.length > 0 ? `, ${stuckThen.length} more after the platform upgrade` : ''}`,
     ...stuckNow.map((one) => `  STUCK NOW  ${prospectText(one, one.today)}`),
     ...stuckThen.map((one) => `  STUCK IN ${next.join(', ')}  ${prospectText(one, one.next)}`),
     ...holding.map((one) => `  BLOCKS THE PLATFORM UPGRADE  ${whoText(one)}: its olm.maxOpenShiftVersion`),
     ...(fine > 0
       ? [
-          `  ${amount(fine, 'operator')} can reach a channel head${next.length > 0 ? ', now and after the platform upgrade' : ''}`,
+          `  ${amountText(fine, 'operator')} can reach a channel head${next.length > 0 ? ', now and after the platform upgrade' : ''}`,
         ]
       : []),
     ...(unknown.length > 0
       ? [`  not checked, because their catalog was not given: ${unknown.join(', ')}`]
       : []),
-  ].map(plain);
+  ].map(plainText);
 }
 
 /** Whether any operator of the cluster has no upgrade path to a head, now or after the platform upgrade. */
@@ -163,7 +163,9 @@ function whoText({ olm, namespace, name, package: of, installed, channels }: Pro
 function prospectText(prospect: Prospect, summary: PathSummary | undefined): string {
   if (!summary) return whoText(prospect);
   const next =
-    summary.kind === 'upgrade' ? ` upgrades to ${plain(pathText({ ...summary, arrives: true }))}, then` : '';
+    summary.kind === 'upgrade'
+      ? ` upgrades to ${plainText(pathText({ ...summary, arrives: true }))}, then`
+      : '';
   return `${whoText(prospect)}:${next} ${summary.why}`;
 }
 
@@ -184,12 +186,12 @@ function historyLines({ merges, harmful, unchecked }: HistoryAudit, order: reado
 
 /** How many merges did harm. */
 export function pastHeadline({ merges, harmful }: HistoryAudit): string {
-  return `history: ${harmful.length} of ${amount(merges, 'merge')} stranded or broke installations`;
+  return `history: ${harmful.length} of ${amountText(merges, 'merge')} stranded or broke installations`;
 }
 
 /** What could not be checked, one line each. */
 export function uncheckedLines({ unchecked }: Pick<HistoryAudit, 'unchecked'>): string[] {
-  return unchecked.map(({ what, why }) => plain(`  not checked: ${what}: ${why}`));
+  return unchecked.map(({ what, why }) => plainText(`  not checked: ${what}: ${why}`));
 }
 
 /** One merge: date, commit and subject, then what it did to which installations. */
@@ -205,5 +207,5 @@ export function mergeLines(
     places.set(text, new Set([...(places.get(text) ?? []), ...catalogs]));
   }
   const told = [...places].map(([text, catalogs]) => `    ${text} (${catalogsText([...catalogs], order)})`);
-  return [`  ${date} ${commit.slice(0, 12)} ${subject}`, ...told].map(plain);
+  return [`  ${date} ${commit.slice(0, 12)} ${subject}`, ...told].map(plainText);
 }

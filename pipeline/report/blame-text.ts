@@ -1,7 +1,7 @@
 /** Since when installations are stuck, as lines. */
 import { shellWord } from '../../catalog/names.ts';
 import type { Blamed, BlameReport, Cause } from '../check/blame/blame.ts';
-import { amount, fileLineText, linesText, shortList } from '../text.ts';
+import { amountText, fileLineText, linesText, shortList } from '../text.ts';
 
 /** The result of a blame as text. @param all whether installations with an upgrade path have a line each, too */
 export function blameText(
@@ -13,7 +13,7 @@ export function blameText(
   const lines = [
     ...stuck.flatMap(stuckLines),
     ...(all ? fine.flatMap(fineLines) : []),
-    ...(!all && fine.length > 0 ? [`not stuck: ${amount(fine.length, 'installation')}`] : []),
+    ...(!all && fine.length > 0 ? [`not stuck: ${amountText(fine.length, 'installation')}`] : []),
     ...neverPublished.map((name) => `${name}: no catalog of this branch has or had this version`),
     ...notSearched.map((name) => `${name}: not searched, because the time limit was reached (--timeout)`),
   ];

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { Finding, Severity } from '../../catalog/finding.ts';
 import type { CheckReport } from '../check/report.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
-import { plain } from '../text.ts';
+import { plainText } from '../text.ts';
 
 const SEVERITIES: Readonly<Record<Severity, string>> = { error: 'critical', warning: 'minor', info: 'info' };
 
@@ -22,7 +22,7 @@ export function codeQualityReport({ findings }: Pick<CheckReport, 'findings'>): 
     return {
       type: 'issue',
       check_name: rule,
-      description: plain(hint === undefined ? message : `${message}. Fix: ${hint}`),
+      description: plainText(hint === undefined ? message : `${message}. Fix: ${hint}`),
       categories: ['Bug Risk'],
       severity: SEVERITIES[severity],
       fingerprint: printOf(finding),

@@ -1,8 +1,8 @@
 /** The changes in packages and their upgrade impact, as text and as Markdown. */
 
 import type { PlacedDiff } from '../check/report.ts';
-import { linesText, plain } from '../text.ts';
-import { escaped, impactTable, writtenMarkdown } from './markdown.ts';
+import { linesText, plainText } from '../text.ts';
+import { escapedMarkdown, impactTable, writtenMarkdown } from './markdown.ts';
 import { writtenLines } from './package-changes.ts';
 import { impactLines } from './text-report.ts';
 
@@ -10,9 +10,9 @@ export function diffText(diffs: readonly PlacedDiff[]): string {
   if (diffs.length === 0) return 'no changes\n';
   return diffs
     .map((diff) => {
-      const title = `${plain(diff.package)} (${diff.kind}) in ${plain(diff.catalogs.join(', '))}`;
+      const title = `${plainText(diff.package)} (${diff.kind}) in ${plainText(diff.catalogs.join(', '))}`;
       const impacts = diff.fates.length > 0 ? ['  upgrade impact:', ...impactLines(diff).slice(1)] : [];
-      const lines = [title, ...writtenLines(diff).map((line) => `  ${plain(line)}`), ...impacts];
+      const lines = [title, ...writtenLines(diff).map((line) => `  ${plainText(line)}`), ...impacts];
       return linesText(lines);
     })
     .join('\n');
@@ -23,7 +23,7 @@ export function diffMarkdown(diffs: readonly PlacedDiff[]): string {
   const parts = diffs.flatMap((diff) => [
     diff.fates.length > 0
       ? impactTable(diff)
-      : `### ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`,
+      : `### ${escapedMarkdown(diff.package)} (${escapedMarkdown(diff.catalogs.join(', '))})`,
     writtenMarkdown(diff),
   ]);
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;

@@ -10,7 +10,7 @@ import {
   type PackageFleet,
 } from '../../catalog/olm/fleet/count.ts';
 import { type OutcomeName, STUCK } from '../../catalog/olm/fleet/outcome.ts';
-import { amount, plain } from '../text.ts';
+import { amountText, plainText } from '../text.ts';
 import { installedText } from './pictures/fleet-streams.ts';
 
 /** Versions, or versions of the platform, that a line names. */
@@ -32,9 +32,10 @@ export function fleetLines({ clusters, outcomes, packages, unread }: FleetReport
     ...listed
       .slice(0, LINES)
       .map(
-        (one) => `  ${one.package === '' ? 'unknown packages' : plain(one.package)}: ${outcomesText(one)}`,
+        (one) =>
+          `  ${one.package === '' ? 'unknown packages' : plainText(one.package)}: ${outcomesText(one)}`,
       ),
-    ...(more > 0 ? [`  and ${amount(more, 'more package')}`] : []),
+    ...(more > 0 ? [`  and ${amountText(more, 'more package')}`] : []),
   ];
 }
 
@@ -124,15 +125,15 @@ function movesText(
   const sorted = [...ends].sort((a, b) => b[1] - a[1]);
   const [first] = sorted;
   if (!first) return `${number} ${wordsOf(outcome, clusters)}`;
-  const named = sorted.slice(0, NAMED).map(([end, its]) => `${countText(its)} to ${plain(end)}`);
+  const named = sorted.slice(0, NAMED).map(([end, its]) => `${countText(its)} to ${plainText(end)}`);
   const more = sorted.length > NAMED ? ', …' : '';
   const isOne = sorted.length === 1;
   if (outcome === 'offered')
-    return `${number} ${wordsOf(outcome, clusters)} (${isOne ? plain(first[0]) : named.join(', ')}${more})`;
+    return `${number} ${wordsOf(outcome, clusters)} (${isOne ? plainText(first[0]) : named.join(', ')}${more})`;
   const verb = clusters === 1 ? 'moves' : 'move';
   const day = outcome === 'moves' ? ' on the day of the merge' : '';
   return isOne
-    ? `${number} ${verb} to ${plain(first[0])}${day}`
+    ? `${number} ${verb} to ${plainText(first[0])}${day}`
     : `${number} ${verb}${day} (${named.join(', ')}${more})`;
 }
 
@@ -159,7 +160,7 @@ export function flowRows({ packages }: Pick<FleetReport, 'packages'>): string[][
           [
             '',
             '',
-            `${amount(rest.length, 'more flow')}`,
+            `${amountText(rest.length, 'more flow')}`,
             '',
             '',
             countText(rest.reduce((sum, { flow }) => sum + flow.clusters, 0)),

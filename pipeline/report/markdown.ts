@@ -11,7 +11,7 @@ import {
   notEnforcedLines,
   type PlacedDiff,
 } from '../check/report.ts';
-import { amount, clustersText, countText, fileLineText, plain, shortList } from '../text.ts';
+import { amountText, clustersText, countText, fileLineText, plainText, shortList } from '../text.ts';
 import { type Part, withinBudget } from './budget.ts';
 import { fleetLines, flowRows } from './fleet-text.ts';
 import { writtenLines } from './package-changes.ts';
@@ -46,7 +46,7 @@ export function markdownReport(
   { most = SUMMARY_BYTES, server }: MarkdownOptions = {},
 ): string {
   const parts: Part[] = [
-    { text: `## ${verdictSign(report)} ${escaped(headlineOf(report))}` },
+    { text: `## ${verdictSign(report)} ${escapedMarkdown(headlineOf(report))}` },
     { text: nextStep(report) },
     { text: indentedList((report.gates ?? []).flatMap(gateLines)), cuttable: true },
     { text: fleetText(report), cuttable: true },
@@ -79,21 +79,21 @@ function nextStep({ verdict, authority, findings, enforce }: CheckReport): strin
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   if (enforce === 'off' || verdict !== 'fail' || authority.decision === 'deny' || errors === 0) return '';
   const then = authority.needs.length > 0 ? ' Then it needs the approvals below.' : '';
-  return `**Next:** the author fixes ${amount(errors, 'error')}.${then}`;
+  return `**Next:** the author fixes ${amountText(errors, 'error')}.${then}`;
 }
 
 /** The permissions and what the pull request waits for. */
 function authorityText(report: CheckReport): string {
   const { authority, policy, holds, waitsFor, byHand = [] } = report;
   const lines = [
-    `Permissions: **${escaped(permissionText(authority))}**. Policy: ${escaped(policy.source)}.`,
+    `Permissions: **${escapedMarkdown(permissionText(authority))}**. Policy: ${escapedMarkdown(policy.source)}.`,
   ];
-  for (const line of notEnforcedLines(report)) lines.push(`- ${escaped(line)}`);
-  for (const need of authority.needs) lines.push(`- ${escaped(need)}`);
-  for (const hold of holds) lines.push(`- on hold: ${escaped(hold)}`);
-  for (const why of byHand) lines.push(`- not merged by Portolan: ${escaped(why)}`);
-  for (const wait of waitsFor) lines.push(`- waiting: ${escaped(wait)}`);
-  for (const warning of authority.warnings) lines.push(`- ${escaped(warning)}`);
+  for (const line of notEnforcedLines(report)) lines.push(`- ${escapedMarkdown(line)}`);
+  for (const need of authority.needs) lines.push(`- ${escapedMarkdown(need)}`);
+  for (const hold of holds) lines.push(`- on hold: ${escapedMarkdown(hold)}`);
+  for (const why of byHand) lines.push(`- not merged by Portolan: ${escapedMarkdown(why)}`);
+  for (const wait of waitsFor) lines.push(`- waiting: ${escapedMarkdown(wait)}`);
+  for (const warning of authority.warnings) lines.push(`- ${escapedMarkdown(warning)}`);
   return lines.join('\n');
 }
 
@@ -129,13 +129,15 @@ function fleetText({ fleet }: CheckReport): string {
 
 function indentedList(lines: readonly string[]): string {
   return lines
-    .map((line) => (line.startsWith('  ') ? `  - ${escaped(line.trim())}` : `- ${escaped(line)}`))
+    .map((line) =>
+      line.startsWith('  ') ? `  - ${escapedMarkdown(line.trim())}` : `- ${escapedMarkdown(line)}`,
+    )
     .join('\n');
 }
 
 /** The upgrade impact on a package, as a table. */
 export function impactTable(diff: PlacedDiff): string {
-  const title = `### Upgrade impact: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
+  const title = `### Upgrade impact: ${escapedMarkdown(diff.package)} (${escapedMarkdown(diff.catalogs.join(', '))})`;
   const head = [
     '| channel | installed | OLM v0 before | after | OLM v1 before | after |',
     '|---|---|---|---|---|---|',
@@ -151,9 +153,10 @@ function impactRow({ channels, installed, v0, v1 }: UpgradeImpact): string {
 function reviewTexts({ reviews = [], catalogs, package: of }: PlacedDiff): string[] {
   return reviews.map((review) => {
     const { images } = review;
-    const command = images && `- All changes: ${code(`portolan diff --bundle ${images.from} ${images.to}`)}`;
+    const command =
+      images && `- All changes: ${codeSpan(`portolan diff --bundle ${images.from} ${images.to}`)}`;
     return [
-      `<details><summary>${escaped(reviewTitle(review, `${of} in ${catalogs.join(', ')}`))}</summary>`,
+      `<details><summary>${escapedMarkdown(reviewTitle(review, `${of} in ${catalogs.join(', ')}`))}</summary>`,
       [indentedList(reviewLines(review)), ...(command === undefined ? [] : [command])].join('\n'),
       '</details>',
     ].join('\n\n');
@@ -176,7 +179,7 @@ function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
     const drawn = mermaidText(diff.graph, true);
     const diagram = drawn !== undefined && drawn.length <= room ? drawn : undefined;
     room -= diagram?.length ?? 0;
-    const title = `Changes in the files: ${escaped(diff.package)} (${escaped(diff.catalogs.join(', '))})`;
+    const title = `Changes in the files: ${escapedMarkdown(diff.package)} (${escapedMarkdown(diff.catalogs.join(', '))})`;
     return [
       `<details><summary>${title}</summary>`,
       writtenMarkdown(diff),
@@ -200,7 +203,7 @@ function findingsText(report: CheckReport, server: string | undefined): string {
     const { severity, rule, message, location, hint, catalogs } = finding;
     const where = catalogs && catalogs.length > 1 ? ` (${catalogs.join(', ')})` : '';
     const also = where + clustersText(finding);
-    return `| ${severity} | ${placeLink(location, pagesOf(report, server))} | ${escaped(message + also)} | ${hint === undefined ? '' : code(hint)} | ${ruleText(rule)} |`;
+    return `| ${severity} | ${placeLink(location, pagesOf(report, server))} | ${escapedMarkdown(message + also)} | ${hint === undefined ? '' : codeSpan(hint)} | ${ruleText(rule)} |`;
   });
   return [
     `### ${countText(findings)}`,
@@ -214,7 +217,7 @@ function findingsText(report: CheckReport, server: string | undefined): string {
 /** The name of a rule, as a link to its page. */
 function ruleText(rule: string): string {
   const page = rulePage(rule);
-  return page === undefined ? code(rule) : `[${code(rule)}](${page})`;
+  return page === undefined ? codeSpan(rule) : `[${codeSpan(rule)}](${page})`;
 }
 
 /** Where the head's files are shown; undefined where nobody said it. */
@@ -225,7 +228,7 @@ function pagesOf({ request, head }: CheckReport, server: string | undefined): st
 function placeLink(location: Location, pages: string | undefined): string {
   const { file, line } = location;
   if (file === '') return '';
-  const where = code(fileLineText(location));
+  const where = codeSpan(fileLineText(location));
   if (pages === undefined) return where;
   // Every character that ends a link, a cell or a line is written as bytes.
   const path = file.split('/').map((name) => encodeURIComponent(name).replaceAll(/[()'*!~_]/g, escapedByte));
@@ -239,8 +242,8 @@ function escapedByte(character: string): string {
 /** What somebody must know who trusts the report: what nobody looked at. */
 function uncheckedText({ unchecked, omitted = [] }: CheckReport): string {
   const lines = [
-    ...omitted.map((what) => `Left out of this report: ${escaped(what)}`),
-    ...unchecked.map(({ what, why }) => `Not checked: ${escaped(what)}: ${escaped(why)}`),
+    ...omitted.map((what) => `Left out of this report: ${escapedMarkdown(what)}`),
+    ...unchecked.map(({ what, why }) => `Not checked: ${escapedMarkdown(what)}: ${escapedMarkdown(why)}`),
   ];
   return lines.join('\n\n');
 }
@@ -248,11 +251,13 @@ function uncheckedText({ unchecked, omitted = [] }: CheckReport): string {
 /** Folded: how to repeat the check, and what does not count. */
 function aboutText(report: CheckReport): string {
   const { known, waived, base, head, context } = report;
-  const lines = [`Reproduce: ${code(`portolan check --base ${base} --head ${head}${authorText(report)}`)}`];
-  if (known.length > 0) lines.push(`${amount(known.length, 'more finding')} already on the base branch.`);
+  const lines = [
+    `Reproduce: ${codeSpan(`portolan check --base ${base} --head ${head}${authorText(report)}`)}`,
+  ];
+  if (known.length > 0) lines.push(`${amountText(known.length, 'more finding')} already on the base branch.`);
   for (const { finding, until, reason } of waived) {
     lines.push(
-      `Waived until ${until}: ${code(finding.rule)} ${escaped(finding.message)} (${escaped(reason)})`,
+      `Waived until ${until}: ${codeSpan(finding.rule)} ${escapedMarkdown(finding.message)} (${escapedMarkdown(reason)})`,
     );
   }
   for (const line of contextLines({ context })) lines.push(line.trim());
@@ -268,20 +273,20 @@ function authorText({ authority: { author = '' } }: CheckReport): string {
 /** The changes in a package's files, as a list. */
 export function writtenMarkdown(diff: PlacedDiff): string {
   return writtenLines(diff)
-    .map((line) => (line.startsWith('  ') ? `  - ${code(line.trim())}` : `- ${escaped(line)}`))
+    .map((line) => (line.startsWith('  ') ? `  - ${codeSpan(line.trim())}` : `- ${escapedMarkdown(line)}`))
     .join('\n');
 }
 
 function row(cells: readonly string[]): string {
-  return `| ${cells.map(escaped).join(' | ')} |`;
+  return `| ${cells.map(escapedMarkdown).join(' | ')} |`;
 }
 
 /**
  * Text that Markdown shows literally: no markup, formulas, mentions, links or ends of cells. GitHub looks for mentions, addresses and
  * issues (`#1`, `owner/name#1`, `GH-1`) in what has been rendered, so that a backslash does not help.
  */
-export function escaped(text: string): string {
-  return plain(text)
+export function escapedMarkdown(text: string): string {
+  return plainText(text)
     .replaceAll(/[\\`*_{}[\]()#+!|~<>&$-]/g, (c) =>
       c === '<' ? '&lt;' : c === '>' ? '&gt;' : c === '&' ? '&amp;' : `\\${c}`,
     )
@@ -292,8 +297,8 @@ export function escaped(text: string): string {
 }
 
 /** A code span around any text. */
-export function code(text: string): string {
-  const shown = plain(text).replaceAll('|', '\\|');
+export function codeSpan(text: string): string {
+  const shown = plainText(text).replaceAll('|', '\\|');
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   const pad = shown.startsWith('`') || shown.endsWith('`') ? ' ' : '';

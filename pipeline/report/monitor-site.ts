@@ -1,6 +1,6 @@
 /** The monitor's site: pages without scripts, a feed, badges, patches, and everything as JSON. */
 import { daysBetween, type MonitorEntry, type MonitoredRepository } from '../check/monitor/monitor.ts';
-import { amount, escapeXml, shortList } from '../text.ts';
+import { amountText, escapeXml, shortList } from '../text.ts';
 import { staticPage } from './page/static-page.ts';
 import { rulePage } from './rule-help.ts';
 
@@ -169,13 +169,13 @@ function repositoryPage(repository: MonitoredRepository): string {
   const { name, entries, from, to, merges, unconfirmed, removed, unchecked, tip } = repository;
   const stuck = entries.filter(({ state }) => state === 'stuck').length;
   const notes = [
-    `${amount(unconfirmed, 'finding')} left out, because the two calculations differ`,
-    `${amount(removed, 'entry').replace('entrys', 'entries')} removed by hand`,
+    `${amountText(unconfirmed, 'finding')} left out, because the two calculations differ`,
+    `${amountText(removed, 'entry').replace('entrys', 'entries')} removed by hand`,
     ...unchecked.map(({ what, why }) => `not checked: ${what}: ${why}`),
   ];
   return staticPage({
     title: name,
-    about: `${amount(merges, 'merge')} checked, ${escapeXml(from)} to ${escapeXml(to)}, up to commit ${commitLink(name, tip)} · <a href="index.html">all repositories</a> · <a href="badges/${link(repository)}.svg">badge</a>`,
+    about: `${amountText(merges, 'merge')} checked, ${escapeXml(from)} to ${escapeXml(to)}, up to commit ${commitLink(name, tip)} · <a href="index.html">all repositories</a> · <a href="badges/${link(repository)}.svg">badge</a>`,
     style: OWN_STYLE,
     parts: [
       tiles(stuck, entries.length - stuck, merges),
@@ -200,7 +200,7 @@ function entryPart(repository: MonitoredRepository, entry: MonitorEntry, i: numb
       ? ''
       : ` · <a href="https://github.com/${escapeXml(repository.name)}/pull/${pullRequest}">pull request #${pullRequest}</a>`;
   const status =
-    state === 'stuck' ? `stuck for ${amount(days, 'day')}` : `repaired after ${amount(days, 'day')}`;
+    state === 'stuck' ? `stuck for ${amountText(days, 'day')}` : `repaired after ${amountText(days, 'day')}`;
   // Rules and messages are not pairs: the links stand once, before the first message.
   const said = messages.map(
     (message, at) => `${at === 0 ? rules.map(ruleLink).join(' ') : ''} ${escapeXml(message)}`,
@@ -217,7 +217,7 @@ function lostText(
   const { olm, channel, versions, catalogs, repaired, fix } = lost;
   const who = `${shortList(versions)}${channel === undefined ? '' : ` in channel ${channel}`}, OLM ${olm}, ${shortList(catalogs, 'catalogs')}`;
   if (repaired)
-    return `${escapeXml(who)}: repaired by ${commitLink(repository.name, repaired.commit)} on ${escapeXml(repaired.date)}, after ${amount(daysBetween(since, repaired.date), 'day')}`;
+    return `${escapeXml(who)}: repaired by ${commitLink(repository.name, repaired.commit)} on ${escapeXml(repaired.date)}, after ${amountText(daysBetween(since, repaired.date), 'day')}`;
   if (!fix) return `${escapeXml(who)}: stuck; no edit of one channel helps`;
   if (fix.patch === undefined) return `${escapeXml(who)}: stuck; smallest fix: ${escapeXml(fix.text)}`;
   const patch = fix.patch.split('\n').map(escapeXml).join('\n');

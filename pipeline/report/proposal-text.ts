@@ -5,22 +5,22 @@ import type { Promotion } from '../check/proposals/promotion.ts';
 import type { MovedTag, Repinned } from '../check/proposals/repin.ts';
 import { fileLineText } from '../text.ts';
 import { withinBudget } from './budget.ts';
-import { COMMENT_BYTES, code, escaped } from './markdown.ts';
+import { COMMENT_BYTES, codeSpan, escapedMarkdown } from './markdown.ts';
 
 /** The text of a pull request that updates pins. */
 export function pinsBody(catalog: string, { moved, left }: Pick<Repinned, 'moved' | 'left'>): string {
   const rows = moved.map(({ tag, before, after }: MovedTag) => {
-    return `| ${code(tag)} | ${before === undefined ? 'not locked' : code(before)} | ${code(after)} |`;
+    return `| ${codeSpan(tag)} | ${before === undefined ? 'not locked' : codeSpan(before)} | ${codeSpan(after)} |`;
   });
   const table = ['| tag | before | after |', '|---|---|---|', ...rows].join('\n');
   const rest = left.map(
     ({ location, message, hint = '' }) =>
-      `- ${code(fileLineText(location))} ${escaped(message)} ${code(hint)}`,
+      `- ${codeSpan(fileLineText(location))} ${escapedMarkdown(message)} ${codeSpan(hint)}`,
   );
   return withinBudget(
     [
       {
-        text: `Some tags that ${escaped(catalog)} is pinned to name other images now. Merging this pull request updates the pins.`,
+        text: `Some tags that ${escapedMarkdown(catalog)} is pinned to name other images now. Merging this pull request updates the pins.`,
       },
       { text: moved.length === 0 ? '' : table, cuttable: true },
       { text: rest.length === 0 ? '' : ['Change these by hand:', '', ...rest].join('\n'), cuttable: true },
@@ -39,9 +39,9 @@ interface ReleaseText {
 
 /** For a bundle that is added to catalogs. */
 export function releaseBody({ package: name, version, image, paths }: ReleaseText): string {
-  const first = `${escaped(name)} ${escaped(version)} was merged. Its image is ${code(image)}.`;
-  const files = paths.map((path) => `- ${code(path)}`);
-  const what = `Its ${code('release-config.yaml')} changes these files:`;
+  const first = `${escapedMarkdown(name)} ${escapedMarkdown(version)} was merged. Its image is ${codeSpan(image)}.`;
+  const files = paths.map((path) => `- ${codeSpan(path)}`);
+  const what = `Its ${codeSpan('release-config.yaml')} changes these files:`;
   return withinBudget(
     [{ text: first }, { text: [what, '', ...files].join('\n'), cuttable: true }],
     COMMENT_BYTES,
@@ -58,7 +58,7 @@ interface RollbackText {
 /** The body of a pull request that reverts a catalog, as Markdown, with the worst findings first. */
 export function rollbackBody({ catalog, to, findings }: RollbackText): string {
   const { rows, table } = findingTable(findings);
-  const first = `This reverts ${escaped(catalog)} to commit ${to}. Merging it publishes a new image, newer than every image since that commit.`;
+  const first = `This reverts ${escapedMarkdown(catalog)} to commit ${to}. Merging it publishes a new image, newer than every image since that commit.`;
   const accepted =
     'The revert has these effects on clusters that installed a version added since. The person who proposed it accepted them; merging it accepts them, too.';
   return withinBudget(
@@ -80,9 +80,9 @@ export function promotionBody({ from, to, promoted, findings }: PromotionText): 
   const { rows, table } = findingTable(findings);
   const packages = promoted.map(
     ({ package: name, owners, strategy }) =>
-      `- ${code(name)} (${strategy}${owners.length === 0 ? '' : `, owned by ${owners.map(code).join(', ')}`})`,
+      `- ${codeSpan(name)} (${strategy}${owners.length === 0 ? '' : `, owned by ${owners.map(codeSpan).join(', ')}`})`,
   );
-  const first = `This copies packages of ${escaped(from)} to ${escaped(to)}, and adds ${escaped(to)} to their ${code('ci.yaml')}.`;
+  const first = `This copies packages of ${escapedMarkdown(from)} to ${escapedMarkdown(to)}, and adds ${escapedMarkdown(to)} to their ${codeSpan('ci.yaml')}.`;
   const effect =
     rows.length === 0
       ? 'Portolan found no effect on clusters that it would report.'
@@ -93,7 +93,7 @@ export function promotionBody({ from, to, promoted, findings }: PromotionText): 
       { text: effect },
       ...(rows.length === 0 ? [] : [{ text: table, cuttable: true }]),
       {
-        text: `To keep a package out, set ${code('fbc.version_promotion_strategy: never')} in its ${code('ci.yaml')}.`,
+        text: `To keep a package out, set ${codeSpan('fbc.version_promotion_strategy: never')} in its ${codeSpan('ci.yaml')}.`,
       },
     ],
     COMMENT_BYTES,
@@ -106,7 +106,7 @@ function findingTable(findings: readonly Finding[]): { rows: string[]; table: st
     .sort(compareFindings)
     .map(
       ({ severity, rule, message, hint = '' }) =>
-        `| ${severity} | ${escaped(message)} | ${escaped(hint)} | ${code(rule)} |`,
+        `| ${severity} | ${escapedMarkdown(message)} | ${escapedMarkdown(hint)} | ${codeSpan(rule)} |`,
     );
   return { rows, table: ['| severity | finding | fix | rule |', '|---|---|---|---|', ...rows].join('\n') };
 }

@@ -1,14 +1,14 @@
 /** A rehearsal in a terminal: what fails and why, who would have been asked, what to write. */
 import { countsOf, orphansOf, type Rehearsal, stoppedOf, worstOf } from '../check/rehearsal/rehearsal.ts';
 import type { RehearsedMerge } from '../check/rehearsal/tally.ts';
-import { amount, linesText, shortList } from '../text.ts';
+import { amountText, linesText, shortList } from '../text.ts';
 
 /** Most merges, rules and people that are listed; the page has all. */
 const SHOWN = 15;
 
 /** How many merges pass at once, pass after an approval and fail, in one line. */
 export function rehearsalHeadline({ merges, from, to }: Rehearsal): string {
-  return `of ${amount(merges.length, 'merge')} (${from} to ${to}), ${countsText(merges)}`;
+  return `of ${amountText(merges.length, 'merge')} (${from} to ${to}), ${countsText(merges)}`;
 }
 
 /** How many merges pass, wait and fail, in words. */
@@ -67,7 +67,7 @@ export function rehearsalSummary(rehearsal: Rehearsal): string[] {
   const { merges, unchecked } = rehearsal;
   const denied = stoppedOf(merges);
   const { fail, orphans, unfinished } = countsOf(merges);
-  const first = `of the last ${amount(merges.length, 'merge')}, ${countsText(merges)}`;
+  const first = `of the last ${amountText(merges.length, 'merge')}, ${countsText(merges)}`;
   const hasCatalog = merges.length === 0 || merges.some(({ packages }) => packages.length > 0);
   const rest = denied.length - NAMED;
   return [
@@ -100,20 +100,20 @@ export function rehearsalText(rehearsal: Rehearsal): string {
     titled('Fail:', stopped.map(mergeText)),
     titled(
       'Asked for approval:',
-      people.map(({ login, merges }) => `${login}: ${amount(merges, 'merge')}`),
+      people.map(({ login, merges }) => `${login}: ${amountText(merges, 'merge')}`),
     ),
     titled(
       'Stranded clusters by month:',
       stranded.map(
         ({ month, merges, packages }) =>
-          `${month}: ${amount(merges, 'merge')}; ${packages.map(packageText).join('; ')}`,
+          `${month}: ${amountText(merges, 'merge')}; ${packages.map(packageText).join('; ')}`,
       ),
     ),
     titled(
       'Rules:',
       rules.map(
         ({ rule, errors, warnings, merges }) =>
-          `${rule}: ${amount(errors, 'error')}, ${amount(warnings, 'warning')} in ${amount(merges, 'merge')}`,
+          `${rule}: ${amountText(errors, 'error')}, ${amountText(warnings, 'warning')} in ${amountText(merges, 'merge')}`,
       ),
     ),
     intended.policy === ''
@@ -127,12 +127,12 @@ export function rehearsalText(rehearsal: Rehearsal): string {
         ],
     orphans > 0
       ? [
-          `${amount(orphans, 'merge')} would have needed an approval, but the policy names nobody who could give it`,
+          `${amountText(orphans, 'merge')} would have needed an approval, but the policy names nobody who could give it`,
           ...NAMING.map((line) => `  ${line}`),
         ]
       : [],
     unknown > 0
-      ? [`${amount(unknown, 'merge')} without a known author: their permissions were not checked`]
+      ? [`${amountText(unknown, 'merge')} without a known author: their permissions were not checked`]
       : [],
     titled(
       'Not checked:',

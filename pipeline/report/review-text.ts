@@ -2,7 +2,7 @@
 import { appendToGroup } from '../../catalog/go/grouped.ts';
 import type { HeadReview } from '../../catalog/olm/head-reviews.ts';
 import type { ReviewItem, ReviewSection, UpgradeReview, Weight } from '../../catalog/olm/upgrade-review.ts';
-import { amount, linesText, shortList } from '../text.ts';
+import { amountText, linesText, shortList } from '../text.ts';
 
 /** Single changes of an item that are listed. */
 export const MOST_DETAILS = 200;
@@ -16,14 +16,14 @@ export function reviewSubject({ package: of, from, to }: UpgradeReview): string 
 /** What each output says first. */
 export function reviewHeadline({ act, know, sections }: UpgradeReview): string {
   const unknown = sections.filter((section) => section.unknown !== undefined).length;
-  const rest = unknown === 0 ? '' : `; ${amount(unknown, 'part')} not compared`;
-  if (act + know > 0) return `${amount(act, 'change')} to accept or prepare for, ${know} to know${rest}.`;
+  const rest = unknown === 0 ? '' : `; ${amountText(unknown, 'part')} not compared`;
+  if (act + know > 0) return `${amountText(act, 'change')} to accept or prepare for, ${know} to know${rest}.`;
   return unknown === 0 ? 'Nothing that an administrator must know changes.' : `No change found${rest}.`;
 }
 
 const ORDER: Readonly<Record<Weight, number>> = { act: 0, know: 1 };
 
-export function ranked(items: readonly ReviewItem[]): ReviewItem[] {
+export function rankedItems(items: readonly ReviewItem[]): ReviewItem[] {
   return [...items].sort((a, b) => ORDER[a.weight] - ORDER[b.weight]);
 }
 
@@ -39,7 +39,7 @@ function sectionLines({ title, items, unknown }: ReviewSection): string[] {
     '',
     title,
     ...(unknown === undefined ? [] : [`  NOT COMPARED: ${unknown}`]),
-    ...ranked(items).flatMap(({ weight, text, means, details = [] }) => {
+    ...rankedItems(items).flatMap(({ weight, text, means, details = [] }) => {
       const mark = weight === 'act' ? '!' : '-';
       const line = `  ${mark} ${text}${means === undefined ? '' : `: ${means}`}`;
       return [line, ...details.slice(0, MOST_DETAILS).map((one) => `      ${one}`)];
@@ -66,7 +66,7 @@ export function reviewTitle(review: HeadReview, of: string): string {
  */
 export function reviewLines({ sections }: UpgradeReview, only?: Weight): string[] {
   const lines = sections.flatMap(({ title, items }) => {
-    const sorted = ranked(items).filter(({ weight }) => only === undefined || weight === only);
+    const sorted = rankedItems(items).filter(({ weight }) => only === undefined || weight === only);
     if (sorted.length === 0) return [];
     const rest = sorted.length > SHOWN ? [`  and ${sorted.length - SHOWN} more`] : [];
     return [`${title}:`, ...sorted.slice(0, SHOWN).map(itemLine), ...rest];

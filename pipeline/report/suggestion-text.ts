@@ -8,7 +8,7 @@ import {
   rescuedInstallations,
   type Suggestion,
 } from '../../catalog/olm/suggest/suggestion.ts';
-import { amount, linesText } from '../text.ts';
+import { amountText, linesText } from '../text.ts';
 
 /** Names in one line, before the rest is only counted. */
 const SHOWN = 12;
@@ -39,7 +39,7 @@ export function suggestionsSummary(suggestions: readonly Suggestion[]): string {
     return `${name}: ${today} -> ${entriesText(suggested)}, stranded installations ${stranded.today} -> ${stranded.suggested}`;
   };
   const lines = suggestions.map((one) => line(one.package, [one]));
-  return linesText([...lines, line(amount(suggestions.length, 'package'), suggestions)]);
+  return linesText([...lines, line(amountText(suggestions.length, 'package'), suggestions)]);
 }
 
 /** What changes in a package, and why. */

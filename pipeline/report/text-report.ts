@@ -11,29 +11,29 @@ import {
   type PlacedDiff,
   type ReleaseReport,
 } from '../check/report.ts';
-import { amount, countText, findingText, linesText, plain, shortList } from '../text.ts';
+import { amountText, countText, findingText, linesText, plainText, shortList } from '../text.ts';
 import { fleetLines } from './fleet-text.ts';
 import { reviewLines, reviewTitle } from './review-text.ts';
 
 /** The report of a check as text. */
 export function textReport(report: CheckReport): string {
   const lines = [
-    plain(verdictLine(report)),
-    `  permissions: ${plain(permissionText(report.authority))}`,
-    ...report.authority.reasons.map((reason) => `    ${plain(reason)}`),
-    `  policy: ${plain(report.policy.source)}`,
-    ...notEnforcedLines(report).map((line) => `  ${plain(line)}`),
-    ...report.policy.expired.map((waiver) => `    expired waiver: ${plain(waiver)}`),
+    plainText(verdictLine(report)),
+    `  permissions: ${plainText(permissionText(report.authority))}`,
+    ...report.authority.reasons.map((reason) => `    ${plainText(reason)}`),
+    `  policy: ${plainText(report.policy.source)}`,
+    ...notEnforcedLines(report).map((line) => `  ${plainText(line)}`),
+    ...report.policy.expired.map((waiver) => `    expired waiver: ${plainText(waiver)}`),
     ...(report.packages.length > 0
       ? report.packages.map(packageLine)
       : [`  packages: ${noPackages(report)}`]),
-    ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plain(line)}`),
-    ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plain(line)}`),
+    ...(report.released ?? []).flatMap(releasedLines).map((line) => `  ${plainText(line)}`),
+    ...(report.disconnected ?? []).flatMap(disconnectedLines).map((line) => `  ${plainText(line)}`),
     ...(report.fleet ? fleetLines(report.fleet) : []).map((line) => `  ${line}`),
     ...contextLines(report),
-    ...(report.gates ?? []).flatMap(gateLines).map((line) => `  ${plain(line)}`),
-    ...(report.omitted ?? []).map((what) => `  left out of this report: ${plain(what)}`),
-    ...report.unchecked.map(({ what, why }) => `  not checked: ${plain(what)}: ${plain(why)}`),
+    ...(report.gates ?? []).flatMap(gateLines).map((line) => `  ${plainText(line)}`),
+    ...(report.omitted ?? []).map((what) => `  left out of this report: ${plainText(what)}`),
+    ...report.unchecked.map(({ what, why }) => `  not checked: ${plainText(what)}: ${plainText(why)}`),
   ];
   const changed = report.diffs.filter((diff) => diff.fates.length > 0);
   const parts = [linesText(lines)];
@@ -62,7 +62,9 @@ export function contextLines({
     requests === 0
       ? 'together with the changed files'
       : `in ${requests} more ${requests === 1 ? 'request' : 'requests'}`;
-  return [`  other packages: fetched ${amount(fetched, 'file')} (${amount(fetchedBytes, 'byte')}) ${asked}`];
+  return [
+    `  other packages: fetched ${amountText(fetched, 'file')} (${amountText(fetchedBytes, 'byte')}) ${asked}`,
+  ];
 }
 
 /** What the merge will do, and each file that it changes. */
@@ -87,7 +89,7 @@ export function gateLines({ preset, gate, date, verdict, checks, notChecked }: G
 }
 
 function counted(count: number, word: string): string[] {
-  return count === 0 ? [] : [amount(count, word)];
+  return count === 0 ? [] : [amountText(count, word)];
 }
 
 /** `ready for disconnected clusters: 12 of 13 bundles`, and what is worse than before, a line each. */
@@ -102,7 +104,7 @@ export function disconnectedLines({
   const unknown =
     unchecked > 0 ? `; ${unchecked} not checked: the catalog does not contain their deployments` : '';
   return [
-    `ready for disconnected clusters: ${ready} of ${amount(bundles, 'bundle')}${where}${unknown}`,
+    `ready for disconnected clusters: ${ready} of ${amountText(bundles, 'bundle')}${where}${unknown}`,
     ...worse.map(
       ({ bundle, missing }) => `  no longer ready after this change: ${bundle} (${missing.join('; ')})`,
     ),
@@ -139,7 +141,7 @@ export function permissionText({ decision, author }: CheckReport['authority']): 
 function packageLine({ name, catalogs, classes, details }: CheckReport['packages'][number]): string {
   const where = catalogs.length > 0 ? ` in ${catalogs.join(', ')}` : '';
   const what = details.length > 0 ? `: ${details.join('; ')}` : '';
-  return `  package ${plain(name)}${where} (${classes.join(', ')})${plain(what)}`;
+  return `  package ${plainText(name)}${where} (${classes.join(', ')})${plainText(what)}`;
 }
 
 function alsoText({ known, waived }: CheckReport): string {
@@ -151,20 +153,20 @@ function alsoText({ known, waived }: CheckReport): string {
 
 /** The upgrade impact on a package; the first line is its title. */
 export function impactLines(diff: PlacedDiff): string[] {
-  const title = `  ${plain(diff.package)} (${diff.catalogs.join(', ')})`;
+  const title = `  ${plainText(diff.package)} (${diff.catalogs.join(', ')})`;
   return [title, ...diff.fates.flatMap(rowLines)];
 }
 
 /** What upgrades to new heads require, without what is only to know. */
 function reviewTexts({ reviews = [], catalogs, package: of }: PlacedDiff): string[] {
   return reviews.flatMap((review) => [
-    `  ${plain(reviewTitle(review, `${of} in ${catalogs.join(', ')}`))}`,
-    ...reviewLines(review, 'act').map((line) => `    ${plain(line)}`),
+    `  ${plainText(reviewTitle(review, `${of} in ${catalogs.join(', ')}`))}`,
+    ...reviewLines(review, 'act').map((line) => `    ${plainText(line)}`),
   ]);
 }
 
 function rowLines({ channels, installed, v0, v1 }: UpgradeImpact): string[] {
-  const who = `    ${plain(channels.join(', '))}: installed ${plain(shortList(installed))}`;
+  const who = `    ${plainText(channels.join(', '))}: installed ${plainText(shortList(installed))}`;
   return [who, ...impactLine('OLM v0', v0), ...impactLine('OLM v1', v1)];
 }
 
@@ -172,7 +174,7 @@ function impactLine(olm: string, states: BeforeAfter | undefined): string[] {
   if (!states) return [];
   const { before, after } = impactTexts(states);
   return [
-    `      ${olm}: ${before === undefined ? plain(after) : plain(`before: ${before}; after: ${after}`)}`,
+    `      ${olm}: ${before === undefined ? plainText(after) : plainText(`before: ${before}; after: ${after}`)}`,
   ];
 }
 

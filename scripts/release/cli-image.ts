@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { packTar, type TarEntry } from 'modern-tar';
 import { bytesBlob, digestOf } from '../../pipeline/oci/image/content.ts';
-import { describe, isElsewhere, OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import { descriptorOf, isElsewhere, OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import { blobOf, type ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource, Descriptor, Manifest } from '../../pipeline/ports.ts';
 import type { OpenBase } from '../../pipeline/publish/base.ts';
@@ -49,7 +49,7 @@ export async function cliImage(base: OpenBase, cli: CliImage): Promise<ImageCont
       layers: [...below.layers, { mediaType: LAYER, digest: layer.digest, size: layer.size }],
     });
     manifests.push(manifest);
-    listed.push({ ...describe(manifest), platform: below.platform });
+    listed.push({ ...descriptorOf(manifest), platform: below.platform });
     const { registry, reference } = base.source;
     blobs.push(config);
     for (const own of below.layers) if (!isElsewhere(own)) blobs.push(blobOf(registry, reference, own));

@@ -32,7 +32,7 @@ import { openDestination, openSource } from '../../pipeline/oci/registry/open.ts
 import { copyImage, type ImageContent, pushImage } from '../../pipeline/oci/registry/push.ts';
 import { COSIGN_PREDICATE } from '../../pipeline/oci/signatures/verify.ts';
 import type { Repository } from '../../pipeline/ports.ts';
-import { attach } from '../../pipeline/publish/attest/artifact.ts';
+import { attachDocument } from '../../pipeline/publish/attest/artifact.ts';
 import { cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import type { Signer } from '../../pipeline/publish/attest/signer.ts';
@@ -214,7 +214,7 @@ async function sign(registry: RegistryClient, image: ReturnType<typeof withDiges
   const manifest = await registry.getManifest(image);
   if (!manifest) throw new Error(`${formatReference(image)} is not there`);
   const statement = await signedStatement(cosignStatement(image.digest), COSIGN_PREDICATE, signer);
-  await attach(registry, { reference: image, manifest }, statement);
+  await attachDocument(registry, { reference: image, manifest }, statement);
 }
 
 function run(program: string, words: readonly string[]): string {

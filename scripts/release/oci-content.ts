@@ -1,5 +1,5 @@
 /** Pieces of the images of a release. */
-import { compressor } from '../../pipeline/oci/image/compress.ts';
+import { openCompressor } from '../../pipeline/oci/image/compress.ts';
 import { digestOf } from '../../pipeline/oci/image/content.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { Manifest } from '../../pipeline/ports.ts';
@@ -10,7 +10,7 @@ export const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 /** The same bytes on every machine. */
 export async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  const gzip = await compressor('gzip', (part) => parts.push(part.slice()));
+  const gzip = await openCompressor('gzip', (part) => parts.push(part.slice()));
   await gzip.write(bytes);
   await gzip.end();
   return Buffer.concat(parts);

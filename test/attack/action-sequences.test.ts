@@ -50,21 +50,21 @@ vi.mock('../../pipeline/git/merge.ts', async (original) => {
 });
 vi.mock('../../pipeline/check/check.ts', async (original) => {
   const real = await original<typeof import('../../pipeline/check/check.ts')>();
-  const check: typeof real.check = async (repository, request) => {
+  const checkPullRequest: typeof real.checkPullRequest = async (repository, request) => {
     const { base, head, ancestor, people } = request;
     const key = JSON.stringify([base, head, ancestor, people, here.team]);
-    const known = here.checked.get(key) ?? (await real.check(repository, request));
+    const known = here.checked.get(key) ?? (await real.checkPullRequest(repository, request));
     here.checked.set(key, known);
     return known as CheckReport;
   };
-  return { ...real, check };
+  return { ...real, checkPullRequest };
 });
 vi.mock('../../pipeline/action/clone.ts', async (original) => ({
   ...(await original<object>()),
   checkerOf:
     () =>
-    async (...all: Parameters<typeof import('../../pipeline/check/check.ts').check>) =>
-      (await import('../../pipeline/check/check.ts')).check(...all),
+    async (...all: Parameters<typeof import('../../pipeline/check/check.ts').checkPullRequest>) =>
+      (await import('../../pipeline/check/check.ts')).checkPullRequest(...all),
 }));
 vi.mock('../../pipeline/action/outputs.ts', async (original) => ({
   ...(await original<object>()),

@@ -9,7 +9,7 @@ import type { GateForge } from '../../pipeline/forge/forge.ts';
 import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.ts';
 import { gatePullRequest } from '../../pipeline/forge/gate.ts';
 import { gitLabClient, gitLabForge } from '../../pipeline/forge/gitlab/forge.ts';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { FORGEJO_TOKEN, fakeForgejo } from '../fakes/forgejo.ts';
 import { BASE, catalogOf, POLICY } from '../fakes/gate.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
@@ -91,7 +91,7 @@ test.each(
   let bend: Bend = (_, value) => value;
   const forge = await FORGES[name](hub, (what, value) => bend(what, value));
   const number = SCENES[scene]?.(hub) ?? 0;
-  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorizationHeader(TOKEN) };
   const ports = { forge, remote, git: { searchPath: process.env['PATH'] }, today: '2026-01-01' };
   const stateNow = async (): Promise<string> => {
     const outcome = await gatePullRequest(ports, { number });

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CheckReport, stateOf } from '../../pipeline/check/report.ts';
 import { headsOf } from '../../pipeline/forge/head.ts';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openGitHub } from '../../pipeline/github/client.ts';
-import { type GatePorts, gate, gitHubForge } from '../../pipeline/github/forge.ts';
+import { type GatePorts, gateOnGitHub, gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
 import { mergeChecked } from '../../pipeline/github/merge.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   hub = await openHub();
   const log = (line: string): void => void hub.log.push(line);
   const github = openGitHub({ url: hub.forge.url, identity: { kind: 'token', token: TOKEN }, log });
-  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorizationHeader(TOKEN) };
   const repository = { owner: 'example', repo: 'catalogs' };
   ports = { github, repository, remote, git: { searchPath: process.env['PATH'] }, today: '2026-01-01' };
 });
@@ -38,7 +38,7 @@ const quay = (...versions: string[]): Files => ({
 
 async function judge(pull: FakePull, pushed?: { by: string; head?: string }): Promise<CheckReport> {
   const by = pushed && { by: PEOPLE[pushed.by as 'bob'], head: pushed.head ?? pull.head };
-  const outcome = await gate(ports, { number: pull.number, ...(by ? { pushed: by } : {}) });
+  const outcome = await gateOnGitHub(ports, { number: pull.number, ...(by ? { pushed: by } : {}) });
   if (outcome.kind !== 'checked') throw new Error(outcome.why);
   return outcome.report;
 }
@@ -576,7 +576,7 @@ describe('bad moments of GitHub', () => {
     expect(String(error)).not.toContain(TOKEN);
     const lost = { ...ports, remote: { ...ports.remote, header: `Authorization: basic ${TOKEN}` } };
     hub.forge.faults = [];
-    const refused = await gate(lost, { number: pull.number }).catch((thrown: unknown) => thrown);
+    const refused = await gateOnGitHub(lost, { number: pull.number }).catch((thrown: unknown) => thrown);
     expect(refused).toMatchObject({ code: 'denied' });
     expect(String(refused)).not.toContain(TOKEN);
   });

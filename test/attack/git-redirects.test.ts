@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fetchBranch } from '../../pipeline/git/fetch.ts';
-import { authorization, type Reach } from '../../pipeline/git/process.ts';
+import { authorizationHeader, type Reach } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import { gitFence } from '../../pipeline/publish/fence-git.ts';
 import { commitOf, digestOf, NAME } from '../fakes/fence-contract.ts';
@@ -13,7 +13,7 @@ import { listen, reply, startHost } from '../fakes/host.ts';
 import { makeRepository } from '../fakes/repository.ts';
 
 const settings = { searchPath: process.env['PATH'] };
-const reach: Reach = { header: authorization('SECRET') };
+const reach: Reach = { header: authorizationHeader('SECRET') };
 
 /** A repository on one host, and its URL on another one that answers all with a redirect. */
 async function moved(status: number) {

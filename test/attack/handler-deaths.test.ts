@@ -5,7 +5,7 @@ import { formatLock } from '../../catalog/references/lock.ts';
 import { handleDrift } from '../../functions/drift.ts';
 import { handleGate } from '../../functions/gate.ts';
 import { answerJob } from '../../functions/publish-request.ts';
-import { receive } from '../../functions/receive.ts';
+import { receiveDelivery } from '../../functions/receive.ts';
 import type { GitHub } from '../../pipeline/github/client.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
@@ -17,7 +17,7 @@ import { memoryQueue } from '../../pipeline/publish/delivery/local.ts';
 import { messageOf, readReport } from '../../pipeline/publish/delivery/message.ts';
 import { noteOutcome, reportBundles, reportCommit } from '../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
-import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
+import { reconcileBranch } from '../../pipeline/publish/delivery/reconcile.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { Death, deliver, deliveryWorld } from '../fakes/delivery.ts';
@@ -116,7 +116,7 @@ test('receive: GitHub, or who looks after it, sends the event again', async () =
     await again(() => {
       const mortal = fate.process();
       const { secret } = mortal({ secret: async () => 'secret' });
-      return receive(signedPush({ id: 1, secret: 'secret', commit: sample.base }), {
+      return receiveDelivery(signedPush({ id: 1, secret: 'secret', commit: sample.base }), {
         webhooks: gitHubWebhooks,
         secret,
         sources: [source],
@@ -202,7 +202,10 @@ test.each([
           };
           // As the state machine does: the schedule, then each message with its own tries.
           await again(async () => {
-            const { messages } = await reconcile({ repository: 'sea/catalogs', branch: 'main' }, mortal());
+            const { messages } = await reconcileBranch(
+              { repository: 'sea/catalogs', branch: 'main' },
+              mortal(),
+            );
             for (const message of messages)
               await again(() => handleMessage(JSON.stringify(message), mortal()));
           });
@@ -251,7 +254,7 @@ test.each<Retirement>(['retag', 'delete'])(
           const hand = { ...rest, reports: { send: heard } };
           const queued: Message[] = [];
           await again(async () => {
-            const { messages } = await reconcile(from, mortalPorts(hand, fate));
+            const { messages } = await reconcileBranch(from, mortalPorts(hand, fate));
             queued.splice(0, queued.length, ...messages.map(messageOf));
           });
           expect(queued).toHaveLength(1);

@@ -1,9 +1,9 @@
 /** A proposal that dies at any of its requests, and is made again: one pull request, with the same tree. */
 import { expect, test } from 'vitest';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Content } from '../../pipeline/github/git-data.ts';
-import { type Proposed, propose } from '../../pipeline/github/proposals/proposal.ts';
+import { type Proposed, proposeChange } from '../../pipeline/github/proposals/proposal.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
@@ -11,7 +11,7 @@ import { type Hub, openHub } from '../fakes/hub.ts';
 const BRANCH = 'portolan/drift/v4.20';
 
 async function proposed(hub: Hub, text: string | undefined): Promise<Proposed> {
-  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorizationHeader(TOKEN) };
   const repository = openRemote(remote, { searchPath: process.env['PATH'] });
   const make = async (tip: string) => {
     await repository.bring([tip]);
@@ -20,7 +20,7 @@ async function proposed(hub: Hub, text: string | undefined): Promise<Proposed> {
   };
   const ports = { github: unpaced(hub.forge), name: { owner: 'example', repo: 'catalogs' } };
   try {
-    return await propose({ ...ports, repository }, { subject: 'drift/v4.20', base: 'main', make });
+    return await proposeChange({ ...ports, repository }, { subject: 'drift/v4.20', base: 'main', make });
   } finally {
     await repository.close();
   }

@@ -1,10 +1,10 @@
 /** One subject, one pull request: whatever comes twice, late, or in between. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
 import type { Content } from '../../pipeline/github/git-data.ts';
-import { branchOf, type Proposed, propose } from '../../pipeline/github/proposals/proposal.ts';
+import { branchOf, type Proposed, proposeChange } from '../../pipeline/github/proposals/proposal.ts';
 import { unpaced } from '../fakes/github/client.ts';
 import { TOKEN } from '../fakes/github/forge.ts';
 import { type Hub, openHub } from '../fakes/hub.ts';
@@ -13,7 +13,7 @@ let hub: Hub;
 let repository: Repository;
 beforeEach(async () => {
   hub = await openHub();
-  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorizationHeader(TOKEN) };
   repository = openRemote(remote, { searchPath: process.env['PATH'] });
 });
 afterEach(async () => {
@@ -32,7 +32,7 @@ function proposed(
 ): Promise<Proposed> {
   const github = unpaced(hub.forge);
   const name = { owner: 'example', repo: 'catalogs' };
-  return propose(
+  return proposeChange(
     { github, name, repository },
     {
       subject: 'drift/v4.20',

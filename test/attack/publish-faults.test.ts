@@ -9,7 +9,7 @@ import { openRepository } from '../../pipeline/git/repository.ts';
 import { pushImage, readImage } from '../../pipeline/oci/registry/push.ts';
 import type { Registry } from '../../pipeline/ports.ts';
 import type { Published } from '../../pipeline/publish/plan.ts';
-import { publish } from '../../pipeline/publish/publish.ts';
+import { publishCatalog } from '../../pipeline/publish/publish.ts';
 import { type Fault, faultProxy, type Passing } from '../fakes/fault-proxy.ts';
 import { folder } from '../fakes/folder.ts';
 import { testClient } from '../fakes/host.ts';
@@ -41,7 +41,10 @@ async function setUp(choose: (request: Passing) => Fault) {
     const request = { commit, catalog: 'v4.20', out: join(folder(), 'out'), today: '2026-01-01', ...places };
     const attest = { sbom: true, provenance: true, builder: 'urn:test' };
     try {
-      return await publish({ repository, registry: by, progress: () => undefined }, { ...request, attest });
+      return await publishCatalog(
+        { repository, registry: by, progress: () => undefined },
+        { ...request, attest },
+      );
     } finally {
       await repository.close();
     }

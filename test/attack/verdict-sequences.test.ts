@@ -46,14 +46,14 @@ vi.mock('../../pipeline/git/merge.ts', async (original) => {
 });
 vi.mock('../../pipeline/check/check.ts', async (original) => {
   const real = await original<typeof import('../../pipeline/check/check.ts')>();
-  const check: typeof real.check = async (repository, request) => {
+  const checkPullRequest: typeof real.checkPullRequest = async (repository, request) => {
     const { base, head, ancestor, people } = request;
     const key = JSON.stringify([base, head, ancestor, people]);
-    const known = here.checked.get(key) ?? (await real.check(repository, request));
+    const known = here.checked.get(key) ?? (await real.checkPullRequest(repository, request));
     here.checked.set(key, known);
     return known as CheckReport;
   };
-  return { ...real, check };
+  return { ...real, checkPullRequest };
 });
 
 const etcd = (...versions: string[]) => ({

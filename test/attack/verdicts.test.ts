@@ -8,7 +8,7 @@ import { forgejoClient, forgejoForge } from '../../pipeline/forge/forgejo/forge.
 import { gitLabClient, gitLabForge } from '../../pipeline/forge/gitlab/forge.ts';
 import { gateHead } from '../../pipeline/forge/head.ts';
 import { setStatus } from '../../pipeline/forge/status.ts';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
@@ -195,7 +195,7 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
       const denied = alsoFor(hub, allowed, how === 'closed' ? 'main' : 'free');
       if (how === 'closed') denied.state = 'closed';
       const { forge, git, source, token } = request;
-      const remote = { url: source.url, header: authorization(token) };
+      const remote = { url: source.url, header: authorizationHeader(token) };
       const pulls = [allowed.number, denied.number];
       const reports = await gateHead(
         { forge, git, remote, today: '2026-01-01' },
@@ -404,7 +404,7 @@ describe('GitHub', () => {
 
   test('33: GraphQL of GitHub Enterprise Server is beside its REST API', async () => {
     const scene = await open();
-    const { graphql } = await import('../../pipeline/github/graphql.ts');
+    const { sendQuery: graphql } = await import('../../pipeline/github/graphql.ts');
     const github = unpaced({ url: `${scene.hub.forge.url}/api/v3` });
     const asked: string[] = [];
     github.hook.wrap('request', async (_, options) => {

@@ -2,19 +2,19 @@
 //
 // The policy that `portolan setup` writes at the head of a clone, applied to its last merges, each opened by the only
 // admin. One JSON line a merge on standard output, the table on standard error.
-import { check } from '../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../pipeline/check/check.ts';
 import type { CheckReport } from '../../pipeline/check/report.ts';
 import { keptReadings } from '../../pipeline/check/request.ts';
 import { runGit } from '../../pipeline/git/process.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { listFiles } from '../../pipeline/git/tree.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
-import { setup } from '../../pipeline/policy/setup/setup.ts';
+import { setUpRepository } from '../../pipeline/policy/setup/setup.ts';
 
 const [directory = '.', count = '100', author = 'alice'] = process.argv.slice(2);
 const admin = { login: 'alice', id: undefined };
 const repository = await openRepository(directory);
-const { found, files } = await setup(repository, { commit: 'HEAD', admins: [admin.login] });
+const { found, files } = await setUpRepository(repository, { commit: 'HEAD', admins: [admin.login] });
 const policy = { path: POLICY_PATH, bytes: Buffer.from(files.get(POLICY_PATH) ?? '') };
 console.error(`${directory}: ${JSON.stringify(found.patterns)} (${found.catalogs.join(', ')})`);
 const { output } = await runGit({ settings: {}, directory }, [
@@ -41,7 +41,7 @@ for (const line of output.toString('utf8').trim().split('\n')) {
   if (base === undefined) continue;
   let report: CheckReport;
   try {
-    report = await check(repository, { base, head, policy, people, today, kept });
+    report = await checkPullRequest(repository, { base, head, policy, people, today, kept });
   } catch (error) {
     console.log(JSON.stringify({ head, error: String(error) }));
     add('ERROR');

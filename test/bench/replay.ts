@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
-import { check } from '../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../pipeline/check/check.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { applyFixes, fixedBy } from './fixes.ts';
 
@@ -35,7 +35,7 @@ for (const [i, [head, date, subject]] of commits.entries()) {
   const base = commits[i - 1]?.[0];
   if (base === undefined) continue;
   const repository = await openRepository(directory, settings);
-  const report = await check(repository, { base, head, today: date });
+  const report = await checkPullRequest(repository, { base, head, today: date });
   await repository.close();
   const findings = report.findings.filter(({ severity }) => severity !== 'info').sort(compareFindings);
   found.set(subject, [...(found.get(subject) ?? []), ...findings]);
@@ -80,7 +80,7 @@ async function tryFixes({ base, head, today }: Asked, fixes: readonly Finding[])
   if (fixes.length === 0) return;
   const { commit, conflicts, repository: at, remove } = await applyFixes(directory, { base, head }, fixes);
   const repository = await openRepository(at, settings);
-  const { findings } = await check(repository, { base, head: commit, today });
+  const { findings } = await checkPullRequest(repository, { base, head: commit, today });
   await repository.close();
   remove();
   const left = fixes.filter((fix) => findings.some((finding) => isStill(fix, finding)));

@@ -103,11 +103,11 @@ test('45: rules that are not decided end in an error that has what all others fo
   const world = await worldOf({ name: 'cat', catalog: await catalogFrom({}) });
   const change = { before: world, after: world, packages: [], existed: () => false };
   const rules: Rule[] = [
-    { ...RULE, foresee: undecided, compare: undecided },
+    { ...RULE, checkWorld: undecided, compare: undecided },
     {
       ...RULE,
       id: 'graph/y',
-      foresee: (_, report) => report('y', NOWHERE),
+      checkWorld: (_, report) => report('y', NOWHERE),
       compare: (_, report) => report('y', NOWHERE),
     },
   ];

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { registryClient } from '../../pipeline/catalogs/render/client.ts';
-import { opm } from '../../pipeline/cli/opm/main.ts';
+import { runOpm } from '../../pipeline/cli/opm/main.ts';
 import type { Terminal } from '../../pipeline/terminal.ts';
 import { capture } from './fbc-terminal.ts';
 import type { CaseResult, ConformanceSet } from './main.ts';
@@ -73,6 +73,6 @@ async function run(directory: string, words: readonly string[]): Promise<Renderi
       bytes += Buffer.byteLength(text);
     },
   };
-  const exitCode = await opm(words, { terminal, registry: registryClient.bind(undefined, terminal) });
+  const exitCode = await runOpm(words, { terminal, registry: registryClient.bind(undefined, terminal) });
   return { exitCode, bytes, sha256: hash.digest('hex') };
 }

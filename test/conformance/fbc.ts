@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { opm } from '../../pipeline/cli/opm/main.ts';
+import { runOpm } from '../../pipeline/cli/opm/main.ts';
 import type { Registry } from '../../pipeline/ports.ts';
 import { sameTrees, verdictMessage } from './error-tree.ts';
 import { serveImages } from './fbc-images.ts';
@@ -68,7 +68,7 @@ async function compared({ name, files, expect }: Case, registry: Registry): Prom
     const directory = expect.cwd === undefined ? work : real(expect.cwd);
     const { terminal, printed } = capture(directory, expect.stdin ?? '');
     const before = new Set(filesBelow(work));
-    const code = await opm(expect.cmd.slice(1).map(real), { terminal, registry: () => registry });
+    const code = await runOpm(expect.cmd.slice(1).map(real), { terminal, registry: () => registry });
     const ours: Answer = {
       exitCode: code,
       stdout: recorded(printed(), places),

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Finding } from '../../catalog/finding.ts';
-import { check } from '../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../pipeline/check/check.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import type { ConformanceSet } from './main.ts';
 
@@ -75,7 +75,7 @@ async function findingsOf(directory: string, commits: readonly Commit[]): Promis
   for (const { id, date } of commits) {
     const repository = await openRepository(directory, { searchPath: process.env['PATH'] ?? '' });
     try {
-      found.push(...(await check(repository, { base: `${id}^`, head: id, today: date })).findings);
+      found.push(...(await checkPullRequest(repository, { base: `${id}^`, head: id, today: date })).findings);
     } finally {
       await repository.close();
     }

@@ -1,6 +1,6 @@
 /** An advisory as one pull request: the advisory and the edit of every catalog, with the proof in its text. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import { type ProposedAdvisory, proposeAdvisory } from '../../pipeline/github/proposals/advisory.ts';
 import { unpaced } from '../fakes/github/client.ts';
@@ -34,7 +34,10 @@ ${more}`);
 
 async function proposed(file: Uint8Array | undefined): Promise<ProposedAdvisory> {
   const url = `${forge.url}/example/catalogs.git`;
-  const repository = openRemote({ url, header: authorization(TOKEN) }, { searchPath: process.env['PATH'] });
+  const repository = openRemote(
+    { url, header: authorizationHeader(TOKEN) },
+    { searchPath: process.env['PATH'] },
+  );
   const ports = { github: unpaced(forge), name: { owner: 'example', repo: 'catalogs' }, repository };
   try {
     return await proposeAdvisory(ports, { id: 'HARBOUR-1', file, base: 'main', today: '2026-01-01' });

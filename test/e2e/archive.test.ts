@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compressor, probe } from '../../pipeline/oci/image/compress.ts';
+import { openCompressor, probeBytes } from '../../pipeline/oci/image/compress.ts';
 import { writeTar } from '../../pipeline/oci/registry/archive/tar.ts';
 import { folder } from '../fakes/folder.ts';
 import { noise, sampleImage } from '../fakes/image.ts';
@@ -69,9 +69,9 @@ test('what we write GNU tar reads', async () => {
 
 test('gzip reads what is compressed', async () => {
   const found: Buffer[] = [];
-  const to = await compressor('gzip', (bytes) => found.push(Buffer.from(bytes)));
-  await to.write(probe());
+  const to = await openCompressor('gzip', (bytes) => found.push(Buffer.from(bytes)));
+  await to.write(probeBytes());
   await to.end();
   const read = execFileSync('gzip', ['-dc'], { input: Buffer.concat(found), maxBuffer: 1 << 22 });
-  expect(Buffer.compare(read, probe())).toBe(0);
+  expect(Buffer.compare(read, probeBytes())).toBe(0);
 });

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Reference } from '../../catalog/reference.ts';
 import { formatLock } from '../../catalog/references/lock.ts';
 import { clientUnder } from '../../pipeline/catalogs/references/client.ts';
-import { check } from '../../pipeline/check/check.ts';
-import { authorization } from '../../pipeline/git/process.ts';
+import { checkPullRequest } from '../../pipeline/check/check.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
 import { type DriftPins, proposePins } from '../../pipeline/github/proposals/drift-pins.ts';
@@ -27,7 +27,7 @@ beforeEach(async () => {
   ({ host } = await registry());
   old = await push('etcd', 'v1', 'old');
   hub = await openHub(files(old));
-  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorizationHeader(TOKEN) };
   repository = openRemote(remote, { searchPath: process.env['PATH'] });
 });
 afterEach(async () => {
@@ -94,7 +94,12 @@ async function checkedClasses(): Promise<{ classes: string[]; pins: string[] }> 
     clients.push(client);
     return client;
   };
-  const { findings, packages } = await check(repository, { base, head, today: '2026-01-01', registryFor });
+  const { findings, packages } = await checkPullRequest(repository, {
+    base,
+    head,
+    today: '2026-01-01',
+    registryFor,
+  });
   for (const client of clients) client.close();
   const pins = findings.map(({ rule }) => rule).filter((rule) => /bundle-mutated|unconfirmed-pin/.test(rule));
   return { classes: packages.flatMap((one) => one.classes), pins };

@@ -6,7 +6,7 @@ import { parseReference, withDigest } from '../../catalog/reference.ts';
 import { kmsSigner } from '../../functions/aws/kms.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { COSIGN_PREDICATE, verifySignatures } from '../../pipeline/oci/signatures/verify.ts';
-import { attach } from '../../pipeline/publish/attest/artifact.ts';
+import { attachDocument } from '../../pipeline/publish/attest/artifact.ts';
 import { cosignStatement } from '../../pipeline/publish/attest/provenance.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import { folder } from '../fakes/folder.ts';
@@ -40,7 +40,7 @@ describe.skipIf(!isOnPath('ministack'))('KMS', () => {
     await pushImage(client, reference, { image });
     const statement = cosignStatement(image.root.digest);
     const signed = await signedStatement(statement, COSIGN_PREDICATE, signer);
-    await attach(client, { reference, manifest: image.root }, signed);
+    await attachDocument(client, { reference, manifest: image.root }, signed);
     const pem = (await signer.publicKey()).export({ type: 'spki', format: 'pem' }).toString();
     const at = withDigest(reference, image.root.digest);
     const { verified } = await verifySignatures(client, at, { kind: 'keys', keys: [pem] });

@@ -1,6 +1,6 @@
 /** Packages for the next version of the platform as pull requests: one for each group of owners, and the same ones again. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import { proposePromotions } from '../../pipeline/github/proposals/promotions.ts';
 import { unpaced } from '../fakes/github/client.ts';
@@ -30,7 +30,10 @@ afterEach(async () => {
 
 async function promote(group = false) {
   const url = `${forge.url}/example/catalogs.git`;
-  const repository = openRemote({ url, header: authorization(TOKEN) }, { searchPath: process.env['PATH'] });
+  const repository = openRemote(
+    { url, header: authorizationHeader(TOKEN) },
+    { searchPath: process.env['PATH'] },
+  );
   const ports = { github: unpaced(forge), name: { owner: 'example', repo: 'catalogs' }, repository };
   try {
     const { proposed } = await proposePromotions(ports, {

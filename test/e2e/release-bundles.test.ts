@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type BundleName, builtBundle, pushMade } from '../../pipeline/catalogs/release/bundle-image.ts';
 import { treeRepository } from '../../pipeline/catalogs/release/release-repository.ts';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import type { Repository } from '../../pipeline/git/repository.ts';
 import { type BundleRelease, releaseBundles } from '../../pipeline/github/proposals/release-bundles.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
     [TEMPLATE]: basicTemplate('etcd', '1.0.0', FIRST),
     'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
   });
-  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorizationHeader(TOKEN) };
   repository = openRemote(remote, { searchPath: process.env['PATH'] });
 });
 afterEach(async () => {

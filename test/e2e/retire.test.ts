@@ -1,7 +1,7 @@
 /** Retired catalogs in registries that others wrote. */
 import { describe, expect, test } from 'vitest';
 import type { Retirement } from '../../pipeline/ports.ts';
-import { claim, converge, fenceName } from '../../pipeline/publish/fence.ts';
+import { claimTag, fenceName, moveFollowers } from '../../pipeline/publish/fence.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { followingTag } from '../../pipeline/publish/fence-tag.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
@@ -22,8 +22,8 @@ async function retiredIn({ host, client }: RealRegistry, retired: Retirement) {
   const place = { kind: 'registry', reference: published } as const;
   const name = fenceName('v4.20', `${host}/sea/catalog:v4.20`);
   const { digest } = imageOf(2).root;
-  const claimed = await claim({ fence, name, isAncestor }, { commit: commitOf(1), digest });
-  await converge({ fence, name }, claimed.claim, [followingTag(client, published)]);
+  const claimed = await claimTag({ fence, name, isAncestor }, { commit: commitOf(1), digest });
+  await moveFollowers({ fence, name }, claimed.claim, [followingTag(client, published)]);
   expect(await old.tags()).toContain('v4.20');
   const retire = (commit: number) =>
     retireAt(

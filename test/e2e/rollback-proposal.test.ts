@@ -1,6 +1,6 @@
 /** The way back as a pull request: on the newest tip, once, and with who is stranded in its text. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { openRemote } from '../../pipeline/git/remote.ts';
 import { type ProposedRollback, proposeRollback } from '../../pipeline/github/proposals/rollback.ts';
 import { unpaced } from '../fakes/github/client.ts';
@@ -27,7 +27,10 @@ function move(files: Readonly<Record<string, string>>, parent = 'main'): string 
 
 async function back(to: string, acceptStranding: boolean): Promise<ProposedRollback> {
   const url = `${forge.url}/example/catalogs.git`;
-  const repository = openRemote({ url, header: authorization(TOKEN) }, { searchPath: process.env['PATH'] });
+  const repository = openRemote(
+    { url, header: authorizationHeader(TOKEN) },
+    { searchPath: process.env['PATH'] },
+  );
   const ports = { github: unpaced(forge), name: { owner: 'example', repo: 'catalogs' }, repository };
   const now = new Date('2026-01-01T00:00:00Z');
   try {

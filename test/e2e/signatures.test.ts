@@ -6,7 +6,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { COSIGN_PREDICATE } from '../../pipeline/oci/signatures/verify.ts';
-import { attach } from '../../pipeline/publish/attest/artifact.ts';
+import { attachDocument } from '../../pipeline/publish/attest/artifact.ts';
 import { signedStatement } from '../../pipeline/publish/attest/sign.ts';
 import { folder } from '../fakes/folder.ts';
 import { testClient } from '../fakes/host.ts';
@@ -78,7 +78,7 @@ test('what a job signed without a key is verified by identity, with a trusted ro
     predicate: {},
   };
   const signed = await signedStatement(Buffer.from(JSON.stringify(statement)), COSIGN_PREDICATE, signer);
-  await attach(client, { reference, manifest: image.root }, signed);
+  await attachDocument(client, { reference, manifest: image.root }, signed);
   const file = join(folder(), 'root.json');
   writeFileSync(file, JSON.stringify(root));
   const words = ['verify', `${host}/acme/catalog:v1`, '--insecure', host, '--trusted-root', file];

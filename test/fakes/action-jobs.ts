@@ -4,7 +4,7 @@
  */
 import type { Event } from '../../pipeline/action/event.ts';
 import type { RunInputs } from '../../pipeline/action/inputs.ts';
-import { run } from '../../pipeline/action/main.ts';
+import { runStep } from '../../pipeline/action/main.ts';
 import { logged } from './action-core.ts';
 import { folder } from './folder.ts';
 import { TOKEN } from './github/forge.ts';
@@ -46,7 +46,7 @@ async function job(
     environment: { PATH: process.env['PATH'], GITHUB_RUN_ID: String(at.id) },
     now: new Date('2026-01-01T00:00:00Z'),
   };
-  const log = await logged(() => run(() => inputs));
+  const log = await logged(() => runStep(() => inputs));
   at.failures.push(...log.failures);
   if (mode === 'start') at.started = log.outputs.get('started');
   if (mode === 'check') at.result = log.outputs.get('result');

@@ -1,7 +1,7 @@
 /** What every place of a fence must do, whoever keeps it: two views of one place, as two machines have them. */
 import { expect } from 'vitest';
 import type { Fence } from '../../pipeline/ports.ts';
-import { claim, converge, type Fencing } from '../../pipeline/publish/fence.ts';
+import { claimTag, type Fencing, moveFollowers } from '../../pipeline/publish/fence.ts';
 
 export type TwoViews = readonly [Fence, Fence];
 
@@ -77,8 +77,8 @@ export async function expectNewest(views: TwoViews): Promise<void> {
   const lease = { clock: { now: Date.now, sleep: () => new Promise<void>((done) => setTimeout(done, 20)) } };
   const publish = async (n: number): Promise<void> => {
     const fencing: Fencing = { fence: views[n % 2 === 0 ? 0 : 1], name: NAME, isAncestor, lease };
-    const claimed = await claim(fencing, { commit: commitOf(n), digest: digestOf(n) });
-    await converge(fencing, claimed.claim, [
+    const claimed = await claimTag(fencing, { commit: commitOf(n), digest: digestOf(n) });
+    await moveFollowers(fencing, claimed.claim, [
       {
         follows: async ({ digest }) => tag === digest,
         move: async ({ digest }) => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Ancestry, GateForge } from '../../pipeline/forge/forge.ts';
 import { gatePullRequest } from '../../pipeline/forge/gate.ts';
 import { statusOf } from '../../pipeline/forge/status.ts';
-import { authorization } from '../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../pipeline/git/process.ts';
 import { catalogOf, PEOPLE, POLICY, type Who } from './gate.ts';
 import type { Files } from './repository.ts';
 
@@ -37,7 +37,7 @@ function etcd(...more: readonly string[][]): Files {
 /** @param open opens a scene that closes itself with the test */
 export function forgeContract(name: string, open: () => Promise<ForgeScene>): void {
   const checked = async ({ forge, git, token }: ForgeScene, number: number) => {
-    const remote = { url: git, header: authorization(token) };
+    const remote = { url: git, header: authorizationHeader(token) };
     const ports = { forge, remote, git: { searchPath: process.env['PATH'] }, today: '2026-01-01' };
     const outcome = await gatePullRequest(ports, { number });
     if (outcome.kind !== 'checked') throw new Error(outcome.why);

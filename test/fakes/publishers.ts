@@ -1,6 +1,6 @@
 /**
  * Publishers of one tag, and the reconciler, as an explicit-state search sees them. The code under test is the real
- * one: each publisher runs `claim` and `converge`, the reconciler reads the claim and runs `converge`, and every call
+ * one: each publisher runs `claimTag` and `moveFollowers`, the reconciler reads the claim and runs `moveFollowers`, and every call
  * of a port is one atomic step. A process's state is what its calls were answered, so its next call is found by
  * running it again on those answers.
  *
@@ -20,7 +20,7 @@
  */
 import { PipelineError } from '../../pipeline/error.ts';
 import type { Claim, Clock, Fence, StandingClaim, StandingLease } from '../../pipeline/ports.ts';
-import { claim, converge, type Fencing, type Follower } from '../../pipeline/publish/fence.ts';
+import { claimTag, type Fencing, type Follower, moveFollowers } from '../../pipeline/publish/fence.ts';
 import { compactSet } from './compact-set.ts';
 
 export interface Exploration {
@@ -429,11 +429,11 @@ async function processOf(how: Exploration, n: number, { ask, clock }: Asking): P
   const fencing: Fencing = { fence, name: 'v1/place', isAncestor, lease };
   if (n === 0) {
     const standing = await fence.read(fencing.name);
-    if (standing) await converge(fencing, standing, [tag]);
+    if (standing) await moveFollowers(fencing, standing, [tag]);
     return;
   }
-  const claimed = await claim(fencing, { commit: String(n), digest: digestOf(n) });
-  if (!how.lookOnce) await converge(fencing, claimed.claim, [tag]);
+  const claimed = await claimTag(fencing, { commit: String(n), digest: digestOf(n) });
+  if (!how.lookOnce) await moveFollowers(fencing, claimed.claim, [tag]);
   else if (!(await tag.follows(claimed.claim))) await ask({ kind: 'move', digest: claimed.claim.digest });
 }
 

@@ -5,7 +5,7 @@ import type { Message } from '../../pipeline/ports.ts';
 import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.ts';
 import { messageOf, type Work } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
-import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
+import { reconcileBranch } from '../../pipeline/publish/delivery/reconcile.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { Death, deliveryWorld, type Fate, type World } from './delivery.ts';
 import { pick } from './generator.ts';
@@ -111,7 +111,7 @@ export async function openRace({ directory, branch, random, most }: RaceOptions)
     reconcile: () =>
       void turns.start(() =>
         tried('reconcile', async (ports) => {
-          const { messages } = await reconcile({ repository: REPOSITORY, branch }, ports);
+          const { messages } = await reconcileBranch({ repository: REPOSITORY, branch }, ports);
           for (const message of messages) {
             const what = `reconciled ${told(message)}`;
             void turns.start(() => tried(what, (own) => handleMessage(JSON.stringify(message), own)));

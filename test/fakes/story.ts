@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { pullChecker } from '../../functions/app.ts';
 import type { GateRequest } from '../../functions/gate.ts';
-import { receive } from '../../functions/receive.ts';
+import { receiveDelivery } from '../../functions/receive.ts';
 import { gitHubForge } from '../../pipeline/github/forge.ts';
 import { gateGroup } from '../../pipeline/github/group.ts';
 import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
@@ -149,7 +149,7 @@ function storyOf(hub: Hub, request: GateRequest): Story {
     const body = bodies[number];
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
     const messages: string[] = [];
-    await receive(
+    await receiveDelivery(
       { headers: { 'x-github-event': event, 'x-hub-signature-256': signature }, body },
       {
         webhooks: gitHubWebhooks,

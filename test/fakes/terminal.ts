@@ -1,6 +1,6 @@
 /** The command line, run in the process of a test. */
 import { onTestFinished } from 'vitest';
-import { main } from '../../pipeline/cli/main.ts';
+import { runCommandLine } from '../../pipeline/cli/main.ts';
 import type { ExitCode, Terminal } from '../../pipeline/terminal.ts';
 
 export interface Ran {
@@ -26,7 +26,7 @@ export async function portolan(directory: string, ...parameters: readonly string
 export async function runCommand(words: readonly string[], differing: Partial<Terminal> = {}): Promise<Ran> {
   const written = { out: '', err: '' };
   const plain = terminalOf(process.cwd(), written, () => new Promise(() => {}));
-  const exit = await main(words, '0.0.0', { ...plain, ...differing });
+  const exit = await runCommandLine(words, '0.0.0', { ...plain, ...differing });
   return { exit, ...written };
 }
 
@@ -37,7 +37,7 @@ export async function started(directory: string, ...parameters: readonly string[
   const interrupted = new Promise<void>((resolve) => {
     interrupt = resolve;
   });
-  const exit = main(
+  const exit = runCommandLine(
     parameters,
     '0.0.0',
     terminalOf(directory, written, () => interrupted),

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { main } from '../../pipeline/cli/main.ts';
+import { runCommandLine } from '../../pipeline/cli/main.ts';
 import { capture } from '../conformance/fbc-terminal.ts';
 
 export interface Workbench {
@@ -28,7 +28,7 @@ export function workbench(): Workbench {
     at,
     async run(...words) {
       const { terminal, printed, complaints } = capture(directory, '');
-      const code = await main(words, '0.0.0', terminal);
+      const code = await runCommandLine(words, '0.0.0', terminal);
       return { code, out: printed(), err: complaints() };
     },
     write(path, text) {

@@ -1,7 +1,7 @@
 /** Webhooks as anybody may send them: what is GitHub's is taken in once, everything else is refused. */
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type Answer, type Delivery, type ReceivePorts, receive } from '../../functions/receive.ts';
+import { type Answer, type Delivery, type ReceivePorts, receiveDelivery } from '../../functions/receive.ts';
 import { gitLabWebhooks } from '../../pipeline/forge/gitlab/webhook.ts';
 import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
 import type { Message } from '../../pipeline/ports.ts';
@@ -42,7 +42,7 @@ function address(differing: Partial<ReceivePorts> = {}): Address {
     log: (line) => logged.push(line),
     ...differing,
   };
-  return { send: (delivery) => receive(delivery, ports), queued, checks, logged };
+  return { send: (delivery) => receiveDelivery(delivery, ports), queued, checks, logged };
 }
 
 function payload(differing: object = {}): string {

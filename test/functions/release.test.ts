@@ -11,7 +11,7 @@ import { handleMessage } from '../../pipeline/publish/delivery/handle-delivery.t
 import { messageOf, type PushMessage, readWork } from '../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
-import { reconcile } from '../../pipeline/publish/delivery/reconcile.ts';
+import { reconcileBranch } from '../../pipeline/publish/delivery/reconcile.ts';
 import { handleReport } from '../../pipeline/publish/delivery/report.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
@@ -261,11 +261,11 @@ test('a push that nobody told of is found by the reconciler, bundles first', asy
   await merge(hub.base());
   hub.moveBase(bundleFiles('etcd', '1.1.0', releaseConfig('etcd.v1.0.0')));
   const ports = portsFor({ queued: [], reports: [], log: [], hasJob: false });
-  const { messages } = await reconcile(FROM, ports);
+  const { messages } = await reconcileBranch(FROM, ports);
   expect(messages.map(({ kind }) => kind)).toEqual(['bundles']);
   await handled(messages.map(messageOf));
   expect(hub.forge.pulls.get(7)).toMatchObject({ title: 'Release etcd 1.1.0' });
-  expect((await reconcile(FROM, ports)).messages).toEqual([]);
+  expect((await reconcileBranch(FROM, ports)).messages).toEqual([]);
 });
 
 test('where a job publishes, functions release nothing and hold nothing back', async () => {

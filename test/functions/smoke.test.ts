@@ -1,7 +1,7 @@
 /** A deployment that cannot publish is told so: each thing that fails is named, and what it leaves is no publish. */
 import { expect, test } from 'vitest';
 import type { PublishingJob } from '../../functions/receive.ts';
-import { type SmokeReport, smoke } from '../../functions/smoke.ts';
+import { runSmokeTest, type SmokeReport } from '../../functions/smoke.ts';
 import { PipelineError } from '../../pipeline/error.ts';
 import { POLICY_PATH } from '../../pipeline/policy/read-policy.ts';
 import type { Message, RecordStore } from '../../pipeline/ports.ts';
@@ -34,7 +34,7 @@ async function smoked(
     pushes: [],
     last: async (living) => {
       const ports = { ...living(), queue: { send: async (one: Message) => void sent.push(one) } };
-      report = await smoke(sources, { ...ports, ...change(ports) });
+      report = await runSmokeTest(sources, { ...ports, ...change(ports) });
       expect(await publishedIn(ports.records)).toEqual([]);
       const tags: string[] = [];
       const place = { registry: 'registry.example.com', repository: 'sea/catalog' };

@@ -14,7 +14,7 @@ import { parseJsonPath, textsAt } from '../../catalog/mirror/helm/json-path.ts';
 import { boundsOf, readUpdateGraph, shortestPath } from '../../catalog/mirror/release/update-graph.ts';
 import { openDatabase } from '../../pipeline/catalogs/database/open.ts';
 import { MessageReader } from '../../pipeline/catalogs/serve/grpc-messages.ts';
-import { completions } from '../../pipeline/cli/lsp/answers.ts';
+import { completionsAt } from '../../pipeline/cli/lsp/answers.ts';
 import { CatalogFolder } from '../../pipeline/cli/lsp/catalog-folder.ts';
 import { isCatalogText } from '../../pipeline/cli/lsp/other-files.ts';
 import { SegmentedText } from '../../pipeline/cli/lsp/segmented-text.ts';
@@ -217,7 +217,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     read: (bytes) => {
       const folder = new CatalogFolder('v4.20');
       folder.files.set('f', new SegmentedText(Buffer.from(bytes).toString()));
-      completions({ folder, file: 'f', at: { line: 100_001, character: 2 } });
+      completionsAt({ folder, file: 'f', at: { line: 100_001, character: 2 } });
     },
   },
   'bundle-objects': {

@@ -43,8 +43,8 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
     attack: 68,
     without: 'comparing the files of an archive with its receipt',
     file: ARCHIVED,
-    text: 'if (found !== digest) throw corrupt(join(archive, name), digest, found);',
-    instead: 'if (found === undefined) throw corrupt(join(archive, name), digest, found);',
+    text: 'if (found !== digest) throw digestMismatch(join(archive, name), digest, found);',
+    instead: 'if (found === undefined) throw digestMismatch(join(archive, name), digest, found);',
     test: ARCHIVE_TEST,
   },
   {

@@ -98,9 +98,9 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 21,
     without: 'labels that end no diagram',
     file: 'pipeline/report/pictures/mermaid.ts',
-    text: 'const safe = plain(text).replaceAll(',
+    text: 'const safe = plainText(text).replaceAll(',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a file
-    instead: 'const safe = plain(text) + `${""}`.replaceAll(',
+    instead: 'const safe = plainText(text) + `${""}`.replaceAll(',
     test: OUTPUTS,
   },
   {
@@ -223,8 +223,8 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 36,
     without: 'looking at hosts that are written as addresses',
     file: ADDRESS_RULE,
-    text: 'if (address !== undefined && !rule.allows(url.host, address)) throw refused(url.host);',
-    instead: 'if (address === "") throw refused(rule.allows(url.host, address) ? "" : url.host);',
+    text: 'if (address !== undefined && !rule.allows(url.host, address)) throw refusedHost(url.host);',
+    instead: 'if (address === "") throw refusedHost(rule.allows(url.host, address) ? "" : url.host);',
     test: ADDRESSES,
   },
   {

@@ -103,7 +103,7 @@ const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation
   {
     without: 'findings of the catalog before a new one',
     file: 'pipeline/check/content/catalog-rules.ts',
-    text: ', ...copiedFrom(change, foresee)',
+    text: ', ...copiedFrom(change, findingsIn)',
     instead: '',
   },
   {

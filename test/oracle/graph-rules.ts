@@ -1,6 +1,6 @@
 /** The check of merges of generated states, in a real repository. */
 import type { Finding } from '../../catalog/finding.ts';
-import { check } from '../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../pipeline/check/check.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 import { type Files, makeRepository } from '../fakes/repository.ts';
 import { commitsOf, type State } from './repository-state.ts';
@@ -26,7 +26,7 @@ export async function openGraphRules(): Promise<GraphRules> {
     findingsOf: async (states, beside = {}) => {
       const [first = {}, ...others] = commitsOf(states);
       const [head = '', base = ''] = disk.chain({ ...first, ...beside }, ...others).reverse();
-      const { findings } = await check(repository, { base, head, today: '2026-01-01' });
+      const { findings } = await checkPullRequest(repository, { base, head, today: '2026-01-01' });
       return findings.filter(({ rule }) => rule.startsWith('graph/'));
     },
     close: async () => {

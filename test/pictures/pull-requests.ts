@@ -1,6 +1,6 @@
 /** The pull requests of a real repository that docs/pictures.md shows, and their reports. */
 import { execFileSync } from 'node:child_process';
-import { check } from '../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../pipeline/check/check.ts';
 import type { CheckReport } from '../../pipeline/check/report.ts';
 import { openRepository } from '../../pipeline/git/repository.ts';
 
@@ -48,7 +48,7 @@ export async function reportOf(directory: string, { commit, author: login }: Sho
   const repository = await openRepository(directory);
   try {
     const author = { login, id: undefined };
-    const report = await check(repository, {
+    const report = await checkPullRequest(repository, {
       base: before,
       head: commit,
       ancestor: before,

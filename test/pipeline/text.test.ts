@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readinessLines } from '../../catalog/mirror/report.ts';
-import { findingText, hasUnseen, linesText, plain, screenText } from '../../pipeline/text.ts';
+import { findingText, hasUnseen, linesText, plainText, screenText } from '../../pipeline/text.ts';
 
 /** What the log of a workflow takes for a command. */
 const COMMAND = /^\s*::|##(?:vso)?\[/im;
@@ -66,13 +66,13 @@ test.each([
   ['a mark of direction', 'stable\u200e', 'stable\\u200e'],
   ['a byte order mark', '\ufeffstable', '\\ufeffstable'],
 ])('attack 54: a character that nobody sees is shown: %s', (_, text, shown) => {
-  expect([plain(text), screenText(text), hasUnseen(text)]).toEqual([shown, shown, true]);
+  expect([plainText(text), screenText(text), hasUnseen(text)]).toEqual([shown, shown, true]);
   expect(JSON.parse(`"${shown}"`)).toBe(text);
 });
 
 test.each(['stable', 'für', '日本語', 'a b', '⚠️ ✅', '👩‍🚀', '❤️‍🔥', 'e\u0301'])(
   'attack 54: what people see stays: %s',
   (text) => {
-    expect([plain(text), screenText(text), hasUnseen(text)]).toEqual([text, text, false]);
+    expect([plainText(text), screenText(text), hasUnseen(text)]).toEqual([text, text, false]);
   },
 );

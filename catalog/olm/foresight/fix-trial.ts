@@ -116,12 +116,12 @@ function decided(helps: FixTrial['helps']): FixTrial['helps'] {
 const REMEMBERED = 4;
 
 /** Keeps the results of the last few edits, because each group of stuck installations tries the same ones. */
-function remembered(foresee: (edited: EditedEntries) => Foresight | undefined): typeof foresee {
+function remembered(simulateEdit: (edited: EditedEntries) => Foresight | undefined): typeof simulateEdit {
   const last: { readonly edited: EditedEntries; readonly foresight: Foresight | undefined }[] = [];
   return (edited) => {
     const at = last.findIndex((one) => isSameEdit(one.edited, edited));
     const [known] = at < 0 ? [] : last.splice(at, 1);
-    const found = known ?? { edited: new Map(edited), foresight: foresee(edited) };
+    const found = known ?? { edited: new Map(edited), foresight: simulateEdit(edited) };
     last.unshift(found);
     last.length = Math.min(last.length, REMEMBERED);
     return found.foresight;

@@ -9,7 +9,7 @@ export const rules: readonly Rule[] = [
     isOptional: true,
     summary: 'Reports the image of a bundle that is not from a registry that the gate of a preset allows',
     opm: ['Invalid bundle image(s) found in C: I. Only these registries are allowed for bundle images: R.'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const bundle of checkedBundles(world)) {
         const { image } = bundle;
         const refusing = world.bundleRegistries.find(
@@ -27,7 +27,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     isOptional: true,
     summary: 'Reports the image of a bundle without a digest of SHA-256',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const bundle of checkedBundles(world)) {
         if (bundle.image === '' || DIGEST.test(bundle.image)) continue;
         const message = `the image ${quoted(bundle.image)} of bundle ${quoted(bundle.name)} has no digest`;

@@ -19,7 +19,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: 'Reports bundles whose name differs from the name of their ClusterServiceVersion',
     reads: ['manifests'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       for (const ofPackage of checkedPackages(world))
         for (const bundle of ofPackage.bundles.values()) checkName(world, ofPackage, bundle, report);
@@ -30,7 +30,7 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary:
       'Reports bundles in the metadata format of another platform: olm.bundle.object is for catalogs before 4.17, olm.csv.metadata since',
-    foresee(world, report) {
+    checkWorld(world, report) {
       const { platform } = world;
       if (!platform) return;
       const isNew = readsCsvMetadata(platform);
@@ -59,7 +59,7 @@ export const rules: readonly Rule[] = [
     isOptional: true,
     summary:
       "Reports a bundle without the metadata that its catalog's platform reads: olm.bundle.object before 4.17, olm.csv.metadata since",
-    foresee(world, report) {
+    checkWorld(world, report) {
       const { platform } = world;
       if (!platform) return;
       const needed = readsCsvMetadata(platform) ? 'olm.csv.metadata' : 'olm.bundle.object';

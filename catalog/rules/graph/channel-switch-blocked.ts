@@ -14,7 +14,7 @@ export const rule: Rule = {
   severity: 'warning',
   summary: 'Reports channels with a newer head to which users at the head of another channel cannot switch',
   harm: { rank: 10, kind: 'some' },
-  foresee(world, report) {
+  checkWorld(world, report) {
     if (!world.olm.has('v0')) return;
     for (const ofPackage of checkedPackages(world)) {
       const stops = stopsIn(ofPackage);

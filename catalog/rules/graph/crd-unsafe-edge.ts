@@ -42,7 +42,7 @@ export const rule: Rule = {
   aboutBundles: true,
   reads: ['catalogs', 'history', 'manifests'],
   comparisonTellsNews: true,
-  foresee(world, report) {
+  checkWorld(world, report) {
     let unchecked: Channel | undefined;
     const isRefused: IsRefused = (changes, edges) => edges.some((edge) => refuses(world, changes, edge));
     for (const ofPackage of checkedPackages(world)) {

@@ -40,7 +40,7 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports bundles that have a conversion webhook and support install modes other than AllNamespaces',
     reads: ['manifests'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         const refused = reachedBundles(world, ofPackage).flatMap((reached) => {
           const refusal = refusalOf(world, reached);

@@ -25,7 +25,7 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports bundles with webhooks, API services or CRDs for which OLM refuses the ClusterServiceVersion',
     reads: ['manifests'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         const refused = reachedBundles(world, ofPackage).flatMap((reached) =>
           refusalsOf(world, reached).map((refusal) => ({ bundle: reached.bundle, ...refusal })),
@@ -55,7 +55,7 @@ export const rules: readonly Rule[] = [
     summary: 'Reports channel heads whose ClusterServiceVersion has another version than the catalog',
     harm: { rank: 3, kind: 'loss' },
     reads: ['manifests'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       for (const { name, channels } of checkedPackages(world)) {
         const heads = [...channels.values()].flatMap((channel) => mislabeledHead(world, channel) ?? []);

@@ -20,7 +20,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary:
       'Reports bundles that declare a kind that they provide more than once, which OLM v0 never installs',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       for (const { name, bundles } of checkedPackages(world)) {
         const repeated = [...bundles.values()].flatMap(repeatedIn);
@@ -52,7 +52,7 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports CRDs that a ClusterServiceVersion requires, though no property says so and nothing in the catalog provides them',
     reads: ['catalogs', 'manifests'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0') || !world.isWhole) return;
       for (const ofPackage of checkedPackages(world)) {
         const missing = reachedBundles(world, ofPackage).flatMap(({ bundle, olm }) =>
@@ -78,7 +78,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: 'Reports dependencies of bundles that are not available under OLM v0',
     reads: ['catalogs'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0') || !world.isWhole) return;
       for (const { name, bundles } of checkedPackages(world)) {
         const unmet = [...bundles.values()].flatMap((bundle) => unmetBy(world, bundle));
@@ -112,7 +112,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/unreadable-requirement',
     severity: 'error',
     summary: 'Reports requirements of bundles that OLM v0 cannot parse',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       for (const ofPackage of checkedPackages(world)) {
         const all = [...ofPackage.bundles.values()].flatMap((bundle) =>

@@ -50,7 +50,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/downgrade-edge',
     severity: 'error',
     summary: 'Reports upgrade edges from a newer version to an older one',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         for (const channel of ofPackage.channels.values()) {
           const fields = loweringFields(ofPackage, channel, MOST_LISTED);
@@ -67,7 +67,7 @@ export const rules: readonly Rule[] = [
       'Reports installed versions that are downgraded when clusters upgrade to the next platform versions',
     reads: ['catalogs', 'history'],
     comparisonTellsNews: true,
-    foresee(world, report) {
+    checkWorld(world, report) {
       const all = checkedPackages(world).flatMap(({ name }) => [...downgradesIn(world, name).values()]);
       reportDowngrades(all, { world, report, severity: 'warning' });
     },

@@ -12,7 +12,7 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports upgrade edges from bundles that the package no longer has, which help clusters that still have them',
     fix: 'nothing to do if the edges are for clusters that still have the old bundles',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { name, channels, bundles } of checkedPackages(world)) {
         for (const channel of channels.values()) {
           const absent = channel.entries.flatMap(({ replaces, skips, index }) =>
@@ -35,7 +35,7 @@ export const rules: readonly Rule[] = [
     severity: 'info',
     summary: 'Reports upgrade edges from entries of another channel, which help users who switch',
     fix: 'nothing to do if the edges are for users who switch channels',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { name, channels, bundles } of checkedPackages(world)) {
         for (const channel of channels.values()) {
           const present = new Set(channel.entries.map((entry) => entry.name));
@@ -58,7 +58,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/path-length',
     severity: 'warning',
     summary: 'Reports installations that need many upgrades in a row to reach the channel head',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       for (const { name, channels, bundles } of checkedPackages(world)) {
         for (const channel of channels.values()) {
@@ -91,7 +91,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/cross-channel-edge-divergence',
     severity: 'warning',
     summary: 'Reports bundles with different upgrade edges in their channels, which OLM v1 combines',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v1')) return;
       for (const ofPackage of checkedPackages(world)) {
         const diverging = divergingIn(ofPackage);

@@ -12,7 +12,7 @@ export const rule: Rule = {
   id: 'graph/gvk-takeover',
   severity: 'error',
   summary: 'Reports packages on the same cluster that provide the same kind of object',
-  foresee(world, report) {
+  checkWorld(world, report) {
     const checked = new Set(checkedPackages(world).map(({ name }) => name));
     for (const ofPackage of checkedPackages(world)) {
       // If both packages are checked, only the first one reports it.

@@ -24,7 +24,7 @@ export const rules: readonly Rule[] = [
       'Reports upgrades that OLM v0 does not perform if another package of the catalog is installed in the same namespace',
     harm: { rank: 10, kind: 'some' },
     reads: ['history'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       for (const ofPackage of world.catalog.packages.values()) {
         const blocked = isAsked(world, ofPackage) ? blockedIn(world, ofPackage) : [];

@@ -14,7 +14,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/all-deprecated',
     severity: 'warning',
     summary: 'Reports packages of which everything is deprecated, so that clusters have nothing to move to',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { name, channels, deprecation, deprecatedChannels } of checkedPackages(world)) {
         const location = placeOfPackage(world, name);
         const isAll =
@@ -31,7 +31,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/default-deprecated',
     severity: 'warning',
     summary: 'Reports deprecated default channels of packages that have a supported channel',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { name, defaultChannel, channels, deprecatedChannels } of checkedPackages(world)) {
         const location = placeOfPackage(world, name, 'defaultChannel');
         const other = [...channels.keys()].find((channel) => !deprecatedChannels.has(channel));
@@ -49,7 +49,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/default-not-newest',
     severity: 'warning',
     summary: 'Reports default channels without the newest released version of the package',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         const own = ofPackage.channels.get(ofPackage.defaultChannel);
         const head = own && headBundle(ofPackage, own);
@@ -78,7 +78,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/default-unstable',
     severity: 'warning',
     summary: 'Reports default channels that are alpha or candidate channels although there is a stable one',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { name, defaultChannel, channels } of checkedPackages(world)) {
         const location = placeOfPackage(world, name, 'defaultChannel');
         const stable = [...channels.keys()].find((channel) => !isUnstable(channel));
@@ -96,7 +96,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/deprecated-head',
     severity: 'warning',
     summary: 'Reports deprecated bundles without a successor in channels that are not deprecated',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const {
         name,
         channels,

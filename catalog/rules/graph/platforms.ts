@@ -22,7 +22,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary:
       "Reports values of olm.maxOpenShiftVersion that are not a single minor version, or are below the catalog's",
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { name, bundles } of checkedPackages(world)) {
         const wrong = [...bundles.values()].flatMap((bundle) => {
           const why = limitDefect(limitOf(bundle.properties), world);
@@ -52,7 +52,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: "Reports bundles whose minKubeVersion is above the platform's Kubernetes version",
     reads: ['manifests'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       for (const ofPackage of checkedPackages(world)) {
         const wrong = reachedBundles(world, ofPackage).flatMap(({ bundle, olm }) => {
@@ -83,7 +83,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: "Reports bundles with manifests of APIs that the platform's Kubernetes version removed",
     reads: ['manifests'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       const { platform } = world;
       const kubernetes = platform && kubernetesOf(platform);
       if (!platform || !kubernetes) return;

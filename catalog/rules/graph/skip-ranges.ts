@@ -17,7 +17,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/skiprange-covers-itself',
     severity: 'warning',
     summary: 'Reports skipRanges that do not end below the version of their entry',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
         // A range without an upper end is reported by another rule.
         if (isOpen(range) || !satisfies(bundle.version, range)) continue;
@@ -39,7 +39,7 @@ export const rules: readonly Rule[] = [
     summary: 'Reports skipRanges that cover no published version',
     fix: 'use a range that covers published versions, for example ">=1.0.0 <1.1.0"',
     reads: ['history'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { ofPackage, channel, ranged } of rangedChannels(world)) {
         const installations = installationsOf(world, ofPackage.name).map(({ installed }) => installed);
         // A first release has nothing to cover yet.
@@ -66,7 +66,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/skiprange-gap',
     severity: 'warning',
     summary: "Reports versions of a channel between an entry's skipRange and what the entry replaces",
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const channel of rangedChannels(world)) {
         const stuck = stuckIn(world, channel);
         if (stuck.length === 0) continue;
@@ -96,7 +96,7 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary: 'Reports skipRanges that start at a version but do not cover its pre-releases',
     reads: ['history'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const ranged of rangedChannels(world)) {
         const stuck = stuckPrereleases(world, ranged);
         for (const { channel, entry, range, bundle } of stuck.length > 0 ? ranged.ranged : []) {
@@ -123,7 +123,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/skiprange-unbounded',
     severity: 'warning',
     summary: 'Reports skipRanges without an upper bound, which cover all future versions',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const { channel, entry, range, bundle } of rangedChannels(world).flatMap(({ ranged }) => ranged)) {
         if (!isOpen(range)) continue;
         const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} has no upper bound, so newer versions would be downgraded to it`;

@@ -17,7 +17,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: 'Reports bundles without an upgrade path to the head of their channel under OLM v0',
     reads: ['history'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       const stranded = checkedPackages(world).flatMap((ofPackage) =>
         [...ofPackage.channels.values()].flatMap((channel) => strandedIn(world, ofPackage, channel)),
@@ -31,7 +31,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: 'Reports published bundles without an upgrade path to the head of their channel under OLM v0',
     reads: ['history'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0')) return;
       const stranded = checkedPackages(world).flatMap(({ name }) =>
         installationsOf(world, name).flatMap((one) => strandedOf(world, name, one)),

@@ -21,7 +21,7 @@ export const rule: Rule = {
   summary: 'Reports installed versions without an upgrade path in the catalogs of the next platform versions',
   harm: { rank: 7, kind: 'later' },
   reads: ['catalogs', 'history'],
-  foresee(world, report) {
+  checkWorld(world, report) {
     reportPlatformLosses(eachChannelOnce(nearestLosses(world)), { world, report, severity: 'warning' });
   },
   compare(change, report) {

@@ -16,7 +16,7 @@ export const rule: Rule = {
   summary: 'Reports bundles without an upgrade path to a channel head under OLM v1',
   reads: ['catalogs', 'history'],
   comparisonTellsNews: true,
-  foresee(world, report) {
+  checkWorld(world, report) {
     for (const ofPackage of checkedPackages(world))
       reportStuck(world, ofPackage, stuckIn(world, ofPackage), report);
   },

@@ -9,7 +9,7 @@ export const rule: Rule = {
   severity: 'error',
   summary:
     'Reports ambiguous channel names, bundle names that do not contain the version, and names that may look like others',
-  foresee(world, report) {
+  checkWorld(world, report) {
     for (const pkg of checkedPackages(world)) {
       for (const channel of pkg.channels.values()) checkChannel(pkg.name, channel, report);
       for (const bundle of pkg.bundles.values()) checkVersion(pkg.name, bundle, report);

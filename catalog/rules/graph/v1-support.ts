@@ -39,7 +39,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary:
       'Reports channel heads that OLM v1 cannot install: with dependencies, API services or only namespaced install modes',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v1')) return;
       for (const ofPackage of checkedPackages(world)) {
         const { name } = ofPackage;

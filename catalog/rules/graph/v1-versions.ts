@@ -22,7 +22,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/ambiguous-versions',
     severity: 'error',
     summary: 'Reports versions of a package that OLM v1 cannot order',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v1')) return;
       for (const ofPackage of checkedPackages(world)) {
         const versioned = [...ofPackage.bundles.values()].flatMap((bundle) => {
@@ -52,7 +52,7 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary:
       'Reports successors with a lower version than the bundle that they replace: for OLM v1, 1.0.1-1 is lower than 1.0.1',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v1')) return;
       for (const ofPackage of checkedPackages(world)) {
         const traps = suffixEdges(ofPackage);
@@ -79,7 +79,7 @@ export const rules: readonly Rule[] = [
     id: 'graph/v0-v1-disagree',
     severity: 'warning',
     summary: 'Reports installations that OLM v0 and OLM v1 upgrade to different bundles',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v0') || !world.olm.has('v1')) return;
       for (const ofPackage of checkedPackages(world)) {
         for (const channel of ofPackage.channels.values()) {
@@ -101,7 +101,7 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary:
       'Reports packages of which OLM v1, without a channel, installs a pre-release or not the head of the default channel',
-    foresee(world, report) {
+    checkWorld(world, report) {
       if (!world.olm.has('v1')) return;
       for (const ofPackage of checkedPackages(world)) {
         const channel = ofPackage.channels.get(ofPackage.defaultChannel);

@@ -15,7 +15,7 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary:
       'Reports channel heads that reference images by tag: tags may move, and mirrors serve images by digest only',
-    foresee(world, report) {
+    checkWorld(world, report) {
       reportNamed(world, report, {
         isWrong: (image) => !image.includes('@') && tryParseReference(image)?.kind === 'tag',
         end: ' by tag',
@@ -28,7 +28,7 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary:
       'Reports channel heads with images of a registry on localhost, inside the cluster that built them, or of builds before a release',
-    foresee(world, report) {
+    checkWorld(world, report) {
       reportNamed(world, report, {
         isWrong: (image, bundle) =>
           IN_CLUSTER.test(image) && !IN_CLUSTER.test(bundle.image) && bundle.image !== '',
@@ -54,7 +54,7 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary:
       'Reports images that the head of a channel runs but does not declare in relatedImages, or declares without a reference, so that they are not mirrored',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         for (const bundle of headBundles(ofPackage)) {
           const of = `${shortName(bundle)} of package ${quoted(ofPackage.name)}`;
@@ -83,7 +83,7 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary:
       'Reports images of deployments, and of their arguments and variables, that the head of a channel does not list in relatedImages',
-    foresee(world, report) {
+    checkWorld(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         for (const bundle of headBundles(ofPackage)) {
           const csv = csvOf(bundle);

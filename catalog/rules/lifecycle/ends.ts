@@ -13,7 +13,7 @@ export const rules: readonly Rule[] = [
     summary:
       "Reports channels whose offer does not work on the catalog's platform, or neither works on the next one nor has an upgrade that does",
     reads: ['catalogs'],
-    foresee(world, report) {
+    checkWorld(world, report) {
       const { catalog, platform } = world;
       const lifecycles = new Lifecycles(catalog);
       for (const ofPackage of platform ? checkedPackages(world) : []) {
@@ -39,7 +39,7 @@ export const rules: readonly Rule[] = [
     id: 'lifecycle/support-ends',
     severity: 'warning',
     summary: 'Reports channels that offer what is not supported, by the lifecycle metadata of the package',
-    foresee(world, report) {
+    checkWorld(world, report) {
       const { catalog, asOf } = world;
       if (asOf === undefined) return;
       const lifecycles = new Lifecycles(catalog);

@@ -8,7 +8,7 @@ import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.t
 import { compareText } from '../../../catalog/go/text.ts';
 import type { CatalogSource } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
-import { compressor } from '../../oci/image/compress.ts';
+import { openCompressor } from '../../oci/image/compress.ts';
 import { bytesBlob, digestOf } from '../../oci/image/content.ts';
 import { CONFIG_TYPES, GZIP_TYPES, MANIFEST_TYPES } from '../../oci/image/image.ts';
 import type { ImageContent } from '../../oci/registry/push.ts';
@@ -103,7 +103,7 @@ async function archived(source: CatalogSource): Promise<Uint8Array> {
 
 async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  const gzip = await compressor('gzip', (part) => parts.push(Uint8Array.from(part)));
+  const gzip = await openCompressor('gzip', (part) => parts.push(Uint8Array.from(part)));
   await gzip.write(bytes);
   await gzip.end();
   return Buffer.concat(parts);

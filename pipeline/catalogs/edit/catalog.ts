@@ -33,7 +33,7 @@ export async function planEdit(root: string, edit: Edit): Promise<EditPlan> {
   const before = await errorsOf(source);
   if (before.unread.length > 0) return { files: new Map(), refused: before.unread };
   const files = await textsOf(source);
-  const changed = new Map(attempt(() => edit(files)).map((file) => [file.path, joinedText(file)]));
+  const changed = new Map(attemptEdit(() => edit(files)).map((file) => [file.path, joinedText(file)]));
   const texts = new Map([...files.map((file) => [file.path, joinedText(file)] as const), ...changed]);
   const edited = sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== '')));
   const after = await errorsOf(edited);
@@ -69,7 +69,7 @@ function nameOf({ rule, message }: Finding): string {
 }
 
 /** Makes a change to texts. @throws PipelineError `usage` for a change that cannot be made */
-export function attempt<T>(edit: () => T): T {
+export function attemptEdit<T>(edit: () => T): T {
   try {
     return edit();
   } catch (error) {

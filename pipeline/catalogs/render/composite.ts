@@ -84,7 +84,7 @@ function referencesOf(
  * @param base blobs of an index that the packages are put into, in the places of old ones
  * @throws PipelineError what rendering throws
  */
-export async function compose(
+export async function composeBlobs(
   { references }: Composite,
   rendering: Rendering,
   base: readonly Blobs[] = [],

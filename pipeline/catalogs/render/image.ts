@@ -10,7 +10,7 @@ import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import { type ImageTree, TREE_LIMITS, type TreeLimits } from '../../oci/image/tree.ts';
 import { formOfImage } from '../forms.ts';
-import { loadBundle, migrated, migrateLevel, type Rendering } from './load.ts';
+import { loadBundle, migratedIfAsked, migrateLevel, type Rendering } from './load.ts';
 import { type OpenImage, withImage } from './open-image.ts';
 import { CATALOG_BYTES, treeSource } from './tree-source.ts';
 
@@ -39,7 +39,7 @@ export async function renderImage(name: string, options: Rendering): Promise<Loa
               parses: options.parses,
             })
           : await other.form.load(await fileIn(name, image, other.path), name);
-      return migrated(loaded, options);
+      return migratedIfAsked(loaded, options);
     }
     if (!image.labels.has(PACKAGE_LABEL)) throw unknownImage(name, image.labels);
     if (options.only === 'catalogs')

@@ -69,7 +69,10 @@ export async function loadCatalog(
 }
 
 /** A loaded catalog whose bundles are migrated when that is wanted. */
-export function migrated({ blobs, findings }: Loaded, { migrates }: Pick<Rendering, 'migrates'>): Loaded {
+export function migratedIfAsked(
+  { blobs, findings }: Loaded,
+  { migrates }: Pick<Rendering, 'migrates'>,
+): Loaded {
   if (!migrates) return { blobs, findings };
   const done = migrateBundles(blobs.bundles);
   return { blobs: { ...blobs, bundles: done.bundles }, findings: [...findings, ...done.findings] };

@@ -11,7 +11,7 @@ import type { Blob } from '../../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../../catalog/fbc/render.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { rendered } from '../write-blobs.ts';
+import { renderedBlob } from '../write-blobs.ts';
 
 /** Where a text lies: an offset and a length, in bytes of UTF-8. */
 export interface Slot {
@@ -228,7 +228,7 @@ export function pressOf(format: RenderFormat, spool: Spool): Press {
   const slots = new Map<Blob, Slot | PipelineError>();
   const print = (blob: Blob): Slot | PipelineError => {
     try {
-      return spool.put(rendered(blob, format));
+      return spool.put(renderedBlob(blob, format));
     } catch (error) {
       // A blob that cannot be rendered is an error only in its turn; a full disk is one at once.
       if (!(error instanceof PipelineError) || error.code === 'io') throw error;

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import type { Loaded } from '../../../catalog/fbc/load.ts';
 import { directorySource, isDirectory, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { loadBundle, loadCatalog, migrated, type Rendering } from './load.ts';
+import { loadBundle, loadCatalog, migratedIfAsked, type Rendering } from './load.ts';
 
 /**
  * Reads a directory or a database that exists, and an image otherwise.
@@ -52,7 +52,7 @@ async function renderFile(reference: string, path: string, options: Rendering): 
   if (!form) throw new PipelineError('usage', `${reference} is neither a directory nor a database`);
   if (options.only === 'bundles')
     throw new PipelineError('usage', `${reference} is a ${form.noun}, not an image`);
-  return migrated(await form.load(readFileBytes(path), reference), options);
+  return migratedIfAsked(await form.load(readFileBytes(path), reference), options);
 }
 
 /** opm takes a directory for a bundle by the two directories in it. */

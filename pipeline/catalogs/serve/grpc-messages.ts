@@ -7,7 +7,7 @@ const PREFIX = 5;
 const MAX_MESSAGE = 4 << 20;
 
 /** A message as it is sent. */
-export function frame(message: Uint8Array): Buffer {
+export function grpcFrame(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(PREFIX + message.length);
   framed[0] = 0;
   framed.writeUInt32BE(message.length, 1);

@@ -19,7 +19,7 @@ import { type Answers, NoAnswer } from '../../../catalog/opm/serve/answers.ts';
 import type { ApiKind } from '../../../catalog/opm/serve/bundle.ts';
 import { BadQuestion } from '../../../catalog/opm/serve/custom-schemas.ts';
 import { EXPERIMENTAL, HEALTH, REGISTRY, servedApis } from './definition.ts';
-import { frame, GrpcFailure, KeptFrames, Status } from './grpc-messages.ts';
+import { GrpcFailure, grpcFrame, KeptFrames, Status } from './grpc-messages.ts';
 import { type GrpcMethod, type GrpcMethods, listenGrpc } from './grpc-server.ts';
 import type { Listening } from './listening.ts';
 
@@ -60,7 +60,7 @@ function reflection(described: PackageDefinition): GrpcMethods {
           answer: (message) => {
             const frames: Uint8Array[] = [];
             const write = (answer: object): void =>
-              void frames.push(frame(definition.responseSerialize(answer)));
+              void frames.push(grpcFrame(definition.responseSerialize(answer)));
             const call = Object.assign(new EventEmitter(), { write });
             handler(call);
             call.emit('data', definition.requestDeserialize(Buffer.from(message)));
@@ -135,7 +135,7 @@ function methodsOf(service: ServiceDefinition, handlers: Readonly<Record<string,
 function methodOf(definition: MethodDefinition<object, object>, handler: Handler): GrpcMethod {
   const frames = function* (request: Request, headers: IncomingHttpHeaders): Generator<Uint8Array> {
     try {
-      for (const message of handler(request, headers)) yield frame(definition.responseSerialize(message));
+      for (const message of handler(request, headers)) yield grpcFrame(definition.responseSerialize(message));
     } catch (error) {
       throw failure(error);
     }

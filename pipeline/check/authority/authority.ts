@@ -36,7 +36,7 @@ import {
   type AuthorityInput,
   commitDoubt,
   factsOf,
-  includes,
+  includesPerson,
   isOutdated,
   mayAlone,
   mayAloneInArea,
@@ -148,7 +148,7 @@ function refusedFor(given: AuthorityFacts): string | undefined {
     const { file, line } = foreign.location;
     return `${file}:${line} adds content of package ${JSON.stringify(foreign.package)} to the folder of ${JSON.stringify(foreign.place)}, which has other owners`;
   }
-  if (includes(peopleOf(policy.owners.blocked, given), author))
+  if (includesPerson(peopleOf(policy.owners.blocked, given), author))
     return `@${author.login} is blocked by the policy`;
   const gate = change.areas.some(({ area }) => area === 'gate');
   if (
@@ -197,7 +197,9 @@ function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
   }
   const owners = peopleOf(change.owners.identities, given);
   // If the author is the only admin, an owner must be another person.
-  const others = hasOnlyAdmin(policy) ? owners.filter((owner) => !includes(given.admins, owner)) : owners;
+  const others = hasOnlyAdmin(policy)
+    ? owners.filter((owner) => !includesPerson(given.admins, owner))
+    : owners;
   const demands = demandsOnPackage(change, { ...given, hasOwners: others.length > 0 });
   const decided = decideDemands(given, { subject, classes, owners, demands });
   const unnamed = ownersMissing(given, change);
@@ -288,14 +290,14 @@ function ownCommitNeed(given: AuthorityFacts, stuck: Stuck): Need | undefined {
       ({ from, count }) => from.length >= count,
     );
   const hasSpoken = supporters.some((one) => one.author);
-  if (!hasSpoken && (includes(admins, author) || includes(owners, author))) {
+  if (!hasSpoken && (includesPerson(admins, author) || includesPerson(owners, author))) {
     const doubt = commitDoubt(given, owners);
-    const own = { person: author, admin: includes(admins, author), author: true };
+    const own = { person: author, admin: includesPerson(admins, author), author: true };
     if (doubt && isEnough([own])) return need(`${doubt.found}, and nobody else can approve: ${doubt.remedy}`);
   }
   if (!pusher || pusher.bot === true || samePerson(pusher, author)) return undefined;
-  const isHeard = includes(admins, pusher) || includes(owners, pusher);
-  const other = { person: pusher, admin: includes(admins, pusher), author: false };
+  const isHeard = includesPerson(admins, pusher) || includesPerson(owners, pusher);
+  const other = { person: pusher, admin: includesPerson(admins, pusher), author: false };
   if (!isHeard || !isEnough([other])) return undefined;
   return need(
     `@${pusher.login} pushed the head, and nobody else can approve: @${author.login} must push a new commit, so that @${pusher.login} can approve it`,
@@ -311,7 +313,7 @@ function updateNeed({ author }: AuthorityFacts, subject: string): Need {
 /** A new package must come with owners who are somebody, unless an admin brings it. */
 function ownersMissing(given: AuthorityFacts, change: PackageChange): Need | undefined {
   const { policy, admins, author } = given;
-  if (!change.classes.has('new-package') || includes(admins, author)) return undefined;
+  if (!change.classes.has('new-package') || includesPerson(admins, author)) return undefined;
   if (peopleOf(change.ownersAfter.identities, given).length > 0) return undefined;
   const file = policy.owners.sources.find(({ path }) => path.includes('{package}'))?.path;
   if (file === undefined) return undefined;
@@ -345,7 +347,8 @@ function objections(given: AuthorityFacts): string[] {
   );
   return given.words
     .filter(
-      ({ state, author }) => state === 'changes-requested' && includes([...given.admins, ...owners], author),
+      ({ state, author }) =>
+        state === 'changes-requested' && includesPerson([...given.admins, ...owners], author),
     )
     .map(({ author }) => `@${author.login} requested changes`);
 }

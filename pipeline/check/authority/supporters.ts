@@ -22,14 +22,14 @@ export function supportersOf(
   const { author, pusher, admins, words } = given;
   const supporters: Supporter[] = [];
   const reasons: string[] = [];
-  const of = (person: Person): boolean => includes(admins, person) || includes(owners, person);
+  const of = (person: Person): boolean => includesPerson(admins, person) || includesPerson(owners, person);
   const support = (person: Person, isAuthor: boolean): void => {
-    supporters.push({ person, admin: includes(admins, person), author: isAuthor });
+    supporters.push({ person, admin: includesPerson(admins, person), author: isAuthor });
   };
   const doubt = of(author) ? doubtOf(given, owners) : `@${author.login} is neither an owner nor an admin`;
   if (doubt === undefined) {
     support(author, true);
-    reasons.push(`@${author.login} is ${includes(admins, author) ? 'an admin' : 'an owner'}`);
+    reasons.push(`@${author.login} is ${includesPerson(admins, author) ? 'an admin' : 'an owner'}`);
   } else reasons.push(doubt);
   const pinned = { by: given.policy.approval.pin, head: given.head, content: given.content };
   for (const review of words) {
@@ -71,7 +71,7 @@ export function commitDoubt(
   if (automation || !policy.approval.ownerSelfApproval) return undefined;
   if (policy.approval.pusherMustBeOwner) {
     if (!pusher) return { found: 'it is unknown who pushed the head', remedy };
-    if (!samePerson(pusher, author) && !includes(admins, pusher) && !includes(owners, pusher))
+    if (!samePerson(pusher, author) && !includesPerson(admins, pusher) && !includesPerson(owners, pusher))
       return {
         found: `@${pusher.login}, who pushed the head, is neither an owner nor an admin`,
         remedy,
@@ -118,7 +118,7 @@ export function mayAloneInArea(given: AuthorityFacts, { area }: AreaChange): boo
 function speaksForItself({ author, pusher, policy, admins, authorship }: AuthorityFacts): boolean {
   const pushed =
     !policy.approval.pusherMustBeOwner ||
-    (pusher !== undefined && (samePerson(pusher, author) || includes(admins, pusher)));
+    (pusher !== undefined && (samePerson(pusher, author) || includesPerson(admins, pusher)));
   return pushed && authorship.strangers.length === 0;
 }
 
@@ -168,7 +168,7 @@ export interface AuthorityFacts extends AuthorityInput {
 export function factsOf(input: AuthorityInput, policy: Policy): AuthorityFacts {
   const warnings: string[] = [];
   const admins = peopleOf(policy.owners.admins, { policy, directory: input.directory, warnings });
-  const isAdmin = includes(admins, input.author);
+  const isAdmin = includesPerson(admins, input.author);
   const owners = [...input.change.packages.values()].flatMap((change) =>
     peopleOf(change.owners.identities, { policy, directory: input.directory, warnings }),
   );
@@ -204,6 +204,6 @@ export function peopleOf(
   return people;
 }
 
-export function includes(people: readonly Person[], person: Person | undefined): boolean {
+export function includesPerson(people: readonly Person[], person: Person | undefined): boolean {
   return person !== undefined && people.some((other) => samePerson(other, person));
 }

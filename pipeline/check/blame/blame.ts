@@ -80,7 +80,7 @@ export interface BlameReport {
 }
 
 /** Finds since when installations are stuck in the catalogs of a branch. */
-export async function blame(
+export async function blameMerges(
   repository: Repository,
   { tip, policy, installations, catalog, limit }: BlameRequest,
 ): Promise<BlameReport> {

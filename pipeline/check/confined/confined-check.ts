@@ -8,12 +8,12 @@ import { mergeTrees } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Registry } from '../../ports.ts';
-import { cleaned } from '../../secrets.ts';
+import { withoutSecretsIn } from '../../secrets.ts';
 import { startOf } from '../check.ts';
 import { reportOf, type Start } from '../outcome/outcome.ts';
 import type { CheckReport } from '../report.ts';
 import type { CheckRequest } from '../request.ts';
-import { endText, heapOptions, memoryShare, type ProcessLimits, watch } from './limits.ts';
+import { endText, heapOptions, memoryShare, type ProcessLimits, watchProcess } from './limits.ts';
 import { type FromReader, receivedError, sentError, type Task, type ToReader } from './messages.ts';
 
 /** Checks one pull request, in this process or in a separate one. */
@@ -65,7 +65,7 @@ async function checkOnce(
   const policyOf = async () => (await started(repository, request)).policy.policy;
   const answers = answersOf(repository, request, policyOf);
   const ended = await readIn(confinement, taskOf(repository, request), answers);
-  if (ended.kind === 'report') return cleaned(ended.report);
+  if (ended.kind === 'report') return withoutSecretsIn(ended.report);
   if (ended.kind === 'error') throw receivedError(ended.error);
   confinement.log(`check of ${request.head}: ${ended.why}`);
   return endedCheck(ended.why)(repository, request);
@@ -158,7 +158,7 @@ function endOf(child: ChildProcess, task: Task, { answers, limits }: Watch): Pro
     });
     child.once('error', (error) => end(`its process cannot be started: ${error.message}`));
     child.once('close', (code, signal) => end(endText({ code, signal }, said, limits)));
-    unwatch = watch(child, limits, end);
+    unwatch = watchProcess(child, limits, end);
   });
   send(child, { kind: 'task', task });
   return ended.finally(unwatch);

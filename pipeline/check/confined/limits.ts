@@ -17,7 +17,7 @@ export function memoryShare(share: number): number {
   return Math.floor((Math.min(own, totalmem()) * share) / 2 ** 20);
 }
 
-/** Node's options for a process with so much memory: what it holds beside the heap is counted by {@link watch}. */
+/** Node's options for a process with so much memory: what it holds beside the heap is counted by {@link watchProcess}. */
 export function heapOptions({ memory }: Pick<ProcessLimits, 'memory'>): string[] {
   return [`--max-old-space-size=${Math.ceil(memory * 0.8)}`];
 }
@@ -31,7 +31,7 @@ const LOOK = 100;
  * @param end called with the reason, once it goes beyond a limit; the process goes on until it is killed
  * @returns what ends the watch
  */
-export function watch(
+export function watchProcess(
   child: ChildProcess,
   { seconds, memory }: ProcessLimits,
   end: (why: string) => void,

@@ -7,7 +7,7 @@ import { BatchProcess } from '../../git/cat-file.ts';
 import { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
-import { check } from '../check.ts';
+import { checkPullRequest } from '../check.ts';
 import type { CheckRequest } from '../request.ts';
 import { endWithParent } from './limits.ts';
 import { type FromReader, receivedError, sentError, type Task, type ToReader } from './messages.ts';
@@ -45,7 +45,7 @@ export function serveReader(): void {
 async function run(task: Task, ask: Ask): Promise<FromReader> {
   const repository = repositoryOf(task, ask);
   try {
-    return { kind: 'report', report: await check(repository, requestOf(task, ask)) };
+    return { kind: 'report', report: await checkPullRequest(repository, requestOf(task, ask)) };
   } catch (error) {
     if (error instanceof PipelineError) return { kind: 'error', error: sentError(error) };
     throw error;

@@ -17,7 +17,7 @@ import type { CheckScene } from '../world/scene.ts';
 import type { Sided } from '../world/touched-catalog.ts';
 import { bundleFilesAt, hasLater, placedAt } from './bundle-folders.ts';
 import { checkUpgrade, isSameRelease } from './bundle-upgrades.ts';
-import { type CatalogResult, sameness } from './catalog-rules.ts';
+import { type CatalogResult, findingIdentity } from './catalog-rules.ts';
 import { listedBundles } from './dangling.ts';
 
 /**
@@ -178,8 +178,8 @@ async function bundleIn(
 
 /** What is wrong now, apart from what was wrong before. */
 export function newsOf(now: readonly Finding[], before: readonly Finding[]): CatalogResult {
-  const known = new Set(before.map(sameness));
-  const isNews = (finding: Finding): boolean => !known.has(sameness(finding));
+  const known = new Set(before.map(findingIdentity));
+  const isNews = (finding: Finding): boolean => !known.has(findingIdentity(finding));
   return {
     findings: now.filter(isNews),
     known: now.filter((finding) => !isNews(finding)),

@@ -174,12 +174,12 @@ export function foreseenIn(
   // could decide it does not matter.
   const asked = new Set(foreseen.filter((finding) => !isReported(finding)).map(({ rule }) => rule));
   const rules = RULES.filter(({ id }) => asked.has(id));
-  const foresee = (world: World): readonly Finding[] =>
+  const findingsIn = (world: World): readonly Finding[] =>
     findingsOrUndecided(undecided, () => runForesight(world, rules, severityOf));
-  const earlier = before ? foresee(change.before) : [];
+  const earlier = before ? findingsIn(change.before) : [];
   const isNewChannel = ({ package: of = '', channel }: Finding): boolean =>
     channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
-  const isKnown = knownFrom([...earlier, ...copiedFrom(change, foresee)], isNewChannel);
+  const isKnown = knownFrom([...earlier, ...copiedFrom(change, findingsIn)], isNewChannel);
   const isNews = (finding: Finding): boolean => !isKnown(finding) && !isReported(finding);
   return {
     findings: [...foreseen.filter(isNews), ...compared],
@@ -191,14 +191,14 @@ export function foreseenIn(
 }
 
 /** Findings of foresight about packages that are new in the catalog that their clusters upgrade from. */
-function copiedFrom(change: Change, foresee: (world: World) => readonly Finding[]): Finding[] {
+function copiedFrom(change: Change, findingsIn: (world: World) => readonly Finding[]): Finding[] {
   const byWorld = new Map<World, Set<string>>();
   for (const name of change.packages) {
     const former = formerWorld(change, name);
     if (former !== change.before) byWorld.set(former, (byWorld.get(former) ?? new Set()).add(name));
   }
   return [...byWorld].flatMap(([world, names]) =>
-    foresee(world).filter((finding) => names.has(finding.package ?? '')),
+    findingsIn(world).filter((finding) => names.has(finding.package ?? '')),
   );
 }
 
@@ -254,8 +254,8 @@ function omittedBefore({ before }: TouchedCatalog): (finding: Finding) => boolea
  */
 function readingsBefore({ before }: TouchedCatalog): (finding: Finding) => boolean {
   const warnings = (before?.unread ?? []).filter(({ severity }) => severity !== 'error');
-  const left = groupedBy(warnings, sameness);
-  return (finding) => left.get(sameness(finding))?.pop() !== undefined;
+  const left = groupedBy(warnings, findingIdentity);
+  return (finding) => left.get(findingIdentity(finding))?.pop() !== undefined;
 }
 
 /** Rules that look at one bundle alone, and the one that says which bundles are left out. */
@@ -275,8 +275,8 @@ function defectsBefore(
   let earlier: ReadonlySet<string> | undefined;
   return (finding) => {
     if (!OF_BUNDLES.has(finding.rule)) return false;
-    earlier ??= new Set(validity(before, severityOf).map(sameness));
-    return earlier.has(sameness(finding));
+    earlier ??= new Set(validity(before, severityOf).map(findingIdentity));
+    return earlier.has(findingIdentity(finding));
   };
 }
 
@@ -291,6 +291,6 @@ function causeKey({ package: of, channel, installed, location, hint }: Finding):
 }
 
 /** Two findings are the same whatever line they stand on. */
-export function sameness({ rule, message, location }: Finding): string {
+export function findingIdentity({ rule, message, location }: Finding): string {
   return JSON.stringify([rule, message, location.file]);
 }

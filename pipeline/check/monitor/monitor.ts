@@ -16,7 +16,7 @@ import { readPolicy } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { pullRequestOf, suggestedFix } from '../blame/blame.ts';
 import { type History, type PackageState, packageHistory } from '../blame/package-states.ts';
-import { type RehearsalRequest, rehearse } from '../rehearsal/rehearsal.ts';
+import { type RehearsalRequest, rehearseMerges } from '../rehearsal/rehearsal.ts';
 import type { RehearsedMerge } from '../rehearsal/tally.ts';
 import { patchOf } from './patch.ts';
 
@@ -99,11 +99,11 @@ interface MonitorFix {
  * Checks the merges of a repository, and follows each installation that a merge left without upgrades until it is
  * repaired.
  */
-export async function monitor(
+export async function monitorRepository(
   repository: Repository,
   { name, removed, today, ...asked }: MonitorRequest,
 ): Promise<MonitoredRepository> {
-  const rehearsal = await rehearse(repository, { ...asked, today });
+  const rehearsal = await rehearseMerges(repository, { ...asked, today });
   const [tip = ''] = await repository.resolve([asked.head]);
   const { policy } = readPolicy(asked.policy.bytes, RULE_IDS);
   const isRemoved = (commit: string, of: string): boolean =>

@@ -7,7 +7,7 @@ import { isObject } from '../../../catalog/go/shape.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import type { Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 
 /** Lines around a change, as in the patches of git. */
 const CONTEXT = 3;
@@ -100,7 +100,7 @@ function hunkOf(file: string, before: string, after: string): string | undefined
     ...come.map((line) => `+${line}`),
     ...below.map((line) => ` ${line}`),
   ];
-  if ([file, ...lines].some((line) => plain(line) !== line)) return undefined;
+  if ([file, ...lines].some((line) => plainText(line) !== line)) return undefined;
   const [from, kept] = [start - above.length + 1, above.length + below.length];
   const range = `@@ -${from},${kept + gone.length} +${from},${kept + come.length} @@`;
   return `${[`--- a/${file}`, `+++ b/${file}`, range, ...lines].join('\n')}\n`;

@@ -3,7 +3,7 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { effectOf, HARM_RANKS } from '../../../catalog/rules/effect.ts';
 import { listed, MOST_LISTED } from '../../../catalog/rules/message-text.ts';
 import { quoted } from '../../../catalog/rules/rule.ts';
-import { amount, fileLineText } from '../../text.ts';
+import { amountText, fileLineText } from '../../text.ts';
 import type { AuthorityDecision } from '../authority/authority.ts';
 import type { CheckReport, Verdict } from '../report.ts';
 
@@ -43,7 +43,7 @@ function passedText({ uncounted, template, findings }: Checked): string {
   const passed =
     uncounted === 0
       ? 'all checks passed'
-      : `all enforced checks passed; ${amount(uncounted, 'error')} of rules that are not enforced`;
+      : `all enforced checks passed; ${amountText(uncounted, 'error')} of rules that are not enforced`;
   if (template !== undefined) {
     return `${passed}, but no catalog was checked: ${JSON.stringify(template)} is a template`;
   }
@@ -75,7 +75,7 @@ function rankOf({ rule }: Finding): number {
 }
 
 function restText(more: number, severity: string): string {
-  return more === 0 ? '' : `; ${amount(more, `more ${severity}`)}`;
+  return more === 0 ? '' : `; ${amountText(more, `more ${severity}`)}`;
 }
 
 function isSameEffect(one: Finding, other: Finding): boolean {

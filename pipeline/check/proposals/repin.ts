@@ -48,7 +48,7 @@ export interface Repinned {
  * @throws PipelineError `usage` for a lock, a catalog or a policy that cannot be followed, `unreachable`
  *   (retryable) when a registry does not answer: half of the pins are never given
  */
-export async function repin(
+export async function repinCatalog(
   { objects, registry }: { readonly objects: ObjectReader; readonly registry: Registry },
   { commit, policy, catalog }: RepinRequest,
 ): Promise<Repinned | undefined> {

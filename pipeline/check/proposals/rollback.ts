@@ -13,7 +13,7 @@ import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
-import { check } from '../check.ts';
+import { checkPullRequest } from '../check.ts';
 import type { HistoryOf } from '../world/publication-history.ts';
 
 export interface RollbackRequest {
@@ -47,10 +47,10 @@ export type Rollback =
  * @throws PipelineError `not-found` for a revision or a catalog that is not there, `usage` for a commit
  *   that the branch never held
  */
-export async function rollback(repository: Repository, request: RollbackRequest): Promise<Rollback> {
+export async function rollBackCatalog(repository: Repository, request: RollbackRequest): Promise<Rollback> {
   const { directory, catalog } = request;
   const [base = '', to = ''] = await repository.resolve([request.base, request.to]);
-  const restored = await restore(repository, { ...request, base, to });
+  const restored = await restoreCatalog(repository, { ...request, base, to });
   if (restored.kind !== 'restored') return restored;
   const { commit, findings } = restored;
   const branch = `portolan/rollback-${catalog.replaceAll(/[^\w.-]/g, '-')}-${to.slice(0, 12)}`;
@@ -78,9 +78,9 @@ export type Restored =
  * The catalog as it was, as a commit on top of the branch, checked from the state that is now.
  *
  * @param request with ids of commits that have been brought
- * @throws PipelineError as {@link rollback}
+ * @throws PipelineError as {@link rollBackCatalog}
  */
-export async function restore(repository: Repository, request: RestoreRequest): Promise<Restored> {
+export async function restoreCatalog(repository: Repository, request: RestoreRequest): Promise<Restored> {
   const { directory, catalog, now, base, to, historyOf } = request;
   if (!(await isAncestor(repository, to, base))) {
     throw new PipelineError('usage', `${to} is not in the history of ${base}`, {
@@ -96,7 +96,7 @@ export async function restore(repository: Repository, request: RestoreRequest): 
   if (commit === base) return { kind: 'same', commit: base };
   const today = now.toISOString().slice(0, 10);
   const past = historyOf ? { historyOf } : {};
-  const report = await check(repository, {
+  const report = await checkPullRequest(repository, {
     base,
     head: commit,
     ancestor: base,

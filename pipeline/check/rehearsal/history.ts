@@ -7,7 +7,7 @@ import { RULES } from '../../../catalog/rules/index.ts';
 import { PipelineError } from '../../error.ts';
 import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
-import { check } from '../check.ts';
+import { checkPullRequest } from '../check.ts';
 import type { CheckReport } from '../report.ts';
 import { type CheckRequest, keptReadings } from '../request.ts';
 import { type EndedVersions, endedVersions, type OldVersion, oldVersions } from '../world/old-versions.ts';
@@ -58,12 +58,12 @@ interface HistoryProgress {
 }
 
 /** Checks every merge that changed catalogs, the latest first. */
-export async function history(repository: Repository, request: HistoryRequest): Promise<HistoryAudit> {
+export async function auditHistory(repository: Repository, request: HistoryRequest): Promise<HistoryAudit> {
   const { head, paths, since = '', progress, found } = request;
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, paths)).filter(({ date }) => date >= since).reverse();
   const harmful: HarmfulMerge[] = [];
-  const unchecked = [...shallowness(repository)];
+  const unchecked = [...shallowNotes(repository)];
   const asked = { tip, paths, merges, more: () => ({ crds: () => undefined }) };
   const tell = (done: number) => progress?.({ done, merges: merges.length, harmful: harmful.length });
   for await (const { merge, outcome } of checkedMerges(repository, asked, tell)) {
@@ -82,7 +82,7 @@ export async function history(repository: Repository, request: HistoryRequest): 
 }
 
 /** A note about what a shallow clone does not show. */
-export function shallowness({ shallow }: Repository): { readonly what: string; readonly why: string }[] {
+export function shallowNotes({ shallow }: Repository): { readonly what: string; readonly why: string }[] {
   return shallow ? [{ what: 'earlier merges', why: 'the clone is shallow: git fetch --unshallow' }] : [];
 }
 
@@ -123,7 +123,7 @@ export async function* checkedMerges(
     const { id, before, date } = merge;
     const past = pastBefore(repository, { ended, id, before, paths });
     const asked = { base: before, head: id, ancestor: before, today: date, kept, ...past, ...more(merge) };
-    const outcome = await check(repository, asked).catch((error: unknown) => {
+    const outcome = await checkPullRequest(repository, asked).catch((error: unknown) => {
       if (error instanceof PipelineError) return error;
       throw error;
     });

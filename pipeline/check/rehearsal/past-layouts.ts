@@ -12,7 +12,7 @@ import type { KnownFacts } from '../../policy/setup/catalog-files.ts';
 import { catalogNamer, catalogsIn } from '../../policy/setup/catalog-names.ts';
 import { findLayout, type ReadEvidence, readEvidence } from '../../policy/setup/find-layout.ts';
 import type { Link } from '../../policy/setup/links.ts';
-import { contradictions } from '../../policy/setup/prove.ts';
+import { layoutContradictions } from '../../policy/setup/prove.ts';
 import type { CheckReport } from '../report.ts';
 
 /** Rules whose errors another layout would explain. */
@@ -51,7 +51,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
       sides.every((side) =>
         side.catalogs.length === 0
           ? !side.templates.some((path) => catalogNamer(patterns)(path) !== undefined)
-          : contradictions(patterns, side).length === 0,
+          : layoutContradictions(patterns, side).length === 0,
       );
     const reasons = sides.flatMap((side) => side.reasons);
     const leftOut = new Map(reasons.map(({ path, reason }) => [path, reason]));
@@ -68,7 +68,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     if (names[0] === names[1]) layouts.push(layouts.flat());
     for (const patterns of layouts)
       if (patterns.length > 0 && holds(patterns)) return { kind: 'other', leftOut, patterns };
-    const [first] = sides.toReversed().flatMap((side) => contradictions(today, side));
+    const [first] = sides.toReversed().flatMap((side) => layoutContradictions(today, side));
     return { kind: 'unclear', why: `the layout at the time is not clear: ${first}` };
   };
 }

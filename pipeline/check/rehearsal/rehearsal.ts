@@ -13,11 +13,11 @@ import type { Person } from '../../policy/identity.ts';
 import type { Layout } from '../../policy/layout.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
-import { amount } from '../../text.ts';
+import { amountText } from '../../text.ts';
 import type { CheckRequest } from '../request.ts';
-import { checkedMerges, HARM, shallowness } from './history.ts';
+import { checkedMerges, HARM, shallowNotes } from './history.ts';
 import { isSuspect, type PastLayout, pastLayouts, withLayout } from './past-layouts.ts';
-import { type Intended, silencing } from './silencing.ts';
+import { type Intended, proposedSettings } from './silencing.ts';
 import { type RehearsedMerge, type RuleCount, ruleCounts, Tally } from './tally.ts';
 import type { TimeLimit } from './time-limit.ts';
 
@@ -73,14 +73,14 @@ interface StrandedMonth {
  *
  * @throws PipelineError `usage` for a policy that cannot be read, `not-found`
  */
-export async function rehearse(repository: Repository, request: RehearsalRequest): Promise<Rehearsal> {
+export async function rehearseMerges(repository: Repository, request: RehearsalRequest): Promise<Rehearsal> {
   const { head, count, policy, limit, progress } = request;
   const { policy: read, findings } = readPolicy(policy.bytes, RULE_IDS);
   if (!read)
     throw new PipelineError('usage', `the policy cannot be read: ${findings[0]?.message ?? policy.path}`);
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, [])).slice(-count).reverse();
-  const tally = new Tally(shallowness(repository));
+  const tally = new Tally(shallowNotes(repository));
   const under = (own: typeof policy, { layout }: { readonly layout: Layout }, some: typeof merges) => ({
     tip,
     limit,
@@ -114,7 +114,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
   }
   const unchecked =
     limit && limit.left > 0
-      ? [{ what: amount(limit.left, 'merge'), why: limit.why }, ...tally.unchecked]
+      ? [{ what: amountText(limit.left, 'merge'), why: limit.why }, ...tally.unchecked]
       : tally.unchecked;
   const place = new Map(merges.map(({ id }, i) => [id, i]));
   const rehearsed = tally.merges.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
@@ -125,7 +125,7 @@ export async function rehearse(repository: Repository, request: RehearsalRequest
     rules: ruleCounts(tally.rules),
     people: peopleAsked(rehearsed.filter(({ state }) => state === 'pending')),
     stranded: strandedByMonth(rehearsed),
-    intended: silencing(
+    intended: proposedSettings(
       rehearsed.map(({ errors }) => errors),
       [merges[0]?.date ?? '', request.today ?? ''].sort().at(-1) ?? '',
     ),

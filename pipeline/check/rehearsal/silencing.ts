@@ -48,7 +48,7 @@ const WAIVED_MONTHS = 3;
  * @param merges the errors of each merge
  * @param today the day from which waivers last, `YYYY-MM-DD`
  */
-export function silencing(merges: readonly (readonly Finding[])[], today: string): Intended {
+export function proposedSettings(merges: readonly (readonly Finding[])[], today: string): Intended {
   const all = merges.flat();
   const errorsOf = (id: string): Finding[] => all.filter(({ rule }) => rule === id);
   const mergesOf = (id: string): number => merges.filter((one) => one.some(({ rule }) => rule === id)).length;

@@ -22,7 +22,7 @@ import {
 import { readAlike } from './members.ts';
 import { orderOf } from './order.ts';
 import { NO_OTHERS, type OtherCatalogs, readOthers } from './other-catalogs.ts';
-import { listed, type MemberDraft, selectFiles } from './package-files.ts';
+import { listCatalogFiles, type MemberDraft, selectFiles } from './package-files.ts';
 import { type RenamedCatalog, renamedCatalogs, underNewNames } from './renamed-catalogs.ts';
 import { type CheckScene, FOLLOWING, type Ground } from './scene.ts';
 import { type Sided, sidesOf, type TouchedCatalog } from './touched-catalog.ts';
@@ -129,7 +129,7 @@ async function membersOf(
   };
   const wanted = [...packages].sort(([a], [b]) => order.compare(a, b));
   const drafts = await Promise.all(
-    wanted.map(async ([name, names]) => listed(place, name, names, nextOf(name))),
+    wanted.map(async ([name, names]) => listCatalogFiles(place, name, names, nextOf(name))),
   );
   await context.read(drafts.flatMap(({ far, near }) => [...far.before, ...far.after, ...near]));
   const members: MemberDraft[] = [];

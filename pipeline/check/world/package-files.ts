@@ -37,7 +37,7 @@ export interface MemberDraft {
  * Which files of a catalog are to be read for its packages: those that change, and those that lie where the packages
  * do.
  */
-export async function listed(
+export async function listCatalogFiles(
   place: Ground,
   name: string,
   packages: ReadonlySet<string>,

@@ -11,7 +11,7 @@ import {
 import { openDestination } from '../../oci/registry/open.ts';
 import { pushImage } from '../../oci/registry/push.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { countText, findingText, plain } from '../../text.ts';
+import { countText, findingText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -82,7 +82,7 @@ async function buildAndPush(
       const { digest, unchanged } = await pushImage(destination.registry, destination.reference, { image });
       await destination.finish();
       await terminal.out(`${digest}\n`);
-      terminal.err(`${plain(to)}: ${unchanged ? 'unchanged, ' : 'now '}${digest}\n`);
+      terminal.err(`${plainText(to)}: ${unchanged ? 'unchanged, ' : 'now '}${digest}\n`);
       return 0;
     } catch (error) {
       await destination.discard();

@@ -1,6 +1,6 @@
 import { PipelineError } from '../../error.ts';
 import { type Command, usageError } from '../command.ts';
-import { deliver, formatOf, printErrors, RENDER_OPTIONS } from '../rendering.ts';
+import { formatOf, printErrors, printOrWriteCatalog, RENDER_OPTIONS } from '../rendering.ts';
 
 export const command: Command = {
   words: 'bundle catalog',
@@ -29,7 +29,7 @@ export const command: Command = {
     const { readCommit } = await import('../commit-catalogs.ts');
     const only = text('package');
     let isWrong = false;
-    const code = await deliver(
+    const code = await printOrWriteCatalog(
       async () => {
         const [catalog] = await readCommit(
           { repository: text('repo') ?? '.', commit: text('commit') ?? 'HEAD' },

@@ -6,7 +6,7 @@ import { type LegacyRelease, legacyChanges } from '../../../catalog/crd/legacy.t
 import { safeChange, unsafeChanges } from '../../../catalog/crd/safety.ts';
 import { directorySource, fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { amount, linesText } from '../../text.ts';
+import { amountText, linesText } from '../../text.ts';
 import type { Command } from '../command.ts';
 
 export const command: Command = {
@@ -40,9 +40,9 @@ export const command: Command = {
       for (const { definition, text: line, hint } of changes) {
         await terminal.out(linesText([`${definition}: ${line}${hint === undefined ? '' : ` (${hint})`}`]));
       }
-      const seen = `${amount(pairs.length, 'CRD')} compared`;
+      const seen = `${amountText(pairs.length, 'CRD')} compared`;
       terminal.err(
-        `${changes.length > 0 ? 'FAIL' : 'PASS'}: ${amount(changes.length, 'unsafe change')}, ${seen}\n`,
+        `${changes.length > 0 ? 'FAIL' : 'PASS'}: ${amountText(changes.length, 'unsafe change')}, ${seen}\n`,
       );
     }
     return changes.length > 0 ? 1 : 0;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { fetchBundles } from '../../catalogs/bundle/fetch.ts';
-import { amount, linesText } from '../../text.ts';
+import { amountText, linesText } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -44,7 +44,7 @@ export const command: Command = {
       const { fetched, kept, failed } = await fetchBundles([...images.values()], to, access);
       for (const { bundle, why } of failed) terminal.err(linesText([`${bundle.name}: ${why}`]));
       terminal.err(
-        `${amount(fetched, 'bundle')} fetched, ${kept} already existed, ${failed.length} failed\n`,
+        `${amountText(fetched, 'bundle')} fetched, ${kept} already existed, ${failed.length} failed\n`,
       );
       return failed.length > 0 ? 2 : 0;
     } finally {

@@ -24,7 +24,7 @@ import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { withBundle } from '../../catalogs/bundle/open.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { data, type ExitCode, type Terminal } from '../../terminal.ts';
+import { dataBytes, type ExitCode, type Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import { type Command, type Invocation, isGiven, usageError } from '../command.ts';
 import { DNS_LABEL, DNS_SUBDOMAIN, type Form, formedOption, NAME, RANGE } from '../formed-option.ts';
@@ -167,7 +167,7 @@ const OF_ONE_OLM = {
 
 async function print(documents: readonly Json[] | undefined, terminal: Terminal): Promise<ExitCode> {
   if (!documents) return 1;
-  for (const document of documents) await terminal.out(data(`---\n${emitYaml(document)}`));
+  for (const document of documents) await terminal.out(dataBytes(`---\n${emitYaml(document)}`));
   return 0;
 }
 

@@ -15,7 +15,7 @@ import { type OpenBundle, openBundleDirectory } from '../../catalogs/bundle/open
 import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { amount, countText, findingText, plain } from '../../text.ts';
+import { amountText, countText, findingText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { formedOption, KUBERNETES_VERSION } from '../formed-option.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -118,11 +118,11 @@ async function checkMany(
       bundles.push({ bundle, verdict });
       if (format !== 'text') all.push(...findings);
       else for (const finding of findings) await terminal.out(findingText(finding));
-      terminal.err(`${verdict.toUpperCase()}: ${plain(bundle)}: ${countText(findings)}\n`);
+      terminal.err(`${verdict.toUpperCase()}: ${plainText(bundle)}: ${countText(findings)}\n`);
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
       bundles.push({ bundle, verdict: 'inconclusive' });
-      terminal.err(`portolan: ${plain(bundle)}: ${error.message}\n`);
+      terminal.err(`portolan: ${plainText(bundle)}: ${error.message}\n`);
     }
   }
   const verdict = (['inconclusive', 'fail'] as const).find((one) => bundles.some((b) => b.verdict === one));
@@ -169,7 +169,7 @@ async function printResult(
   else {
     for (const finding of findings) await out(findingText(finding));
     const more = [...others].map(
-      ([suite, found]) => `${amount(found.length, 'finding')} of --suite ${suite}`,
+      ([suite, found]) => `${amountText(found.length, 'finding')} of --suite ${suite}`,
     );
     err(`${verdict.toUpperCase()}: ${countText(findings)}`);
     err(more.length > 0 ? `; not counted: ${more.join(', ')}\n` : '\n');

@@ -5,7 +5,7 @@ import type { CrdsOf } from '../../../catalog/olm/foresight/world.ts';
 import { graphDocument } from '../../../catalog/olm/graph/graph-document.ts';
 import { crdsBelow, manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
-import { type Audited, type AuditReport, audit } from '../../check/audit.ts';
+import { type Audited, type AuditReport, auditCatalogs } from '../../check/audit.ts';
 import { readCluster } from '../../check/cluster.ts';
 import { auditFleet, type FleetNumbers, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
 import { prospectsOf } from '../../check/prospects.ts';
@@ -13,19 +13,19 @@ import type { HarmfulMerge, HistoryAudit } from '../../check/rehearsal/history.t
 import { entriesIn, fileError } from '../../directory.ts';
 import { readRegular } from '../../file-pieces.ts';
 import {
-  asked,
+  auditHeadline,
   auditText,
   catalogLine,
-  headline,
   isAnyStuck,
   mergeLines,
   pastHeadline,
+  requestedLines,
   uncheckedLines,
 } from '../../report/audit-text.ts';
 import { pageText } from '../../report/page/page.ts';
 import { rulePagesOf } from '../../report/rule-help.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { amount, plain } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, OPENSHIFT_VERSION } from '../formed-option.ts';
@@ -95,7 +95,7 @@ export const command: Command = {
     const catalogs = await catalogsOf(invocation, terminal);
     // The CRDs of a package stay until it is checked: more room for what goes soon is only more memory.
     setFlagsFromString('--semi-space-growth-factor=1');
-    const audited = await audit({
+    const audited = await auditCatalogs({
       catalogs,
       olm: olm === undefined ? ['v0', 'v1'] : [olm],
       today: terminal.now().toISOString().slice(0, 10),
@@ -113,7 +113,7 @@ export const command: Command = {
     else if (format === 'json') await terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     else await terminal.out(auditText(report, { all: flag('all') }));
     for (const { name, packages, bundles } of report.catalogs) {
-      if (packages + bundles === 0) terminal.err(`${plain(name)} contains no packages: check the path\n`);
+      if (packages + bundles === 0) terminal.err(`${plainText(name)} contains no packages: check the path\n`);
     }
     return exitOf(report);
   },
@@ -195,7 +195,7 @@ async function pastOf(
 ): Promise<HistoryAudit> {
   // Few audits look back: what reads git is loaded for those that do.
   const { openRepository } = await import('../../git/repository.ts');
-  const { history } = await import('../../check/rehearsal/history.ts');
+  const { auditHistory: history } = await import('../../check/rehearsal/history.ts');
   const directory = resolve(terminal.directory, root);
   const repository = await openRepository(directory, searchPath(terminal));
   const paths = existsSync(join(directory, 'catalogs')) ? ['catalogs'] : [];
@@ -207,7 +207,8 @@ async function pastOf(
       since,
       progress: ({ done, merges, harmful }) =>
         tell(
-          () => `checked ${done} of ${amount(merges, 'merge')}: ${harmful} stranded or broke installations`,
+          () =>
+            `checked ${done} of ${amountText(merges, 'merge')}: ${harmful} stranded or broke installations`,
         ),
       found: async (merge) => {
         clear();
@@ -272,8 +273,8 @@ function catalogRoots(root: string, { directory }: Terminal): string[] {
 function auditPage({ report, worlds }: Audited): string {
   return pageText({
     title: titleOf(report),
-    headline: headline(report),
-    asked: asked(report),
+    headline: auditHeadline(report),
+    asked: requestedLines(report),
     summary: report.catalogs.map((one) => catalogLine(one).trim()),
     findings: report.findings,
     rulePages: rulePagesOf(report.findings),

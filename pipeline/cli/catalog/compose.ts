@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { opmFindings } from '../../../catalog/rules/opm.ts';
-import { compose, readComposite } from '../../catalogs/render/composite.ts';
+import { composeBlobs, readComposite } from '../../catalogs/render/composite.ts';
 import { readFileBytes } from '../../directory.ts';
 import type { Command } from '../command.ts';
 import {
-  deliver,
   formatOf,
   LIFECYCLES_OPTION,
   lifecyclesInto,
   printErrors,
+  printOrWriteCatalog,
   RENDER_OPTIONS,
   renderAll,
   renderingOf,
@@ -55,12 +55,12 @@ export const command: Command = {
           ? undefined
           : await renderAll([index], { ...rendering, only: 'catalogs' }, terminal);
       if (index !== undefined && !base) return undefined;
-      const { blobs, findings: broken } = await compose(composite, rendering, base ? [base] : []);
+      const { blobs, findings: broken } = await composeBlobs(composite, rendering, base ? [base] : []);
       if (printErrors(broken, terminal)) return undefined;
       if (printErrors(opmFindings(blobs), terminal)) return undefined;
       const after = await lifecyclesInto(blobs, invocation, terminal);
       return after && madeWithEffect({ name: composite.name, before: base, after }, { invocation, terminal });
     };
-    return deliver(read, format, { invocation, terminal });
+    return printOrWriteCatalog(read, format, { invocation, terminal });
   },
 };

@@ -10,7 +10,7 @@ import { writeNewFolder } from '../../catalogs/render/files.ts';
 import { textOf } from '../../catalogs/write-blobs.ts';
 import { directorySource, fileError, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { amount } from '../../text.ts';
+import { amountText } from '../../text.ts';
 import type { Command } from '../command.ts';
 import { formatOf, printErrors } from '../rendering.ts';
 
@@ -54,7 +54,7 @@ export const command: Command = {
     checkFormats(laid, layout);
     const files = laidOut(laid, layout);
     writeNewFolder(resolve(terminal.directory, to), files);
-    terminal.err(`wrote ${amount(files.size, 'file')} to ${to}\n`);
+    terminal.err(`wrote ${amountText(files.size, 'file')} to ${to}\n`);
     return 0;
   },
 };

@@ -8,7 +8,7 @@ import { pageText } from '../../report/page/page.ts';
 import { mermaidText } from '../../report/pictures/mermaid.ts';
 import { svgText } from '../../report/pictures/svg.ts';
 import type { Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
@@ -61,7 +61,8 @@ export const command: Command = {
     const format = FORMATS[word('format', FORMAT_WORDS) ?? 'html'];
     const catalogs = await readOperands(operands, invocation, terminal);
     for (const { name, catalog } of catalogs) {
-      if (catalog.packages.size === 0) terminal.err(`${plain(name)} contains no packages: check the path\n`);
+      if (catalog.packages.size === 0)
+        terminal.err(`${plainText(name)} contains no packages: check the path\n`);
     }
     const name = text('package');
     if (name !== undefined && !catalogs.some(({ catalog }) => catalog.packages.has(name)))

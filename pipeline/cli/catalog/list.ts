@@ -28,7 +28,7 @@ interface Listing<Row> {
  *
  * @throws PipelineError `usage` for a package that the catalog does not have
  */
-export async function list<Row extends { readonly package: string }>(
+export async function listRows<Row extends { readonly package: string }>(
   invocation: Invocation,
   terminal: Terminal,
   { rows, titles, cells }: Listing<Row>,
@@ -58,7 +58,7 @@ export const packages: Command = {
   options: LIST_OPTIONS,
   examples: ['portolan list packages catalogs/v4.20'],
   run: (invocation, terminal) =>
-    list(invocation, terminal, {
+    listRows(invocation, terminal, {
       rows: listPackages,
       titles: ['PACKAGE', 'DISPLAY NAME', 'DEFAULT CHANNEL', 'HEAD', 'CHANNELS', 'BUNDLES', 'DEPRECATED'],
       cells: (row) => [
@@ -79,7 +79,7 @@ export const channels: Command = {
   options: LIST_OPTIONS,
   examples: ['portolan list channels catalogs/v4.20 --package etcd'],
   run: (invocation, terminal) =>
-    list(invocation, terminal, {
+    listRows(invocation, terminal, {
       rows: listChannels,
       titles: ['PACKAGE', 'CHANNEL', 'HEAD', 'VERSION', 'ENTRIES', 'DEFAULT', 'DEPRECATED'],
       cells: (row) => [
@@ -110,7 +110,7 @@ export const bundles: Command = {
   run: (invocation, terminal) => {
     const { text, flag } = invocation;
     const [channel, kind, onlyV1] = [text('channel'), text('provides'), flag('olmv1')];
-    return list(invocation, terminal, {
+    return listRows(invocation, terminal, {
       rows: (catalog) =>
         listBundles(catalog).filter(
           (row) =>

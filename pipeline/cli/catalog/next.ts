@@ -5,7 +5,7 @@ import { worldsOf } from '../../check/audit.ts';
 import { auditFleet, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
 import { fleetLines } from '../../report/fleet-text.ts';
 import type { Terminal } from '../../terminal.ts';
-import { amount, linesText } from '../../text.ts';
+import { amountText, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, RANGE } from '../formed-option.ts';
@@ -121,7 +121,7 @@ function warnOfErrors(
     const errors = unread.filter(({ severity }) => severity === 'error').length;
     if (errors > 0) {
       terminal.err(
-        `${prefix.replace(/\/$/, '') || name}: skipped ${amount(errors, 'unreadable part')} (run portolan validate for details)\n`,
+        `${prefix.replace(/\/$/, '') || name}: skipped ${amountText(errors, 'unreadable part')} (run portolan validate for details)\n`,
       );
     }
   }

@@ -8,7 +8,7 @@ import { proposePromotions } from '../../github/proposals/promotions.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { amount, findingText, plain } from '../../text.ts';
+import { amountText, findingText, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Invocation } from '../command.ts';
 import { namesGitHub, openOnGitHub } from '../on-github.ts';
@@ -46,7 +46,7 @@ async function promoteInClone(invocation: Invocation, terminal: Terminal, place:
     if (!(await showEffect(edit, { invocation, terminal }))) return 1;
     write(directory, files);
     terminal.err(countOf(promotions));
-    await terminal.out([...files.keys()].map((path) => `${plain(path)}\n`).join(''));
+    await terminal.out([...files.keys()].map((path) => `${plainText(path)}\n`).join(''));
     return 0;
   } finally {
     await repository.close();
@@ -73,11 +73,11 @@ function write(directory: string, files: ReadonlyMap<string, Uint8Array>): void 
 }
 
 function printSkipped({ skipped }: Promotions, { err }: Terminal): void {
-  for (const { package: name, why } of skipped) err(`skipped ${plain(name)}: ${plain(why)}\n`);
+  for (const { package: name, why } of skipped) err(`skipped ${plainText(name)}: ${plainText(why)}\n`);
 }
 
 function countOf({ promoted, skipped }: Promotions): string {
-  return `promoted ${amount(promoted.length, 'package')}, skipped ${skipped.length}\n`;
+  return `promoted ${amountText(promoted.length, 'package')}, skipped ${skipped.length}\n`;
 }
 
 /** Promotes on GitHub: opens a pull request for each package or group. */
@@ -92,7 +92,9 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
     terminal.err(countOf(promotions));
     for (const [key, { kind, number, url, branch }] of proposed) {
       const what = number === undefined ? branch : `pull request ${number}`;
-      await terminal.out(`${plain(key)}: ${kind} ${what}${url === undefined ? '' : `\n  ${plain(url)}`}\n`);
+      await terminal.out(
+        `${plainText(key)}: ${kind} ${what}${url === undefined ? '' : `\n  ${plainText(url)}`}\n`,
+      );
     }
     return [...proposed.values()].some(({ kind }) => kind === 'taken') ? 1 : 0;
   } finally {

@@ -6,11 +6,11 @@ import { streamReferences } from '../../catalogs/render/stream.ts';
 import { imagePlace } from '../../oci/registry/image-location.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import {
-  deliver,
   formatOf,
   LIFECYCLES_OPTION,
   lifecyclesInto,
   printErrors,
+  printOrWriteCatalog,
   RENDER_OPTIONS,
   renderAll,
   renderingOf,
@@ -56,7 +56,7 @@ export const command: Command = {
     if (invocation.text('to') !== undefined || invocation.text('lifecycles') !== undefined) {
       const read = async () =>
         lifecyclesInto(await renderAll(references, rendering, terminal), invocation, terminal);
-      return deliver(read, format, { invocation, terminal });
+      return printOrWriteCatalog(read, format, { invocation, terminal });
     }
     const refuses = (findings: readonly Finding[]) => printErrors(findings, terminal);
     const { out } = terminal;

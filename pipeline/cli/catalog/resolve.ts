@@ -17,7 +17,7 @@ import { repositoryMatcher } from '../../policy/registries.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import { attestationDemands, signatureDemands } from '../../policy/signatures.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { amount, countText, findingText, plain } from '../../text.ts';
+import { amountText, countText, findingText, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command, Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
@@ -207,15 +207,17 @@ async function printText(
   await terminal.out(findings.map(findingText).join(''));
   for (const { registry, why, hint, references } of unanswered) {
     const more =
-      references === 1 ? '' : ` (and ${amount(references - 1, 'more reference')} to ${plain(registry)})`;
-    terminal.err(`portolan: ${plain(why)}${more}\n`);
-    if (hint !== undefined) terminal.err(`  ${plain(hint)}\n`);
+      references === 1
+        ? ''
+        : ` (and ${amountText(references - 1, 'more reference')} to ${plainText(registry)})`;
+    terminal.err(`portolan: ${plainText(why)}${more}\n`);
+    if (hint !== undefined) terminal.err(`  ${plainText(hint)}\n`);
   }
-  for (const file of written) terminal.err(`wrote ${plain(file)}\n`);
+  for (const file of written) terminal.err(`wrote ${plainText(file)}\n`);
   const count = (kind: Lookup['kind']): number =>
     [...resolved.lookups.values()].filter((lookup) => lookup.kind === kind).length;
   const verdict = ['PASS', 'FAIL', 'INCONCLUSIVE'][exit];
   terminal.err(
-    `${verdict}: resolved ${count('found')} of ${amount(resolved.lookups.size, 'reference')} (used in ${amount(resolved.sites.length, 'place')}), ${countText(findings)}\n`,
+    `${verdict}: resolved ${count('found')} of ${amountText(resolved.lookups.size, 'reference')} (used in ${amountText(resolved.sites.length, 'place')}), ${countText(findings)}\n`,
   );
 }

@@ -12,13 +12,13 @@ import {
 import { readVersionList, VersionListError } from '../../../catalog/olm/suggest/version-list.ts';
 import { basicTemplate, semverTemplate, withoutImage } from '../../../catalog/opm/template/suggested.ts';
 import { formatVersion, tryParseVersion, type Version } from '../../../catalog/version/version.ts';
-import { rendered } from '../../catalogs/write-blobs.ts';
+import { renderedBlob } from '../../catalogs/write-blobs.ts';
 import { printedTemplate } from '../../catalogs/write-template.ts';
 import { worldsOf } from '../../check/audit.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { suggestionDiff, suggestionsSummary, suggestionText } from '../../report/suggestion-text.ts';
-import { data, type Terminal } from '../../terminal.ts';
+import { dataBytes, type Terminal } from '../../terminal.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -255,7 +255,7 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
   if (template !== undefined) {
     for (const one of all) {
       const text = templateOf(template, one);
-      await terminal.out(data(printedTemplate(text, format === 'json' ? 'json' : 'yaml')));
+      await terminal.out(dataBytes(printedTemplate(text, format === 'json' ? 'json' : 'yaml')));
     }
     return;
   }
@@ -265,7 +265,7 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
   }
   for (const { one, suggestion } of all) {
     for (const channel of suggestion.channels.filter((channel) => isChanged(one, channel))) {
-      await terminal.out(data(rendered(channelOf(one, channel), format)));
+      await terminal.out(dataBytes(renderedBlob(channelOf(one, channel), format)));
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Rows as people read them in a terminal. */
 
 import type { Terminal } from '../../terminal.ts';
-import { linesText, plain } from '../../text.ts';
+import { linesText, plainText } from '../../text.ts';
 
 /** Narrowest column that is cut to fit the terminal. */
 const NARROWEST = 12;
@@ -20,7 +20,7 @@ export function tableText(
   rows: readonly (readonly string[])[],
   terminal: Pick<Terminal, 'isScreen' | 'columns'>,
 ): string {
-  const cells = rows.map((row) => row.map(plain));
+  const cells = rows.map((row) => row.map(plainText));
   const natural = titles.map((title, i) =>
     Math.min(
       WIDEST,

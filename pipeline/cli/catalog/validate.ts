@@ -5,7 +5,7 @@ import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { holdsBundle } from '../../catalogs/bundle/open-directory.ts';
 import { refuseDense } from '../../catalogs/read-catalogs.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { amount, countText, findingText, plain } from '../../text.ts';
+import { amountText, countText, findingText, plainText } from '../../text.ts';
 import { type Command, usageError } from '../command.ts';
 import { platformFolders } from '../platform-folders.ts';
 import { SECOND_THREAD } from '../thread-options.ts';
@@ -63,14 +63,14 @@ export const command: Command = {
       return failed ? 1 : 0;
     }
     for (const finding of findings) await terminal.out(findingText(finding));
-    const seen = `${amount(packages, 'package')}, ${amount(bundles, 'bundle')}`;
+    const seen = `${amountText(packages, 'package')}, ${amountText(bundles, 'bundle')}`;
     terminal.err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)} in ${seen}\n`);
     if (packages + bundles + findings.length === 0)
-      terminal.err(`  ${plain(root)} contains no packages: check the path\n`);
+      terminal.err(`  ${plainText(root)} contains no packages: check the path\n`);
     const one = at ? undefined : platformFolders(path).at(-1);
     if (one !== undefined) {
       terminal.err(
-        `  the directory contains several catalogs; validate them one by one, for example portolan validate ${shellWord(plain(join(root, one)))}\n`,
+        `  the directory contains several catalogs; validate them one by one, for example portolan validate ${shellWord(plainText(join(root, one)))}\n`,
       );
     }
     return failed ? 1 : 0;

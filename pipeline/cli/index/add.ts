@@ -6,7 +6,7 @@ import { type Blobs, NO_BLOBS } from '../../../catalog/fbc/model.ts';
 import { plainBundle } from '../../../catalog/opm/template/template.ts';
 import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { withBundle } from '../../catalogs/bundle/open.ts';
-import { attempt } from '../../catalogs/edit/catalog.ts';
+import { attemptEdit } from '../../catalogs/edit/catalog.ts';
 import type { Rendering } from '../../catalogs/render/load.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
@@ -69,7 +69,7 @@ export const command: Command = {
         if (!bundle) return undefined;
         bundles.push(bundle);
       }
-      const updated = base && attempt(() => addBundles(base, bundles, mode));
+      const updated = base && attemptEdit(() => addBundles(base, bundles, mode));
       if (!updated) return undefined;
       const { blobs, findings } = updated;
       for (const finding of findings) terminal.err(findingText(finding));
@@ -106,5 +106,5 @@ async function readPlaced(
   const options = labels ? { image: reference, migrateLevel: 'bundle-object-to-csv-metadata' as const } : {};
   const { blob, findings: refused } = renderBundle(bundle, options);
   if (printErrors(refused, terminal) || !blob) return undefined;
-  return attempt(() => placedBundle(bundle, blob));
+  return attemptEdit(() => placedBundle(bundle, blob));
 }

@@ -5,7 +5,7 @@ import { PipelineError } from '../../error.ts';
 import { locationFrom, parseLocation } from '../../oci/registry/image-location.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
 import type { Invocation, Option } from '../command.ts';
-import { deliver, RENDER_OPTIONS } from '../rendering.ts';
+import { printOrWriteCatalog, RENDER_OPTIONS } from '../rendering.ts';
 
 export const INDEX_OPTIONS: Readonly<Record<string, Option>> = {
   ...RENDER_OPTIONS,
@@ -31,7 +31,7 @@ export async function deliverIndex(
   { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
 ): Promise<ExitCode> {
   const tag = invocation.text('tag');
-  if (tag === undefined) return deliver(read, format, { invocation, terminal });
+  if (tag === undefined) return printOrWriteCatalog(read, format, { invocation, terminal });
   if (invocation.text('to') !== undefined) {
     throw new PipelineError('usage', '--tag and --to cannot be used together');
   }

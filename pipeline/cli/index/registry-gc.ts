@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { collectGarbage } from '../../oci/registry/layout/collect.ts';
-import { amount, plain } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 
 export const command: Command = {
@@ -42,10 +42,10 @@ export const command: Command = {
       return 0;
     }
     for (const { repository = '', descriptor } of manifests)
-      await terminal.out(`- ${plain(`${repository}@${descriptor.digest}`)}\n`);
-    const what = `${amount(manifests.length, 'manifest')} without a tag and ${amount(blobs.length, 'file')}`;
+      await terminal.out(`- ${plainText(`${repository}@${descriptor.digest}`)}\n`);
+    const what = `${amountText(manifests.length, 'manifest')} without a tag and ${amountText(blobs.length, 'file')}`;
     const verb = dryRun ? 'would remove' : 'removed';
-    await terminal.out(`${verb} ${what}, ${(bytes / 1e6).toFixed(1)} MB; ${amount(kept, 'file')} stay\n`);
+    await terminal.out(`${verb} ${what}, ${(bytes / 1e6).toFixed(1)} MB; ${amountText(kept, 'file')} stay\n`);
     return 0;
   },
 };

@@ -5,7 +5,7 @@ import { PipelineError } from '../../error.ts';
 import { htpasswdAccounts } from '../../oci/registry/embedded/htpasswd.ts';
 import { type RegistryOptions, startRegistry } from '../../oci/registry/embedded/server.ts';
 import type { Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 
 export const command: Command = {
@@ -49,7 +49,8 @@ export const command: Command = {
       ...tlsOf(invocation, terminal),
       ...accessOf(invocation, terminal),
       onRequest: ({ method, url, status, received, sent }) => {
-        if (!quiet) terminal.err(`${method} ${plain(url)} ${status} (${received} bytes in, ${sent} out)\n`);
+        if (!quiet)
+          terminal.err(`${method} ${plainText(url)} ${status} (${received} bytes in, ${sent} out)\n`);
       },
     });
     await terminal.out(`serving ${directory} at ${registry.host}\n`);

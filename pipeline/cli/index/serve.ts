@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { type Address, serveCatalog } from '../../catalogs/serve/serve.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
 import type { Terminal } from '../../terminal.ts';
-import { amount, findingText } from '../../text.ts';
+import { amountText, findingText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { openOperand } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -54,7 +54,7 @@ export const command: Command = {
       }
       const { packages } = serving;
       const lines = [
-        `serving ${amount(packages, 'package')} of ${opened.name}`,
+        `serving ${amountText(packages, 'package')} of ${opened.name}`,
         ...(grpc ? [`  gRPC  ${hostText(grpc, serving.grpc)}`] : []),
         ...(http ? [`  HTTP  http://${hostText(http, serving.http)}/catalogs/${name}/api/v1/all`] : []),
       ];

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
-import { type ClusterInstallation, installationsOf, member } from '../../check/cluster.ts';
+import { type ClusterInstallation, installationsOf, valueAt } from '../../check/cluster.ts';
 import { PipelineError } from '../../error.ts';
 import type { ClusterApi } from './cluster-api.ts';
 
@@ -117,12 +117,12 @@ function badAnswer(message: string): PipelineError {
 /** Why an item is not an object of its kind; undefined if it is. */
 function defectOf(item: unknown, { texts, kind }: Kind): string | undefined {
   if (!isObject(item)) return 'not an object';
-  const name = member(item, 'metadata', 'name');
+  const name = valueAt(item, 'metadata', 'name');
   if (typeof name !== 'string' || name === '') return 'no metadata.name';
   const wrong = texts.find((path) => !isTextAt(item, path.split('.')));
   if (wrong !== undefined) return `${wrong} is not a string`;
   const channels =
-    (kind === 'ClusterExtension' ? member(item, 'spec', 'source', 'catalog', 'channels') : undefined) ?? [];
+    (kind === 'ClusterExtension' ? valueAt(item, 'spec', 'source', 'catalog', 'channels') : undefined) ?? [];
   const areTexts = Array.isArray(channels) && channels.every((channel) => typeof channel === 'string');
   return areTexts ? undefined : 'spec.source.catalog.channels is not a list of strings';
 }
@@ -163,7 +163,7 @@ function rowOf(
 
 /** The version that the cluster has: the newest of its history whose update is complete. */
 function platformOf(version: unknown): string {
-  const history = member(version, 'status', 'history');
+  const history = valueAt(version, 'status', 'history');
   const entries = Array.isArray(history) ? history.filter(isObject) : [];
   const found = entries.find(({ state }) => state === 'Completed')?.['version'];
   return typeof found === 'string' ? found : '';
@@ -171,7 +171,7 @@ function platformOf(version: unknown): string {
 
 /** A name that is the same the next time, and means nothing to whoever does not know the cluster's id. */
 function anonymousName(version: unknown): string {
-  const known = member(version, 'spec', 'clusterID');
+  const known = valueAt(version, 'spec', 'clusterID');
   const id = typeof known === 'string' ? known : randomUUID();
   return `cluster-${createHash('sha256').update(id).digest('hex').slice(0, 12)}`;
 }

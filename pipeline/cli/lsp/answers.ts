@@ -58,7 +58,7 @@ function packageAt({ folder, file, at }: Asked): Package | undefined {
 }
 
 /** What clusters do with the bundle whose name is at a place, as Markdown. */
-export function hover(asked: Asked): string | undefined {
+export function hoverText(asked: Asked): string | undefined {
   const word = wordAt(asked);
   const ofPackage = packageAt(asked);
   const { world } = asked.folder;
@@ -88,7 +88,7 @@ function stopText(stop: Stop, stops: readonly Stop[], where: string): string {
 }
 
 /** Where the entry is that an entry replaces or skips; elsewhere, where the bundle is. */
-export function definition(asked: Asked): Location | undefined {
+export function definitionLocation(asked: Asked): Location | undefined {
   const word = wordAt(asked);
   const ofPackage = packageAt(asked);
   if (!word || !ofPackage) return undefined;
@@ -102,7 +102,7 @@ export function definition(asked: Asked): Location | undefined {
 }
 
 /** Names that may be written at a place. */
-export function completions(
+export function completionsAt(
   asked: Asked,
 ): { readonly label: string; readonly kind: 'bundle' | 'channel' | 'package' }[] {
   const { folder, file, at } = asked;
@@ -128,7 +128,7 @@ export interface OutlineItem {
 }
 
 /** The outline of a file: its packages, their channels with entries, and their bundles. */
-export function outline(folder: CatalogFolder, file: string): OutlineItem[] {
+export function fileOutline(folder: CatalogFolder, file: string): OutlineItem[] {
   const packages = [...(folder.world?.catalog.packages.values() ?? [])];
   return packages.flatMap((ofPackage): OutlineItem[] => {
     const bundles = [...ofPackage.bundles.values()].flatMap((bundle) =>

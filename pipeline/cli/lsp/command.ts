@@ -11,7 +11,7 @@ export const command: Command = {
   ].join('\n'),
   examples: ['portolan lsp'],
   run: async () => {
-    const { serve } = await import('./server.ts');
+    const { serveEditor: serve } = await import('./server.ts');
     return serve(process.stdin, process.stdout);
   },
 };

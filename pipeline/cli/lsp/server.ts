@@ -21,8 +21,8 @@ import type { Finding, Location } from '../../../catalog/finding.ts';
 import { correctedLine } from '../../../catalog/yaml/correction.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { rulePage } from '../../report/rule-help.ts';
-import { linesText, plain, plainLines } from '../../text.ts';
-import { completions, definition, hover, type OutlineItem, outline } from './answers.ts';
+import { linesText, plainLines, plainText } from '../../text.ts';
+import { completionsAt, definitionLocation, fileOutline, hoverText, type OutlineItem } from './answers.ts';
 import { CatalogFolder, UNCHECKED } from './catalog-folder.ts';
 import { findingsOf, isCatalogText } from './other-files.ts';
 import { SegmentedText } from './segmented-text.ts';
@@ -48,7 +48,7 @@ interface Open {
 }
 
 /** Serves one editor until it ends the session. @returns the exit code that the protocol asks for */
-export function serve(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<0 | 1> {
+export function serveEditor(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<0 | 1> {
   const connection = createConnection(input, output);
   const session = new Session(connection);
   return new Promise((resolve) => {
@@ -94,19 +94,19 @@ class Session {
     connection.onDidCloseTextDocument(({ textDocument: { uri } }) => this.#closed(uri));
     connection.onHover(async ({ textDocument: { uri }, position }) => {
       const asked = await this.#asked(uri);
-      const value = asked && hover({ ...asked, at: position });
+      const value = asked && hoverText({ ...asked, at: position });
       return value === undefined ? null : { contents: { kind: 'markdown', value: plainMarkdown(value) } };
     });
     connection.onDefinition(async ({ textDocument: { uri }, position }) => {
       const asked = await this.#asked(uri);
-      const place = asked && definition({ ...asked, at: position });
+      const place = asked && definitionLocation({ ...asked, at: position });
       return place ? lspLocation(place) : null;
     });
     connection.onCompletion(async ({ textDocument: { uri }, position }): Promise<CompletionItem[]> => {
       const asked = await this.#asked(uri);
       return asked
-        ? completions({ ...asked, at: position }).map(({ label, kind }) => ({
-            label: plain(label),
+        ? completionsAt({ ...asked, at: position }).map(({ label, kind }) => ({
+            label: plainText(label),
             insertText: label,
             kind: COMPLETION_KINDS[kind],
           }))
@@ -114,7 +114,7 @@ class Session {
     });
     connection.onDocumentSymbol(async ({ textDocument: { uri } }) => {
       const asked = await this.#asked(uri);
-      return asked ? outline(asked.folder, asked.file).map(documentSymbol) : [];
+      return asked ? fileOutline(asked.folder, asked.file).map(documentSymbol) : [];
     });
     connection.onCodeAction(async ({ textDocument: { uri }, range }) => {
       await this.#running;
@@ -324,7 +324,7 @@ function actionFor(
   const where = { start: { line: at, character: 0 }, end: { line: at, character: text.length } };
   return [
     {
-      title: plain(finding.hint ?? `write ${newText.trim()}`),
+      title: plainText(finding.hint ?? `write ${newText.trim()}`),
       kind: 'quickfix',
       diagnostics: [diagnosticOf(finding, open.text)],
       isPreferred: true,
@@ -348,10 +348,10 @@ function documentSymbol({ name, detail, kind, place, children }: OutlineItem): D
     (at, one) => (one.range.start.line < at.line ? one.range.start : at),
     range.start,
   );
-  const shown = plain(name) === '' ? '(no name)' : plain(name);
+  const shown = plainText(name) === '' ? '(no name)' : plainText(name);
   return {
     name: shown,
-    detail: plain(detail),
+    detail: plainText(detail),
     kind: SYMBOL_KINDS[kind],
     range: { start: first, end: last },
     selectionRange: range,

@@ -10,9 +10,9 @@ import type { ScopeCatalog } from '../../../catalog/olm/resolve/snapshot.ts';
 import { isLoadedByV1 } from '../../../catalog/rules/serve-refusals.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import type { ReadCatalog } from '../../catalogs/read-catalogs.ts';
-import { type ClusterObject, member, numberAt, textAt } from '../../check/cluster.ts';
+import { type ClusterObject, numberAt, textAt, valueAt } from '../../check/cluster.ts';
 import { PipelineError } from '../../error.ts';
-import { type ClusterView, place } from './cluster-view.ts';
+import { type ClusterView, placeOfObject } from './cluster-view.ts';
 
 /** What becomes of a CatalogSource. */
 export interface MovedCatalog {
@@ -49,7 +49,7 @@ interface Around {
 }
 
 function refOf(source: ClusterObject): string {
-  const { namespace, name } = place(source);
+  const { namespace, name } = placeOfObject(source);
   return `${namespace}/${name}`;
 }
 
@@ -87,7 +87,7 @@ function movedCatalog(source: ClusterObject, around: Around): MovedCatalog {
     const reason = 'existing ClusterCatalog with matching image adopted';
     return {
       ...about,
-      name: place(adopted).name,
+      name: placeOfObject(adopted).name,
       priority: numberAt(adopted, 'spec', 'priority'),
       status: 'adopt',
       reason,
@@ -114,9 +114,9 @@ function unsupported(source: ClusterObject): string {
 
 /** Its own name, with the namespace where another image has the name, too. */
 function nameOf(source: ClusterObject, sources: readonly ClusterObject[]): string {
-  const { namespace, name } = place(source);
+  const { namespace, name } = placeOfObject(source);
   const images = sources
-    .filter((one) => place(one).name === name)
+    .filter((one) => placeOfObject(one).name === name)
     .map(imageOf)
     .filter((image) => image !== '');
   return new Set(images).size > 1 ? `${name}-${namespace}` : name;
@@ -130,13 +130,13 @@ function adoptable(
   const alike = view
     .all('ClusterCatalog')
     .filter((one) => textAt(one, 'spec', 'source', 'image', 'ref') === image)
-    .sort((a, b) => compareText(place(a).name, place(b).name));
-  return alike.find((one) => place(one).name === name) ?? alike[0];
+    .sort((a, b) => compareText(placeOfObject(a).name, placeOfObject(b).name));
+  return alike.find((one) => placeOfObject(one).name === name) ?? alike[0];
 }
 
 /** What a ClusterCatalog cannot keep of a CatalogSource. */
 function notesOf(source: ClusterObject): string[] {
-  const secrets = member(source, 'spec', 'secrets');
+  const secrets = valueAt(source, 'spec', 'secrets');
   const count = Array.isArray(secrets) ? secrets.length : 0;
   return [
     ...(count > 0
@@ -144,7 +144,7 @@ function notesOf(source: ClusterObject): string[] {
           `spec.secrets (${count} secret(s)) has no OLMv1 equivalent; OLMv1 uses the cluster global pull secret`,
         ]
       : []),
-    ...(member(source, 'spec', 'grpcPodConfig') === undefined
+    ...(valueAt(source, 'spec', 'grpcPodConfig') === undefined
       ? []
       : ['spec.grpcPodConfig has no OLMv1 equivalent; catalogd manages the serving pod configuration']),
   ];
@@ -242,7 +242,7 @@ export function servedCatalogs(
     if (catalogs.length === 1) return { read, name: called, priority: 0, sources: undefined };
     const known = [
       ...moved.map(({ source }) => source.replace(/.*\//, '')),
-      ...view.all('ClusterCatalog').map((one) => place(one).name),
+      ...view.all('ClusterCatalog').map((one) => placeOfObject(one).name),
     ];
     throw new PipelineError('usage', `${view.name} has no CatalogSource ${JSON.stringify(called)}`, {
       hint: `use --source CATALOGSOURCE=${operand || read.name}, where CATALOGSOURCE is ${[...new Set(known)].join(' or ')}`,

@@ -5,7 +5,7 @@
 import { resolve } from 'node:path';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';
-import { type ClusterObject, itemsOf, member, textAt } from '../../check/cluster.ts';
+import { type ClusterObject, itemsOf, textAt, valueAt } from '../../check/cluster.ts';
 import { isDirectory, readFolder, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ClusterApi } from '../inventory/cluster-api.ts';
@@ -71,7 +71,7 @@ export function viewOf(name: string, objects: readonly ClusterObject[], isWhole 
   }
   const kept = [...unique.values()];
   const byKind = groupedBy(kept, ({ kind }) => kind);
-  const inNamespace = groupedBy(kept, (one) => JSON.stringify([one['kind'], place(one).namespace]));
+  const inNamespace = groupedBy(kept, (one) => JSON.stringify([one['kind'], placeOfObject(one).namespace]));
   const all = (kind: Kind, namespace?: string): readonly ClusterObject[] =>
     (namespace === undefined ? byKind.get(kind) : inNamespace.get(JSON.stringify([kind, namespace]))) ?? [];
   const isWithoutExtensions =
@@ -89,7 +89,7 @@ export function viewOf(name: string, objects: readonly ClusterObject[], isWhole 
   return { name, objects: kept, all, one, knows };
 }
 
-export function place(object: ClusterObject): { readonly namespace: string; readonly name: string } {
+export function placeOfObject(object: ClusterObject): { readonly namespace: string; readonly name: string } {
   return { namespace: textAt(object, 'metadata', 'namespace'), name: textAt(object, 'metadata', 'name') };
 }
 
@@ -100,7 +100,7 @@ function keyOf(object: ClusterObject): string | undefined {
   const kind = textAt(object, 'kind');
   const read = Object.entries(KINDS).find(([own]) => own === kind)?.[1];
   if (!read || !textAt(object, 'apiVersion').startsWith(`${read.group}/`)) return undefined;
-  const { namespace, name } = place(object);
+  const { namespace, name } = placeOfObject(object);
   return JSON.stringify([kind, namespace, name]);
 }
 
@@ -193,7 +193,7 @@ export function objectSetsOf(view: ClusterView): { readonly established: boolean
       established: false,
       reason: `ClusterObjectSet CRD "${OBJECT_SETS}" is required before migration`,
     };
-  const conditions = member(crd, 'status', 'conditions');
+  const conditions = valueAt(crd, 'status', 'conditions');
   const established =
     Array.isArray(conditions) &&
     conditions.some((one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True');
@@ -204,21 +204,21 @@ export function objectSetsOf(view: ClusterView): { readonly established: boolean
 
 /** What ClusterExtensions may say on the cluster: `spec` of their schema; undefined where it is not known. */
 function extensionSpec(view: ClusterView): unknown {
-  const versions = member(view.one('CustomResourceDefinition', '', EXTENSIONS), 'spec', 'versions');
+  const versions = valueAt(view.one('CustomResourceDefinition', '', EXTENSIONS), 'spec', 'versions');
   const served = Array.isArray(versions) ? versions.find((one) => textAt(one, 'name') === 'v1') : undefined;
-  return member(served, 'schema', 'openAPIV3Schema', 'properties', 'spec');
+  return valueAt(served, 'schema', 'openAPIV3Schema', 'properties', 'spec');
 }
 
 /** Whether the cluster's OLM v1 manages namespaces: its CRD does not require `spec.namespace`. */
 export function managesNamespaces(view: ClusterView): boolean {
   const spec = extensionSpec(view);
-  const required = member(spec, 'required');
-  const has = member(spec, 'properties', 'namespace') !== undefined;
+  const required = valueAt(spec, 'required');
+  const has = valueAt(spec, 'properties', 'namespace') !== undefined;
   return has && !(Array.isArray(required) && required.includes('namespace'));
 }
 
 /** Whether the cluster would drop `spec.config`, which only the experimental CRD has. */
 export function dropsConfig(view: ClusterView): boolean {
-  const properties = member(extensionSpec(view), 'properties');
-  return properties !== undefined && member(properties, 'config') === undefined;
+  const properties = valueAt(extensionSpec(view), 'properties');
+  return properties !== undefined && valueAt(properties, 'config') === undefined;
 }

@@ -6,7 +6,7 @@ import { isDnsLabel, isDnsSubdomain, quoted } from '../../../catalog/names.ts';
 import { manifestsOfBundle } from '../../../catalog/olm/manifests.ts';
 import { gatedSupport } from '../../../catalog/olm/resolve/support.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
-import { type ClusterInstallation, type ClusterObject, member, textAt } from '../../check/cluster.ts';
+import { type ClusterInstallation, type ClusterObject, textAt, valueAt } from '../../check/cluster.ts';
 import { type Ground, type ServedCatalog, scopeOf } from './cluster-catalogs.ts';
 import { dropsConfig, managesNamespaces } from './cluster-view.ts';
 import type { CheckRow } from './library-olm.ts';
@@ -159,7 +159,7 @@ function watchedBy(
 /** What the OperatorGroup says where OLM v0 has not noted it at the ClusterServiceVersion. */
 function targetsIn({ view }: Ground, namespace: string): readonly string[] {
   const [group] = view.all('OperatorGroup', namespace);
-  const targets = member(group, 'spec', 'targetNamespaces');
+  const targets = valueAt(group, 'spec', 'targetNamespaces');
   return Array.isArray(targets) ? targets.filter((name) => typeof name === 'string') : [];
 }
 

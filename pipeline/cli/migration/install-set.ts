@@ -10,8 +10,8 @@ import { formatVersion } from '../../../catalog/version/version.ts';
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { PipelineError } from '../../error.ts';
-import { data } from '../../terminal.ts';
-import { linesText, plain } from '../../text.ts';
+import { dataBytes } from '../../terminal.ts';
+import { linesText, plainText } from '../../text.ts';
 import { noPackage } from '../catalog/no-package.ts';
 import type { Command, Invocation } from '../command.ts';
 import { readOperands } from '../operands.ts';
@@ -75,7 +75,7 @@ export const command: Command = {
     const bundle = bundleNamed(ofPackage, channel, invocation.text('version'));
     const set = installSet(scope, { ...wanted, bundle });
     if ('why' in set) {
-      const why = plain(`${bundle || name} cannot be installed from these catalogs: ${set.why}`);
+      const why = plainText(`${bundle || name} cannot be installed from these catalogs: ${set.why}`);
       terminal.err(`FAIL: ${why}\n`);
       const older = installSet(scope, wanted);
       const other = 'members' in older ? older.members.find((one) => one.bundle.package === name) : undefined;
@@ -88,10 +88,10 @@ export const command: Command = {
     else if (format === 'text') await terminal.out(linesText(members.flatMap(memberLines)));
     else
       for (const { extension } of members)
-        if (extension) await terminal.out(data(`---\n${emitYaml(extension)}`));
+        if (extension) await terminal.out(dataBytes(`---\n${emitYaml(extension)}`));
     const refused = members.filter(({ refusals }) => refusals.length > 0).map(({ bundle }) => bundle);
     if (refused.length === 0) return 0;
-    terminal.err(`FAIL: OLM v1 refuses ${plain(refused.join(', '))}\n`);
+    terminal.err(`FAIL: OLM v1 refuses ${plainText(refused.join(', '))}\n`);
     return 1;
   },
 };

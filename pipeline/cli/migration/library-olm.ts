@@ -10,8 +10,8 @@ import { onceFor } from '../../../catalog/go/once.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { parsedJson } from '../../../catalog/json.ts';
-import { type ClusterObject, member, textAt } from '../../check/cluster.ts';
-import { type ClusterView, type Kind, objectSetsOf, place } from './cluster-view.ts';
+import { type ClusterObject, textAt, valueAt } from '../../check/cluster.ts';
+import { type ClusterView, type Kind, objectSetsOf, placeOfObject } from './cluster-view.ts';
 
 /** The version whose checks are run. */
 export const LIBRARY_OLM = { commit: '11060c9a', date: 'October 2026' };
@@ -99,7 +99,7 @@ const CHECKS: readonly Check[] = [
 
 /** All checks of one Subscription but that of the catalogs, which are not on the cluster. */
 export function checksOf(view: ClusterView, subscription: ClusterObject): CheckRow[] {
-  const { namespace } = place(subscription);
+  const { namespace } = placeOfObject(subscription);
   const csv = view.one('ClusterServiceVersion', namespace, textAt(subscription, 'status', 'installedCSV'));
   const about = { view, subscription, namespace, csv };
   return [conflictRow(about), ...CHECKS.map((check) => rowOf(check, about)), planRow(about)];
@@ -154,7 +154,7 @@ export function migratedExtensions(view: ClusterView): ReadonlyMap<string, strin
   return new Map(
     view.all('ClusterExtension').flatMap((extension) => {
       const from = annotationOf(extension, MIGRATED_FROM);
-      return from === undefined ? [] : [[from, place(extension).name] as const];
+      return from === undefined ? [] : [[from, placeOfObject(extension).name] as const];
     }),
   );
 }
@@ -162,7 +162,7 @@ export function migratedExtensions(view: ClusterView): ReadonlyMap<string, strin
 /** The check for a ClusterExtension that already stands for the Subscription, or has its name. */
 function conflictRow({ view, subscription }: About): CheckRow {
   const about = { check: 'R1.3', name: 'Conflict' };
-  const { namespace, name } = place(subscription);
+  const { namespace, name } = placeOfObject(subscription);
   if (!view.knows('ClusterExtension'))
     return { ...about, ...unread(['ClusterCatalog', 'ClusterExtension'], { view }) };
   if (migratedExtensions(view).has(`${namespace}/${name}`)) {
@@ -175,13 +175,13 @@ function conflictRow({ view, subscription }: About): CheckRow {
 }
 
 function annotationOf(object: ClusterObject | undefined, name: string): string | undefined {
-  const annotations = member(object, 'metadata', 'annotations');
+  const annotations = valueAt(object, 'metadata', 'annotations');
   const value = isObject(annotations) ? annotations[name] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
 function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = member(value, ...path);
+  const found = valueAt(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
@@ -196,7 +196,7 @@ function groupOf({ view, namespace }: About): ClusterObject | undefined {
   const all = view.all('OperatorGroup', namespace);
   const known = groups.get(all);
   if (known) return known;
-  const first = [...all].sort((a, b) => compareText(place(a).name, place(b).name))[0];
+  const first = [...all].sort((a, b) => compareText(placeOfObject(a).name, placeOfObject(b).name))[0];
   if (first) groups.set(all, first);
   return first;
 }
@@ -206,13 +206,13 @@ function groupVerdict(about: About): Verdict {
   return refusedIf(
     !group,
     `no OperatorGroup found in namespace ${about.namespace}`,
-    group ? place(group).name : '',
+    group ? placeOfObject(group).name : '',
   );
 }
 
 function selectorVerdict(about: About): Verdict {
-  const selector = member(groupOf(about), 'spec', 'selector');
-  const labels = member(selector, 'matchLabels');
+  const selector = valueAt(groupOf(about), 'spec', 'selector');
+  const labels = valueAt(selector, 'matchLabels');
   const selects =
     (isObject(labels) && Object.keys(labels).length > 0) || listAt(selector, 'matchExpressions').length > 0;
   return refusedIf(
@@ -241,7 +241,7 @@ function scopeVerdict(about: About): Verdict {
 
 function modeVerdict({ csv }: About): Verdict {
   const supports = listAt(csv, 'spec', 'installModes').some(
-    (mode) => textAt(mode, 'type') === 'AllNamespaces' && member(mode, 'supported') === true,
+    (mode) => textAt(mode, 'type') === 'AllNamespaces' && valueAt(mode, 'supported') === true,
   );
   return refusedIf(
     !supports,
@@ -352,7 +352,7 @@ function uniqueVerdict({ view, subscription }: About): Verdict {
   const others = (subscriptionsOf(view).get(of) ?? []).filter((one) => one !== subscription);
   const quoted = JSON.stringify(of);
   const refusals = others.slice(0, MOST_OTHERS).map((other) => {
-    const { namespace, name } = place(other);
+    const { namespace, name } = placeOfObject(other);
     return `another Subscription ${namespace}/${name} references the same package ${quoted}`;
   });
   const more = others.length - refusals.length;
@@ -406,7 +406,7 @@ function sourceVerdict(about: About): Verdict {
   const lookup = listAt(planOf(about).plan, 'status', 'bundleLookups').find(
     (one) => textAt(one, 'identifier') === installed,
   );
-  const ref = member(lookup, 'catalogSourceRef');
+  const ref = valueAt(lookup, 'catalogSourceRef');
   const effective = isObject(ref) ? [[textAt(ref, 'namespace'), textAt(ref, 'name')] as const] : [];
   const refusals = [named, ...effective].flatMap(([namespace, name]) =>
     sourceRefusal(about.view, namespace, name),
@@ -432,7 +432,7 @@ function planOf({ view, subscription, namespace }: About): {
   readonly plan: ClusterObject | undefined;
 } {
   const ref =
-    member(subscription, 'status', 'installPlanRef') ?? member(subscription, 'status', 'installplan');
+    valueAt(subscription, 'status', 'installPlanRef') ?? valueAt(subscription, 'status', 'installplan');
   const name = textAt(ref, 'name');
   return { name, plan: view.one('InstallPlan', textAt(ref, 'namespace') || namespace, name) };
 }
@@ -460,7 +460,7 @@ const requirersOf = onceFor((view: ClusterView): ReadonlyMap<string, readonly Cl
   for (const subscription of view.all('Subscription')) {
     const installed = textAt(subscription, 'status', 'installedCSV');
     if (installed === '') continue;
-    const csv = view.one('ClusterServiceVersion', place(subscription).namespace, installed);
+    const csv = view.one('ClusterServiceVersion', placeOfObject(subscription).namespace, installed);
     const required = (propertiesOf(csv) ?? []).flatMap(({ type, value }) =>
       type === 'olm.package.required' ? [textAt(value, 'packageName')] : [],
     );
@@ -474,7 +474,7 @@ export function dependentsOf(view: ClusterView, of: string): string[] {
   const all = requirersOf(view).get(of) ?? [];
   return all
     .filter((other) => textAt(other, 'spec', 'name') !== of)
-    .map((other) => `${place(other).namespace}/${place(other).name}`);
+    .map((other) => `${placeOfObject(other).namespace}/${placeOfObject(other).name}`);
 }
 
 function dependentVerdict({ view, subscription }: About): Verdict {

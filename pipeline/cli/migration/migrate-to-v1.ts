@@ -1,7 +1,7 @@
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { PipelineError } from '../../error.ts';
-import { data, type Terminal } from '../../terminal.ts';
+import { dataBytes, type Terminal } from '../../terminal.ts';
 import { linesText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { CONTEXT_OPTION, readClusters } from '../inventory/open-clusters.ts';
@@ -67,7 +67,7 @@ export const command: Command = {
     else if (format === 'text') await terminal.out(migrationText(report, terminal));
     else {
       for (const document of report.clusters.flatMap(documentsOf))
-        await terminal.out(data(`---\n${emitYaml(document)}`));
+        await terminal.out(dataBytes(`---\n${emitYaml(document)}`));
       terminal.err(linesText(report.clusters.flatMap(leftOutLines)));
     }
     return exitOf(report.clusters);

@@ -1,7 +1,7 @@
 /** A migration as people read it: the checks of each operator as a table, and the commands that hand over to library-olm. */
 import { emitYaml } from '../../../catalog/yaml/emit.ts';
 import type { Terminal } from '../../terminal.ts';
-import { amount, linesText } from '../../text.ts';
+import { amountText, linesText } from '../../text.ts';
 import type { Answer } from '../catalog/installed-next.ts';
 import { tableText } from '../catalog/table.ts';
 import type { CheckRow, LIBRARY_OLM } from './library-olm.ts';
@@ -99,7 +99,7 @@ function nextText({ paths: [path] }: Answer): string {
 function shareLine({ name, packages, installable, withGate }: CatalogShare): string {
   const share = packages === 0 ? 0 : Math.floor((100 * installable) / packages);
   const gated = withGate === 0 ? '' : `, ${withGate} more with a feature gate for one watched namespace`;
-  return `${name}: OLM v1 can install ${installable} of ${amount(packages, 'package')} (${share} %)${gated}`;
+  return `${name}: OLM v1 can install ${installable} of ${amountText(packages, 'package')} (${share} %)${gated}`;
 }
 
 /** Who moves the operators, and in which order; or what prevents the migration. @param isOne whether there is no other cluster */

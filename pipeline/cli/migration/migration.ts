@@ -29,7 +29,7 @@ import {
   servedFor,
   sourceOf,
 } from './cluster-catalogs.ts';
-import { type ClusterView, place } from './cluster-view.ts';
+import { type ClusterView, placeOfObject } from './cluster-view.ts';
 import { type ExtensionPlan, planExtension } from './extension-plan.ts';
 import {
   type CheckRow,
@@ -214,7 +214,7 @@ function catalogRow(
   source: ServedCatalog | undefined,
 ): CheckRow {
   const row = { check: 'C7', name: 'Catalog availability' };
-  const { namespace } = place(subscription);
+  const { namespace } = placeOfObject(subscription);
   const csv = view.one('ClusterServiceVersion', namespace, textAt(subscription, 'status', 'installedCSV'));
   const of = textAt(subscription, 'spec', 'name');
   const channel = textAt(subscription, 'spec', 'channel');

@@ -4,7 +4,7 @@ import type { ProgressState } from '../../mirror/progress.ts';
 import type { Refusal } from '../../mirror/writes.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Terminal } from '../../terminal.ts';
-import { amount, plain } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 import { progressLine } from '../progress-line.ts';
 
 /** How much is copied at a time. */
@@ -32,7 +32,7 @@ export function failureLines({ failed, refused }: Pick<CopyReport, 'failed' | 'r
     destination.startsWith(`${registry}/`);
   const causes = refused.map((refusal) => {
     const count = failed.filter((copy) => isOf(copy, refusal)).length;
-    return `failed ${amount(count, 'image')}: no write to ${plain(refusal.registry)} has succeeded. The first error: ${plain(refusal.why)}`;
+    return `failed ${amountText(count, 'image')}: no write to ${plainText(refusal.registry)} has succeeded. The first error: ${plainText(refusal.why)}`;
   });
   const others = failed.filter((copy) => !refused.some((refusal) => isOf(copy, refusal)));
   const unanswered = new Map<string, number>();
@@ -42,9 +42,10 @@ export function failureLines({ failed, refused }: Pick<CopyReport, 'failed' | 'r
   const named = others.filter(({ why }) => !silent.some(([one]) => one === why));
   return [
     ...causes,
-    ...silent.map(([why, count]) => `failed ${amount(count, 'image')}: ${plain(why)}`),
+    ...silent.map(([why, count]) => `failed ${amountText(count, 'image')}: ${plainText(why)}`),
     ...named.map(
-      ({ source, destination, why }) => `failed ${plain(source)} -> ${plain(destination)}: ${plain(why)}`,
+      ({ source, destination, why }) =>
+        `failed ${plainText(source)} -> ${plainText(destination)}: ${plainText(why)}`,
     ),
   ];
 }
@@ -54,10 +55,10 @@ const MOST_NAMED = 3;
 
 /** What a registry must allow before it takes images with layers that are not copied. */
 export function elsewhereLine(sources: readonly string[]): string {
-  const named = sources.slice(0, MOST_NAMED).map((source) => plain(source));
+  const named = sources.slice(0, MOST_NAMED).map((source) => plainText(source));
   const more = sources.length > named.length ? ` and ${sources.length - named.length} more` : '';
   return (
-    `${amount(sources.length, 'image')} with layers that are not copied, because their manifests point to other hosts (foreign layers): ` +
+    `${amountText(sources.length, 'image')} with layers that are not copied, because their manifests point to other hosts (foreign layers): ` +
     `${named.join(', ')}${more}. distribution's registry refuses them with 500 unless its configuration has ` +
     `validation.manifests.urls.allow: ['^https?://']`
   );
@@ -67,8 +68,8 @@ export function elsewhereLine(sources: readonly string[]): string {
 export function copyLines(report: CopyReport & { readonly archive?: number }, requests: number): string[] {
   const { images, copied, unchanged, companions, blobs, bytes, failed, archive } = report;
   return [
-    `${amount(images, 'image')}: ${copied} copied, ${unchanged} already existed, ${failed.length} failed`,
-    `  uploaded ${bytesText(bytes)} in ${amount(blobs.uploaded, 'blob')} (${blobs.mounted} mounted, ${blobs.present} already existed), ${amount(requests, 'request')}`,
+    `${amountText(images, 'image')}: ${copied} copied, ${unchanged} already existed, ${failed.length} failed`,
+    `  uploaded ${bytesText(bytes)} in ${amountText(blobs.uploaded, 'blob')} (${blobs.mounted} mounted, ${blobs.present} already existed), ${amountText(requests, 'request')}`,
     `  attached artifacts (signatures, SBOMs and others): ${companions} copied`,
     ...(archive === undefined ? [] : [`  archive size: ${bytesText(archive)}`]),
   ];
@@ -90,7 +91,7 @@ export function copyProgress(terminal: Terminal): CopyProgress {
 
 /** Such as `120 of 2000 images, 1.5 of 20.0 GB, 35.2 MB/s, 9 min left`. */
 function progressText({ images, bytes }: ProgressState, milliseconds: number): string {
-  const parts = [`${images.done} of ${amount(images.total, 'image')}`];
+  const parts = [`${images.done} of ${amountText(images.total, 'image')}`];
   if (bytes.total > 0) {
     const rate = bytes.done / Math.max(0.001, milliseconds / 1000);
     parts.push(`${bytesText(bytes.done)} of ${bytesText(bytes.total)}`, `${bytesText(rate)}/s`);

@@ -11,7 +11,7 @@ import { copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { systemClock } from '../../oci/registry/http/retry.ts';
 import type { Terminal } from '../../terminal.ts';
-import { findingText, linesText, plain } from '../../text.ts';
+import { findingText, linesText, plainText } from '../../text.ts';
 import { type Command, countOption, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -29,7 +29,7 @@ import {
 import { ARCHIVE_OPTIONS, folderOf, openWay } from './copy-route.ts';
 import { CHECKING_OPTIONS, checksFreshness, plannedIndexes } from './freshness.ts';
 import {
-  arrivals,
+  collectArrivals,
   SIGNING_OPTIONS,
   type SignedReport,
   type Signing,
@@ -111,7 +111,7 @@ export const command: Command = {
         : undefined;
       if (carried?.isRefused) return 1;
       const progress = copyProgress(terminal);
-      const { images, arrived } = arrivals();
+      const { images, arrived } = collectArrivals();
       const report = await copyImages(
         {
           ...way.ports,
@@ -251,7 +251,7 @@ async function print(
       ...(signed ? [signedLine(signed)] : []),
       ...(documents === undefined
         ? []
-        : [`to configure the clusters: oc apply -k ${shellWord(plain(documents))}`]),
+        : [`to configure the clusters: oc apply -k ${shellWord(plainText(documents))}`]),
     ]),
   );
 }

@@ -23,7 +23,7 @@ import {
 import type { Registry } from '../../ports.ts';
 import { publicKeyOf, signedStatement } from '../../publish/attest/sign.ts';
 import type { Terminal } from '../../terminal.ts';
-import { parseDuration, plain } from '../../text.ts';
+import { parseDuration, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { folderOf } from './copy-route.ts';
@@ -76,7 +76,7 @@ interface Arrivals {
   readonly arrived: NonNullable<CopyRequest['arrived']>;
 }
 
-export function arrivals(): Arrivals {
+export function collectArrivals(): Arrivals {
   const images = new Map<string, string>();
   return { images, arrived: ({ to }, digest) => void images.set(formatReference(to), digest) };
 }
@@ -217,7 +217,7 @@ async function newestOf(
     if (!one) continue;
     const signed = await oursOrNone(one, publicKey);
     if (!signed)
-      err(`${plain(one.where)} is not signed with this key: the new statement does not follow it\n`);
+      err(`${plainText(one.where)} is not signed with this key: the new statement does not follow it\n`);
     else if (signed.version > (newest?.version ?? 0)) newest = signed;
   }
   return newest;

@@ -20,7 +20,7 @@ import { acceptedIn, type FoundStatement, trustedStatement, writeAccepted } from
 import { eachOf } from '../../parallel.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 
 export const CHECKING_OPTIONS = {
@@ -173,7 +173,7 @@ function noteFirst(
   const first = [...statement.indexes.keys()].filter((name) => !indexes.has(name));
   if (first.length > 0)
     terminal.err(
-      `first statement about ${plain(first.join(', '))} accepted here: rollbacks are found from now on (${memory})\n`,
+      `first statement about ${plainText(first.join(', '))} accepted here: rollbacks are found from now on (${memory})\n`,
     );
 }
 

@@ -4,7 +4,7 @@ import { parseReference } from '../../../catalog/reference.ts';
 import { compareVersions } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
 import { openReleaseSource, type ReleaseSource } from '../../mirror/releases/update-graphs.ts';
-import { linesText, plain } from '../../text.ts';
+import { linesText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { GRAPH_OPTIONS } from './release-options.ts';
@@ -100,12 +100,12 @@ async function minorVersions({ registry, releases }: ReleaseSource): Promise<str
 }
 
 function linesOf(listed: Listed): string[] {
-  if ('versions' in listed) return listed.versions.map((one) => plain(one));
-  if ('channels' in listed) return listed.channels.map((one) => plain(one));
+  if ('versions' in listed) return listed.versions.map((one) => plainText(one));
+  if ('channels' in listed) return listed.channels.map((one) => plainText(one));
   return listed.releases.flatMap(({ channel, architecture, releases }) => [
-    `Channel: ${plain(channel)}`,
+    `Channel: ${plainText(channel)}`,
     `Architecture: ${architecture}`,
-    ...releases.map(({ version }) => plain(version)),
+    ...releases.map(({ version }) => plainText(version)),
   ]);
 }
 

@@ -4,7 +4,7 @@ import { migratePolicies } from '../../../catalog/mirror/documents/migrate.ts';
 import { objectsText } from '../../../catalog/mirror/kubernetes-object.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';
 import { readText } from '../../directory.ts';
-import { data } from '../../terminal.ts';
+import { dataBytes } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
 import type { Command } from '../command.ts';
 
@@ -18,7 +18,7 @@ export const command: Command = {
     const { objects, findings: found } = migratePolicies(read.flatMap((one) => one.objects));
     const findings = [...read.flatMap((one) => one.findings), ...found].sort(compareFindings);
     for (const finding of findings) terminal.err(findingText(finding));
-    await terminal.out(data(objectsText(objects)));
+    await terminal.out(dataBytes(objectsText(objects)));
     return findings.some(({ severity }) => severity === 'error') ? 1 : 0;
   },
 };

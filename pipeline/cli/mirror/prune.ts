@@ -3,7 +3,7 @@ import { readDeleteList } from '../../../catalog/mirror/documents/delete-list.ts
 import { formatReference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { pruneImages } from '../../mirror/prune.ts';
-import { amount, findingText, plain } from '../../text.ts';
+import { amountText, findingText, plainText } from '../../text.ts';
 import type { Command } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -26,9 +26,9 @@ export const command: Command = {
     const { images, findings } = readDeleteList(readText(resolve(terminal.directory, file)), file);
     for (const finding of findings) terminal.err(findingText(finding));
     if (findings.length > 0) return 1;
-    for (const image of images) terminal.err(`- ${plain(formatReference(image))}\n`);
+    for (const image of images) terminal.err(`- ${plainText(formatReference(image))}\n`);
     if (!invocation.flag('yes')) {
-      const answer = await terminal.ask(`delete ${amount(images.length, 'image')}? (yes/no) `);
+      const answer = await terminal.ask(`delete ${amountText(images.length, 'image')}? (yes/no) `);
       if (answer.trim() !== 'yes') {
         terminal.err('nothing was deleted\n');
         return 1;
@@ -38,9 +38,9 @@ export const command: Command = {
     const client = registryClientFor(invocation, terminal, { hosts });
     try {
       const { deleted, absent, failed } = await pruneImages(client, images);
-      for (const { image, why } of failed) terminal.err(`failed ${plain(image)}: ${plain(why)}\n`);
+      for (const { image, why } of failed) terminal.err(`failed ${plainText(image)}: ${plainText(why)}\n`);
       await terminal.out(
-        `${amount(images.length, 'image')}: ${deleted.length} deleted, ${absent.length} did not exist, ${failed.length} failed\n`,
+        `${amountText(images.length, 'image')}: ${deleted.length} deleted, ${absent.length} did not exist, ${failed.length} failed\n`,
       );
       return failed.length > 0 ? 1 : 0;
     } finally {

@@ -8,7 +8,7 @@ import {
   serviceText,
   timerText,
 } from '../../mirror/schedule.ts';
-import { linesText, plain } from '../../text.ts';
+import { linesText, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, type Invocation, type Option, usageError } from '../command.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -54,7 +54,7 @@ export const command: Command = {
     if (image === undefined) readText(config);
     needed('to');
     const { written } = writeFiles(resolve(directory, folder), files);
-    err(`${plain(folder)}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
+    err(`${plainText(folder)}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
     await out(linesText(image === undefined ? systemdLines(folder) : clusterLines(folder, schedule)));
     return 0;
   },
@@ -94,7 +94,7 @@ function scheduleOf(
 }
 
 function systemdLines(folder: string): string[] {
-  const files = ['service', 'timer'].map((kind) => shellWord(plain(join(folder, `${NAME}.${kind}`))));
+  const files = ['service', 'timer'].map((kind) => shellWord(plainText(join(folder, `${NAME}.${kind}`))));
   return [
     'to install the timer:',
     `  sudo cp ${files.join(' ')} /etc/systemd/system/`,
@@ -103,10 +103,12 @@ function systemdLines(folder: string): string[] {
 }
 
 function clusterLines(folder: string, schedule: MirrorSchedule): string[] {
-  const words = secretFiles(schedule).map(({ key, file }) => shellWord(plain(`--from-file=${key}=${file}`)));
+  const words = secretFiles(schedule).map(({ key, file }) =>
+    shellWord(plainText(`--from-file=${key}=${file}`)),
+  );
   return [
     'to install the CronJob in the namespace that you use:',
     ...(words.length === 0 ? [] : [`  oc create secret generic ${NAME} ${words.join(' ')}`]),
-    `  oc apply -f ${shellWord(plain(join(folder, 'cronjob.yaml')))}`,
+    `  oc apply -f ${shellWord(plainText(join(folder, 'cronjob.yaml')))}`,
   ];
 }

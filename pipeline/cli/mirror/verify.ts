@@ -15,7 +15,7 @@ import { FRESHNESS, statementBeside, statementIn, statementTag } from '../../mir
 import { lookOnline, type Presence } from '../../mirror/presence.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
-import { amount, findingText, linesText } from '../../text.ts';
+import { amountText, findingText, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { documentFiles, isFolder } from '../mirror-documents.ts';
 import { openOperand } from '../operands.ts';
@@ -146,7 +146,7 @@ function presenceLines(online: readonly Presence[]): string[] {
     ...(atSource === undefined ? [] : [`  ${source} at its source: ${atSource}`]),
   ]);
   return [
-    ...[...unanswered].map(([why, count]) => `  ${amount(count, 'image')} not checked: ${why}`),
+    ...[...unanswered].map(([why, count]) => `  ${amountText(count, 'image')} not checked: ${why}`),
     ...lines,
   ];
 }

@@ -1,13 +1,17 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type MonitoredRepository, monitor, type RemovedEntry } from '../../check/monitor/monitor.ts';
+import {
+  type MonitoredRepository,
+  monitorRepository,
+  type RemovedEntry,
+} from '../../check/monitor/monitor.ts';
 import { entriesIn, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type GitSettings, networkOf, type Reach, runGit } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import { monitorSite } from '../../report/monitor-site.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { amount, plain } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, countOption } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
@@ -61,7 +65,7 @@ export const command: Command = {
         checked.push(await monitorClone({ ...listed, clone, count, removed }, terminal));
       } catch (error) {
         if (!(error instanceof PipelineError)) throw error;
-        terminal.err(`${plain(listed.name)}: ${plain(error.message)}\n`);
+        terminal.err(`${plainText(listed.name)}: ${plainText(error.message)}\n`);
         failed.push({ name: listed.name, why: error.message });
       }
     }
@@ -71,9 +75,9 @@ export const command: Command = {
     const entries = checked.flatMap((one) => one.entries);
     const stuck = entries.filter(({ state }) => state === 'stuck');
     await terminal.out(
-      `${amount(checked.length, 'repository').replace('repositorys', 'repositories')}: ${amount(entries.length, 'merge')} took an upgrade path, ${stuck.length} left somebody stuck\n`,
+      `${amountText(checked.length, 'repository').replace('repositorys', 'repositories')}: ${amountText(entries.length, 'merge')} took an upgrade path, ${stuck.length} left somebody stuck\n`,
     );
-    terminal.err(`site: ${join(out, 'index.html')} (${amount(changed, 'file')} changed)\n`);
+    terminal.err(`site: ${join(out, 'index.html')} (${amountText(changed, 'file')} changed)\n`);
     return failed.length > 0 ? 2 : 0;
   },
 };
@@ -104,7 +108,7 @@ function namesIn(folder: string): string[] {
 interface Monitoring extends Listed {
   readonly clone: string;
   readonly count: number;
-  readonly removed: Parameters<typeof monitor>[1]['removed'];
+  readonly removed: Parameters<typeof monitorRepository>[1]['removed'];
 }
 
 /** Monitors one clone, with a line of progress. */
@@ -119,7 +123,7 @@ async function monitorClone(
     const head = await firstOf(headsOf(branch), (one) => repository.resolve([one]));
     const policy = await rehearsalPolicy(repository, head, []);
     const today = terminal.now().toISOString().slice(0, 10);
-    return await monitor(repository, {
+    return await monitorRepository(repository, {
       ...{ name, head, count, policy, today, removed },
       progress: ({ done, merges }) => tell(() => `${name}: ${done} of ${merges} merges checked`),
     });

@@ -21,7 +21,7 @@ export async function readAll(
   world: World,
   options: Omit<Rendering, 'directory' | 'registry'> & { readonly references: readonly string[] },
 ): Promise<Blobs | undefined> {
-  const registry = registries(call, world);
+  const registry = registryLookup(call, world);
   const rendered: Blobs[] = [];
   for (const reference of options.references) {
     const { blobs, findings } = await renderReference(reference, {
@@ -29,7 +29,7 @@ export async function readAll(
       directory: world.terminal.directory,
       registry,
     });
-    if (complain(findings, world)) return undefined;
+    if (printErrors(findings, world)) return undefined;
     rendered.push(blobs);
   }
   return joinedBlobs(rendered);
@@ -38,11 +38,11 @@ export async function readAll(
 /** The catalog of blobs that pass opm's rules; undefined when they do not, which has been said then. */
 export function validCatalog(blobs: Blobs, world: World): Catalog | undefined {
   const plain = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
-  return complain(opmFindings(plain), world) ? undefined : catalogOf(plain);
+  return printErrors(opmFindings(plain), world) ? undefined : catalogOf(plain);
 }
 
 /** Prints errors. @returns whether there are any */
-export function complain(findings: readonly Finding[], { terminal }: World): boolean {
+export function printErrors(findings: readonly Finding[], { terminal }: World): boolean {
   const errors = findings.filter(({ severity }) => severity === 'error').sort(compareFindings);
   for (const finding of errors) terminal.err(findingText(finding));
   return errors.length > 0;
@@ -55,7 +55,7 @@ export function complain(findings: readonly Finding[], { terminal }: World): boo
  *
  * @throws PipelineError `usage` for flags that exclude each other, and for mirrors that cannot be read
  */
-export function registries(
+export function registryLookup(
   call: Call,
   { registry, terminal }: World,
 ): (host: string) => Registry | Promise<Registry> {

@@ -1,7 +1,7 @@
 import { type ConvertedKind, convertTo } from '../../../catalog/opm/template/kinds.ts';
 import { printedTemplate } from '../../catalogs/write-template.ts';
-import { data } from '../../terminal.ts';
-import { complain } from './catalog.ts';
+import { dataBytes } from '../../terminal.ts';
+import { printErrors } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf, readInput } from './command.ts';
 
 /** The command that converts a catalog to a template of one kind. */
@@ -16,8 +16,8 @@ function convertCommand(kind: ConvertedKind): OpmCommand {
     run: async (call, world) => {
       const format = outputOf(call, ['json', 'yaml']);
       const { text, findings } = convertTo(kind, await readInput(call.operands[0], world.terminal));
-      if (complain(findings, world) || text === undefined) return 1;
-      await world.terminal.out(data(printedTemplate(text, format)));
+      if (printErrors(findings, world) || text === undefined) return 1;
+      await world.terminal.out(dataBytes(printedTemplate(text, format)));
       return 0;
     },
   };

@@ -7,7 +7,7 @@ import { ownProperty, property, version } from '../../../catalog/rules/bundle/pr
 import { bundleChecker, ownSeverity } from '../../../catalog/rules/rule.ts';
 import { VersionError } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
-import { complain, readAll } from './catalog.ts';
+import { printErrors, readAll } from './catalog.ts';
 import type { OpmCommand } from './command.ts';
 
 export const command: OpmCommand = {
@@ -23,9 +23,9 @@ export const command: OpmCommand = {
   },
   run: async (call, world) => {
     const blobs = await readAll(call, world, { references: call.operands, only: 'catalogs' });
-    if (!blobs || complain(versionErrors(blobs), world)) return 1;
+    if (!blobs || printErrors(versionErrors(blobs), world)) return 1;
     await world.terminal.out(
-      drawn(blobs, {
+      graphText(blobs, {
         v0: call.flag('draw-v0-semantics'),
         ...(call.text('minimum-edge') === '' ? {} : { from: call.text('minimum-edge') }),
         ...(call.text('package-name') === '' ? {} : { package: call.text('package-name') }),
@@ -40,7 +40,7 @@ export const command: OpmCommand = {
  *
  * @throws PipelineError `not-found` when there is no bundle to begin at, `usage` for a range that cannot be asked
  */
-export function drawn(blobs: Blobs, options: Parameters<typeof mermaidGraph>[1]): string {
+export function graphText(blobs: Blobs, options: Parameters<typeof mermaidGraph>[1]): string {
   try {
     const graph = mermaidGraph(blobs, options);
     if (graph !== undefined) return graph;

@@ -7,7 +7,7 @@ import { imageType } from '../../../catalog/opm/icon.ts';
 import { textOf } from '../../catalogs/write-blobs.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { data } from '../../terminal.ts';
+import { dataBytes } from '../../terminal.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
 
 export const command: OpmCommand = {
@@ -47,7 +47,7 @@ export const command: OpmCommand = {
     if (blob.name === '') return 0;
     const text = textOf([blob], format);
     const written = jsonString(parsed);
-    await terminal.out(data(format === 'json' ? withDescription(text, written, description) : text));
+    await terminal.out(dataBytes(format === 'json' ? withDescription(text, written, description) : text));
     return 0;
   },
 };

@@ -9,7 +9,7 @@ import { callOf, operandIndexes } from './flags.ts';
 /**
  * Runs what was typed behind `opm`. Errors are printed, and end with 1 as in opm.
  */
-export async function opm(words: readonly string[], world: World): Promise<OpmExit> {
+export async function runOpm(words: readonly string[], world: World): Promise<OpmExit> {
   try {
     return await dispatch(words, world);
   } catch (error) {

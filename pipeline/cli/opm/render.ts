@@ -3,7 +3,7 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { streamReferences } from '../../catalogs/render/stream.ts';
 import { PipelineError } from '../../error.ts';
 import { SECOND_THREAD } from '../thread-options.ts';
-import { complain, registries } from './catalog.ts';
+import { printErrors, registryLookup } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 
@@ -29,11 +29,11 @@ export const command: OpmCommand = {
     const template = call.text('alpha-image-ref-template');
     const rendering = {
       directory: world.terminal.directory,
-      registry: registries(call, world),
+      registry: registryLookup(call, world),
       migrates,
       ...(template === '' ? {} : { imageTemplate: imageTemplateOf(template) }),
     };
-    const refuses = (findings: readonly Finding[]) => complain(findings, world);
+    const refuses = (findings: readonly Finding[]) => printErrors(findings, world);
     const { out } = world.terminal;
     const request = { references: call.operands, rendering, format, refuses, out, threads: SECOND_THREAD };
     return (await streamReferences(request)) ? 0 : 1;

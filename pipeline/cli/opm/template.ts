@@ -4,8 +4,8 @@ import { TemplateError, type TemplateText } from '../../../catalog/opm/template/
 import { renderBundleImage } from '../../catalogs/render/image.ts';
 import { writeBlobs } from '../../catalogs/write-blobs.ts';
 import { PipelineError } from '../../error.ts';
-import { data } from '../../terminal.ts';
-import { complain, registries } from './catalog.ts';
+import { dataBytes } from '../../terminal.ts';
+import { printErrors, registryLookup } from './catalog.ts';
 import {
   type Call,
   type OpmCommand,
@@ -15,7 +15,7 @@ import {
   readInput,
   type World,
 } from './command.ts';
-import { drawn, versionErrors } from './graph.ts';
+import { graphText, versionErrors } from './graph.ts';
 import { MIGRATE_FLAG, migratesTo } from './migrations.ts';
 
 export const command: OpmCommand = {
@@ -37,7 +37,7 @@ export const command: OpmCommand = {
       return await expanded({ template, type: type ?? typeOf(template) }, { call, world, output, migrates });
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
-      complain([error.finding], world);
+      printErrors([error.finding], world);
       return 1;
     }
   },
@@ -86,7 +86,7 @@ async function expanded(
   },
 ): Promise<OpmExit> {
   const { call, world, output, migrates } = how;
-  const registry = registries(call, world);
+  const registry = registryLookup(call, world);
   const { blobs, findings } = await type.expand(template, (image) =>
     renderBundleImage(image, {
       directory: world.terminal.directory,
@@ -94,12 +94,12 @@ async function expanded(
       migrates,
     }),
   );
-  if (complain(findings, world) || !blobs) return 1;
+  if (printErrors(findings, world) || !blobs) return 1;
   if (output !== 'mermaid') {
-    await writeBlobs(blobs, output, (text) => world.terminal.out(data(text)));
+    await writeBlobs(blobs, output, (text) => world.terminal.out(dataBytes(text)));
     return 0;
   }
-  if (complain(versionErrors(blobs), world)) return 1;
-  await world.terminal.out(drawn(blobs, { v0: true }));
+  if (printErrors(versionErrors(blobs), world)) return 1;
+  await world.terminal.out(graphText(blobs, { v0: true }));
   return 0;
 }

@@ -11,7 +11,7 @@ import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
 import { directorySource, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { complain } from './catalog.ts';
+import { printErrors } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
 
 export const command: OpmCommand = {
@@ -30,7 +30,7 @@ export const command: OpmCommand = {
     const root = resolve(world.terminal.directory, directory);
     if (!isDirectory(root)) throw new PipelineError('usage', `${directory} is not a directory`);
     const { findings } = await checkCatalog(directorySource(root), OPM_RULES);
-    const failed = complain(findings, world);
+    const failed = printErrors(findings, world);
     if (format) await world.terminal.out(verdictText(failed ? await opmError(root) : undefined, format));
     return failed ? 1 : 0;
   },

@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { isObjectId } from '../../git/objects.ts';
-import { authorization } from '../../git/process.ts';
+import { authorizationHeader } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
 import { actOnLocalRings } from '../../publish/delivery/local.ts';
@@ -11,7 +11,7 @@ import { handleRing, type RingActed } from '../../publish/delivery/ring.ts';
 import { gitFence } from '../../publish/fence-git.ts';
 import { textRings } from '../../publish/rings/store.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { amount, plain } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -105,7 +105,7 @@ async function actOnRings(
       revision: 'HEAD',
       directory: resolve(directory, invocation.text('local') ?? '.portolan'),
       now,
-      log: (line: string) => terminal.err(`${plain(line)}\n`),
+      log: (line: string) => terminal.err(`${plainText(line)}\n`),
     };
     return await actOnLocalRings(request, client, message);
   } finally {
@@ -128,7 +128,7 @@ async function actOnRefs(
   const { directory, environment, now, err } = terminal;
   const settings = searchPath(terminal);
   const clone = resolve(directory, invocation.text('repo') ?? '.');
-  const header = authorization(environment['PORTOLAN_GIT_TOKEN']);
+  const header = authorizationHeader(environment['PORTOLAN_GIT_TOKEN']);
   const fence =
     place === 'repo'
       ? gitFence({ repository: clone, settings })
@@ -139,7 +139,7 @@ async function actOnRefs(
     return { repository, tip, close: repository.close };
   };
   try {
-    const log = (line: string): void => err(`${plain(line)}\n`);
+    const log = (line: string): void => err(`${plainText(line)}\n`);
     const ringStore = (catalog: string, name: string) => textRings(fence, catalog, name);
     return await handleRing(message, { open, registry, fence, ringStore, now, log });
   } finally {
@@ -175,7 +175,7 @@ export const hold: Command = {
     const acted = await actOnRings(hold, invocation, terminal, { act, commit, bundle });
     if (!acted) return 0;
     const what = [operands[0] ?? '', commit?.slice(0, 12), bundle].filter(Boolean).join(' ');
-    await terminal.out(`${isReleased ? 'released' : 'held'} ${plain(what)}\n`);
+    await terminal.out(`${isReleased ? 'released' : 'held'} ${plainText(what)}\n`);
     return 0;
   },
 };
@@ -208,12 +208,14 @@ export const promote: Command = {
     const acted = await actOnRings(promote, invocation, terminal, { act: 'promote', commit, tag });
     if (!acted) return 0;
     if (acted.missing > 0) {
-      await terminal.out(`approved: ${plain(tag)} opens after ${amount(acted.missing, 'more approval')}\n`);
+      await terminal.out(
+        `approved: ${plainText(tag)} opens after ${amountText(acted.missing, 'more approval')}\n`,
+      );
       return 1;
     }
     const image = acted.state.rings.find((ring) => ring.tag === tag)?.image;
     await terminal.out(
-      `${plain(tag)}\n  digest  ${image?.digest ?? 'none'}\n  commit  ${image?.commit ?? 'none'}\n`,
+      `${plainText(tag)}\n  digest  ${image?.digest ?? 'none'}\n  commit  ${image?.commit ?? 'none'}\n`,
     );
     return 0;
   },

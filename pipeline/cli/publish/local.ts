@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { deliverLocally } from '../../publish/delivery/local.ts';
 import { isSettled, statusText } from '../../publish/delivery/status.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 import type { Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 
@@ -19,7 +19,7 @@ export async function publishLocally(invocation: Invocation, terminal: Terminal)
         revision: invocation.text('commit') ?? 'HEAD',
         directory: resolve(directory, invocation.needed('local')),
         now,
-        log: (line) => terminal.err(`${plain(line)}\n`),
+        log: (line) => terminal.err(`${plainText(line)}\n`),
       },
       client,
     );
@@ -27,7 +27,7 @@ export async function publishLocally(invocation: Invocation, terminal: Terminal)
     const isJson = invocation.text('format') === 'json';
     await terminal.out(isJson ? `${JSON.stringify(status, null, 2)}\n` : statusText(status));
     for (const error of failures) {
-      terminal.err(`portolan: ${plain(error instanceof Error ? error.message : String(error))}\n`);
+      terminal.err(`portolan: ${plainText(error instanceof Error ? error.message : String(error))}\n`);
     }
     if (failures.length > 0) return 2;
     return isSettled(status) ? 0 : 1;

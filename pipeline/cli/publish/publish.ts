@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { authorization } from '../../git/process.ts';
+import { authorizationHeader } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/stores.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
@@ -12,11 +12,11 @@ import type { Signer } from '../../publish/attest/signer.ts';
 import { type GitFence, gitFence } from '../../publish/fence-git.ts';
 import { recordFence } from '../../publish/fence-records.ts';
 import type { Published, PublishPorts } from '../../publish/plan.ts';
-import { publish } from '../../publish/publish.ts';
+import { publishCatalog } from '../../publish/publish.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
 import { inRings, recordRings, textRings } from '../../publish/rings/store.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { amount, findingText, plain } from '../../text.ts';
+import { amountText, findingText, plainText } from '../../text.ts';
 import { type Command, type Invocation, isGiven, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -119,8 +119,8 @@ export const command: Command = {
     });
     try {
       const out = resolve(terminal.directory, invocation.text('out') ?? 'publish');
-      const progress = (step: string): void => terminal.err(`${plain(step)}\n`);
-      const published = await publish(
+      const progress = (step: string): void => terminal.err(`${plainText(step)}\n`);
+      const published = await publishCatalog(
         { repository, registry: client, fence, ownFence, progress, inRings: fence?.inRings },
         { ...choicesOf(invocation, terminal), attest: attestOf(invocation, terminal), out },
       );
@@ -238,7 +238,7 @@ async function printText(published: Published, { terminal, client, out }: Printi
     [
       `published ${receipt.image}`,
       `  digest   ${receipt.digest}`,
-      `  uploaded ${push.bytes} bytes${push.unchanged ? ': the image already exists' : ` (${amount(uploaded, 'blob')}; ${present} already existed, ${mounted} mounted)`}, ${amount(requests, 'request')}`,
+      `  uploaded ${push.bytes} bytes${push.unchanged ? ': the image already exists' : ` (${amountText(uploaded, 'blob')}; ${present} already existed, ${mounted} mounted)`}, ${amountText(requests, 'request')}`,
       `  files    ${out}: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}`,
       '',
     ].join('\n'),
@@ -266,7 +266,7 @@ function openFence({ text }: Invocation, terminal: Terminal, repository: string)
   const settings = searchPath(terminal);
   if (place === 'repo') return withRings(gitFence({ repository, settings }));
   if (isRemote(place)) {
-    const header = authorization(terminal.environment['PORTOLAN_GIT_TOKEN']);
+    const header = authorizationHeader(terminal.environment['PORTOLAN_GIT_TOKEN']);
     return withRings(gitFence({ repository: place, settings, reach: { header } }));
   }
   const records = directoryRecords(fenceFolder(resolve(terminal.directory, place), place));

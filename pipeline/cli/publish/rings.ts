@@ -8,7 +8,7 @@ import { parseRings } from '../../publish/rings/read.ts';
 import { type KnownRings, ringsIn } from '../../publish/rings/store.ts';
 import { ringsPage } from '../../report/page/rings-page.ts';
 import type { Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
 import { statusFrom } from './status.ts';
@@ -39,7 +39,7 @@ export const command: Command = {
     const isJson = invocation.flag('json');
     if (isJson) await terminal.out(`${JSON.stringify(states, null, 2)}\n`);
     else if (states.length > 0 || unread.length === 0) await terminal.out(ringsListText(states));
-    for (const error of unread.slice(1)) terminal.err(`portolan: ${plain(error.message)}\n`);
+    for (const error of unread.slice(1)) terminal.err(`portolan: ${plainText(error.message)}\n`);
     if (unread[0]) throw unread[0];
     return 0;
   },

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
-import { authorization } from '../../git/process.ts';
+import { authorizationHeader } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
 import { localStatus, recordsIn } from '../../publish/delivery/local.ts';
@@ -17,7 +17,7 @@ import { gitFence } from '../../publish/fence-git.ts';
 import { directoryRecords } from '../../publish/records/directory.ts';
 import { textRings } from '../../publish/rings/store.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -84,7 +84,7 @@ async function readStatus(invocation: Invocation, terminal: Terminal): Promise<D
   try {
     if (fence !== undefined) return await inRefs(fence, client, { repository, terminal });
     const local = existing(invocation.operands[0], terminal);
-    const log = (line: string): void => void err(`${plain(line)}\n`);
+    const log = (line: string): void => void err(`${plainText(line)}\n`);
     return await localStatus({ repository, settings, revision: 'HEAD', directory: local, now, log }, client);
   } finally {
     client.close();
@@ -100,7 +100,7 @@ async function inRefs(
   { repository: clone, terminal }: { readonly repository: string; readonly terminal: Terminal },
 ): Promise<DeliveryStatus> {
   const settings = searchPath(terminal);
-  const header = authorization(terminal.environment['PORTOLAN_GIT_TOKEN']);
+  const header = authorizationHeader(terminal.environment['PORTOLAN_GIT_TOKEN']);
   const refs = place === 'repo' ? { repository: clone } : { repository: place, reach: { header } };
   const fence = gitFence({ ...refs, settings });
   const open = async () => {

@@ -8,7 +8,7 @@ import { openSource } from '../../oci/registry/open.ts';
 import type { Trust } from '../../oci/signatures/signatures.ts';
 import { isSigned, type SignatureReport, verifySignatures } from '../../oci/signatures/verify.ts';
 import type { Terminal } from '../../terminal.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -98,8 +98,8 @@ type Told = Omit<SignatureReport, 'unread'> & { readonly image: string; readonly
 function textOf({ image, digest, verified, rejected }: Told, isValid: boolean): string {
   return [
     `${image} ${digest}`,
-    ...verified.map(({ by, says }) => `  signed by ${plain(by)}: ${plain(says)}`),
-    ...rejected.map(({ where, why }) => `  rejected: ${plain(where)}: ${plain(why)}`),
+    ...verified.map(({ by, says }) => `  signed by ${plainText(by)}: ${plainText(says)}`),
+    ...rejected.map(({ where, why }) => `  rejected: ${plainText(where)}: ${plainText(why)}`),
     ...(isValid ? [] : ['FAIL: no valid signature']),
     '',
   ].join('\n');

@@ -15,7 +15,7 @@ import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
 import { versionIn } from '../../publish/immutable-tag.ts';
 import type { Terminal } from '../../terminal.ts';
-import { amount, plain } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, countOption, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
@@ -56,7 +56,7 @@ export const command: Command = {
     if (fleet.unread > 0)
       throw new PipelineError(
         'usage',
-        `${amount(fleet.unread, 'row')} of the fleet cannot be read: no image counts as safe`,
+        `${amountText(fleet.unread, 'row')} of the fleet cannot be read: no image counts as safe`,
       );
     const client = registryClientFor(invocation, terminal, { named: [formatReference(reference)] });
     try {
@@ -65,7 +65,7 @@ export const command: Command = {
       const checked = await checkImages(images, { fleet, reference, invocation, terminal });
       await write(datasourceOf(checked.safe), invocation, terminal);
       terminal.err(
-        `${amount(images.length, 'image')}: ${checked.safe.length} safe, ${checked.stranding} would strand installations, ${checked.unread} could not be checked\n`,
+        `${amountText(images.length, 'image')}: ${checked.safe.length} safe, ${checked.stranding} would strand installations, ${checked.unread} could not be checked\n`,
       );
       return checked.unread > 0 ? 2 : 0;
     } finally {
@@ -133,11 +133,11 @@ async function checkImages(
     const strands = isWhole && after ? await strandedBy(fleet, before, after) : undefined;
     if (strands === undefined) {
       unread++;
-      terminal.err(`${plain(image.tag)}: not listed, because it could not be checked\n`);
+      terminal.err(`${plainText(image.tag)}: not listed, because it could not be checked\n`);
     } else if (strands > 0) {
       stranding++;
       terminal.err(
-        `${plain(image.tag)}: not listed, because it would strand installations on ${amount(strands, 'cluster')}\n`,
+        `${plainText(image.tag)}: not listed, because it would strand installations on ${amountText(strands, 'cluster')}\n`,
       );
     } else {
       safe.push(image);

@@ -12,7 +12,7 @@ import { readDefaultBranch } from '../../github/pull-request.ts';
 import { advisoryPath, type StoredAdvisory } from '../../policy/advisories.ts';
 import { advisoryLines, proofCounts, proofRows, templateLines } from '../../report/advisory-text.ts';
 import type { ExitCode, Terminal } from '../../terminal.ts';
-import { findingText, linesText, plain } from '../../text.ts';
+import { findingText, linesText, plainText } from '../../text.ts';
 import { removeFile, writeFiles } from '../../write.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { namesGitHub, openOnGitHub } from '../on-github.ts';
@@ -88,7 +88,8 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
       await terminal.out(`${JSON.stringify(document, null, 2)}\n`);
     } else {
       await terminal.out(linesText([...advisoryLines(plans.catalogs), ...templateLines(templates)]));
-      if (number !== undefined) await terminal.out(`${kind} pull request ${number}\n  ${plain(url ?? '')}\n`);
+      if (number !== undefined)
+        await terminal.out(`${kind} pull request ${number}\n  ${plainText(url ?? '')}\n`);
     }
     if (kind === 'taken') terminal.err(`the branch ${branch} has commits by others and was not changed\n`);
     const isIncomplete = hasFindings(templates, terminal);
@@ -118,7 +119,7 @@ async function apply(invocation: Invocation, terminal: Terminal, clone: AdvisedC
   if (refused || (files.size > 0 && !(await showEffect(edit, { invocation, terminal })))) return 1;
   if (!isDry) await writeEdits(clone, files);
   if (isDry && !isJson) await terminal.out(await diffText(clone, files));
-  else if (!isJson) for (const path of files.keys()) await terminal.out(`${plain(path)}\n`);
+  else if (!isJson) for (const path of files.keys()) await terminal.out(`${plainText(path)}\n`);
   return isIncomplete ? 1 : 0;
 }
 
@@ -130,10 +131,10 @@ function hasFindings(templates: readonly TemplatePlan[], { err }: Terminal): boo
 
 /** Whether some catalog cannot be edited; says why, and what could not be looked at. */
 function isRefused({ catalogs, unread }: AdvisoryPlans, { err }: Terminal): boolean {
-  for (const { what, why } of unread) err(`warning: ${plain(what)}: ${plain(why)}\n`);
+  for (const { what, why } of unread) err(`warning: ${plainText(what)}: ${plainText(why)}\n`);
   const lacking = [...new Set(catalogs.flatMap(({ unaccepted }) => unaccepted))];
   if (lacking.length > 0) {
-    const names = plain(lacking.join(', '));
+    const names = plainText(lacking.join(', '));
     err(`FAIL: nothing was changed: installations of ${names} would have no upgrade path\n`);
     err(`  hint: if that is acceptable, add to the advisory: withoutUpgradePath: [${names}]\n`);
     return true;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { FleetInstallation } from '../../../catalog/olm/fleet/fleet.ts';
 import type { Olm } from '../../../catalog/olm/foresight/world.ts';
 import { tryParseVersion } from '../../../catalog/version/version.ts';
-import { blame } from '../../check/blame/blame.ts';
+import { blameMerges } from '../../check/blame/blame.ts';
 import { mustGatherInstallations } from '../../check/blame/must-gather.ts';
 import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { PipelineError } from '../../error.ts';
@@ -11,7 +11,7 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { blameText } from '../../report/blame-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { amount } from '../../text.ts';
+import { amountText } from '../../text.ts';
 import { type Command, countOption, type Invocation, usageError } from '../command.ts';
 import { FLEET_OPTION, fleetOption } from '../fleet-option.ts';
 import { formedOption, RANGE } from '../formed-option.ts';
@@ -71,7 +71,7 @@ export const command: Command = {
       if (printErrors(findings, terminal) || !policy)
         throw new PipelineError('usage', 'the policy is not valid');
       const catalog = invocation.text('catalog');
-      const report = await blame(repository, { tip, policy, installations, catalog, limit });
+      const report = await blameMerges(repository, { tip, policy, installations, catalog, limit });
       const isAsked = invocation.operands.length > 0;
       const isJson = invocation.word('format', ['text', 'json']) === 'json';
       await terminal.out(
@@ -92,7 +92,7 @@ function unknownVersion(all: readonly FleetInstallation[], catalog: string | und
   const where = catalog === undefined ? 'no catalog of the branch' : `catalog ${JSON.stringify(catalog)}`;
   return new PipelineError(
     'not-found',
-    `${where} has or had ${amount(all.length, 'installation')} that you name`,
+    `${where} has or had ${amountText(all.length, 'installation')} that you name`,
     {
       hint: 'list the versions with portolan list bundles DIR',
     },

@@ -6,7 +6,7 @@ import { PipelineError } from '../../error.ts';
 import { openRepository } from '../../git/repository.ts';
 import { diffMarkdown, diffText } from '../../report/diff.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { amount, linesText, plain, shortList } from '../../text.ts';
+import { amountText, linesText, plainText, shortList } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
 import { readOperands, withOperands } from '../operands.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -67,7 +67,7 @@ export const command: Command = {
     const compared = await comparedBy(invocation, terminal, packages.size > 0 ? packages : undefined);
     const { diffs } = compared;
     await terminal.out(format(diffs.filter((diff) => packages.size === 0 || packages.has(diff.package))));
-    terminal.err(`${plain(comparedText(compared))}\n`);
+    terminal.err(`${plainText(comparedText(compared))}\n`);
     return 0;
   },
 };
@@ -95,7 +95,7 @@ async function pruning(invocation: Invocation, terminal: Terminal): Promise<Exit
   const shared = [...head.catalog.packages.keys()].filter((name) => base.catalog.packages.has(name));
   if (format === 'json') await terminal.out(`${JSON.stringify({ pruned }, null, 2)}\n`);
   else await terminal.out(pruned.map(prunedText).join(''));
-  terminal.err(`compared ${amount(shared.length, 'package')} with the published index\n`);
+  terminal.err(`compared ${amountText(shared.length, 'package')} with the published index\n`);
   return pruned.some(({ isPreRelease }) => !isPreRelease) ? 1 : 0;
 }
 
@@ -108,7 +108,7 @@ function prunedText({ package: name, channel, entries, isWholeChannel, isPreRele
 /** Which packages were looked at: without it, no changes could mean that nothing was. */
 function comparedText({ packages }: Compared): string {
   const names = packages.length > 0 ? `: ${shortList(packages, 'packages')}` : '';
-  return `compared ${amount(packages.length, 'package')}${names}`;
+  return `compared ${amountText(packages.length, 'package')}${names}`;
 }
 
 /** Revisions without `--repo` look like directories that are not there. */

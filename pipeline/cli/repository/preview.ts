@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { openRepository } from '../../git/repository.ts';
-import { type Previewed, preview } from '../../publish/preview.ts';
+import { type Previewed, previewCatalogs } from '../../publish/preview.ts';
 import { searchPath } from '../../terminal.ts';
-import { amount, findingText, plain } from '../../text.ts';
+import { amountText, findingText, plainText } from '../../text.ts';
 import type { Command } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -42,7 +42,7 @@ export const command: Command = {
     try {
       const out = resolve(terminal.directory, invocation.text('out') ?? 'preview');
       const [base, head] = [invocation.needed('base'), invocation.text('head') ?? 'HEAD'];
-      const all = await preview(
+      const all = await previewCatalogs(
         { repository, registry: client },
         { base, head, out, onto, now: terminal.now() },
       );
@@ -58,6 +58,6 @@ export const command: Command = {
 };
 
 function line({ catalog, layout, digest, packages, changed }: Previewed): string {
-  if (layout === undefined) return `${plain(catalog)}: not built\n`;
-  return `${plain(catalog)}: serves ${amount(packages.length, 'package')}; changed: ${plain(changed.join(', '))}\n  ${plain(layout)} ${digest}\n`;
+  if (layout === undefined) return `${plainText(catalog)}: not built\n`;
+  return `${plainText(catalog)}: serves ${amountText(packages.length, 'package')}; changed: ${plainText(changed.join(', '))}\n  ${plainText(layout)} ${digest}\n`;
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { rehearse } from '../../check/rehearsal/rehearsal.ts';
+import { rehearseMerges } from '../../check/rehearsal/rehearsal.ts';
 import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -63,7 +63,7 @@ export const command: Command = {
         file === undefined
           ? await rehearsalPolicy(repository, head, adminsOf(invocation))
           : { path: file, bytes: contentOf(resolve(terminal.directory, file)) };
-      const rehearsal = await rehearse(repository, {
+      const rehearsal = await rehearseMerges(repository, {
         head,
         count,
         policy,

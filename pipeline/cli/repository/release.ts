@@ -5,7 +5,7 @@ import { directoryRepository, type ReleaseRepository } from '../../catalogs/rele
 import { PipelineError } from '../../error.ts';
 import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 import type { Terminal } from '../../terminal.ts';
-import { findingText, plain } from '../../text.ts';
+import { findingText, plainText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -57,7 +57,7 @@ export const command: Command = {
     if (!(await showEffect(edit, { invocation, terminal }))) return 1;
     if (made && invocation.flag('push')) await push(made, invocation, terminal);
     const changed = writeReleased(directory, released);
-    await terminal.out(changed.map((path) => `${plain(path)}\n`).join(''));
+    await terminal.out(changed.map((path) => `${plainText(path)}\n`).join(''));
     return 0;
   },
 };
@@ -90,7 +90,7 @@ async function push(made: BuiltBundle, invocation: Invocation, terminal: Termina
   const client = registryClientFor(invocation, terminal, { hosts: [made.tag.registry] });
   try {
     const isNew = await pushMade(client, made);
-    terminal.err(`${plain(made.reference)} ${isNew ? 'pushed' : 'already exists'}\n`);
+    terminal.err(`${plainText(made.reference)} ${isNew ? 'pushed' : 'already exists'}\n`);
   } finally {
     client.close();
   }

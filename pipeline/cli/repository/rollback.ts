@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { shellWord } from '../../../catalog/names.ts';
-import { type Restored, type Rollback, rollback } from '../../check/proposals/rollback.ts';
+import { type Restored, type Rollback, rollBackCatalog } from '../../check/proposals/rollback.ts';
 import { openRepository } from '../../git/repository.ts';
 import type { Proposed } from '../../github/proposals/proposal.ts';
 import { proposeRollback } from '../../github/proposals/rollback.ts';
 import { readDefaultBranch } from '../../github/pull-request.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
-import { findingText, plain } from '../../text.ts';
+import { findingText, plainText } from '../../text.ts';
 import type { Command, Invocation } from '../command.ts';
 import { namesGitHub, openOnGitHub } from '../on-github.ts';
 
@@ -61,7 +61,11 @@ async function rollBackInClone(invocation: Invocation, terminal: Terminal, place
   const repository = await openRepository(directory, searchPath(terminal));
   try {
     const base = invocation.text('base') ?? 'HEAD';
-    const outcome = await rollback(repository, { ...requestOf(invocation, terminal), directory, base });
+    const outcome = await rollBackCatalog(repository, {
+      ...requestOf(invocation, terminal),
+      directory,
+      base,
+    });
     if (invocation.flag('json')) await terminal.out(`${JSON.stringify(outcome, null, 2)}\n`);
     else await print(outcome, terminal);
     return exitOf(outcome);
@@ -123,5 +127,5 @@ async function printProposed(restored: Restored, proposed: Proposed, terminal: T
     terminal.err(`the branch ${branch} has commits by others and was not changed\n`);
   }
   if (number === undefined || !(isSomething || kind === 'closed')) return;
-  await terminal.out(`${kind} pull request ${number}\n  ${plain(url ?? '')}\n`);
+  await terminal.out(`${kind} pull request ${number}\n  ${plainText(url ?? '')}\n`);
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { manifestLookups } from '../../catalogs/bundle/manifest-lookups.ts';
 import type { People } from '../../check/authority/people.ts';
-import { check } from '../../check/check.ts';
+import { checkPullRequest } from '../../check/check.ts';
 import { endedCheck } from '../../check/confined/confined-check.ts';
 import type { CheckReport } from '../../check/report.ts';
 import type { CheckRequest, OtherCatalogs } from '../../check/request.ts';
@@ -49,7 +49,7 @@ export async function runCheck(invocation: Invocation, terminal: Terminal): Prom
     const fleet = fleetOption(invocation, terminal);
     const lookups = manifestLookups(invocation.text('bundles'), terminal);
     const ended = terminal.environment[ENDED];
-    const make = ended === undefined ? check : endedCheck(ended);
+    const make = ended === undefined ? checkPullRequest : endedCheck(ended);
     const report = await make(repository, {
       ...requestOf(invocation, terminal),
       ...lookups,

@@ -1,7 +1,7 @@
 /** What setup cannot tell from the files of a repository, asked at a terminal: an empty answer leaves it open. */
 import { parseIdentity } from '../../policy/identity.ts';
 import type { Decisions, OpenQuestions } from '../../policy/setup/setup.ts';
-import { amount, plain } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 
 /** Packages whose owners are asked for, one by one; of more, the policy has to be written by hand. */
 const MOST_PACKAGES = 5;
@@ -44,7 +44,7 @@ async function list(
     if (texts.length === 0) return undefined;
     const wrong = texts.find((text) => !isGood(text));
     if (wrong === undefined) return texts;
-    again = `${plain(JSON.stringify(wrong))} is not valid: expected ${expected}\n`;
+    again = `${plainText(JSON.stringify(wrong))} is not valid: expected ${expected}\n`;
   }
   return undefined;
 }
@@ -53,7 +53,7 @@ async function ownersOf(unowned: readonly string[], ask: Ask): Promise<Map<strin
   const owners = new Map<string, readonly string[]>();
   if (unowned.length > MOST_PACKAGES) return owners;
   for (const name of unowned) {
-    const named = await people(ask, `Who owns package ${plain(name)}? (${PEOPLE}; empty: the admins) `);
+    const named = await people(ask, `Who owns package ${plainText(name)}? (${PEOPLE}; empty: the admins) `);
     if (named.length > 0) owners.set(name, named);
   }
   return owners;
@@ -61,13 +61,13 @@ async function ownersOf(unowned: readonly string[], ask: Ask): Promise<Map<strin
 
 async function isPublished({ merges, of }: OpenQuestions['rebuilt'], ask: Ask): Promise<boolean> {
   if (merges === 0) return false;
-  const question = `${merges} of the last ${amount(of, 'merge')} replaced the image of a merged bundle. Can clusters install what is merged at once? [y/N] `;
+  const question = `${merges} of the last ${amountText(of, 'merge')} replaced the image of a merged bundle. Can clusters install what is merged at once? [y/N] `;
   return /^y(?:es)?$/i.test((await ask(question)).trim());
 }
 
 async function orderOf(unordered: readonly string[], ask: Ask): Promise<readonly string[]> {
   if (unordered.length === 0) return [];
-  const names = unordered.map(plain).join(', ');
+  const names = unordered.map(plainText).join(', ');
   const question = `Do clusters move between the catalogs ${names} when the platform is upgraded? If so, in which order? (names, comma-separated; empty: no) `;
   return (await list(ask, question, (name) => unordered.includes(name), `some of ${names}`)) ?? [];
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { failedPresets } from '../../check/rehearsal/preset-trial.ts';
-import { type RehearsalRequest, rehearse } from '../../check/rehearsal/rehearsal.ts';
+import { type RehearsalRequest, rehearseMerges } from '../../check/rehearsal/rehearsal.ts';
 import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { fileError, linkOut, replaceLink } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
@@ -13,12 +13,17 @@ import { formatIdentity, parseIdentity } from '../../policy/identity.ts';
 import { PRESETS } from '../../policy/presets/presets.ts';
 import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
 import { TRIGGERS, type Trigger } from '../../policy/setup/adapt.ts';
-import { bringing } from '../../policy/setup/layout-errors.ts';
+import { fetchFilesCommand } from '../../policy/setup/layout-errors.ts';
 import { OWNERS_PATH } from '../../policy/setup/people.ts';
-import { type OpenQuestions, type PresetTrial, type Setup, setup } from '../../policy/setup/setup.ts';
+import {
+  type OpenQuestions,
+  type PresetTrial,
+  type Setup,
+  setUpRepository,
+} from '../../policy/setup/setup.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
-import { amount, linesText, plain, shortList } from '../../text.ts';
+import { amountText, linesText, plainText, shortList } from '../../text.ts';
 import { type Command, type Invocation, numberOption, usageError } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
 import { askAll } from './setup-questions.ts';
@@ -101,7 +106,7 @@ export const command: Command = {
         const policy = { path: POLICY_PATH, bytes: Buffer.from(text) };
         return failedPresets(repository, { head: request.commit, policy, presets });
       };
-      const made = await setup(repository, { ...request, tryPresets });
+      const made = await setUpRepository(repository, { ...request, tryPresets });
       const { found, files, kept } = made;
       // What nobody has committed yet is there as well.
       const fresh = [...files].filter(([path]) => !existsSync(join(directory, path)));
@@ -192,7 +197,7 @@ async function pastMerges(
   try {
     const progress = ({ done, merges }: { readonly done: number; readonly merges: number }) =>
       tell(() => `${done} of ${merges} past merges checked`);
-    return rehearsalSummary(await rehearse(repository, { ...request, progress }));
+    return rehearsalSummary(await rehearseMerges(repository, { ...request, progress }));
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     return [`past merges: could not be checked: ${error.message}`];
@@ -243,7 +248,7 @@ function leftOutLines({ leftOut }: Setup): string[] {
   if (leftOut.length === 0) return [];
   const more = leftOut.length > NAMED ? [`  and ${leftOut.length - NAMED} more`] : [];
   return [
-    `not catalogs, and not checked: ${amount(leftOut.length, 'file')} with catalog blobs`,
+    `not catalogs, and not checked: ${amountText(leftOut.length, 'file')} with catalog blobs`,
     ...leftOut.slice(0, NAMED).map(({ path, reason }) => `  ${path}: ${reason}`),
     ...more,
   ];
@@ -256,7 +261,7 @@ function presetLines({ presets, failedPresets, files }: Setup): string[] {
     ...presets.map((name) => `preset ${name}: the policy has the checks of ${PRESETS[name].gate} as well`),
     ...[...failedPresets].map(
       ([name, { rule, message }]) =>
-        `preset ${name}: not in the policy, because the latest merges fail it: ${plain(message)} (${rule})`,
+        `preset ${name}: not in the policy, because the latest merges fail it: ${plainText(message)} (${rule})`,
     ),
   ];
 }
@@ -277,7 +282,7 @@ function missingLines({ missing }: Setup): string[] {
   const named = missing.slice(0, NAMED).join(', ');
   const more = missing.length > NAMED ? ` and ${missing.length - NAMED} more` : '';
   return [
-    `not in this clone: ${named}${more}; if they are catalogs or name owners, the policy lacks them: ${bringing(missing)}, remove ${POLICY_PATH}, and run setup again`,
+    `not in this clone: ${named}${more}; if they are catalogs or name owners, the policy lacks them: ${fetchFilesCommand(missing)}, remove ${POLICY_PATH}, and run setup again`,
   ];
 }
 
@@ -290,17 +295,17 @@ function ownersLines(made: Setup): string[] {
     ...(packages === 0
       ? []
       : [
-          `owners: found for ${owned} of ${amount(packages, 'package')}${codeOwners ? `, of ${codeOwners.packages} in ${codeOwners.path}` : ''}`,
+          `owners: found for ${owned} of ${amountText(packages, 'package')}${codeOwners ? `, of ${codeOwners.packages} in ${codeOwners.path}` : ''}`,
         ]),
     ...openLines(made),
     ...(certified.size === 0
       ? []
       : [
-          `${amount(certified.size, 'package')} with a cert_project_id and no reviewers: the repository does not say whose project it is; add reviewers to ci.yaml, or fill in ${OWNERS_PATH}`,
+          `${amountText(certified.size, 'package')} with a cert_project_id and no reviewers: the repository does not say whose project it is; add reviewers to ci.yaml, or fill in ${OWNERS_PATH}`,
         ]),
     ...(found.patterns.length === 0 && bundlePackages > 0
       ? [
-          `bundles: ${amount(bundlePackages, 'package')} in operators/ and no catalog; ${
+          `bundles: ${amountText(bundlePackages, 'package')} in operators/ and no catalog; ${
             bundleCatalogs.length > 0
               ? `the policy names the catalogs that a pipeline generates from them: ${bundleCatalogs.join(', ')} (bundleCatalogs)`
               : `Portolan checks the bundles. ${NAME_CATALOG}`

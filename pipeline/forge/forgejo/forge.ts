@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { CheckReport } from '../../check/report.ts';
 import type { CommitStatus } from '../../ports.ts';
-import { COMMENT_BYTES, code, escaped, markdownReport } from '../../report/markdown.ts';
-import { shortened } from '../../text.ts';
+import { COMMENT_BYTES, codeSpan, escapedMarkdown, markdownReport } from '../../report/markdown.ts';
+import { shortenedText } from '../../text.ts';
 import { directoryOf } from '../directory.ts';
 import type { GateForge, PullRequest, Reported, RepositoryName } from '../forge.ts';
 import { type ForgeClient, openForgeClient, unlessGone } from '../http.ts';
@@ -123,7 +123,7 @@ async function postStatus(
 }
 
 function saidOf({ context, state, description, url }: Omit<CommitStatus, 'repository'>) {
-  const said = { state, context, description: shortened(description, DESCRIPTION) };
+  const said = { state, context, description: shortenedText(description, DESCRIPTION) };
   return { ...said, ...(url ? { target_url: url } : {}) };
 }
 
@@ -230,6 +230,6 @@ function commentsOf({ findings }: CheckReport) {
     .map(({ location: { file, line }, severity, rule, message, hint }) => ({
       path: file,
       new_position: line,
-      body: `**${severity}** ${escaped(message)} (${code(rule)})${hint === undefined ? '' : `\n\nfix: ${escaped(hint)}`}`,
+      body: `**${severity}** ${escapedMarkdown(message)} (${codeSpan(rule)})${hint === undefined ? '' : `\n\nfix: ${escapedMarkdown(hint)}`}`,
     }));
 }

@@ -7,7 +7,7 @@ import { parseTrailers, signerOf } from '../../git/commit.ts';
 import type { Person } from '../../policy/identity.ts';
 import type { Lookups } from '../directory.ts';
 import type { PullRequest, RepositoryName } from '../forge.ts';
-import { type ForgeClient, readable, unlessGone } from '../http.ts';
+import { answerIfReadable, type ForgeClient, unlessGone } from '../http.ts';
 import {
   commitId,
   flag,
@@ -146,7 +146,7 @@ export function lookupsOf(client: ForgeClient): Lookups {
 /** The number of an account, null for a login without an account, undefined if it is hidden. */
 async function accountNumber(client: ForgeClient, login: string): Promise<number | null | undefined> {
   const asked = client.get(`/users/${encodeURIComponent(login)}`, account);
-  const found = await readable(unlessGone(asked, null));
+  const found = await answerIfReadable(unlessGone(asked, null));
   return found === null ? null : found?.id;
 }
 
@@ -155,7 +155,7 @@ const team = object({ id: whole, name: text });
 /** Members of a team; undefined where the account may not see them: it is not in the team, and does not own the organization. */
 async function membersOf(client: ForgeClient, named: string): Promise<readonly Person[] | undefined> {
   const [organization = '', name = ''] = named.split('/');
-  const teams = await readable(client.pages(`/orgs/${encodeURIComponent(organization)}/teams`, team));
+  const teams = await answerIfReadable(client.pages(`/orgs/${encodeURIComponent(organization)}/teams`, team));
   const one = teams?.find((other) => other.name.toLowerCase() === name);
-  return one && readable(client.pages(`/teams/${one.id}/members`, account));
+  return one && answerIfReadable(client.pages(`/teams/${one.id}/members`, account));
 }

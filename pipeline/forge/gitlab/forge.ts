@@ -2,10 +2,10 @@
 import { PipelineError } from '../../error.ts';
 import type { CommitStatus } from '../../ports.ts';
 import { COMMENT_BYTES, markdownReport } from '../../report/markdown.ts';
-import { shortened } from '../../text.ts';
+import { shortenedText } from '../../text.ts';
 import { directoryOf } from '../directory.ts';
 import type { GateForge, OpenPull, PullRequest, Reported, RepositoryName } from '../forge.ts';
-import { type ForgeClient, openForgeClient, readable, unlessGone } from '../http.ts';
+import { answerIfReadable, type ForgeClient, openForgeClient, unlessGone } from '../http.ts';
 import { COMMENT_MARK, DESCRIPTION, ownMarked, STATUS_CONTEXT } from '../marks.ts';
 import { commitId, day, flag, list, nullable, object, optional, type Read, text, whole } from '../reply.ts';
 import { account, commitsOf, lookupsOf, projectAt, pusherOf, reviewsOf } from './people.ts';
@@ -117,7 +117,7 @@ function saidOf({ context, state, description }: Pick<CommitStatus, 'context' | 
   return {
     state: STATES[state] ?? 'failed',
     name: context,
-    description: shortened(description, DESCRIPTION),
+    description: shortenedText(description, DESCRIPTION),
   };
 }
 
@@ -288,7 +288,7 @@ export async function answerStatusChecks(
   name: string,
   { commit, passed }: StatusAnswer,
 ): Promise<void> {
-  const found = await readable(client.pages(`${merge}/status_checks`, statusCheck));
+  const found = await answerIfReadable(client.pages(`${merge}/status_checks`, statusCheck));
   for (const check of (found ?? []).filter((one) => one.name === name)) {
     const said = { external_status_check_id: check.id, sha: commit, status: passed ? 'passed' : 'failed' };
     await client.send('POST', `${merge}/status_check_responses`, said).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { parseTrailers, signerOf } from '../../git/commit.ts';
 import type { Person } from '../../policy/identity.ts';
 import type { Lookups } from '../directory.ts';
 import type { PullRequest, RepositoryName } from '../forge.ts';
-import { type ForgeClient, readable } from '../http.ts';
+import { answerIfReadable, type ForgeClient } from '../http.ts';
 import {
   commitId,
   list,
@@ -150,7 +150,7 @@ const MOST_EVENTS = 200;
 export async function pusherOf(client: ForgeClient, { head }: PullRequest): Promise<Person | undefined> {
   if (!head.repository) return undefined;
   const path = `${projectAt(head.repository)}/events?action=pushed`;
-  const events = await readable(client.pages(path, pushEvent, MOST_EVENTS));
+  const events = await answerIfReadable(client.pages(path, pushEvent, MOST_EVENTS));
   const push = events?.find(
     ({ push_data: data }) =>
       data?.ref_type === 'branch' && data.ref === head.branch && data.commit_to === head.commit,
@@ -185,7 +185,7 @@ const DEVELOPER = 30;
 /** Direct members of a group from the role Developer on; undefined where they may not be seen. */
 async function membersOf(client: ForgeClient, group: string): Promise<readonly Person[] | undefined> {
   const path = `/groups/${encodeURIComponent(group)}/members`;
-  const members = await readable(client.pages(path, member));
+  const members = await answerIfReadable(client.pages(path, member));
   return members
     ?.filter(({ access_level: level, state }) => level >= DEVELOPER && state === 'active')
     .map(({ id, login }) => ({ id, login }));

@@ -5,8 +5,8 @@
 import { PipelineError } from '../../error.ts';
 import type { Answer } from '../../oci/registry/http/exchange.ts';
 import type { Transport } from '../../oci/registry/http/transport.ts';
-import { failure, readAll } from '../../oci/registry/response.ts';
-import { only } from '../../oci/registry/stream.ts';
+import { failureOf, readAll } from '../../oci/registry/response.ts';
+import { streamOf } from '../../oci/registry/stream.ts';
 import { checkObjectIds, type GitObject } from '../objects.ts';
 import { type PackLimits, readPack } from './pack.ts';
 import {
@@ -117,7 +117,7 @@ export function openGitClient({ url, authorization, transport, limits }: GitClie
 
 function bodyOf(text: string): { size: number; open(): AsyncIterable<Uint8Array> } {
   const bytes = Buffer.from(text);
-  return { size: bytes.length, open: () => only(bytes) };
+  return { size: bytes.length, open: () => streamOf(bytes) };
 }
 
 /**
@@ -136,7 +136,7 @@ async function checkAnswer(answer: Answer, asked: URL): Promise<void> {
     );
   }
   if (answer.status === 200) return;
-  const error = await failure(answer, 'the repository');
+  const error = await failureOf(answer, 'the repository');
   // GitHub answers 404 to whoever may not know that a repository exists.
   const isHidden = answer.status === 404;
   if (!isHidden && error.code !== 'denied') throw error;

@@ -12,7 +12,7 @@ import { advisoryBody } from '../../report/advisory-text.ts';
 import type { GitHub } from '../client.ts';
 import { gitHubForge } from '../forge.ts';
 import type { Content } from '../git-data.ts';
-import { type Proposed, propose } from './proposal.ts';
+import { type Proposed, proposeChange } from './proposal.ts';
 
 interface AdvisoryPorts {
   readonly github: GitHub;
@@ -41,7 +41,7 @@ export interface ProposedAdvisory {
 /**
  * Proposes an advisory's changes. Each advisory has one pull request, which is closed when nothing is left to change.
  *
- * @throws PipelineError `usage` for an advisory that is not there or has defects, and as `plansOf` and `propose`
+ * @throws PipelineError `usage` for an advisory that is not there or has defects, and as `plansOf` and `proposeChange`
  */
 export async function proposeAdvisory(
   ports: AdvisoryPorts,
@@ -49,7 +49,7 @@ export async function proposeAdvisory(
 ): Promise<ProposedAdvisory> {
   let plans: AdvisoryPlans = { catalogs: [], unread: [] };
   let templates: readonly TemplatePlan[] = [];
-  const proposed = await propose(ports, {
+  const proposed = await proposeChange(ports, {
     subject: `advisory/${request.id}`,
     base: request.base,
     again: true,

@@ -1,6 +1,6 @@
 /** Tags that moved since they were locked: one pull request for each catalog, with what they stand for now. */
 import { catalogUnits } from '../../change/unit.ts';
-import { type MovedTag, repin } from '../../check/proposals/repin.ts';
+import { type MovedTag, repinCatalog } from '../../check/proposals/repin.ts';
 import { PipelineError } from '../../error.ts';
 import type { RepositoryName } from '../../forge/forge.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -10,7 +10,7 @@ import type { Registry } from '../../ports.ts';
 import { pinsBody } from '../../report/proposal-text.ts';
 import type { GitHub } from '../client.ts';
 import type { Drift } from './drift.ts';
-import { type Proposal, type Proposed, propose } from './proposal.ts';
+import { type Proposal, type Proposed, proposeChange } from './proposal.ts';
 
 interface DriftPinsPorts {
   readonly github: GitHub;
@@ -63,7 +63,7 @@ export async function proposePins(ports: DriftPinsPorts, request: DriftPinsReque
         continue;
       }
       const { branch: base } = request;
-      const one = await propose(ports, { subject: `drift/${catalog}`, base, make });
+      const one = await proposeChange(ports, { subject: `drift/${catalog}`, base, make });
       if (one.kind !== 'nothing') proposed.set(catalog, one);
       drift.push(...moved.map((tag) => movedDrift(tag, catalog, hintOf(one))));
     } catch (error) {
@@ -86,7 +86,7 @@ async function proposalAt(
   if (!policy)
     throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
   const ports = { objects: repository.objects, registry: registryFor(policy) };
-  const repinned = await repin(ports, { commit: tip, policy, catalog });
+  const repinned = await repinCatalog(ports, { commit: tip, policy, catalog });
   if (!repinned || repinned.files.size === 0) return undefined;
   const { moved, files } = repinned;
   const what = moved.length === 1 ? '1 tag' : `${moved.length} tags`;

@@ -7,7 +7,7 @@ import { policyAt } from '../../policy/read-policy.ts';
 import { promotionBody } from '../../report/proposal-text.ts';
 import { readTip } from '../pull-request.ts';
 import type { Drift } from './drift.ts';
-import { branchFor, type Proposal, type Proposed, propose } from './proposal.ts';
+import { branchFor, type Proposal, type Proposed, proposeChange } from './proposal.ts';
 import { branchesBelow, type ProposalPorts } from './state.ts';
 
 interface PromotionsRequest {
@@ -31,7 +31,7 @@ interface ProposedPromotions {
 /**
  * Proposes what is to be promoted, and closes what no longer is. Said twice, the pull requests are the same.
  *
- * @throws PipelineError as `promotionsOf` and `propose`
+ * @throws PipelineError as `promotionsOf` and `proposeChange`
  */
 export async function proposePromotions(
   ports: ProposalPorts,
@@ -63,7 +63,7 @@ export async function proposePromotions(
         files: new Map(own.flatMap(({ files }) => [...files])),
       };
     };
-    const one = await propose(ports, { subject: subject(key), base, make });
+    const one = await proposeChange(ports, { subject: subject(key), base, make });
     if (one.kind !== 'nothing') proposed.set(key, one);
   }
   return { promotions, proposed };

@@ -6,13 +6,13 @@
  */
 import { createHash } from 'node:crypto';
 import { type ErrorCode, PipelineError } from '../../error.ts';
-import { answer } from '../client.ts';
+import { dataOf } from '../client.ts';
 import { type Content, type Placing, placingsOf, writeCommit } from '../git-data.ts';
 import { readDefaultBranch, readTip } from '../pull-request.ts';
 import {
   type AtGitHub,
   keyAt,
-  makes,
+  makesChange,
   type ProposalPorts,
   type ProposalState,
   type Pull,
@@ -73,7 +73,7 @@ const TRIES = 4;
  * @throws PipelineError `conflict` (retryable) for a branch that keeps moving, `denied` where no pull request
  *   may be opened, and as the client and `make`
  */
-export async function propose(ports: ProposalPorts, request: ProposalRequest): Promise<Proposed> {
+export async function proposeChange(ports: ProposalPorts, request: ProposalRequest): Promise<Proposed> {
   const branch = await branchFor(ports, request);
   for (let tries = 0; tries < TRIES; tries++) {
     const tip = await readTip(ports.github, ports.name, request.base);
@@ -201,7 +201,7 @@ async function offer(
   if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
   if (open) {
     const { request, placings } = wanted;
-    const isMade = key === wanted.key && (await makes(ports, { base: request.base, commit }, placings));
+    const isMade = key === wanted.key && (await makesChange(ports, { base: request.base, commit }, placings));
     if (!isMade && !(await pushOnto(ports, wanted, commit))) return undefined;
     await describe(ports, open, proposal);
     return outcome(isMade ? 'standing' : 'updated', branch, open);
@@ -242,7 +242,7 @@ async function pushOnto(
 /** Whether GitHub took it; false where somebody else was first. */
 async function unlessMoved(asked: Promise<{ readonly data: unknown }>): Promise<boolean> {
   try {
-    await answer(asked);
+    await dataOf(asked);
     return true;
   } catch (error) {
     if (error instanceof PipelineError && /fast.forward|already exists/i.test(error.message)) return false;
@@ -257,7 +257,7 @@ async function openPull(ports: ProposalPorts, wanted: Offer): Promise<Proposed |
   const { title, body } = proposal;
   const asked = { ...name, head: branch, base: request.base, title, body, maintainer_can_modify: false };
   try {
-    const made = await answer(github.rest.pulls.create(asked));
+    const made = await dataOf(github.rest.pulls.create(asked));
     return outcome('opened', branch, { number: made.number, url: made.html_url });
   } catch (error) {
     // Another run created it first: continue with that one.
@@ -280,7 +280,7 @@ async function describe(ports: ProposalPorts, open: Pull, { title, body }: Propo
   if (open.title === title && open.body.replaceAll('\r\n', '\n') === body) return;
   const { github, name } = ports;
   const changed = { ...name, pull_number: open.number, title, body };
-  await answer(github.rest.pulls.update(changed));
+  await dataOf(github.rest.pulls.update(changed));
 }
 
 const NOTHING_LEFT = 'Nothing left to change: the branch already has this change, or it is no longer needed.';
@@ -297,9 +297,9 @@ async function withdraw(
   if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
   if (open) {
     const at = { ...name, issue_number: open.number, body: NOTHING_LEFT };
-    await answer(github.rest.issues.createComment(at));
+    await dataOf(github.rest.issues.createComment(at));
     const closed = { ...name, pull_number: open.number, state: 'closed' } as const;
-    await answer(github.rest.pulls.update(closed));
+    await dataOf(github.rest.pulls.update(closed));
   }
   if (commit !== undefined) await removeBranch(ports, branch);
   return outcome(open ? 'closed' : 'nothing', branch, open);
@@ -307,7 +307,7 @@ async function withdraw(
 
 async function removeBranch({ github, name }: ProposalPorts, branch: string): Promise<void> {
   const ref = { ...name, ref: `heads/${branch}` };
-  await answer(github.rest.git.deleteRef(ref));
+  await dataOf(github.rest.git.deleteRef(ref));
 }
 
 function outcome(

@@ -30,7 +30,7 @@ import type { Registry } from '../../ports.ts';
 import { releaseBody } from '../../report/proposal-text.ts';
 import type { GitHub } from '../client.ts';
 import type { Content } from '../git-data.ts';
-import { branchFor, commitOnto, type Proposal, type Proposed, propose } from './proposal.ts';
+import { branchFor, commitOnto, type Proposal, type Proposed, proposeChange } from './proposal.ts';
 import { branchesBelow } from './state.ts';
 
 interface ReleasePorts {
@@ -159,7 +159,7 @@ async function intoCatalogs(
     // An incomplete check must not lead to a commit without a review.
     if (commit !== 'protected' && !fetched) return { commit };
   }
-  return { proposed: await propose(ports, { subject: subjectOf(bundle), base: branch, make }) };
+  return { proposed: await proposeChange(ports, { subject: subjectOf(bundle), base: branch, make }) };
 }
 
 function subjectOf({ package: name, version }: BundleName): string {
@@ -175,7 +175,7 @@ function takeBack(ports: ReleasePorts, base: string, bundle: BundleName): Promis
     // The branch has the folder again: the run of that push handles it.
     return folder && 'leave-unchanged';
   };
-  return propose(ports, { subject: subjectOf(bundle), base, make });
+  return proposeChange(ports, { subject: subjectOf(bundle), base, make });
 }
 
 /** Returns an error in the bundle's own files, which does not stop the other bundles. @throws all other errors */

@@ -3,7 +3,7 @@
 import {
   type Restored,
   type RollbackRequest,
-  restore,
+  restoreCatalog,
   rollbackTitle,
 } from '../../check/proposals/rollback.ts';
 import type { RepositoryName } from '../../forge/forge.ts';
@@ -15,7 +15,7 @@ import { rollbackBody } from '../../report/proposal-text.ts';
 import type { GitHub } from '../client.ts';
 import { gitHubForge } from '../forge.ts';
 import type { Content } from '../git-data.ts';
-import { type Proposed, propose } from './proposal.ts';
+import { type Proposed, proposeChange } from './proposal.ts';
 
 interface RollbackPorts {
   readonly github: GitHub;
@@ -36,7 +36,7 @@ export interface ProposedRollback {
  * changed. Nobody's work on it is undone.
  *
  * @param request `base` is the name of the branch; `to` may be the beginning of an id
- * @throws PipelineError as `rollback` and `propose`
+ * @throws PipelineError as `rollBackCatalog` and `proposeChange`
  */
 export async function proposeRollback(
   ports: RollbackPorts,
@@ -45,7 +45,7 @@ export async function proposeRollback(
   const { repository } = ports;
   const { catalog } = request;
   let restored: Restored = { kind: 'refused', findings: [], stranding: false };
-  const proposed = await propose(ports, {
+  const proposed = await proposeChange(ports, {
     subject: `rollback/${catalog}`,
     base: request.base,
     again: true,
@@ -80,7 +80,10 @@ async function restoredAt(
     { forge: gitHubForge({ github, repository: name }), git: repository },
     tip,
   );
-  return { restored: await restore(repository, { ...request, directory, base: tip, to, historyOf }), to };
+  return {
+    restored: await restoreCatalog(repository, { ...request, directory, base: tip, to, historyOf }),
+    to,
+  };
 }
 
 interface Places {

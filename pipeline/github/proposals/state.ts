@@ -4,7 +4,7 @@ import type { RepositoryName } from '../../forge/forge.ts';
 import { parseTrailers } from '../../git/commit.ts';
 import type { Repository } from '../../git/repository.ts';
 import { diffTrees, entryAt, type PathChange } from '../../git/tree.ts';
-import { answer, answerIfAny, type GitHub } from '../client.ts';
+import { answerIfAny, dataOf, type GitHub } from '../client.ts';
 import type { Placing } from '../git-data.ts';
 import { readSides } from '../pull-request.ts';
 
@@ -63,7 +63,7 @@ export async function readPulls(
   state: 'open' | 'closed',
 ): Promise<Pull[]> {
   const asked = { ...name, state, head: `${name.owner}:${branch}`, base, ...NEWEST_FIRST };
-  const pulls = await answer(github.rest.pulls.list(asked));
+  const pulls = await dataOf(github.rest.pulls.list(asked));
   const own = `${name.owner}/${name.repo}`.toLowerCase();
   return (
     pulls
@@ -102,7 +102,7 @@ export async function keyAt({ github, name }: AtGitHub, commit: string): Promise
  *
  * @throws PipelineError as the client and the fetching
  */
-export async function makes(
+export async function makesChange(
   { github, name, repository }: ProposalPorts,
   { base, commit }: { readonly base: string; readonly commit: string | undefined },
   placings: readonly Placing[],
@@ -126,6 +126,6 @@ export async function makes(
 /** Names of the branches that begin with a text. @throws PipelineError as the client */
 export async function branchesBelow({ github, name }: AtGitHub, prefix: string): Promise<string[]> {
   const asked = { ...name, ref: `heads/${prefix}` };
-  const refs = await answer(github.rest.git.listMatchingRefs(asked));
+  const refs = await dataOf(github.rest.git.listMatchingRefs(asked));
   return refs.map(({ ref }) => ref.slice('refs/heads/'.length));
 }

@@ -7,7 +7,7 @@ import { PLAN_FILES } from '../../../catalog/mirror/files.ts';
 import { entriesIn, isDirectory, readFileBytes, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { digestOf } from '../../oci/image/content.ts';
-import { corrupt } from '../../oci/registry/digest.ts';
+import { digestMismatch } from '../../oci/registry/digest.ts';
 import { writeFiles } from '../../write.ts';
 import { FRESHNESS, statementIn } from '../freshness.ts';
 import { fileInside, statsOf } from './files.ts';
@@ -55,7 +55,7 @@ function checkedFile(archive: string, { name, digest }: ArchivedFile): Uint8Arra
     );
   const bytes = readInside(archive, name);
   const found = digestOf(bytes);
-  if (found !== digest) throw corrupt(join(archive, name), digest, found);
+  if (found !== digest) throw digestMismatch(join(archive, name), digest, found);
   return bytes;
 }
 

@@ -9,7 +9,7 @@ import {
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { LARGEST_MANIFEST } from '../../oci/registry/client.ts';
-import { algorithmOf, checked, corrupt, digestOf } from '../../oci/registry/digest.ts';
+import { algorithmOf, checkedBytes, digestMismatch, digestOf } from '../../oci/registry/digest.ts';
 import { manifestType } from '../../oci/registry/image.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Descriptor, Manifest, Registry, Repository } from '../../ports.ts';
@@ -121,7 +121,11 @@ function archiveRegistry(
       return digest === undefined ? undefined : manifestOf(digest, name);
     },
     getBlob: (of, blob) =>
-      checked(bytesOf(blob.digest), blob, `the blob ${blob.digest} of ${repositoryName(of)} in the archive`),
+      checkedBytes(
+        bytesOf(blob.digest),
+        blob,
+        `the blob ${blob.digest} of ${repositoryName(of)} in the archive`,
+      ),
     hasBlob: async (_, digest) => has(digest),
     async *listTags(of) {
       const prefix = `${repositoryName(of)}:`;
@@ -162,6 +166,6 @@ async function readManifest(
   });
   const found = digestOf(bytes, algorithmOf(digest));
   if (found !== digest)
-    throw corrupt(`the manifest of ${name?.name ?? digest} in the archive`, digest, found);
+    throw digestMismatch(`the manifest of ${name?.name ?? digest} in the archive`, digest, found);
   return { mediaType: name?.mediaType ?? manifestType(bytes, ''), digest, bytes };
 }

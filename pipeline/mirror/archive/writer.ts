@@ -10,16 +10,16 @@ import { readText, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { headerOf, paddingOf, TAR_END } from '../../oci/registry/archive/tar.ts';
-import { checked } from '../../oci/registry/digest.ts';
+import { checkedBytes } from '../../oci/registry/digest.ts';
 import {
-  describe,
+  descriptorOf,
   isManifestType,
   OCI_INDEX,
   parseManifest,
   referrerDescriptor,
 } from '../../oci/registry/image.ts';
 import { fileError, replaceFile } from '../../oci/registry/layout/files.ts';
-import { allOf, only } from '../../oci/registry/stream.ts';
+import { allOf, streamOf } from '../../oci/registry/stream.ts';
 import type { BlobOutcome, BlobSource, Manifest, Repository } from '../../ports.ts';
 import type { CopyTarget } from '../copy-run.ts';
 import { endOfParts, openParts, type PartWriter } from './parts.ts';
@@ -101,7 +101,7 @@ export async function openArchiveWriter(options: ArchiveOptions): Promise<Archiv
       putBlob: put,
       putManifest: async (to, manifest) => {
         const { digest, bytes } = manifest;
-        await put(to, { digest, size: bytes.length, open: () => only(bytes) });
+        await put(to, { digest, size: bytes.length, open: () => streamOf(bytes) });
         const name = nameOf(to, manifest);
         if (state.names.get(name.name)?.digest === digest) return;
         state.names.set(name.name, name);
@@ -133,7 +133,7 @@ function named(reference: Reference): Reference {
 
 /** The line that an archive keeps about a manifest. */
 function nameOf(to: Reference, manifest: Manifest): ArchivedName {
-  const descriptor = describe(manifest);
+  const descriptor = descriptorOf(manifest);
   const parsed = isManifestType(manifest.mediaType) ? parseManifest(manifest) : undefined;
   const { artifactType } = parsed ? referrerDescriptor(descriptor, parsed) : descriptor;
   const subject = parsed?.subject?.digest;
@@ -248,8 +248,8 @@ function appender(
     done({ digest, size, offset: start + BLOCK, repository });
   };
   return async (blob, repository) => {
-    const bytes = checked(blob.open(0), blob, `the blob ${blob.digest} for ${repository}`);
-    const ready = blob.size <= SMALL ? only(await allOf(bytes)) : bytes;
+    const bytes = checkedBytes(blob.open(0), blob, `the blob ${blob.digest} for ${repository}`);
+    const ready = blob.size <= SMALL ? streamOf(await allOf(bytes)) : bytes;
     const mine = turn.then(() => write(blob, repository, ready));
     turn = mine.catch(() => undefined);
     await mine;

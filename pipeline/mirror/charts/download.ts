@@ -1,8 +1,8 @@
 /** Files of web servers, such as chart repositories: over HTTPS, paced, tried again, and of limited size. */
 import { PipelineError } from '../../error.ts';
 import { type ClientOptions, openTransport } from '../../oci/registry/client.ts';
-import { failure, readAll } from '../../oci/registry/response.ts';
-import { basic, bearer } from '../../oci/registry/token.ts';
+import { failureOf, readAll } from '../../oci/registry/response.ts';
+import { basicHeader, bearerHeader } from '../../oci/registry/token.ts';
 import type { RepositoryPorts } from './repository.ts';
 
 interface Downloads extends Pick<RepositoryPorts, 'download'> {
@@ -19,7 +19,7 @@ export function openDownloads(options: ClientOptions): Downloads {
       transport.checkUrl(url);
       return transport.attempt(url.host, async (budget) => {
         const answer = await transport.send({ method: 'GET', url, what, authorization, headers }, budget);
-        if (answer.status !== 200) throw await failure(answer, what);
+        if (answer.status !== 200) throw await failureOf(answer, what);
         return readAll(answer, limit, what);
       });
     },
@@ -30,7 +30,7 @@ export function openDownloads(options: ClientOptions): Downloads {
 async function authorizationFor({ host }: URL, { credentials }: ClientOptions): Promise<string | undefined> {
   const credential = await credentials?.credential({ registry: host, repository: '' });
   if (!credential) return undefined;
-  if (credential.kind === 'bearer') return bearer(credential);
-  if (credential.kind === 'basic') return basic(credential);
+  if (credential.kind === 'bearer') return bearerHeader(credential);
+  if (credential.kind === 'basic') return basicHeader(credential);
   throw new PipelineError('denied', `${host} is not a registry: it cannot use an identity token`);
 }

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PipelineError } from '../../error.ts';
-import { printable } from '../../oci/registry/response.ts';
+import { printableText } from '../../oci/registry/response.ts';
 
 interface RenderLimits {
   readonly milliseconds: number;
@@ -148,13 +148,13 @@ function refusal(message: string): PipelineError {
   if (missing !== undefined) {
     return new PipelineError(
       'usage',
-      `the chart needs other charts that are not in it: ${printable(missing)}`,
+      `the chart needs other charts that are not in it: ${printableText(missing)}`,
       {
         hint: 'run helm dependency build in the directory of the chart',
       },
     );
   }
-  return new PipelineError('usage', `helm cannot render the chart: ${printable(said)}`);
+  return new PipelineError('usage', `helm cannot render the chart: ${printableText(said)}`);
 }
 
 /** Bytes of memory that a process uses; 0 if the system does not report it. */

@@ -31,7 +31,7 @@ import type { Codec } from './compress.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
 import { openPiece, type PieceFacts } from './layer-piece.ts';
 import { indexLayer, type LayerPlan, type Load, makeFrame, packageLayer, planLayers } from './layers.ts';
-import { type PackageLayer, packageOf, put } from './package.ts';
+import { type PackageLayer, packageOf, writeStretch } from './package.ts';
 import { type Contents, ROOT, readContents } from './packages.ts';
 
 export interface BuildOptions {
@@ -217,8 +217,8 @@ async function makeIndex(
   try {
     for (const path of [CACHE, CACHE_FILES]) await piece.add({ path, kind: 'directory', pieces: [] });
     const stretches = [
-      await put('cache', metaParts(packages), piece),
-      await put('cache', [indexPart(packages)], piece),
+      await writeStretch('cache', metaParts(packages), piece),
+      await writeStretch('cache', [indexPart(packages)], piece),
     ];
     const digest = seal(stretches.filter((stretch) => stretch !== undefined));
     const pieces = [new TextEncoder().encode(digest)];

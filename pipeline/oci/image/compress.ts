@@ -33,7 +33,7 @@ interface Compressor {
  *
  * @param sink takes the compressed bytes in order; what it throws comes out of `write` or `end`
  */
-export function compressor(codec: Codec, sink: (bytes: Uint8Array) => void): Promise<Compressor> {
+export function openCompressor(codec: Codec, sink: (bytes: Uint8Array) => void): Promise<Compressor> {
   if (codec === 'zstd') return zstd(sink);
   const plain = namelessHost(sink);
   return Promise.resolve(nativeAgrees() ? nativeGzip(plain) : portableGzip(plain));
@@ -142,7 +142,7 @@ let agrees: boolean | undefined;
 export function nativeAgrees(): boolean {
   agrees ??=
     createHash('sha256')
-      .update(gzipSync(probe(), { level: GZIP_LEVEL }).subarray(10))
+      .update(gzipSync(probeBytes(), { level: GZIP_LEVEL }).subarray(10))
       .digest('hex') === PROBE_DIGEST;
   return agrees;
 }
@@ -154,7 +154,7 @@ export const PROBE_DIGEST = 'ada653fdcdf7a407192543f2dcc167ff86fdfe1f78d377efe09
  * Text that looks like catalogs and brings every part of deflate to work: repeats near
  * and farther away than the window, base64 that hardly repeats, long runs, lazy matches.
  */
-export function probe(): Uint8Array {
+export function probeBytes(): Uint8Array {
   const bytes = new Uint8Array(200_000);
   let seed = 1;
   const random = (below: number): number => {

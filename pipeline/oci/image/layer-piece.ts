@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { DIRECTORY_MODE, FILE_MODE, sizeOf, type TreePart } from '../../../catalog/fbc/cache/layout.ts';
 import { TAR_END, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
 import { fileError } from '../../directory.ts';
-import { type Codec, compressor } from './compress.ts';
+import { type Codec, openCompressor } from './compress.ts';
 
 /** A piece without its bytes: the digest and the size, in bytes, of what it is compressed. */
 export interface PieceFacts {
@@ -83,7 +83,7 @@ async function openFile(
   const digest = createHash('sha256');
   let size = 0;
   let open = true;
-  const compress = await compressor(codec, (bytes) => {
+  const compress = await openCompressor(codec, (bytes) => {
     digest.update(bytes);
     size += bytes.length;
     attempt(temporary, () => writeWhole(file, bytes));

@@ -90,7 +90,7 @@ async function makePiece(
   const key = pieceKey(tree, name, workshop);
   const piece = await openPiece(workshop.scratch, key, workshop.codec);
   try {
-    const stretch = await put(tree, parts, piece);
+    const stretch = await writeStretch(tree, parts, piece);
     if (stretch === undefined) {
       piece.abandon();
       return undefined;
@@ -109,7 +109,7 @@ async function makePiece(
  *
  * @returns undefined when there are no parts
  */
-export async function put(
+export async function writeStretch(
   tree: Tree,
   parts: Iterable<TreePart>,
   piece: PieceSink,

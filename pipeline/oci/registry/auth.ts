@@ -7,8 +7,8 @@ import type { Clock, Credential, CredentialSource } from '../../ports.ts';
 import type { Answer } from './http/exchange.ts';
 import type { Budget } from './http/retry.ts';
 import type { Transport } from './http/transport.ts';
-import { failure } from './response.ts';
-import { basic, bearer, createTokens, type TokenService, type Tokens } from './token.ts';
+import { failureOf } from './response.ts';
+import { basicHeader, bearerHeader, createTokens, type TokenService, type Tokens } from './token.ts';
 
 /** The permission that a request needs. */
 export interface Access {
@@ -79,9 +79,9 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const header = async (access: Access, budget: Budget): Promise<string | undefined> => {
     const { kind } = await known(budget);
     const credential = await credentials.credential({ registry, repository: access.repository });
-    if (credential?.kind === 'bearer') return bearer(credential);
+    if (credential?.kind === 'bearer') return bearerHeader(credential);
     if (kind === 'none') return undefined;
-    if (kind === 'basic') return credential?.kind === 'basic' ? basic(credential) : undefined;
+    if (kind === 'basic') return credential?.kind === 'basic' ? basicHeader(credential) : undefined;
     const token = async (of: Credential | undefined): Promise<string> =>
       `Bearer ${await tokensFor(of).get(scopes.of(access), budget)}`;
     try {
@@ -110,7 +110,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const credential = credentials.refused && (await credentials.credential(about));
     if (!credential || sent === undefined) return false;
     // Another request was refused as well, and was first.
-    if (credential.kind === 'basic' && scheme?.kind === 'basic' && basic(credential) !== sent) return true;
+    if (credential.kind === 'basic' && scheme?.kind === 'basic' && basicHeader(credential) !== sent)
+      return true;
     const isOther = (await credentials.refused?.(about, credential)) ?? false;
     if (scheme?.kind !== 'bearer' || credential.kind === 'bearer') return isOther;
     // The token may also have been revoked before its expiry.
@@ -209,7 +210,7 @@ export async function anonymousHeader(
   budget: Budget,
 ): Promise<string> {
   const asked = challengeOf(answer);
-  if (asked?.scheme !== 'bearer') throw await failure(answer, 'a request that was redirected');
+  if (asked?.scheme !== 'bearer') throw await failureOf(answer, 'a request that was redirected');
   const scheme = schemeOf(asked, answer.url.host);
   const scope = asked.parameters.get('scope');
   const tokens = createTokens({ transport, clock, credential: undefined, service: () => serviceOf(scheme) });

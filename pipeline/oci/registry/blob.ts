@@ -4,12 +4,12 @@ import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Repository } from '../../ports.ts';
 import type { Access } from './auth.ts';
-import { checked, contradicts, corrupt, isDigest } from './digest.ts';
+import { checkedBytes, digestMismatch, digestsContradict, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
 import type { Answer } from './http/exchange.ts';
 import type { Budget } from './http/retry.ts';
-import { failure, header } from './response.ts';
-import { skipping } from './stream.ts';
+import { failureOf, headerOf } from './response.ts';
+import { withoutFirstBytes } from './stream.ts';
 
 type Blob = Pick<Descriptor, 'digest' | 'size'>;
 
@@ -42,7 +42,7 @@ export function hasBlob(endpoint: Endpoint, of: Repository, digest: string): Pro
     const answer = await endpoint.ask(request, budget);
     // 416: an empty blob has no first byte.
     const there = [200, 206, 416].includes(answer.status);
-    if (!there && answer.status !== 404) throw await failure(answer, request.what);
+    if (!there && answer.status !== 404) throw await failureOf(answer, request.what);
     await answer.discard();
     return there;
   });
@@ -65,7 +65,7 @@ export function getBlob(
   of: Repository,
   blob: Blob,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return checked(resumed(endpoint, of, blob), blob, blobName(of, blob.digest));
+  return checkedBytes(resumed(endpoint, of, blob), blob, blobName(of, blob.digest));
 }
 
 /** Bytes of a blob that is handed on in one piece. */
@@ -111,10 +111,10 @@ async function* from(
   const answer = await endpoint.attempt(async (budget) => {
     const got = await endpoint.ask(request, budget);
     if (got.status === 200 || (got.status === 206 && offset > 0)) return got;
-    throw await failure(got, request.what);
+    throw await failureOf(got, request.what);
   });
   const skip = await checkHead(answer, { digest, size, offset }, request.what);
-  if (size > SMALL) return yield* skipping(answer.body, skip);
+  if (size > SMALL) return yield* withoutFirstBytes(answer.body, skip);
   const { bytes, error } = await answer.whole(size);
   if (bytes.length > skip) yield bytes.subarray(skip);
   if (error) throw error;
@@ -130,12 +130,12 @@ async function checkHead(
   { digest, size, offset }: Blob & { offset: number },
   what: string,
 ): Promise<number> {
-  const said = header(answer, 'docker-content-digest');
-  const length = header(answer, 'content-length');
+  const said = headerOf(answer, 'docker-content-digest');
+  const length = headerOf(answer, 'content-length');
   const rest = answer.status === 206 ? size - offset : size;
-  const start = /^bytes (\d+)-/.exec(header(answer, 'content-range') ?? '')?.[1];
+  const start = /^bytes (\d+)-/.exec(headerOf(answer, 'content-range') ?? '')?.[1];
   let error: PipelineError | undefined;
-  if (isDigest(said) && contradicts(said, digest)) error = corrupt(what, digest, said);
+  if (isDigest(said) && digestsContradict(said, digest)) error = digestMismatch(what, digest, said);
   else if (length !== undefined && Number(length) !== rest) {
     error = new PipelineError('corrupt', `${what} has ${Number(length)} bytes, expected ${rest}`);
   } else if (answer.status === 206 && start !== String(offset)) {

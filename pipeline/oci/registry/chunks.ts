@@ -7,12 +7,12 @@ import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BlobSource, PutBlobOptions, Repository, UploadMemory } from '../../ports.ts';
 import type { Access } from './auth.ts';
-import { checked } from './digest.ts';
+import { checkedBytes } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './http/exchange.ts';
 import type { Budget } from './http/retry.ts';
-import { failure, header } from './response.ts';
-import { allOf, only } from './stream.ts';
+import { failureOf, headerOf } from './response.ts';
+import { allOf, streamOf } from './stream.ts';
 
 /** Bytes of a chunk, and the size up to which a blob goes in one request. */
 export const CHUNK: number = 16 * 1024 * 1024;
@@ -35,7 +35,7 @@ export interface Upload {
 export const READ_AHEAD: number = CHUNK;
 
 export function bodyOf(bytes: Uint8Array): RequestBody {
-  return { size: bytes.length, open: () => only(bytes) };
+  return { size: bytes.length, open: () => streamOf(bytes) };
 }
 
 /** Breaks in a row, without progress between them, after which an upload is begun anew. */
@@ -55,7 +55,7 @@ export async function sendChunks(upload: Upload, start: Progress, size: number):
       memory?.note(location.href);
     } catch (error) {
       if (!(error instanceof PipelineError) || !error.retryable || ++breaks > BREAKS) throw error;
-      const known = await progress(upload, location);
+      const known = await askProgress(upload, location);
       // Behind what was confirmed before: this upload has lost bytes.
       if (known.offset < offset) throw error;
       ({ location, offset } = known);
@@ -92,7 +92,7 @@ async function sendChunk(
 }
 
 /** Asks how far an upload has got. */
-export async function progress(upload: Upload, location: URL): Promise<Progress> {
+export async function askProgress(upload: Upload, location: URL): Promise<Progress> {
   const { endpoint, budget } = upload;
   const request = uploadRequest(upload);
   const answer = await endpoint.ask({ ...request, method: 'GET', to: location }, budget);
@@ -103,13 +103,13 @@ export async function progress(upload: Upload, location: URL): Promise<Progress>
 
 /** The error of a registry that does not report its progress: the blob is then sent from the start. */
 async function unsaid(answer: Answer, what: string): Promise<PipelineError> {
-  const { code, message, retryable } = await failure(answer, what);
+  const { code, message, retryable } = await failureOf(answer, what);
   return new PipelineError(code, message, { retryable: retryable || answer.status < 500 });
 }
 
 /** The next offset and location of an upload. @param assumed the offset if the registry reports none */
 function progressOf({ endpoint, blob }: Upload, answer: Answer, assumed: number): Progress {
-  const last = /^(?:bytes[= ])?0-(\d+)/.exec(header(answer, 'range') ?? '')?.[1];
+  const last = /^(?:bytes[= ])?0-(\d+)/.exec(headerOf(answer, 'range') ?? '')?.[1];
   // Registries also report `0-0` if they have no bytes. A chunk never has a single byte, so this means none.
   const offset = last === undefined ? assumed : last === '0' ? 0 : Number(last) + 1;
   if (offset > blob.size) {
@@ -121,7 +121,7 @@ function progressOf({ endpoint, blob }: Upload, answer: Answer, assumed: number)
       },
     );
   }
-  return { location: endpoint.follow(header(answer, 'location') ?? answer.url.href, answer.url), offset };
+  return { location: endpoint.follow(headerOf(answer, 'location') ?? answer.url.href, answer.url), offset };
 }
 
 function stuck({ endpoint, blob }: Upload): PipelineError {
@@ -163,7 +163,7 @@ export function sentName({ digest }: BlobSource, to: Repository): string {
  * may do better in a new upload.
  */
 export async function refusedUpload(upload: Upload, answer: Answer): Promise<PipelineError> {
-  const error = await failure(answer, uploadRequest(upload).what);
+  const error = await failureOf(answer, uploadRequest(upload).what);
   const changed = /DIGEST_INVALID|SIZE_INVALID/.test(error.message);
   if (changed) await readThrough(upload);
   if (!changed && answer.status !== 404 && answer.status !== 416) return error;
@@ -176,5 +176,5 @@ export async function refusedUpload(upload: Upload, answer: Answer): Promise<Pip
  * @throws PipelineError `corrupt` when it was the source that has other bytes
  */
 async function readThrough({ blob, to }: Upload): Promise<void> {
-  for await (const _ of checked(blob.open(0), blob, sentName(blob, to)));
+  for await (const _ of checkedBytes(blob.open(0), blob, sentName(blob, to)));
 }

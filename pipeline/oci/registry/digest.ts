@@ -30,7 +30,7 @@ export function algorithmOf(digest: string): string {
 }
 
 /** Whether two digests can be compared and differ. */
-export function contradicts(a: string, b: string): boolean {
+export function digestsContradict(a: string, b: string): boolean {
   return algorithmOf(a) === algorithmOf(b) && a !== b;
 }
 
@@ -41,7 +41,7 @@ export function contradicts(a: string, b: string): boolean {
  * @param what the content and where it comes from, for messages
  * @throws PipelineError `corrupt` when there are more or fewer bytes, or other ones
  */
-export async function* checked(
+export async function* checkedBytes(
   bytes: AsyncIterable<Uint8Array>,
   { digest, size }: { readonly digest: string; readonly size: number },
   what: string,
@@ -63,7 +63,7 @@ export async function* checked(
   if (count !== size) throw wrongSize(what, size, String(count));
   const last = held ?? new Uint8Array();
   const found = hasher ? `${algorithm}:${hasher.update(last).digest('hex')}` : digestOf(last, algorithm);
-  if (found !== digest) throw corrupt(what, digest, found);
+  if (found !== digest) throw digestMismatch(what, digest, found);
   if (held !== undefined) yield held;
 }
 
@@ -72,6 +72,6 @@ function wrongSize(what: string, size: number, found: string): PipelineError {
 }
 
 /** The error for content that has another digest than it should; `what` names it and where it comes from. */
-export function corrupt(what: string, expected: string, found: string): PipelineError {
+export function digestMismatch(what: string, expected: string, found: string): PipelineError {
   return new PipelineError('corrupt', `digest mismatch of ${what}: expected ${expected}, got ${found}`);
 }

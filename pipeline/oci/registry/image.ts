@@ -70,7 +70,7 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
     mediaType,
     ...optional('artifactType', text(json, 'artifactType')),
     ...optional('annotations', textMap(field(json, 'annotations'))),
-    ...optional('subject', has(json, 'subject') ? descriptor(field(json, 'subject'), bad) : undefined),
+    ...optional('subject', has(json, 'subject') ? readDescriptor(field(json, 'subject'), bad) : undefined),
   };
   const isList = has(json, 'manifests');
   const isImage = has(json, 'layers') || has(json, 'config');
@@ -80,7 +80,7 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
     return { kind: 'list', ...common, manifests: descriptors(field(json, 'manifests') ?? [], bad) };
   }
   if (IMAGES.has(mediaType) && !isList) {
-    const config = descriptor(field(json, 'config'), bad);
+    const config = readDescriptor(field(json, 'config'), bad);
     return { kind: 'image', ...common, config, layers: descriptors(field(json, 'layers') ?? [], bad) };
   }
   if (isSchema1(mediaType))
@@ -140,7 +140,7 @@ export function isElsewhere({ mediaType }: Descriptor): boolean {
 }
 
 /** The descriptor that names a manifest. */
-export function describe({ mediaType, digest, bytes }: Manifest): Descriptor {
+export function descriptorOf({ mediaType, digest, bytes }: Manifest): Descriptor {
   return { mediaType, digest, size: bytes.length };
 }
 
@@ -199,7 +199,7 @@ function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]
 
 function descriptors(value: unknown, bad: (why: string) => PipelineError): Descriptor[] {
   if (!Array.isArray(value)) throw bad('does not list its content');
-  return value.map((item) => descriptor(item, bad));
+  return value.map((item) => readDescriptor(item, bad));
 }
 
 /**
@@ -207,7 +207,7 @@ function descriptors(value: unknown, bad: (why: string) => PipelineError): Descr
  *
  * @throws what `bad` makes of the reason when digest or size cannot be used
  */
-export function descriptor(value: unknown, bad: (why: string) => PipelineError): Descriptor {
+export function readDescriptor(value: unknown, bad: (why: string) => PipelineError): Descriptor {
   if (!isObject(value)) throw bad('does not describe its content');
   const digest = field(value, 'digest');
   const size = field(value, 'size');

@@ -4,13 +4,13 @@ import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, PutManifestOptions } from '../../ports.ts';
 import type { Access } from './auth.ts';
-import { algorithmOf, contradicts, corrupt, digestOf, isDigest } from './digest.ts';
+import { algorithmOf, digestMismatch, digestOf, digestsContradict, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
 import type { Answer } from './http/exchange.ts';
 import type { Budget } from './http/retry.ts';
 import { isManifestType, MANIFEST_TYPES, manifestType } from './image.ts';
-import { contentType, failure, header, readAll } from './response.ts';
-import { only } from './stream.ts';
+import { contentType, failureOf, headerOf, readAll } from './response.ts';
+import { streamOf } from './stream.ts';
 
 const ACCEPT = { accept: MANIFEST_TYPES.join(', ') };
 
@@ -52,14 +52,14 @@ export async function resolveManifest(
 
 /** The descriptor in the headers of a successful HEAD; undefined if they lack a part of it. */
 function told200(answer: Answer, reference: Reference): Descriptor | undefined {
-  const digest = header(answer, 'docker-content-digest');
-  const length = header(answer, 'content-length');
+  const digest = headerOf(answer, 'docker-content-digest');
+  const length = headerOf(answer, 'content-length');
   const mediaType = contentType(answer);
   if (!isDigest(digest) || length === undefined || !/^\d+$/.test(length)) return undefined;
   if (!isManifestType(mediaType)) return undefined;
   if (reference.kind === 'digest') {
-    if (contradicts(digest, reference.digest))
-      throw corrupt(manifestName(reference), reference.digest, digest);
+    if (digestsContradict(digest, reference.digest))
+      throw digestMismatch(manifestName(reference), reference.digest, digest);
     if (digest !== reference.digest) return undefined;
   }
   return { mediaType, digest, size: Number(length) };
@@ -83,18 +83,20 @@ export function getManifest(
       await answer.discard();
       return undefined;
     }
-    if (answer.status !== 200) throw await failure(answer, request.what);
+    if (answer.status !== 200) throw await failureOf(answer, request.what);
     return readManifest(answer, reference, limit);
   });
 }
 
 async function readManifest(answer: Answer, reference: Reference, limit: number): Promise<Manifest> {
-  const said = header(answer, 'docker-content-digest');
+  const said = headerOf(answer, 'docker-content-digest');
   const bytes = await readAll(answer, limit, manifestName(reference));
   const wanted = reference.kind === 'digest' ? reference.digest : isDigest(said) ? said : undefined;
   const digest = digestOf(bytes, wanted === undefined ? undefined : algorithmOf(wanted));
-  if (wanted !== undefined && digest !== wanted) throw corrupt(manifestName(reference), wanted, digest);
-  if (isDigest(said) && contradicts(said, digest)) throw corrupt(manifestName(reference), said, digest);
+  if (wanted !== undefined && digest !== wanted)
+    throw digestMismatch(manifestName(reference), wanted, digest);
+  if (isDigest(said) && digestsContradict(said, digest))
+    throw digestMismatch(manifestName(reference), said, digest);
   return { mediaType: manifestType(bytes, contentType(answer)), digest, bytes };
 }
 
@@ -111,7 +113,7 @@ export function putManifest(
   { within, again }: PutManifestOptions = {},
 ): Promise<string | undefined> {
   if (reference.kind === 'digest' && reference.digest !== manifest.digest) {
-    return Promise.reject(corrupt(manifestName(reference), reference.digest, manifest.digest));
+    return Promise.reject(digestMismatch(manifestName(reference), reference.digest, manifest.digest));
   }
   const { bytes, mediaType } = manifest;
   const request: EndpointRequest = {
@@ -120,7 +122,7 @@ export function putManifest(
     headers: { 'content-type': mediaType },
     body: {
       size: bytes.length,
-      open: () => only(bytes),
+      open: () => streamOf(bytes),
     },
   };
   const cut = cutOffAfter(within);
@@ -135,17 +137,17 @@ export function putManifest(
       throw error;
     });
     if (answer.status < 200 || answer.status > 299) {
-      const error = await failure(answer, request.what);
+      const error = await failureOf(answer, request.what);
       // Who misses content may miss it for what stands, too: that is not a manifest that need not be written again.
       const isMissing = error.code === 'not-found' || /BLOB_UNKNOWN/.test(error.message);
       if (!isMissing && (await stands(endpoint, reference, { manifest, budget }))) return undefined;
       throw error;
     }
     await answer.discard();
-    const digest = header(answer, 'docker-content-digest');
-    if (isDigest(digest) && contradicts(digest, manifest.digest))
-      throw corrupt(request.what, manifest.digest, digest);
-    return header(answer, 'oci-subject');
+    const digest = headerOf(answer, 'docker-content-digest');
+    if (isDigest(digest) && digestsContradict(digest, manifest.digest))
+      throw digestMismatch(request.what, manifest.digest, digest);
+    return headerOf(answer, 'oci-subject');
   });
 }
 
@@ -173,7 +175,7 @@ async function stands(
   const request = { ...manifestRequest(reference, 'pull,push'), method: 'HEAD', headers: ACCEPT } as const;
   const answer = await endpoint.ask(request, budget);
   await answer.discard();
-  return answer.status === 200 && header(answer, 'docker-content-digest') === manifest.digest;
+  return answer.status === 200 && headerOf(answer, 'docker-content-digest') === manifest.digest;
 }
 
 /** Deletes a manifest or a tag. @returns false when there was none */
@@ -200,7 +202,7 @@ export function deleteManifest(
 
 /** The error of a refused deletion, with a hint at what the registry does not support. */
 async function refusedDelete(answer: Answer, reference: Reference, what: string): Promise<PipelineError> {
-  const error = await failure(answer, `deleting ${what}`);
+  const error = await failureOf(answer, `deleting ${what}`);
   // Registries that take every name for a digest find none in a tag.
   if (answer.status === 400 && reference.kind === 'tag') {
     return new PipelineError('denied', error.message, {

@@ -7,7 +7,7 @@ import { type Reference, withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BlobOutcome, BlobSource, Descriptor, Manifest, Registry, Repository } from '../../ports.ts';
 import { contentOf, imagesFor, LIST_TYPES, parseManifest, platformText } from './image.ts';
-import { skipping } from './stream.ts';
+import { withoutFirstBytes } from './stream.ts';
 
 /** An image with all that belongs to it. */
 export interface ImageContent {
@@ -323,7 +323,7 @@ export function blobOf(registry: Registry, from: Repository, { digest, size }: D
   return {
     digest,
     size,
-    open: (offset) => skipping(registry.getBlob(from, { digest, size }), offset),
+    open: (offset) => withoutFirstBytes(registry.getBlob(from, { digest, size }), offset),
   };
 }
 

@@ -12,7 +12,7 @@ import type { Descriptor, Manifest, Repository } from '../../ports.ts';
 import { digestOf } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import {
-  describe,
+  descriptorOf,
   type ImageManifest,
   type ManifestList,
   OCI_INDEX,
@@ -20,7 +20,7 @@ import {
   referrerDescriptor,
 } from './image.ts';
 import { deleteManifest, getManifest, putManifest } from './manifest.ts';
-import { failure, header, readAll } from './response.ts';
+import { failureOf, headerOf, readAll } from './response.ts';
 import { nextPage } from './tags.ts';
 
 /** The tag under which clients keep the referrers of a digest. */
@@ -103,14 +103,14 @@ function readPage(
     );
     // Registries of before the API take `referrers` for a part of a name, or for nothing at all.
     const absent = [400, 404, 405, 501].includes(answer.status);
-    const isJson = /json/.test(header(answer, 'content-type') ?? '');
+    const isJson = /json/.test(headerOf(answer, 'content-type') ?? '');
     if (absent || (answer.status === 200 && !isJson)) {
       await answer.discard();
       // An error in JSON may be about this repository; a page of text is what no such API looks like.
       if (!isJson) endpoint.learnt.keepsReferrers ??= false;
       return undefined;
     }
-    if (answer.status !== 200) throw await failure(answer, what);
+    if (answer.status !== 200) throw await failureOf(answer, what);
     endpoint.learnt.keepsReferrers = true;
     const next = nextPage(endpoint, answer, what);
     const bytes = await readAll(answer, limit, what);
@@ -146,7 +146,7 @@ export async function noteReferrer(
     change: (list) =>
       list.some((one) => one['digest'] === manifest.digest)
         ? undefined
-        : [...list, { ...referrerDescriptor(describe(manifest), parsed) }],
+        : [...list, { ...referrerDescriptor(descriptorOf(manifest), parsed) }],
   });
 }
 

@@ -33,7 +33,7 @@ export function contentType(answer: Answer): string {
 }
 
 /** A header that may come once; undefined when it is absent. */
-export function header(answer: Answer, name: string): string | undefined {
+export function headerOf(answer: Answer, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
@@ -60,7 +60,7 @@ function tooLarge(answer: Answer, limit: number, what: string): PipelineError {
 }
 
 /** The error for an answer that is none of those expected; reads its body. */
-export async function failure(answer: Answer, what: string): Promise<PipelineError> {
+export async function failureOf(answer: Answer, what: string): Promise<PipelineError> {
   const said = await errorText(answer);
   const code = errorCode(answer.status, said);
   return new PipelineError(
@@ -99,7 +99,7 @@ async function errorText(answer: Answer): Promise<string> {
       .join(' ');
     if (text !== '') parts.push(text);
   }
-  return printable(withoutSecrets(parts.join('; ')));
+  return printableText(withoutSecrets(parts.join('; ')));
 }
 
 /** Errors of a reply that a message shows. */
@@ -120,7 +120,7 @@ function errorsOf(body: string): { code?: unknown; message?: unknown }[] {
 }
 
 /** A foreign text for a message: one line, no control characters, not long. */
-export function printable(text: string): string {
+export function printableText(text: string): string {
   const line = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return line.length > MESSAGE_LENGTH ? `${line.slice(0, MESSAGE_LENGTH)}…` : line;
 }

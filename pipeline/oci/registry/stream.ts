@@ -23,12 +23,12 @@ export async function allOf(
 }
 
 /** A stream of one piece. */
-export async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   yield bytes;
 }
 
 /** A stream without its first bytes. */
-export async function* skipping(
+export async function* withoutFirstBytes(
   stream: AsyncIterable<Uint8Array>,
   count: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {

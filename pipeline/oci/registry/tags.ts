@@ -7,7 +7,7 @@ import type { Repository } from '../../ports.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer } from './http/exchange.ts';
 import { isTag } from './name.ts';
-import { failure, header, readAll } from './response.ts';
+import { failureOf, headerOf, readAll } from './response.ts';
 
 const PAGE = 1000;
 const PAGE_BYTES = 8 * 1024 * 1024;
@@ -53,7 +53,7 @@ function readPage(endpoint: Endpoint, of: Repository, url: URL): Promise<Page> {
       await answer.discard();
       return { tags: [], next: undefined };
     }
-    if (answer.status !== 200) throw await failure(answer, what);
+    if (answer.status !== 200) throw await failureOf(answer, what);
     const next = nextPage(endpoint, answer, what);
     return { tags: tagsOf(await readAll(answer, PAGE_BYTES, what), endpoint.registry), next };
   });
@@ -85,7 +85,7 @@ function tagsOf(body: Buffer, registry: string): string[] {
  * @see https://www.rfc-editor.org/rfc/rfc8288
  */
 export function nextPage(endpoint: Endpoint, answer: Answer, what: string): URL | undefined {
-  const link = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(header(answer, 'link') ?? '')?.[1];
+  const link = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(headerOf(answer, 'link') ?? '')?.[1];
   if (link === undefined) return undefined;
   const url = endpoint.follow(link, answer.url);
   if (url.origin === endpoint.base.origin) return url;

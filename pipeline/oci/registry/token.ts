@@ -14,8 +14,8 @@ import type { Clock, Credential } from '../../ports.ts';
 import { keepAuthorization, keepSecret } from '../../secrets.ts';
 import type { Budget } from './http/retry.ts';
 import type { Transport } from './http/transport.ts';
-import { failure, readAll } from './response.ts';
-import { only } from './stream.ts';
+import { failureOf, readAll } from './response.ts';
+import { streamOf } from './stream.ts';
 
 /** Where tokens are had: from the registry's challenge. */
 export interface TokenService {
@@ -154,7 +154,7 @@ async function fetchToken(options: TokenOptions, scopes: readonly string[], budg
         : tokenRequest(service, scopes, credential),
       inner,
     );
-    if (answer.status !== 200) throw await failure(answer, 'the token request');
+    if (answer.status !== 200) throw await failureOf(answer, 'the token request');
     const token = readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, asked);
     // What everybody gets is public: a host would choose the words that are cut out of messages.
     if (credential) keepSecret(token.value);
@@ -173,7 +173,13 @@ function tokenRequest(
   for (const scope of scopes) url.searchParams.append('scope', scope);
   if (credential?.kind !== 'basic') return { method: 'GET', url, isLook: true, what: 'the token request' };
   url.searchParams.set('account', credential.username);
-  return { method: 'GET', url, isLook: true, authorization: basic(credential), what: 'the token request' };
+  return {
+    method: 'GET',
+    url,
+    isLook: true,
+    authorization: basicHeader(credential),
+    what: 'the token request',
+  };
 }
 
 /** The request for a token by an identity token. */
@@ -197,7 +203,7 @@ function refreshRequest(
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: {
       size: bytes.length,
-      open: () => only(bytes),
+      open: () => streamOf(bytes),
     },
     isSecret: true,
     isLook: true,
@@ -206,14 +212,14 @@ function refreshRequest(
 }
 
 /** The `Authorization` header of a name and a password, which messages then leave out. */
-export function basic({ username, password }: Extract<Credential, { kind: 'basic' }>): string {
+export function basicHeader({ username, password }: Extract<Credential, { kind: 'basic' }>): string {
   const header = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   keepAuthorization(header);
   return header;
 }
 
 /** The `Authorization` header of a token, which messages then leave out. */
-export function bearer({ token }: Extract<Credential, { kind: 'bearer' }>): string {
+export function bearerHeader({ token }: Extract<Credential, { kind: 'bearer' }>): string {
   keepSecret(token);
   return `Bearer ${token}`;
 }

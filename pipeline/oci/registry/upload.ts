@@ -10,9 +10,9 @@ import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../../
 import type { Access } from './auth.ts';
 import { headBlob } from './blob.ts';
 import {
+  askProgress,
   bodyOf,
   CHUNK,
-  progress,
   READ_AHEAD,
   refusedUpload,
   sendChunks,
@@ -20,10 +20,10 @@ import {
   type Upload,
   uploadRequest,
 } from './chunks.ts';
-import { algorithmOf, checked, contradicts, corrupt, isDigest } from './digest.ts';
+import { algorithmOf, checkedBytes, digestMismatch, digestsContradict, isDigest } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './http/exchange.ts';
-import { failure, header } from './response.ts';
+import { failureOf, headerOf } from './response.ts';
 import { allOf, readingOf } from './stream.ts';
 
 /** An upload that the registry has opened. */
@@ -107,7 +107,7 @@ async function goOn(upload: Upload, location: string): Promise<boolean> {
   if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
   const url = new URL(location);
   try {
-    const known = await progress(upload, url);
+    const known = await askProgress(upload, url);
     if (known.offset === 0) return await cancel(upload, url);
     await commit(upload, await sendChunks(upload, known, memory?.chunk ?? chunk), undefined);
     return true;
@@ -145,7 +145,7 @@ async function open(upload: Upload, mount: string | undefined): Promise<Session 
   const algorithm = algorithmOf(blob.digest);
   const query = algorithm === 'sha256' ? '' : `?digest-algorithm=${algorithm}`;
   const answer = await endpoint.ask({ method: 'POST', to: path + query, access, what }, budget);
-  if (answer.status !== 202) throw await failure(answer, what);
+  if (answer.status !== 202) throw await failureOf(answer, what);
   await answer.discard();
   return sessionOf(endpoint, answer);
 }
@@ -177,9 +177,9 @@ async function openByMount(
 
 /** A registry whose smallest chunk is not a number of bytes takes chunks of any size. */
 function sessionOf(endpoint: Endpoint, answer: Answer): Session {
-  const smallest = Number(header(answer, 'oci-chunk-min-length') ?? 0);
+  const smallest = Number(headerOf(answer, 'oci-chunk-min-length') ?? 0);
   return {
-    location: endpoint.follow(header(answer, 'location'), answer.url),
+    location: endpoint.follow(headerOf(answer, 'location'), answer.url),
     smallest: Number.isSafeInteger(smallest) && smallest > 0 ? smallest : 0,
   };
 }
@@ -225,7 +225,7 @@ function keepsBroken({ endpoint, budget, ...upload }: Upload, { location }: Sess
 async function wholeBody(blob: BlobSource, to: Repository): Promise<RequestBody> {
   const { size } = blob;
   const what = sentName(blob, to);
-  const open = (): AsyncGenerator<Uint8Array> => checked(blob.open(0), blob, what);
+  const open = (): AsyncGenerator<Uint8Array> => checkedBytes(blob.open(0), blob, what);
   return size > READ_AHEAD ? { size, open } : bodyOf(await allOf(open()));
 }
 
@@ -239,6 +239,7 @@ async function commit(upload: Upload, location: URL, body: RequestBody | undefin
   const answer = await gate(body?.size ?? 0, () => endpoint.ask(request, budget));
   if (answer.status !== 201 && answer.status !== 204) throw await refusedUpload(upload, answer);
   await answer.discard();
-  const digest = header(answer, 'docker-content-digest');
-  if (isDigest(digest) && contradicts(digest, blob.digest)) throw corrupt(request.what, blob.digest, digest);
+  const digest = headerOf(answer, 'docker-content-digest');
+  if (isDigest(digest) && digestsContradict(digest, blob.digest))
+    throw digestMismatch(request.what, blob.digest, digest);
 }

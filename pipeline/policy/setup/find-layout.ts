@@ -11,8 +11,8 @@ import { catalogNamer, catalogsIn } from './catalog-names.ts';
 import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
 import { type Link, linksOf, linkTargets } from './links.ts';
-import { preferred } from './preferred.ts';
-import { contradictions, defectsOf, type Evidence, emptyCatalogs } from './prove.ts';
+import { preferredLayout } from './preferred.ts';
+import { defectsOf, type Evidence, emptyCatalogs, layoutContradictions } from './prove.ts';
 import { rivalsAmong, uncopiedAmong } from './rivals.ts';
 import {
   withCopiedFolders,
@@ -125,7 +125,7 @@ export async function findLayout(evidence: ReadEvidence, past?: Past): Promise<P
     if (holds(literal)) return decided(literal, evidence, past);
     return provenAs(NOTHING, evidence, all[0] ? against(all[0], evidence) : []);
   }
-  const best = others.length > 0 && past ? await preferred([first, ...others], past) : first;
+  const best = others.length > 0 && past ? await preferredLayout([first, ...others], past) : first;
   return decided(best, evidence, past);
 }
 
@@ -213,7 +213,7 @@ function against(found: FoundLayout, evidence: Evidence): string[] {
   const whole = new Set(evidence.catalogs.filter(({ isWhole }) => isWhole).map(({ path }) => path));
   // A whole catalog is none of the parts that others have as well.
   const others = new Set([...evidence.leftOut, ...found.others.filter((path) => !whole.has(path))]);
-  return contradictions(found.patterns, { ...evidence, leftOut: others });
+  return layoutContradictions(found.patterns, { ...evidence, leftOut: others });
 }
 
 /** A layout in which each smallest folder with whole packages is written out. */

@@ -1,7 +1,7 @@
 /** Errors of setup: no layout fits, several do, or the clone lacks files. Each has the lines of policy or the command that help. */
 import { shellWord } from '../../../catalog/names.ts';
 import { PipelineError } from '../../error.ts';
-import { amount, shortList } from '../../text.ts';
+import { amountText, shortList } from '../../text.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import { POLICY_PATH } from '../read-policy.ts';
 import { catalogNamer } from './catalog-names.ts';
@@ -21,7 +21,7 @@ export function unclearLayout({ contradictions, defects, looked, linked }: Prove
     ...(defects.length > 0 ? [`the commit has invalid catalog files (${defects[0]}), and `] : []),
     ...(link
       ? [
-          `Portolan does not follow symbolic links (${amount(linked.length, 'link')} to catalog files, such as ${link.path} -> ${link.target}), and `,
+          `Portolan does not follow symbolic links (${amountText(linked.length, 'link')} to catalog files, such as ${link.path} -> ${link.target}), and `,
         ]
       : []),
   ].join('');
@@ -70,14 +70,14 @@ export function notHere(paths: readonly string[]): PipelineError {
     paths.length === 1
       ? `${paths[0]}, which may be a catalog, is not in this clone`
       : `${paths.length} files that may be catalogs are not in this clone, such as ${paths[0]}`;
-  return new PipelineError('not-found', message, { hint: bringing(paths) });
+  return new PipelineError('not-found', message, { hint: fetchFilesCommand(paths) });
 }
 
 /** Most folders that one command names. */
 const MOST_FOLDERS = 8;
 
 /** The command that brings files into a partial clone, and little else: the top folders of catalogs, and files of owners. */
-export function bringing(paths: readonly string[]): string {
+export function fetchFilesCommand(paths: readonly string[]): string {
   const patterns = new Set(
     paths.map((path) =>
       isFileOfPeople(path) ? (path.split('/').at(-1) ?? path) : path.replace(/^([^/]+)\/.*/, '$1/'),

@@ -15,7 +15,7 @@ import {
   withFileNames,
   withoutOddNames,
 } from './pattern-text.ts';
-import { ENDING, FORMAT, folderOf, type LayoutStyle, type Shape, shapesOf, styled } from './shapes.ts';
+import { ENDING, FORMAT, folderOf, type LayoutStyle, type Shape, shapesOf, styledShape } from './shapes.ts';
 
 export interface FoundLayout {
   /** Patterns for `layout.catalog`; empty when nothing was found. */
@@ -40,7 +40,7 @@ export function layoutOf(
   read: ReadonlySet<string> = new Set(paths),
   style: LayoutStyle = {},
 ): FoundLayout {
-  const shapes = shapesOf(files).map((shape) => styled(shape, style));
+  const shapes = shapesOf(files).map((shape) => styledShape(shape, style));
   const isCatalog = new Set(files.map(({ path }) => path));
   const isOther = (path: string): boolean => !isCatalog.has(path) && (!FORMAT.test(path) || read.has(path));
   const byFolder = filesByFolder(paths);

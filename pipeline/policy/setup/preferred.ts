@@ -17,7 +17,7 @@ const MOST_READ = 60;
 const MOST_FILES = 500;
 
 /** The layout under which the files of the last merges are catalogs, and nothing else is; the first of equals. */
-export async function preferred(
+export async function preferredLayout(
   layouts: readonly [FoundLayout, ...FoundLayout[]],
   { repository, commit }: { readonly repository: Repository; readonly commit: string },
 ): Promise<FoundLayout> {

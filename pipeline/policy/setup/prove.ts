@@ -5,7 +5,7 @@ import { catalogOf } from '../../../catalog/fbc/model.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { runCatalogChecks } from '../../../catalog/rules/rule.ts';
-import { amount } from '../../text.ts';
+import { amountText } from '../../text.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { CatalogFacts } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
@@ -24,7 +24,7 @@ export interface Evidence {
 const FORMAT = /\.(?:ya?ml|json)$/;
 
 /** Why a layout does not fit, in words; nothing where it holds. */
-export function contradictions(patterns: readonly WrittenPattern[], evidence: Evidence): string[] {
+export function layoutContradictions(patterns: readonly WrittenPattern[], evidence: Evidence): string[] {
   const nameOf = catalogNamer(patterns);
   const own = evidence.catalogs.filter(({ path }) => nameOf(path) !== undefined);
   const byCatalog = groupedBy(own, ({ path }) => nameOf(path) ?? '');
@@ -124,7 +124,7 @@ function twice(
       seen.set(key, other ?? file.path);
     }
   }
-  return count === 0 ? [] : [`catalog ${name} defines ${amount(count, kind)} twice: ${example}`];
+  return count === 0 ? [] : [`catalog ${name} defines ${amountText(count, kind)} twice: ${example}`];
 }
 
 function hasBundles(files: readonly CatalogFacts[]): boolean {

@@ -128,7 +128,7 @@ const ACTION = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_./-]+@[0-9a-f]{40}$/;
  *
  * @throws PipelineError `usage` for an action that is not pinned by commit; `not-found` for a layout that is unclear
  */
-export async function setup(repository: Repository, request: SetupRequest): Promise<Setup> {
+export async function setUpRepository(repository: Repository, request: SetupRequest): Promise<Setup> {
   refuseAction(request.action);
   const snapshot = await snapshotOf(repository, request.commit);
   const { objects, commit, tree, files, paths, isNew } = snapshot;

@@ -100,7 +100,7 @@ function versionPart(name: string, isFirst: boolean): Part {
 }
 
 /** A shape whose pattern names less: packages that are always the same by name, and only versions of this form. */
-export function styled(shape: Shape, { literalPackages, versionsOnly }: LayoutStyle): Shape {
+export function styledShape(shape: Shape, { literalPackages, versionsOnly }: LayoutStyle): Shape {
   const narrow = (part: Part): Part =>
     versionsOnly && part.kind === 'catalog' && part.version !== undefined
       ? { ...part, glob: `:${part.version.replaceAll(/[0-9]+/g, '*')}` }

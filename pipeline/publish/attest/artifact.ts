@@ -54,7 +54,7 @@ function described(mediaType: string, bytes: Uint8Array): Descriptor {
 }
 
 /** Puts a document beside an image. */
-export function attach(
+export function attachDocument(
   registry: Registry,
   image: { readonly reference: Reference; readonly manifest: Manifest },
   attachment: Attachment,

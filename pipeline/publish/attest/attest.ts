@@ -7,7 +7,7 @@ import type { PublishTarget } from '../../policy/policy.ts';
 import type { Descriptor } from '../../ports.ts';
 import type { StandingImage } from '../push.ts';
 import type { PublishReceipt } from '../receipt.ts';
-import { type Attachment, attach, PREDICATE_TYPE, SBOM_TYPE } from './artifact.ts';
+import { type Attachment, attachDocument, PREDICATE_TYPE, SBOM_TYPE } from './artifact.ts';
 import type { Publication } from './extra-statement.ts';
 import { EXTRA_STATEMENTS } from './extra-statements.ts';
 import {
@@ -127,7 +127,7 @@ export async function attestImages(pushed: readonly StandingImage[], attested: A
       // All places share one document, which is signed once.
       const attachment = made.get(maker) ?? make();
       made.set(maker, attachment);
-      digests.add((await attach(registry, { reference, manifest }, await attachment)).digest);
+      digests.add((await attachDocument(registry, { reference, manifest }, await attachment)).digest);
     }
   }
   return [...digests];

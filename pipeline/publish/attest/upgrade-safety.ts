@@ -11,7 +11,7 @@ import { Undecided } from '../../../catalog/undecided.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { commitCatalogs } from '../../change/commit-catalogs.ts';
 import { worldsOf } from '../../check/audit.ts';
-import { check } from '../../check/check.ts';
+import { checkPullRequest } from '../../check/check.ts';
 import { PipelineError } from '../../error.ts';
 import { entryAt } from '../../git/tree.ts';
 import { POLICY_PATH } from '../../policy/read-policy.ts';
@@ -97,7 +97,7 @@ async function checkChange(
   const worlds: World[] = [];
   const entry = await entryAt(repository.objects, commit, POLICY_PATH);
   const bytes = entry ? (await repository.objects.read(entry.id, POLICY_BYTES)).bytes : new Uint8Array();
-  const report = await check(repository, {
+  const report = await checkPullRequest(repository, {
     base: previous,
     head: commit,
     ancestor: previous,

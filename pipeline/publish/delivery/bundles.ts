@@ -20,7 +20,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { StoredRecord } from '../../ports.ts';
-import { amount } from '../../text.ts';
+import { amountText } from '../../text.ts';
 import type { PublishedFrom } from '../documents.ts';
 import { heldBackBy, namedMissing } from '../held-back.ts';
 import { type BundlesMessage, messageOf } from './message.ts';
@@ -198,7 +198,7 @@ async function reportArrived(
   if (why !== undefined)
     return reportBundles(ports, of, {
       state: 'failure',
-      text: `${amount(refused.length, 'bundle')} not released: ${why}`,
+      text: `${amountText(refused.length, 'bundle')} not released: ${why}`,
     });
   if (released.length === 0) return;
   const names = released.map(({ package: name, version }) => `${name} ${version}`).join(', ');

@@ -12,7 +12,7 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { prefixOf } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import type { Published, PublishPorts } from '../plan.ts';
-import { publish } from '../publish.ts';
+import { publishCatalog } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { inRings, recordRings } from '../rings/store.ts';
 import { whyHeldBack } from './bundles.ts';
@@ -250,7 +250,7 @@ async function publishCommit(
     const ringed = inRings(fence, (of, name) => recordRings(records, of, name));
     const measured: PublishPorts['measured'] = (step, seconds) => ports.measured?.(step, seconds, name);
     const around = { fence, lease, records, signer, isAnonymous, inRings: ringed, measured };
-    const published = await publish({ repository, registry, ...around, progress: log }, request);
+    const published = await publishCatalog({ repository, registry, ...around, progress: log }, request);
     if (published.kind === 'published') {
       done.add(commit);
       const { committer } = await readCommit(repository.objects, commit);

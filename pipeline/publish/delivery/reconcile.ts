@@ -10,7 +10,7 @@ import { openDestination } from '../../oci/registry/open.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { followingRecord } from '../documents.ts';
-import { converge, fenceName } from '../fence.ts';
+import { fenceName, moveFollowers } from '../fence.ts';
 import { followingTag } from '../fence-tag.ts';
 import { awaitsRelease, bundlesMessage } from './bundles.ts';
 import { catalogsAt, type FencedTarget } from './changed.ts';
@@ -38,7 +38,7 @@ export interface Reconciled {
  *
  * @throws PipelineError `usage` if the branch's policy cannot be used, and what its ports throw for all catalogs
  */
-export async function reconcile(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
+export async function reconcileBranch(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
   const { repository, tip, close } = await ports.open(request);
   try {
     const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
@@ -133,7 +133,7 @@ async function heal(
     followingRecord(records, { name, catalog, place: target.name, from }),
   ];
   try {
-    return await converge({ fence, name, lease }, standing, followers);
+    return await moveFollowers({ fence, name, lease }, standing, followers);
   } catch (error) {
     // The image that is claimed is gone: only a new publish makes it again.
     if (error instanceof PipelineError && error.code === 'not-found') return { lost: standing.commit };

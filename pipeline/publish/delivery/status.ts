@@ -2,7 +2,7 @@
 import { compareText } from '../../../catalog/go/text.ts';
 import { PipelineError } from '../../error.ts';
 import type { RecordStore, Retirement } from '../../ports.ts';
-import { amount, plain } from '../../text.ts';
+import { amountText, plainText } from '../../text.ts';
 import { type Current, type PublishedFrom, publishedIn } from '../documents.ts';
 import type { RingState } from '../rings/state.ts';
 import { recordRings, ringsIn } from '../rings/store.ts';
@@ -110,9 +110,9 @@ export function statusText(status: DeliveryStatus): string {
     lines.push(...publishedLines(current), ...openLines({ catalog, repository: from?.repository }, status));
   }
   for (const one of last.filter((outcome) => !named.some((name) => isSame(outcome, name))))
-    lines.push(`${plain(one.repository)}  ${plain(one.catalog)}`, lineOf(one, status.at));
+    lines.push(`${plainText(one.repository)}  ${plainText(one.catalog)}`, lineOf(one, status.at));
   const records = unread.map((key) => `the record ${key} cannot be read`);
-  lines.push(...[...unreadRings, ...records, ...unreached].map(plain));
+  lines.push(...[...unreadRings, ...records, ...unreached].map(plainText));
   return lines.length === 0 ? 'nothing has been published yet\n' : `${lines.join('\n')}\n`;
 }
 
@@ -124,18 +124,18 @@ function comparedLines(
   const { repository, branch, catalog, tag, rings, holds, problems, committed } = one;
   const open = last.some((outcome) => isSame(outcome, one) && !isEnded(outcome));
   const failure = failures.find((outcome) => isSame(outcome, one));
-  const image = tag === undefined ? '' : `  ${plain(tag.image)}`;
+  const image = tag === undefined ? '' : `  ${plainText(tag.image)}`;
   const age = [committed && ageOf(committed, at), behindText(one)].filter(Boolean).join(', ');
   const epoch = tag?.epoch ? `, epoch ${tag.epoch}` : '';
   return [
-    `${plain(repository)} ${plain(branch)}  ${plain(catalog)}${image}`,
+    `${plainText(repository)} ${plainText(branch)}  ${plainText(catalog)}${image}`,
     ...(tag?.commit === undefined ? [] : [`  commit  ${tag.commit} (${age}${epoch})`, ...digestLines(tag)]),
-    ...rings.map((ring) => `  ring    ${plain(ring.image)}  ${ring.commit ?? 'none'}`),
+    ...rings.map((ring) => `  ring    ${plainText(ring.image)}  ${ring.commit ?? 'none'}`),
     ...holds.map(({ commit, bundle, by, why }) =>
-      plain(`  held    ${commit ?? bundle ?? 'the catalog'}: ${why} (${by})`),
+      plainText(`  held    ${commit ?? bundle ?? 'the catalog'}: ${why} (${by})`),
     ),
     ...(failure && !open ? [`  last failure  ${lineOf(failure, at).trim()}`] : []),
-    ...problems.map((problem) => `  PROBLEM ${plain(problem)}`),
+    ...problems.map((problem) => `  PROBLEM ${plainText(problem)}`),
   ];
 }
 
@@ -148,7 +148,7 @@ function behindText({ behind, branch, tag, problems }: CatalogStatus): string {
   if (behind === undefined) return tag?.commit === undefined ? '' : `not among the last commits of ${branch}`;
   if (behind === 0) return `newest of ${branch}`;
   const same = problems.length === 0 ? ', same content' : '';
-  return `${amount(behind, 'commit')} behind ${branch}${same}`;
+  return `${amountText(behind, 'commit')} behind ${branch}${same}`;
 }
 
 /** The latest pending, refused and failed publishes. */
@@ -164,14 +164,14 @@ function ageOf(time: string, now: string | undefined): string {
     ['hour', 3600],
     ['minute', 60],
   ] as const)
-    if (seconds >= length) return `${amount(Math.floor(seconds / length), unit)} old`;
-  return `${amount(seconds, 'second')} old`;
+    if (seconds >= length) return `${amountText(Math.floor(seconds / length), unit)} old`;
+  return `${amountText(seconds, 'second')} old`;
 }
 
 function publishedLines({ catalog, image, commit, digest, epoch, retired, from }: Current): string[] {
-  const source = from === undefined ? '' : `${plain(from.repository)} ${plain(from.branch)}  `;
+  const source = from === undefined ? '' : `${plainText(from.repository)} ${plainText(from.branch)}  `;
   return [
-    `${source}${plain(catalog)}  ${plain(image)}${retired === undefined ? '' : `  (${RETIRED[retired]})`}`,
+    `${source}${plainText(catalog)}  ${plainText(image)}${retired === undefined ? '' : `  (${RETIRED[retired]})`}`,
     `  digest  ${digest}`,
     `  commit  ${commit}${epoch > 0 ? ` (epoch ${epoch})` : ''}`,
   ];
@@ -185,5 +185,5 @@ const RETIRED: Readonly<Record<Retirement, string>> = {
 
 function lineOf({ state, commit, detail, at }: Outcome, now: string | undefined): string {
   const age = at === undefined || now === undefined ? '' : ` (${ageOf(at, now)})`;
-  return `  ${state.padEnd(7)} ${commit}${age}: ${plain(detail)}`;
+  return `  ${state.padEnd(7)} ${commit}${age}: ${plainText(detail)}`;
 }

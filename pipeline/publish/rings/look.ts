@@ -7,7 +7,7 @@
  */
 import { PipelineError } from '../../error.ts';
 import type { StandingClaim } from '../../ports.ts';
-import { linesText, plain } from '../../text.ts';
+import { linesText, plainText } from '../../text.ts';
 import type { RingPlace } from '../target.ts';
 import { timeOf } from './read.ts';
 import {
@@ -217,23 +217,23 @@ export function ringsListText(states: readonly RingState[]): string {
   // What is left of a catalog whose rings were taken out of the policy is its history.
   const shown = states.filter(({ rings, holds }) => rings.length + holds.length > 0);
   if (shown.length === 0) return 'no rings have been looked at yet\n';
-  return linesText(shown.flatMap((state) => [plain(state.catalog), ...ringLines(state)]));
+  return linesText(shown.flatMap((state) => [plainText(state.catalog), ...ringLines(state)]));
 }
 
 /** The rings of a catalog as lines of text. */
 function ringLines({ rings, waits, holds }: RingState): string[] {
   const lines = rings.flatMap(({ ring, tag, image }) => [
-    `  ${plain(tag)}  ${image ? `${image.commit.slice(0, 12)} ${image.digest}` : 'nothing yet'}`,
+    `  ${plainText(tag)}  ${image ? `${image.commit.slice(0, 12)} ${image.digest}` : 'nothing yet'}`,
     ...waits
       .filter((wait) => wait.ring === ring)
       .flatMap(({ commit, opens, why, packages }) => [
-        `    waits  ${commit.slice(0, 12)} (opens ${opens.slice(0, 16)}Z at the earliest): ${plain(why.join('; '))}`,
-        ...(packages.length === 0 ? [] : [`           ${plain(packages.join(', '))}`]),
+        `    waits  ${commit.slice(0, 12)} (opens ${opens.slice(0, 16)}Z at the earliest): ${plainText(why.join('; '))}`,
+        ...(packages.length === 0 ? [] : [`           ${plainText(packages.join(', '))}`]),
       ]),
   ]);
   const held = holds.map(({ by, at, why, commit, bundle }) => {
     const what = [commit?.slice(0, 12), bundle].flatMap((one) => one ?? []).join(' ') || 'the whole catalog';
-    return `  held  ${plain(what)} by ${plain(by)} since ${at.slice(0, 10)}: ${plain(why)}`;
+    return `  held  ${plainText(what)} by ${plainText(by)} since ${at.slice(0, 10)}: ${plainText(why)}`;
   });
   return [...lines, ...held];
 }

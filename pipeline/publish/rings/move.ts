@@ -7,7 +7,7 @@ import { PipelineError } from '../../error.ts';
 import { openDestination } from '../../oci/registry/open.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../../ports.ts';
 import { followingRecord, type PublishedFrom } from '../documents.ts';
-import { claim, converge, type Fencing, type Follower, fenceName, standingOf } from '../fence.ts';
+import { claimTag, type Fencing, type Follower, fenceName, moveFollowers, standingOf } from '../fence.ts';
 import type { LeaseOptions } from '../fence-lease.ts';
 import { followingTag } from '../fence-tag.ts';
 import type { RingPlace } from '../target.ts';
@@ -116,7 +116,7 @@ async function claimOpened(
   // Nothing is claimed that is not there: the tag could not follow.
   const isSame = standing?.commit === opening.commit && standing.digest === opening.digest;
   if (isSame || !(await isThere(ring, opening, ports))) return standing;
-  return (await claim(fencingOf(of, ring, ports), opening)).claim;
+  return (await claimTag(fencingOf(of, ring, ports), opening)).claim;
 }
 
 /**
@@ -146,7 +146,7 @@ async function bringRing(
     followingTag(registry, reference),
     ...(records ? [followingRecord(records, { name, catalog, place: ring.name, from })] : []),
   ];
-  await converge(fencingOf(of, ring, ports), standing, followers);
+  await moveFollowers(fencingOf(of, ring, ports), standing, followers);
 }
 
 function fencingOf(of: RingCatalog, ring: RingPlace, { fence, isAncestor, lease }: RingPorts): Fencing {

@@ -5,7 +5,7 @@
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 import type { RingState } from './state.ts';
 
 interface ValueShape {
@@ -150,7 +150,7 @@ function first<T>(all: Iterable<T>, defect: (one: T) => string | undefined): str
 const SHOWN = 80;
 
 function shown(value: unknown): string {
-  const text = plain(JSON.stringify(value));
+  const text = plainText(JSON.stringify(value));
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 

@@ -6,7 +6,7 @@
 import type { Finding } from '../../../catalog/finding.ts';
 import { parseJson } from '../../../catalog/json.ts';
 import type { CatalogGraph, PackageGraph } from '../../../catalog/olm/graph/graph-document.ts';
-import { amount } from '../../text.ts';
+import { amountText } from '../../text.ts';
 import { catalogsText } from '../catalogs-text.ts';
 import type { PageData } from '../page/page-data.ts';
 import { button, el, elementOf, option, turnTheme } from './elements.ts';
@@ -94,7 +94,7 @@ function showList(): void {
       ? [el('li', {}, [el('a', { href: '#' }, [`Findings (${data.findings.length})`])])]
       : [];
   list.replaceChildren(...overview, ...items);
-  elementOf('count', HTMLElement).textContent = amount(matching.length, 'package');
+  elementOf('count', HTMLElement).textContent = amountText(matching.length, 'package');
 }
 
 function matches({ package: name, bundles, lanes }: PackageGraph, wanted: string): boolean {
@@ -135,7 +135,7 @@ function findingsView(findings: readonly Finding[]): Node[] {
     el('p', {}, [data.headline]),
     ...data.asked.map((line) => el('p', { class: 'asked' }, [line])),
     ...(data.fleet ? fleetView(data.fleet) : []),
-    ...(infos > 0 ? [button(`Show ${amount(infos, 'informational finding')}`, () => show(true))] : []),
+    ...(infos > 0 ? [button(`Show ${amountText(infos, 'informational finding')}`, () => show(true))] : []),
     all,
     el('h2', {}, ['Catalogs']),
     ...data.summary.map((line) => el('p', {}, [line])),

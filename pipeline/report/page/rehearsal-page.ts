@@ -1,7 +1,7 @@
 /** A rehearsal as one HTML file without scripts, which opens anywhere and asks nobody for anything. */
 import { countsOf, orphansOf, type Rehearsal, stoppedOf } from '../../check/rehearsal/rehearsal.ts';
 import type { RehearsedMerge } from '../../check/rehearsal/tally.ts';
-import { amount, escapeXml, shortList } from '../../text.ts';
+import { amountText, escapeXml, shortList } from '../../text.ts';
 import { NAMING, packageText, rehearsalHeadline, rehearsalNotes, worstLines } from '../rehearsal-text.ts';
 import { rulePage } from '../rule-help.ts';
 import { staticPage } from './static-page.ts';
@@ -99,7 +99,7 @@ function errorList(errors: RehearsedMerge['errors']): string {
     const names = [...new Set(its)];
     return `<li>${item}${names.length === 0 ? '' : ` <small>${escapeXml(shortList(names, 'catalogs'))}</small>`}</li>`;
   });
-  return `<details><summary>${amount(errors.length, 'error')}</summary><ul>${items.join('')}</ul></details>`;
+  return `<details><summary>${amountText(errors.length, 'error')}</summary><ul>${items.join('')}</ul></details>`;
 }
 
 /** The stranded installations, by month. */
@@ -123,12 +123,12 @@ function peoplePart({ people, merges }: Rehearsal): string {
   const unknown = merges.filter(({ author }) => author === undefined).length;
   const note =
     unknown > 0
-      ? `<p>The author of ${amount(unknown, 'merge')} is not known; their permissions were not checked.</p>`
+      ? `<p>The author of ${amountText(unknown, 'merge')} is not known; their permissions were not checked.</p>`
       : '';
   const nobody = orphansOf(merges);
   const orphans =
     nobody.length > 0
-      ? `<p class="warn">For ${amount(nobody.length, 'merge')} the policy names nobody who could approve.</p><ul>${NAMING.map((line) => `<li>${escapeXml(line)}</li>`).join('')}</ul>`
+      ? `<p class="warn">For ${amountText(nobody.length, 'merge')} the policy names nobody who could approve.</p><ul>${NAMING.map((line) => `<li>${escapeXml(line)}</li>`).join('')}</ul>`
       : '';
   if (people.length === 0) return part(heading, `${orphans}${note || '<p>Nobody.</p>'}`);
   const most = people[0]?.merges ?? 1;
@@ -157,7 +157,7 @@ function waitingList(merges: Rehearsal['merges']): string {
       `<tr><td class="day">${escapeXml(date)}</td><td>${escapeXml(subject)}${author === undefined ? '' : ` <small>by ${escapeXml(author)}</small>`}</td><td>${needs.map(escapeXml).join('<br>')}</td></tr>`,
   );
   const list = table(['Day', 'Merge', 'What is missing'], rows, 'stacked');
-  return `<details><summary>${amount(waiting.length, 'merge')} that cannot pass at once</summary>${list}</details>`;
+  return `<details><summary>${amountText(waiting.length, 'merge')} that cannot pass at once</summary>${list}</details>`;
 }
 
 function rulesPart({ rules }: Rehearsal): string {

@@ -1,7 +1,7 @@
 /** What an upgrade requires of whoever approves it, as one HTML file without scripts. */
 import type { ReviewItem, ReviewSection, UpgradeReview } from '../../../catalog/olm/upgrade-review.ts';
 import { escapeXml } from '../../text.ts';
-import { MOST_DETAILS, ranked, reviewHeadline, reviewSubject } from '../review-text.ts';
+import { MOST_DETAILS, rankedItems, reviewHeadline, reviewSubject } from '../review-text.ts';
 import { staticPage } from './static-page.ts';
 
 const OWN_STYLE = [
@@ -28,7 +28,7 @@ const SHOWN = 12;
 function sectionHtml(section: ReviewSection): string {
   if (isUnchanged(section)) return '';
   const { title, items, unknown } = section;
-  const sorted = ranked(items);
+  const sorted = rankedItems(items);
   const [first, rest] = [sorted.slice(0, SHOWN), sorted.slice(SHOWN)];
   const more =
     rest.length === 0 ? '' : `<details><summary>${rest.length} more</summary>${listHtml(rest)}</details>`;

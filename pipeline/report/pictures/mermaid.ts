@@ -5,7 +5,7 @@
  * @see https://mermaid.js.org/config/schema-docs/config.html (maxTextSize, maxEdges)
  */
 import type { Hop, HopGraph, HopKind, HopLane, HopStop } from '../../../catalog/olm/graph/hop-graph.ts';
-import { plain } from '../../text.ts';
+import { plainText } from '../../text.ts';
 
 /** GitHub's Mermaid refuses more than 50,000 characters and 500 edges, whatever a diagram asks for. */
 const MOST_CHARACTERS = 40_000;
@@ -204,6 +204,6 @@ function classLines(views: readonly View[]): string[] {
 
 /** A label; characters that Mermaid or Markdown could interpret are written as Mermaid entities. */
 function quoted(text: string): string {
-  const safe = plain(text).replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
+  const safe = plainText(text).replaceAll(/[^A-Za-z0-9 .,:()+…_-]/gu, (c) => `#${c.codePointAt(0)};`);
   return `"${safe}"`;
 }

@@ -37,10 +37,10 @@ beforeAll(async () => {
 
 /** A rule that notes what it reads. */
 function watched(rule: Rule): Rule {
-  const { id, foresee, compare } = rule;
+  const { id, checkWorld, compare } = rule;
   return {
     ...rule,
-    ...(foresee && { foresee: (world, report) => foresee(noted(world, id), report) }),
+    ...(checkWorld && { checkWorld: (world, report) => checkWorld(noted(world, id), report) }),
     ...(compare && {
       compare: (change, report) =>
         compare({ ...change, before: noted(change.before, id), after: noted(change.after, id) }, report),
@@ -59,7 +59,7 @@ function noted(world: World, id: string): World {
   });
 }
 
-const aboutClusters = RULES.filter(({ foresee, compare }) => foresee ?? compare);
+const aboutClusters = RULES.filter(({ checkWorld, compare }) => checkWorld ?? compare);
 
 test.each(aboutClusters.map((rule) => [rule.id, rule] as const))('%s reads what it declares', (id, rule) => {
   expect([...(read.get(id) ?? [])].sort().join()).toBe((rule.reads ?? []).join());

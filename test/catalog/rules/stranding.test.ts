@@ -18,7 +18,7 @@ async function world(entries: readonly WrittenEntry[]) {
 
 async function hints(...entries: readonly WrittenEntry[]): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
-  rule?.foresee?.(await world(entries), (_message, _location, details) => found.push(details?.hint));
+  rule?.checkWorld?.(await world(entries), (_message, _location, details) => found.push(details?.hint));
   return found;
 }
 

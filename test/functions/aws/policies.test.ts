@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { handleCatalog } from '../../../pipeline/publish/delivery/catalog.ts';
 import type { PushMessage } from '../../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../../pipeline/publish/delivery/ports.ts';
-import { reconcile } from '../../../pipeline/publish/delivery/reconcile.ts';
+import { reconcileBranch } from '../../../pipeline/publish/delivery/reconcile.ts';
 import { deliver } from '../../fakes/delivery.ts';
 import { type SampleRepository, sampleRepository } from '../../fakes/sample.ts';
 
@@ -153,7 +153,10 @@ test('the reconciler, when a tag was moved by somebody else', async () => {
       return ports.records.get(key);
     };
     const records = { get, put: ports.records.put, replace: ports.records.replace, list: ports.records.list };
-    const { healed } = await reconcile({ repository: 'sea/catalogs', branch: 'main' }, { ...ports, records });
+    const { healed } = await reconcileBranch(
+      { repository: 'sea/catalogs', branch: 'main' },
+      { ...ports, records },
+    );
     expect(healed).toEqual(['v4.20']);
   });
   const folders = partOf('ReconcileFunction').matchAll(/Records\.Arn\}\/(\w+)\//g);

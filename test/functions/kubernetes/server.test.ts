@@ -5,7 +5,7 @@ import {
   type Routes,
   type RunningServer,
   type ServerLimits,
-  serve,
+  serveRoutes,
 } from '../../../functions/kubernetes/server.ts';
 
 async function running(
@@ -13,7 +13,7 @@ async function running(
   limits?: ServerLimits,
 ): Promise<{ url: string; server: RunningServer; log: string[] }> {
   const log: string[] = [];
-  const server = await serve(0, routes, (line) => log.push(line), limits);
+  const server = await serveRoutes(0, routes, (line) => log.push(line), limits);
   onTestFinished(() => server.stop(0));
   return { url: `http://127.0.0.1:${server.port}`, server, log };
 }

@@ -1,5 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startTracing, telemetryOf, traced, tracedStep } from '../../../functions/kubernetes/telemetry.ts';
+import {
+  handleTraced,
+  startTracing,
+  telemetryOf,
+  tracedStep,
+} from '../../../functions/kubernetes/telemetry.ts';
 import { reply, startHost } from '../../fakes/host.ts';
 
 test('a line of the log is one line of JSON, whatever people wrote into a catalog', () => {
@@ -82,8 +87,8 @@ const MESSAGE = {
 
 test('without a collector nothing is sent, and work is done all the same', async () => {
   const end = startTracing('work', {});
-  expect(await traced(JSON.stringify(MESSAGE), async () => 'why')).toBe('why');
-  await expect(traced('{', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await handleTraced(JSON.stringify(MESSAGE), async () => 'why')).toBe('why');
+  await expect(handleTraced('{', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   tracedStep('build', 1);
   await end();
 });
@@ -95,12 +100,15 @@ test('all that happens to a merge is one trace, with the steps of a publish and 
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
   vi.stubEnv('OTEL_SERVICE_NAME', 'catalogs-of-the-sea');
   const end = startTracing('work', process.env);
-  await traced(JSON.stringify(MESSAGE), async () => {
+  await handleTraced(JSON.stringify(MESSAGE), async () => {
     tracedStep('build', 2);
     return undefined;
   });
-  await traced(JSON.stringify({ ...MESSAGE, kind: 'report', what: 'catalog' }), async () => 'GitHub is away');
-  await traced(JSON.stringify({ ...MESSAGE, commit: 'b'.repeat(40) }), async () => undefined);
+  await handleTraced(
+    JSON.stringify({ ...MESSAGE, kind: 'report', what: 'catalog' }),
+    async () => 'GitHub is away',
+  );
+  await handleTraced(JSON.stringify({ ...MESSAGE, commit: 'b'.repeat(40) }), async () => undefined);
   await end();
   vi.unstubAllEnvs();
   const sent = collector.asked.map(({ url, body }) => ({ url, text: body.toString() }));

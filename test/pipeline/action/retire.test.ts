@@ -6,7 +6,7 @@ import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../pipeline/oci/registry/layout/registry.ts';
 import { POLICY_PATH, policyAt } from '../../../pipeline/policy/read-policy.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
-import { publish } from '../../../pipeline/publish/publish.ts';
+import { publishCatalog } from '../../../pipeline/publish/publish.ts';
 import { publishedCatalogs } from '../../../pipeline/publish/published-catalogs.ts';
 import { folder } from '../../fakes/folder.ts';
 import { harbourRepository, sampleFiles } from '../../fakes/sample.ts';
@@ -28,7 +28,7 @@ async function scene() {
   });
   const ports = { repository, registry, fence, progress: () => undefined };
   const publishAt = (commit: string) =>
-    publish(ports, { commit, catalog: 'v4.20', out: folder(), today: '2026-01-01' });
+    publishCatalog(ports, { commit, catalog: 'v4.20', out: folder(), today: '2026-01-01' });
   // Of the sample's branches only the commits are wanted: by its policy all of them publish.
   for (const branch of sample.git('for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n'))
     if (branch !== 'main' && branch !== '') sample.git('branch', '-q', '-D', branch);

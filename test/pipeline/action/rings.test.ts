@@ -6,7 +6,7 @@ import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../pipeline/oci/registry/layout/registry.ts';
 import { POLICY_PATH, policyAt } from '../../../pipeline/policy/read-policy.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
-import { publish } from '../../../pipeline/publish/publish.ts';
+import { publishCatalog } from '../../../pipeline/publish/publish.ts';
 import { folder } from '../../fakes/folder.ts';
 import { harbourRepository } from '../../fakes/sample.ts';
 
@@ -33,7 +33,7 @@ test('a ring opens in a later run, when the image has soaked and its check has p
     const fence = gitFence({ repository: sample.directory, settings });
     try {
       const ports = { repository, registry, fence, progress: () => undefined };
-      await publish(ports, { commit, catalog: 'v4.20', out: folder(), today: '2027-01-01' });
+      await publishCatalog(ports, { commit, catalog: 'v4.20', out: folder(), today: '2027-01-01' });
       const { rings: all, failed } = await moveAllRings({
         ...{ repository, registry, fence, commit, policy, catalogs: ['v4.20'] },
         ...{ name: 'sea/catalogs', branch: 'main' },
@@ -79,7 +79,7 @@ test('a run of an old commit opens no ring by the conditions of that commit', as
   onTestFinished(repository.close);
   onTestFinished(fence.close);
   const ports = { repository, registry, fence, progress: () => undefined };
-  await publish(ports, { commit: tip, catalog: 'v4.20', out: folder(), today: '2027-01-01' });
+  await publishCatalog(ports, { commit: tip, catalog: 'v4.20', out: folder(), today: '2027-01-01' });
   const run = async (commit: string, hour: number) => {
     const { policy } = await policyAt(repository.objects, commit);
     if (!policy) throw new Error('a policy');

@@ -1,6 +1,6 @@
 /** `portolan check` runs in a process that may hang, crash or need too much. */
 import { expect, onTestFinished, test } from 'vitest';
-import { ENDED, SUPERVISOR, supervised } from '../../../pipeline/cli/supervised.ts';
+import { ENDED, runSupervised, SUPERVISOR } from '../../../pipeline/cli/supervised.ts';
 import { sampleRepository } from '../../fakes/sample.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 
@@ -14,7 +14,7 @@ test.each([
   ['process.exit(7)', 'its process ended with 7'],
   ['process.abort()', 'its process ended with SIGABRT'],
 ])('45: a command that does %s', async (does, expected) => {
-  expect(await supervised(['-e', does], process.env, LIMITS)).toBe(expected);
+  expect(await runSupervised(['-e', does], process.env, LIMITS)).toBe(expected);
 });
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
     'it needed more than 300 MiB of memory',
   ],
 ])('45: a command that does %s is ended', async (does, limits, expected) => {
-  expect(await supervised(['-e', does], process.env, { ...LIMITS, ...limits })).toBe(expected);
+  expect(await runSupervised(['-e', does], process.env, { ...LIMITS, ...limits })).toBe(expected);
 });
 
 test.each([

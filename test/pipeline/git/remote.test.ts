@@ -1,7 +1,7 @@
 /** A repository elsewhere: what comes of it, and what comes once. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { leftBranchAt } from '../../../pipeline/git/merge.ts';
-import { authorization } from '../../../pipeline/git/process.ts';
+import { authorizationHeader } from '../../../pipeline/git/process.ts';
 import { openRemote } from '../../../pipeline/git/remote.ts';
 import type { Repository } from '../../../pipeline/git/repository.ts';
 import { entryAt, listFiles } from '../../../pipeline/git/tree.ts';
@@ -17,7 +17,7 @@ let hub: Hub;
 let repository: Repository;
 beforeEach(async () => {
   hub = await openHub(MANY);
-  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorization(TOKEN) };
+  const remote = { url: `${hub.forge.url}/example/catalogs.git`, header: authorizationHeader(TOKEN) };
   repository = openRemote(remote, { searchPath: process.env['PATH'] });
 });
 afterEach(async () => {

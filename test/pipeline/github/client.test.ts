@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { answer, openGitHub } from '../../../pipeline/github/client.ts';
+import { dataOf, openGitHub } from '../../../pipeline/github/client.ts';
 
 async function failure(url: string, token: string): Promise<string> {
   const identity = { kind: 'token', token } as const;
   const github = openGitHub({ url, identity, log: () => undefined, retries: 0 });
-  const asked = answer(github.rest.repos.get({ owner: 'own', repo: 'er' }));
+  const asked = dataOf(github.rest.repos.get({ owner: 'own', repo: 'er' }));
   return asked.then(
     () => 'no error',
     (error: unknown) => String(error),

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CheckReport } from '../../../pipeline/check/report.ts';
 import { followLabels, labelOf } from '../../../pipeline/github/follow-labels.ts';
-import { involve } from '../../../pipeline/github/forge.ts';
+import { involvePeople } from '../../../pipeline/github/forge.ts';
 import { unpaced } from '../../fakes/github/client.ts';
 import type { FakePull } from '../../fakes/github/forge.ts';
 import { type Hub, openHub } from '../../fakes/hub.ts';
@@ -90,7 +90,7 @@ test('without the policy’s word no label is asked for, and a refusal is only n
     const request = { ...GREEN.request, suggestions: false, ask: false, ...(labels ? { labels } : {}) };
     const report = { ...GREEN, request } as CheckReport;
     const post = { ...at(), link: undefined, annotations: 1 };
-    return involve(post, { number: pull.number, report }, involving);
+    return involvePeople(post, { number: pull.number, report }, involving);
   };
   await asked(false);
   expect(hub.forge.asked).toEqual([]);

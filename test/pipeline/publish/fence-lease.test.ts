@@ -1,7 +1,7 @@
 /** A lease: who waits for it, when it ends, and when it is not given back. */
 import { expect, test } from 'vitest';
 import { PipelineError } from '../../../pipeline/error.ts';
-import { converge, type Follower } from '../../../pipeline/publish/fence.ts';
+import { type Follower, moveFollowers } from '../../../pipeline/publish/fence.ts';
 import { acquireLease, LEASE } from '../../../pipeline/publish/fence-lease.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/publish/records/directory.ts';
@@ -70,7 +70,7 @@ async function isGivenBack(move: Follower['move']): Promise<boolean> {
   const at = place();
   const wanted = { epoch: 0, commit: commitOf(1), digest: digestOf(1) };
   const claim = await at.fence.replace(NAME, wanted, undefined);
-  const moving = converge({ ...at, lease: at }, claim!, [{ follows: async () => false, move }]);
+  const moving = moveFollowers({ ...at, lease: at }, claim!, [{ follows: async () => false, move }]);
   await expect(moving).rejects.toThrow(PipelineError);
   return (await at.fence.readLease(NAME))?.until === 0;
 }

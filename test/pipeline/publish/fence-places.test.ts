@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Fence } from '../../../pipeline/ports.ts';
-import { claim, type Fencing } from '../../../pipeline/publish/fence.ts';
+import { claimTag, type Fencing } from '../../../pipeline/publish/fence.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
 import { recordFence } from '../../../pipeline/publish/fence-records.ts';
 import { directoryRecords } from '../../../pipeline/publish/records/directory.ts';
@@ -77,7 +77,7 @@ test('claims of a repository are commits, each the child of the one before', asy
   const directory = bare();
   const fence = git(directory);
   const fencing: Fencing = { fence, name: NAME, isAncestor };
-  for (const n of [1, 1, 2]) await claim(fencing, { commit: commitOf(n), digest: digestOf(n) });
+  for (const n of [1, 1, 2]) await claimTag(fencing, { commit: commitOf(n), digest: digestOf(n) });
   const log = execFileSync('git', ['-C', directory, 'log', '--format=%s', `refs/portolan/${NAME}`]);
   const sequences = log
     .toString()
@@ -90,15 +90,18 @@ test('claims of a repository are commits, each the child of the one before', asy
 test('a history that does not lead on is refused, until the epoch is raised', async () => {
   const fence = recordFence(directoryRecords(folder()));
   const fencing: Fencing = { fence, name: NAME, isAncestor: async (a, b) => a === b };
-  await claim(fencing, { commit: commitOf(1), digest: digestOf(1) });
+  await claimTag(fencing, { commit: commitOf(1), digest: digestOf(1) });
   const wanted = { commit: commitOf(2), digest: digestOf(2) };
-  await expect(claim(fencing, wanted)).rejects.toMatchObject({
+  await expect(claimTag(fencing, wanted)).rejects.toMatchObject({
     code: 'conflict',
     hint: expect.stringContaining('--epoch 1'),
   });
-  expect(await claim(fencing, { ...wanted, epoch: 1 })).toMatchObject({ kind: 'ahead', claim: { epoch: 1 } });
+  expect(await claimTag(fencing, { ...wanted, epoch: 1 })).toMatchObject({
+    kind: 'ahead',
+    claim: { epoch: 1 },
+  });
   const late = { commit: commitOf(1), digest: digestOf(1), epoch: 0 };
-  expect(await claim(fencing, late)).toMatchObject({ kind: 'superseded', by: { epoch: 1 } });
+  expect(await claimTag(fencing, late)).toMatchObject({ kind: 'superseded', by: { epoch: 1 } });
 });
 
 test('a fence that holds something else stops everything', async () => {

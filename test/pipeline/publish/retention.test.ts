@@ -5,7 +5,7 @@ import { PipelineError } from '../../../pipeline/error.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import type { Policy } from '../../../pipeline/policy/policy.ts';
 import { policyAt } from '../../../pipeline/policy/read-policy.ts';
-import { attach, SBOM_TYPE } from '../../../pipeline/publish/attest/artifact.ts';
+import { attachDocument, SBOM_TYPE } from '../../../pipeline/publish/attest/artifact.ts';
 import { deleteOld, isPublished } from '../../../pipeline/publish/retention.ts';
 import { targetOf } from '../../../pipeline/publish/target.ts';
 import { testClient } from '../../fakes/host.ts';
@@ -72,7 +72,7 @@ test("Portolan's own artifacts go with the image; somebody else's keep it, and s
   const { client, old, images } = await four();
   const bytes = new TextEncoder().encode('{}');
   const put = (image: (typeof images)[number], artifactType: string) =>
-    attach(client, { reference: old.published, manifest: image.root }, { artifactType, bytes });
+    attachDocument(client, { reference: old.published, manifest: image.root }, { artifactType, bytes });
   const { digest } = await put(images[0], SBOM_TYPE);
   await put(images[1], 'application/vnd.example.release-approval');
   await old.push(`${images[2].root.digest.replace(':', '-')}.sig`, imageOf(9, ['amd64']));

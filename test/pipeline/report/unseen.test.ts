@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { tableText } from '../../../pipeline/cli/catalog/table.ts';
 import { codeQualityReport } from '../../../pipeline/report/code-quality.ts';
 import { sarifReport } from '../../../pipeline/report/sarif.ts';
-import { escapeXml, hasUnseen, plain, plainLines } from '../../../pipeline/text.ts';
+import { escapeXml, hasUnseen, plainLines, plainText } from '../../../pipeline/text.ts';
 import { written } from '../../catalog/olm/universe.ts';
 import { crdObject } from '../../fakes/crd-object.ts';
 import { folder } from '../../fakes/folder.ts';
@@ -117,7 +117,7 @@ test.each([
 });
 
 test('72: values and lines of a table are safe also where no terminal of a command escapes them', () => {
-  expect(plain('x ##[group]y')).toBe('x #\\u0023[group]y');
+  expect(plainText('x ##[group]y')).toBe('x #\\u0023[group]y');
   const screen = { isScreen: false, columns: 80 };
   expect(tableText(['A'], [['::error::x']], screen)).not.toMatch(LOG_COMMAND);
 });

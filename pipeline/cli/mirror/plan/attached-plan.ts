@@ -6,7 +6,7 @@ import { imagePlace, locationFrom } from '../../../oci/registry/image-location.t
 import { openSource } from '../../../oci/registry/open.ts';
 import { findPlan } from '../../../publish/artifacts.ts';
 import type { ExitCode, Terminal } from '../../../terminal.ts';
-import { plain } from '../../../text.ts';
+import { plainText } from '../../../text.ts';
 import { writeFiles } from '../../../write.ts';
 import { type Command, type Invocation, usageError } from '../../command.ts';
 import { registryClientFor } from '../../registry-access.ts';
@@ -33,7 +33,7 @@ export async function takeAttachedPlan(
     if (!plan) throw usageError(command, `--to is required: no plan is attached to ${operand}`);
     const out = resolve(directory, invocation.text('out') ?? 'mirror');
     const { written } = writeFiles(out, plan.files, PLAN_FILES);
-    await terminal.out(`${plain(`${operand}: using the attached plan for ${plan.mirror}`)}\n`);
+    await terminal.out(`${plainText(`${operand}: using the attached plan for ${plan.mirror}`)}\n`);
     terminal.err(`${out}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
     return 0;
   } finally {

@@ -26,7 +26,7 @@ import { isDirectory } from '../../../directory.ts';
 import { PipelineError } from '../../../error.ts';
 import { openReleaseSource } from '../../../mirror/releases/update-graphs.ts';
 import type { ExitCode, Terminal } from '../../../terminal.ts';
-import { linesText, plain } from '../../../text.ts';
+import { linesText, plainText } from '../../../text.ts';
 import { writeFiles } from '../../../write.ts';
 import type { Invocation } from '../../command.ts';
 import { readOperands } from '../../operands.ts';
@@ -59,13 +59,13 @@ export async function planClusterUpgrade(
     const imageSet = upgradeImageSet(plan, architecture);
     const wrong = await confirmUpgrade(plan, imageSet, request);
     if (wrong.length > 0) {
-      for (const one of wrong) terminal.err(`not confirmed: ${plain(one)}\n`);
+      for (const one of wrong) terminal.err(`not confirmed: ${plainText(one)}\n`);
       return 1;
     }
     return await write(plan, imageSet, { invocation, terminal });
   } catch (error) {
     if (!(error instanceof UpgradeRefusal)) throw error;
-    for (const line of error.message.split('\n')) terminal.err(`no upgrade plan: ${plain(line)}\n`);
+    for (const line of error.message.split('\n')) terminal.err(`no upgrade plan: ${plainText(line)}\n`);
     return error.isUnknown ? 2 : 1;
   } finally {
     source.close();
@@ -164,8 +164,8 @@ function listLines({ cluster, releases }: UpgradePlan, items: readonly Item[]): 
   const end = releases.at(-1)?.release.version ?? formatVersion(cluster.platform);
   const width = String(items.length).length;
   return [
-    `${plain(cluster.name)}: OpenShift ${formatVersion(cluster.platform)} to ${plain(end)}, ${items.length} steps, each simulated`,
-    ...items.map((item, i) => `${String(i + 1).padStart(width + 1)}. ${plain(itemText(item))}`),
+    `${plainText(cluster.name)}: OpenShift ${formatVersion(cluster.platform)} to ${plainText(end)}, ${items.length} steps, each simulated`,
+    ...items.map((item, i) => `${String(i + 1).padStart(width + 1)}. ${plainText(itemText(item))}`),
   ];
 }
 
@@ -195,7 +195,7 @@ function patchesText({ stages }: UpgradePlan): string {
         ...(range === '' ? {} : { version: `<=${version}` }),
         ...(channels.length === 0 ? {} : { channels: [channel] }),
       };
-      if (Object.keys(asks).length === 0) return `# ClusterExtension ${plain(name)} needs no patch`;
+      if (Object.keys(asks).length === 0) return `# ClusterExtension ${plainText(name)} needs no patch`;
       const patch = { spec: { source: { catalog: asks } } };
       return `oc patch clusterextensions.olm.operatorframework.io ${shellWord(name)} --type merge -p ${shellWord(JSON.stringify(patch))}`;
     }),

@@ -21,7 +21,7 @@ import {
 } from '../../../mirror/prepare.ts';
 import { readPublishReceipt } from '../../../publish/receipt.ts';
 import type { ExitCode, Terminal } from '../../../terminal.ts';
-import { amount, findingText, linesText, plain } from '../../../text.ts';
+import { amountText, findingText, linesText, plainText } from '../../../text.ts';
 import { writeFiles } from '../../../write.ts';
 import { type Command, type Invocation, type Option, usageError } from '../../command.ts';
 import { openOperand } from '../../operands.ts';
@@ -214,9 +214,9 @@ async function writeDeleteList(
   const out = invocation.text('out') ?? 'mirror';
   const file = join(out, DELETE_LIST);
   writeFiles(resolve(terminal.directory, out), new Map([[DELETE_LIST, deleteImagesText(report.images)]]));
-  await terminal.out(`${amount(report.images.length, 'image')} to delete in ${plain(file)}\n`);
+  await terminal.out(`${amountText(report.images.length, 'image')} to delete in ${plainText(file)}\n`);
   terminal.err(
-    `nothing is deleted yet: read the list, then run portolan mirror prune ${shellWord(plain(file))} --yes\n`,
+    `nothing is deleted yet: read the list, then run portolan mirror prune ${shellWord(plainText(file))} --yes\n`,
   );
   return 0;
 }
@@ -267,11 +267,11 @@ async function write(planned: MirrorOutcome, invocation: Invocation, terminal: T
   const { written, removed } = writePlan(out, outcome, options);
   writeSelections(out, outcome);
   for (const { package: name, bundle, why } of outcome.kept) {
-    terminal.err(`kept ${plain(`${name}/${bundle}`)}: ${plain(why)}\n`);
+    terminal.err(`kept ${plainText(`${name}/${bundle}`)}: ${plainText(why)}\n`);
   }
   for (const { destination } of outcome.report.catalogs.filter((one) => isToBuild(one, outcome))) {
     terminal.err(
-      `the plan does not copy the index image of the selection to ${plain(destination)}: use --build to build it\n`,
+      `the plan does not copy the index image of the selection to ${plainText(destination)}: use --build to build it\n`,
     );
   }
   if (invocation.text('format') === 'json')
@@ -334,7 +334,7 @@ function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
     .replaceAll(/^[^\w]+|[^\w.-]/g, '')
     .slice(0, 128);
   const reference = `localhost/catalog:${tag || 'latest'}`;
-  err(`using ${plain(reference)} as the name of the index image: use --as to set the real one\n`);
+  err(`using ${plainText(reference)} as the name of the index image: use --as to set the real one\n`);
   return reference;
 }
 

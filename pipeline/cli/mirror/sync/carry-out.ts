@@ -15,7 +15,7 @@ import { countOption, type Invocation } from '../../command.ts';
 import { registryClientFor } from '../../registry-access.ts';
 import { copyProgress, elsewhereLine, FARTHEST, failureLines, PARALLEL, requestsOf } from '../copy-output.ts';
 import { openWay } from '../copy-route.ts';
-import { arrivals, type SignedReport, signingOf, signState } from '../freshness-sign.ts';
+import { collectArrivals, type SignedReport, signingOf, signState } from '../freshness-sign.ts';
 import { folderOf, type Planned, type SyncRun } from './plan-sync.ts';
 import { type Arrived, arrivedIn, type Pruned, pruneSuperseded, recordPlan, rememberPlan } from './steps.ts';
 
@@ -114,7 +114,7 @@ function clientFor(mappings: Mappings, { command, invocation, terminal }: SyncRu
 interface Copied {
   readonly jobs: readonly CopyJob[];
   /** Digests of copied images, by destination. */
-  readonly images: ReturnType<typeof arrivals>['images'];
+  readonly images: ReturnType<typeof collectArrivals>['images'];
   readonly copy: CopyReport;
   /** What the mirror has; absent for an archive. */
   readonly verified: Arrived | undefined;
@@ -135,7 +135,7 @@ async function copyPlanned(
     progress: progress.tell,
     elsewhere: (sources: readonly string[]) => void terminal.err(`${elsewhereLine(sources)}\n`),
   };
-  const { images, arrived } = arrivals();
+  const { images, arrived } = collectArrivals();
   const request = {
     parallel: countOption(command, invocation, 'parallel') ?? PARALLEL,
     companions: !invocation.flag('no-signatures'),

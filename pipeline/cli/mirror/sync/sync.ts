@@ -2,7 +2,7 @@ import { compareFindings, type Finding } from '../../../../catalog/finding.ts';
 import { installableLines, isInstallable } from '../../../../catalog/mirror/report.ts';
 import { shellWord } from '../../../../catalog/names.ts';
 import type { Terminal } from '../../../terminal.ts';
-import { amount, findingText, linesText, plain } from '../../../text.ts';
+import { amountText, findingText, linesText, plainText } from '../../../text.ts';
 import { type Command, type Invocation, usageError } from '../../command.ts';
 import { REGISTRY_OPTIONS } from '../../registry-options.ts';
 import { copyLines, PACE_OPTIONS } from '../copy-output.ts';
@@ -128,17 +128,17 @@ function reportLines(report: SyncReport): string[] {
   return [
     ...copyLines(copy, copy.requests),
     ...(verified
-      ? [`${verified.there.length} of ${amount(verified.images, 'image')} are complete in the mirror`]
+      ? [`${verified.there.length} of ${amountText(verified.images, 'image')} are complete in the mirror`]
       : []),
-    ...missing.map(({ destination, why }) => `  ${plain(destination)}: ${plain(why)}`),
+    ...missing.map(({ destination, why }) => `  ${plainText(destination)}: ${plainText(why)}`),
     ...prunedLines(pruned),
     ...installableLines(report),
     ...(signed ? [signedLine(signed)] : []),
     ...(documents === undefined
       ? [
-          `the manifests are not written: ${amount(catalogs.length, 'index image')} must be in the mirror first`,
+          `the manifests are not written: ${amountText(catalogs.length, 'index image')} must be in the mirror first`,
         ]
-      : [`to configure the clusters: oc apply -k ${shellWord(plain(documents))}`]),
+      : [`to configure the clusters: oc apply -k ${shellWord(plainText(documents))}`]),
   ];
 }
 
@@ -149,11 +149,13 @@ function prunedLines(pruned: Pruned | undefined): string[] {
   if (deleted === undefined)
     return superseded.length === 0
       ? []
-      : [`${amount(superseded.length, 'image')} can be deleted: use --prune once everything is copied`];
+      : [`${amountText(superseded.length, 'image')} can be deleted: use --prune once everything is copied`];
   return [
-    `${amount(deleted.length, 'image')} deleted from the mirror`,
-    ...failed.map(({ image, why }) => `  ${plain(image)} is not deleted: ${plain(why)}`),
-    ...foreign.map((image) => `  ${plain(image)} is kept: it is another image now, from somebody else`),
-    ...needed.map(({ image, by }) => `  ${plain(image)} is kept: the configuration ${plain(by)} needs it`),
+    `${amountText(deleted.length, 'image')} deleted from the mirror`,
+    ...failed.map(({ image, why }) => `  ${plainText(image)} is not deleted: ${plainText(why)}`),
+    ...foreign.map((image) => `  ${plainText(image)} is kept: it is another image now, from somebody else`),
+    ...needed.map(
+      ({ image, by }) => `  ${plainText(image)} is kept: the configuration ${plainText(by)} needs it`,
+    ),
   ];
 }

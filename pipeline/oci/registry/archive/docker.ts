@@ -16,7 +16,7 @@ import {
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest, Registry } from '../../../ports.ts';
 import { decompressed } from '../../image/decompress.ts';
-import { checked, digestOf } from '../digest.ts';
+import { checkedBytes, digestOf } from '../digest.ts';
 import { DOCKER_MANIFEST, type ImageManifest, parseManifest } from '../image.ts';
 import type { BlobReader } from '../layout/blobs.ts';
 import { createView, type LayoutView, manifestReader } from '../layout/contents.ts';
@@ -24,7 +24,7 @@ import type { Entry } from '../layout/entries.ts';
 import { fileError } from '../layout/files.ts';
 import type { Layout } from '../layout/layout.ts';
 import { layoutRegistry } from '../layout/registry.ts';
-import { allOf, only } from '../stream.ts';
+import { allOf, streamOf } from '../stream.ts';
 import { type ArchiveFile, openArchive } from './file.ts';
 import { type ArchiveWriter, replaceByTar, stagingLayout } from './oci.ts';
 import type { TarEntry, TarSource } from './tar.ts';
@@ -228,7 +228,7 @@ async function imageSources(
     );
   }
   const config = await allOf(
-    checked(layout.blobs.read(image.config.digest), image.config, 'the configuration of the image'),
+    checkedBytes(layout.blobs.read(image.config.digest), image.config, 'the configuration of the image'),
   );
   const layers = await plainLayers(layout, image, config);
   const configName = `${image.config.digest.replace(/^.*:/, '')}.json`;
@@ -240,7 +240,7 @@ async function imageSources(
 }
 
 function bytesSource(name: string, bytes: Buffer): TarSource {
-  return { name, size: bytes.length, open: () => only(bytes) };
+  return { name, size: bytes.length, open: () => streamOf(bytes) };
 }
 
 /** The layers unpacked to tar files, whose digests the config holds. */

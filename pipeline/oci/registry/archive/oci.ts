@@ -13,7 +13,7 @@ import { parseIndex } from '../layout/entries.ts';
 import { fileError } from '../layout/files.ts';
 import { type Layout, openLayout } from '../layout/layout.ts';
 import { layoutRegistry } from '../layout/registry.ts';
-import { only } from '../stream.ts';
+import { streamOf } from '../stream.ts';
 import { type ArchiveFile, openArchive } from './file.ts';
 import { type TarSource, writeTar } from './tar.ts';
 
@@ -96,7 +96,7 @@ export async function replaceByTar(path: string, sources: Iterable<TarSource>): 
 async function layoutSources(layout: Layout): Promise<TarSource[]> {
   const small = async (name: string): Promise<TarSource> => {
     const bytes = readRegular(join(layout.directory, name));
-    return { name, size: bytes.length, open: () => only(bytes) };
+    return { name, size: bytes.length, open: () => streamOf(bytes) };
   };
   const sources: TarSource[] = [];
   for (const digest of await digestsOf(layout)) {

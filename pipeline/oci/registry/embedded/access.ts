@@ -7,7 +7,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../../../../catalog/json.ts';
-import { json, type Reply, refusal } from './reply.ts';
+import { jsonReply, type Reply, refusalReply } from './reply.ts';
 
 /**
  * Whether a password is the one of a name.
@@ -102,13 +102,13 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
       .flatMap((scope) => scope.split(' '))
       .flatMap((scope) => granted(scope, account !== undefined, options));
     const claims: Claims = { expires: now() + TOKEN_LIFE * 1000, scopes };
-    return json(200, { token: writeToken(claims, secret), expires_in: TOKEN_LIFE });
+    return jsonReply(200, { token: writeToken(claims, secret), expires_in: TOKEN_LIFE });
   };
   return { check, token };
 }
 
 function unauthorized(challenge: Readonly<Record<string, string>>): Reply {
-  const reply = refusal(401, 'UNAUTHORIZED', 'authentication required');
+  const reply = refusalReply(401, 'UNAUTHORIZED', 'authentication required');
   return { ...reply, headers: { ...reply.headers, ...challenge } };
 }
 

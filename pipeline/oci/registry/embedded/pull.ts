@@ -5,7 +5,7 @@ import type { Descriptor } from '../../../ports.ts';
 import { OCI_INDEX } from '../image.ts';
 import { type Contents, referrersIn } from '../layout/contents.ts';
 import type { Registry, RegistryRequest } from './members.ts';
-import { json, type Reply, refusal } from './reply.ts';
+import { jsonReply, type Reply, refusalReply } from './reply.ts';
 import type { Route } from './route.ts';
 
 type At<K extends Route['kind']> = Extract<Route, { kind: K }>;
@@ -17,7 +17,7 @@ export async function pullBlob(
   call: RegistryRequest,
 ): Promise<Reply> {
   const size = await members.size(toLayout(name), digest);
-  if (size === undefined) return refusal(404, 'BLOB_UNKNOWN', `${name} has no blob ${digest}`);
+  if (size === undefined) return refusalReply(404, 'BLOB_UNKNOWN', `${name} has no blob ${digest}`);
   const headers = {
     'content-type': 'application/octet-stream',
     'docker-content-digest': digest,
@@ -26,7 +26,7 @@ export async function pullBlob(
   };
   const range = byteRange(call.request.headers.range, size);
   if (range === 'outside') {
-    const reply = refusal(416, 'SIZE_INVALID', `the blob has ${size} bytes`);
+    const reply = refusalReply(416, 'SIZE_INVALID', `the blob has ${size} bytes`);
     return { ...reply, headers: { ...reply.headers, 'content-range': `bytes */${size}` } };
   }
   const [start, end] = range ?? [0, size];
@@ -45,7 +45,11 @@ export async function pullManifest({ layout, toLayout }: Registry, route: At<'ma
   const descriptor = digest === undefined ? undefined : manifests.get(digest)?.descriptor;
   const manifest = descriptor && (await layout.manifest(descriptor));
   if (!manifest)
-    return refusal(404, 'MANIFEST_UNKNOWN', `${route.name} has no manifest ${route.digest ?? route.tag}`);
+    return refusalReply(
+      404,
+      'MANIFEST_UNKNOWN',
+      `${route.name} has no manifest ${route.digest ?? route.tag}`,
+    );
   return {
     status: 200,
     headers: {
@@ -64,9 +68,9 @@ export async function listTags(
   call: RegistryRequest,
 ): Promise<Reply> {
   const contents = await layout.contents(toLayout(name));
-  if (isEmpty(contents)) return refusal(404, 'NAME_UNKNOWN', `there is no repository ${name}`);
+  if (isEmpty(contents)) return refusalReply(404, 'NAME_UNKNOWN', `there is no repository ${name}`);
   const page = pageOf([...contents.tags.keys()], call.query, `/v2/${name}/tags/list`);
-  return json(200, { name, tags: page.items }, page.headers);
+  return jsonReply(200, { name, tags: page.items }, page.headers);
 }
 
 function isEmpty({ tags, manifests }: Contents): boolean {
@@ -79,7 +83,7 @@ export async function listRepositories(
 ): Promise<Reply> {
   const names = (await layout.repositories()).map(fromLayout);
   const page = pageOf(names, call.query, '/v2/_catalog');
-  return json(200, { repositories: page.items }, page.headers);
+  return jsonReply(200, { repositories: page.items }, page.headers);
 }
 
 /** At most `n` names after `last`, and the link to the next ones. */
@@ -124,7 +128,7 @@ export async function listReferrers(
     manifests.push(one);
   }
   const filtered = artifactType === undefined ? {} : { 'oci-filters-applied': 'artifactType' };
-  return json(
+  return jsonReply(
     200,
     { schemaVersion: 2, mediaType: OCI_INDEX, manifests },
     { 'content-type': OCI_INDEX, ...filtered, ...link },

@@ -6,7 +6,7 @@ import { algorithmOf, digestOf, isDigest } from '../digest.ts';
 import { contentOf, type ImageManifest, type ManifestList, manifestType, parseManifest } from '../image.ts';
 import { isTag } from '../name.ts';
 import type { Registry, RegistryRequest } from './members.ts';
-import { type Reply, refusal } from './reply.ts';
+import { type Reply, refusalReply } from './reply.ts';
 import type { Route } from './route.ts';
 import type { Upload } from './uploads.ts';
 
@@ -22,10 +22,10 @@ export async function openUpload(
   if (mounted) return mounted;
   const digest = call.query.get('digest');
   if (digest !== null && !isDigest(digest))
-    return refusal(400, 'DIGEST_INVALID', 'unsupported digest algorithm');
+    return refusalReply(400, 'DIGEST_INVALID', 'unsupported digest algorithm');
   const algorithm = call.query.get('digest-algorithm');
   if (algorithm !== null && !['sha256', 'sha384', 'sha512'].includes(algorithm)) {
-    return refusal(400, 'DIGEST_INVALID', 'unknown digest algorithm');
+    return refusalReply(400, 'DIGEST_INVALID', 'unknown digest algorithm');
   }
   const upload = registry.uploads.open(registry.toLayout(name));
   if (digest === null) return progress(202, name, upload);
@@ -79,7 +79,7 @@ export async function continueUpload(
 ): Promise<Reply> {
   const { name, id } = route;
   const upload = registry.uploads.find(registry.toLayout(name), id);
-  if (!upload) return refusal(404, 'BLOB_UPLOAD_UNKNOWN', 'upload not found');
+  if (!upload) return refusalReply(404, 'BLOB_UPLOAD_UNKNOWN', 'upload not found');
   const { method, headers } = call.request;
   if (method === 'GET') return progress(204, name, upload);
   if (method === 'DELETE') {
@@ -88,11 +88,11 @@ export async function continueUpload(
   }
   const digest = call.query.get('digest');
   if (method === 'PUT' && !isDigest(digest))
-    return refusal(400, 'DIGEST_INVALID', 'unsupported digest algorithm');
+    return refusalReply(400, 'DIGEST_INVALID', 'unsupported digest algorithm');
   const wrong = wrongRange(headers, upload);
   if (wrong)
     return wrong === 'size'
-      ? refusal(400, 'SIZE_INVALID', 'the range does not match the length of the body')
+      ? refusalReply(400, 'SIZE_INVALID', 'the range does not match the length of the body')
       : progress(416, name, upload);
   await upload.append(call.body);
   return method === 'PUT' && isDigest(digest)
@@ -131,20 +131,20 @@ export async function pushManifest(
   const bytes = await bodyOf(call, registry.largestManifest);
   const digest = digestOf(bytes, route.digest === undefined ? undefined : algorithmOf(route.digest));
   if (route.digest !== undefined && digest !== route.digest) {
-    return refusal(400, 'DIGEST_INVALID', `the manifest has the digest ${digest}`);
+    return refusalReply(400, 'DIGEST_INVALID', `the manifest has the digest ${digest}`);
   }
   const type = (call.request.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
   const manifest: Manifest = { mediaType: manifestType(bytes, type), digest, bytes };
   const parsed = parseManifest(manifest);
   const repository = toLayout(name);
   const missing = await firstMissing(registry, repository, parsed);
-  if (missing !== undefined) return refusal(404, 'MANIFEST_BLOB_UNKNOWN', `${name} has no ${missing}`);
+  if (missing !== undefined) return refusalReply(404, 'MANIFEST_BLOB_UNKNOWN', `${name} has no ${missing}`);
   const tags = route.digest === undefined ? [tag ?? ''] : call.query.getAll('tag');
   if (!tags.every(isTag))
-    return refusal(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -');
+    return refusalReply(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -');
   const { tags: standing } = await layout.contents(repository);
   const fixed = tags.find((one) => standing.has(one) && isImmutable(name, one));
-  if (fixed !== undefined) return refusal(400, 'DENIED', `the tag ${fixed} is immutable and exists`);
+  if (fixed !== undefined) return refusalReply(400, 'DENIED', `the tag ${fixed} is immutable and exists`);
   for (const one of tags.length === 0 ? [undefined] : tags) await layout.add(repository, one, manifest);
   return {
     status: 201,
@@ -191,10 +191,10 @@ export async function removeBlob(
 ): Promise<Reply> {
   const repository = toLayout(name);
   if ((await members.size(repository, digest)) === undefined) {
-    return refusal(404, 'BLOB_UNKNOWN', `${name} has no blob ${digest}`);
+    return refusalReply(404, 'BLOB_UNKNOWN', `${name} has no blob ${digest}`);
   }
   if (await members.isNamed(repository, digest))
-    return refusal(405, 'UNSUPPORTED', 'a manifest references this blob');
+    return refusalReply(405, 'UNSUPPORTED', 'a manifest references this blob');
   await members.remove(repository, digest);
   return { status: 202 };
 }
@@ -207,5 +207,5 @@ export async function removeManifest({ layout, toLayout }: Registry, route: At<'
       ? await layout.removeTag(repository, tag ?? '')
       : await layout.removeManifest(repository, digest);
   if (removed) return { status: 202 };
-  return refusal(404, 'MANIFEST_UNKNOWN', `${name} has no manifest ${digest ?? tag}`);
+  return refusalReply(404, 'MANIFEST_UNKNOWN', `${name} has no manifest ${digest ?? tag}`);
 }

@@ -30,11 +30,11 @@ type SpecCode =
   | 'UNKNOWN';
 
 /** An error reply with its reason. */
-export function refusal(status: number, code: SpecCode, message: string): Reply {
-  return json(status, { errors: [{ code, message }] });
+export function refusalReply(status: number, code: SpecCode, message: string): Reply {
+  return jsonReply(status, { errors: [{ code, message }] });
 }
 
-export function json(status: number, value: unknown, headers: Reply['headers'] = {}): Reply {
+export function jsonReply(status: number, value: unknown, headers: Reply['headers'] = {}): Reply {
   const body = Buffer.from(JSON.stringify(value));
   return {
     status,
@@ -46,18 +46,18 @@ export function json(status: number, value: unknown, headers: Reply['headers'] =
 /** The answer to a request that could not be served for a reason of this machine or of its bytes. */
 export function replyTo(error: unknown): Reply {
   if (!(error instanceof PipelineError)) throw error;
-  if (error.code === 'corrupt') return refusal(400, 'DIGEST_INVALID', error.message);
-  if (error.code === 'bad-answer') return refusal(400, 'MANIFEST_INVALID', error.message);
-  if (error.code === 'not-found') return refusal(404, 'MANIFEST_BLOB_UNKNOWN', error.message);
-  if (error.code === 'conflict') return refusal(405, 'UNSUPPORTED', error.message);
+  if (error.code === 'corrupt') return refusalReply(400, 'DIGEST_INVALID', error.message);
+  if (error.code === 'bad-answer') return refusalReply(400, 'MANIFEST_INVALID', error.message);
+  if (error.code === 'not-found') return refusalReply(404, 'MANIFEST_BLOB_UNKNOWN', error.message);
+  if (error.code === 'conflict') return refusalReply(405, 'UNSUPPORTED', error.message);
   if (error.code === 'rate-limited') {
-    const reply = refusal(429, 'TOOMANYREQUESTS', error.message);
+    const reply = refusalReply(429, 'TOOMANYREQUESTS', error.message);
     return { ...reply, headers: { ...reply.headers, 'retry-after': 60 } };
   }
-  if (error.code === 'too-large') return refusal(413, 'SIZE_INVALID', error.message);
+  if (error.code === 'too-large') return refusalReply(413, 'SIZE_INVALID', error.message);
   const { code } = Object(error.cause) as NodeJS.ErrnoException;
   // Clients do not retry after a 507.
-  return refusal(code === 'ENOSPC' || code === 'EDQUOT' ? 507 : 500, 'UNKNOWN', error.message);
+  return refusalReply(code === 'ENOSPC' || code === 'EDQUOT' ? 507 : 500, 'UNKNOWN', error.message);
 }
 
 /**
@@ -65,7 +65,7 @@ export function replyTo(error: unknown): Reply {
  *
  * @returns bytes of the body that went out
  */
-export async function write(response: ServerResponse, reply: Reply, withBody: boolean): Promise<number> {
+export async function writeReply(response: ServerResponse, reply: Reply, withBody: boolean): Promise<number> {
   response.writeHead(reply.status, { 'content-length': 0, ...(reply.headers as Record<string, string>) });
   const { body } = reply;
   if (body === undefined || !withBody) {

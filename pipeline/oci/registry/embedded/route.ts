@@ -2,7 +2,7 @@
 
 import { isDigest } from '../digest.ts';
 import { isRepository, isTag } from '../name.ts';
-import { type Reply, refusal } from './reply.ts';
+import { type Reply, refusalReply } from './reply.ts';
 
 export type Route =
   | { readonly kind: 'greeting' }
@@ -24,10 +24,10 @@ export function routeOf(path: string): { readonly route: Route } | { readonly re
     /^\/v2\/(.+)\/(blobs\/uploads|blobs|manifests|tags|referrers)\/([^/]*)$/.exec(path) ??
     /^\/v2\/(.+)\/(blobs\/uploads)$/.exec(path) ??
     [];
-  if (name === undefined) return { reply: refusal(404, 'NAME_UNKNOWN', 'not found') };
+  if (name === undefined) return { reply: refusalReply(404, 'NAME_UNKNOWN', 'not found') };
   if (!isRepository(name)) {
     return {
-      reply: refusal(400, 'NAME_INVALID', 'a repository name is lower-case words separated by slashes'),
+      reply: refusalReply(400, 'NAME_INVALID', 'a repository name is lower-case words separated by slashes'),
     };
   }
   return routeIn(name, rest ?? '', last);
@@ -45,12 +45,12 @@ function routeIn(
   if (rest === 'tags') {
     return last === 'list'
       ? { route: { kind: 'tags', name } }
-      : { reply: refusal(404, 'NAME_UNKNOWN', 'not found') };
+      : { reply: refusalReply(404, 'NAME_UNKNOWN', 'not found') };
   }
   const text = decoded(last);
   if (!text.includes(':') && rest === 'manifests') {
     if (isTag(text)) return { route: { kind: 'manifest', name, tag: text } };
-    return { reply: refusal(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -') };
+    return { reply: refusalReply(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -') };
   }
   if (isDigest(text)) {
     if (rest === 'blobs') return { route: { kind: 'blob', name, digest: text } };
@@ -58,7 +58,7 @@ function routeIn(
     return { route: { kind: 'manifest', name, digest: text } };
   }
   return {
-    reply: refusal(400, 'DIGEST_INVALID', 'a digest is an algorithm, a colon and hexadecimal digits'),
+    reply: refusalReply(400, 'DIGEST_INVALID', 'a digest is an algorithm, a colon and hexadecimal digits'),
   };
 }
 

@@ -20,7 +20,7 @@ import { type AccessOptions, type Action, createGate } from './access.ts';
 import { createMembers, type Registry, type RegistryRequest } from './members.ts';
 import { listReferrers, listRepositories, listTags, pullBlob, pullManifest } from './pull.ts';
 import { continueUpload, openUpload, pushManifest, removeBlob, removeManifest } from './push.ts';
-import { type Reply, refusal, replyTo, write } from './reply.ts';
+import { type Reply, refusalReply, replyTo, writeReply } from './reply.ts';
 import { type Route, routeOf } from './route.ts';
 import { createUploads } from './uploads.ts';
 
@@ -178,7 +178,7 @@ async function serve(
   const reply = await answer(registry, options, { request, body });
   // The unread rest of a body must not be read as the next request.
   if (!request.readableEnded && request.headers['content-length'] !== '0') discard(request);
-  const sent = await write(response, reply, method !== 'HEAD').catch(() => {
+  const sent = await writeReply(response, reply, method !== 'HEAD').catch(() => {
     // A head that cannot be written. One request must not end the process.
     response.destroy();
     return 0;
@@ -207,8 +207,8 @@ async function answer(
   } catch (error) {
     // A client that went away gets no answer; what it had sent of an upload stays.
     const isGone = !(error instanceof PipelineError) && !raw.request.complete;
-    if (isGone) return refusal(400, 'BLOB_UPLOAD_INVALID', 'the request was interrupted');
-    return error instanceof PipelineError ? replyTo(error) : refusal(500, 'UNKNOWN', 'internal error');
+    if (isGone) return refusalReply(400, 'BLOB_UPLOAD_INVALID', 'the request was interrupted');
+    return error instanceof PipelineError ? replyTo(error) : refusalReply(500, 'UNKNOWN', 'internal error');
   }
 }
 
@@ -218,20 +218,21 @@ async function dispatch(
   options: RegistryOptions,
   { route, call }: { route: Route; call: RegistryRequest },
 ): Promise<Reply> {
-  const unknown = refusal(404, 'NAME_UNKNOWN', 'not found');
+  const unknown = refusalReply(404, 'NAME_UNKNOWN', 'not found');
   if (route.kind === 'token') return (await registry.gate.token(call.request, call.query)) ?? unknown;
   if (isUnderForeignName(options, call.request))
-    return refusal(403, 'DENIED', 'address this registry as localhost, or start it with --open-to-all');
+    return refusalReply(403, 'DENIED', 'address this registry as localhost, or start it with --open-to-all');
   const method = call.request.method === 'HEAD' ? 'GET' : (call.request.method ?? '');
   const action = actionOf(method, route);
   if (action !== 'pull' && isFromPage(call.request))
-    return refusal(403, 'DENIED', 'pages in a browser cannot write to this registry');
+    return refusalReply(403, 'DENIED', 'pages in a browser cannot write to this registry');
   const repository = 'name' in route ? { repository: route.name } : {};
   const denied = await registry.gate.check(call.request, { ...repository, action });
   if (denied) return denied;
-  if (options.readOnly && action !== 'pull') return refusal(405, 'UNSUPPORTED', 'this registry is read-only');
+  if (options.readOnly && action !== 'pull')
+    return refusalReply(405, 'UNSUPPORTED', 'this registry is read-only');
   const run = HANDLERS[`${method} ${route.kind}`];
-  return run?.(registry, route, call) ?? refusal(405, 'UNSUPPORTED', `${method} is not allowed here`);
+  return run?.(registry, route, call) ?? refusalReply(405, 'UNSUPPORTED', `${method} is not allowed here`);
 }
 
 /**

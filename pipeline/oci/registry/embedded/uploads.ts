@@ -2,7 +2,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { type FileHandle, rm } from 'node:fs/promises';
 import { PipelineError } from '../../../error.ts';
-import { algorithmOf, corrupt } from '../digest.ts';
+import { algorithmOf, digestMismatch } from '../digest.ts';
 import { type Blobs, writeAll } from '../layout/blobs.ts';
 import { fileError } from '../layout/files.ts';
 
@@ -165,7 +165,7 @@ async function commit(state: State, { blobs, digest }: { blobs: Blobs; digest: s
       ? state.hash.copy()
       : await hashFile(handle, state.size, algorithmOf(digest));
   const name = `${algorithmOf(digest)}:${found.digest('hex')}`;
-  if (name !== digest) throw corrupt('the upload', digest, name);
+  if (name !== digest) throw digestMismatch('the upload', digest, name);
   if ((await blobs.size(digest)) === state.size) return blobs.touch(digest);
   try {
     await handle.sync();

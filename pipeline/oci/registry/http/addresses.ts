@@ -136,11 +136,11 @@ function literalAddress(url: URL): string | undefined {
  */
 export function checkLiteral(rule: AddressRule, url: URL): void {
   const address = literalAddress(url);
-  if (address !== undefined && !rule.allows(url.host, address)) throw refused(url.host);
+  if (address !== undefined && !rule.allows(url.host, address)) throw refusedHost(url.host);
 }
 
 /** The error for a host that resolves to nothing but refused addresses. */
-export function refused(host: string): PipelineError {
+export function refusedHost(host: string): PipelineError {
   return new PipelineError('not-allowed', `${host} is on an internal network`, {
     remedy: { kind: 'internal', host },
   });
@@ -158,7 +158,7 @@ export function guardedLookup(rule: AddressRule, host: string, resolver: Resolve
       (addresses) => {
         const allowed = addresses.filter(({ address }) => rule.allows(host, address));
         const first = allowed[0];
-        if (first === undefined) callback(refused(host), '', 0);
+        if (first === undefined) callback(refusedHost(host), '', 0);
         else if (options.all === true) callback(null, allowed);
         else callback(null, first.address, first.family);
       },

@@ -7,7 +7,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { createSecureContext, rootCertificates, type SecureContext, connect as tlsConnect } from 'node:tls';
 import { PipelineError } from '../../../error.ts';
-import { type AddressRule, checkLiteral, guardedLookup, type Resolver, refused } from './addresses.ts';
+import { type AddressRule, checkLiteral, guardedLookup, type Resolver, refusedHost } from './addresses.ts';
 import { type ProxyChoice, proxyAuthorization } from './proxy.ts';
 
 interface ConnectionOptions {
@@ -151,7 +151,7 @@ async function checkProxied(url: URL, { addresses, resolver }: ConnectionOptions
   checkLiteral(addresses, url);
   const found = await resolver(hostname(url)).catch(() => []);
   if (found.length > 0 && !found.some(({ address }) => addresses.allows(url.host, address))) {
-    throw refused(url.host);
+    throw refusedHost(url.host);
   }
 }
 

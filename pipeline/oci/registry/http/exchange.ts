@@ -11,7 +11,7 @@ import {
 import { request as httpsRequest } from 'node:https';
 import { PipelineError } from '../../../error.ts';
 import type { Connections } from './connection.ts';
-import { stopped } from './retry.ts';
+import { stoppedByCaller } from './retry.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -95,8 +95,8 @@ interface ExchangeOptions {
  *
  * @throws PipelineError `unreachable` when no answer came, `not-allowed` for a refused address
  */
-export async function exchange(outgoing: Outgoing, options: ExchangeOptions): Promise<Answer> {
-  if (outgoing.signal?.aborted) throw stopped(outgoing.signal);
+export async function exchangeOnce(outgoing: Outgoing, options: ExchangeOptions): Promise<Answer> {
+  if (outgoing.signal?.aborted) throw stoppedByCaller(outgoing.signal);
   const route = await options.connections.route(outgoing.url);
   const size =
     outgoing.body?.size ?? (outgoing.method === 'GET' || outgoing.method === 'HEAD' ? undefined : 0);
@@ -331,7 +331,7 @@ const FINAL = new Set(['ENOTFOUND', 'EPROTO', 'ERR_INVALID_URL', 'ERR_INVALID_CH
 /** An error of a connection as a PipelineError, with whether another try may help. */
 function connectionError({ url, method, signal }: Outgoing, error: Error): PipelineError {
   if (error instanceof PipelineError) return error;
-  if (signal?.aborted) return stopped(signal);
+  if (signal?.aborted) return stoppedByCaller(signal);
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const text = explain(code, error);
   // Certificates and TLS versions do not mend themselves.

@@ -92,10 +92,10 @@ export const systemClock: Clock = { now: Date.now, sleep };
 /** Waits. @throws PipelineError once the signal ends the work */
 function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(stopped(signal));
+    if (signal?.aborted) return reject(stoppedByCaller(signal));
     const stop = (): void => {
       clearTimeout(timer);
-      reject(stopped(signal));
+      reject(stoppedByCaller(signal));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop);
@@ -106,7 +106,7 @@ function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** The error of work that its caller ended. */
-export function stopped(signal: AbortSignal | undefined): PipelineError {
+export function stoppedByCaller(signal: AbortSignal | undefined): PipelineError {
   return new PipelineError('unreachable', 'stopped before the registry responded', {
     retryable: false,
     cause: signal?.reason,

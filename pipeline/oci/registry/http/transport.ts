@@ -4,11 +4,11 @@
  * the caller's part (`attempt`), who knows what is safe to repeat.
  */
 import { PipelineError } from '../../../error.ts';
-import { failure, header, isRetryable } from '../response.ts';
+import { failureOf, headerOf, isRetryable } from '../response.ts';
 import type { Connections } from './connection.ts';
 import {
   type Answer,
-  exchange,
+  exchangeOnce,
   type Meter,
   type Method,
   NoAnswer,
@@ -187,7 +187,7 @@ async function ask(
   const signal = budget.signal ?? options.signal;
   const number = host.silences.begin(method, budget);
   host.traffic.requests++;
-  const answer = await exchange(
+  const answer = await exchangeOnce(
     {
       method,
       isLook: request.isLook ?? method === 'HEAD',
@@ -224,10 +224,10 @@ async function verified(
     host.pace.succeeded(took);
     return answer;
   }
-  const pause = retryAfter(header(answer, 'retry-after'), clock.now());
+  const pause = retryAfter(headerOf(answer, 'retry-after'), clock.now());
   if (answer.status === 429 || pause > 0) host.pace.slowDown(pause);
   else if (answer.status > 500) host.pace.failed();
-  throw await failure(answer, request.what);
+  throw await failureOf(answer, request.what);
 }
 
 function secretElsewhere({ url, what }: TransportRequest, to: URL): PipelineError {
@@ -242,7 +242,7 @@ function redirectOf(answer: Answer, request: TransportRequest): TransportRequest
   const keepsMethod = answer.status === 307 || answer.status === 308;
   const reads = request.method === 'GET' || request.method === 'HEAD';
   const follows = keepsMethod || (reads && [301, 302, 303].includes(answer.status));
-  const location = header(answer, 'location');
+  const location = headerOf(answer, 'location');
   if (!follows || location === undefined || !URL.canParse(location, request.url.href)) return undefined;
   const url = new URL(location, request.url);
   if (url.username !== '' || url.password !== '') return undefined;

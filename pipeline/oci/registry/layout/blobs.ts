@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import { openRegularHandle } from '../../../file-pieces.ts';
 import type { Descriptor } from '../../../ports.ts';
-import { algorithmOf, checked, isDigest } from '../digest.ts';
+import { algorithmOf, checkedBytes, isDigest } from '../digest.ts';
 import { fileError, isAbsent, makeDirectory, moveInto } from './files.ts';
 
 export interface BlobReader {
@@ -95,7 +95,7 @@ export function openBlobs(directory: string): Blobs {
     write: async (bytes, blob) => {
       const { path, handle } = await temporary();
       try {
-        await fill(handle, checked(bytes, blob, `the blob ${blob.digest} for ${directory}`));
+        await fill(handle, checkedBytes(bytes, blob, `the blob ${blob.digest} for ${directory}`));
         await adopt(path, blob.digest);
       } catch (error) {
         await rm(path, { force: true });

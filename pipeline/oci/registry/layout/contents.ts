@@ -5,7 +5,7 @@ import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest } from '../../../ports.ts';
 import { algorithmOf, digestOf } from '../digest.ts';
 import {
-  describe,
+  descriptorOf,
   type ImageManifest,
   isManifestType,
   type ManifestList,
@@ -52,7 +52,7 @@ export function manifestReader(blobs: BlobReader): ManifestReader {
     if (held) return held;
     const manifest = await readManifest(blobs, descriptor);
     if (!manifest || !isManifestType(manifest.mediaType)) return undefined;
-    const found = { descriptor: describe(manifest), parsed: heldOf(parseManifest(manifest), manifest) };
+    const found = { descriptor: descriptorOf(manifest), parsed: heldOf(parseManifest(manifest), manifest) };
     known.set(descriptor.digest, found);
     return found;
   };

@@ -15,7 +15,7 @@
 import { parsedJson, parseJson } from '../../../../catalog/json.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor } from '../../../ports.ts';
-import { descriptor, OCI_INDEX } from '../image.ts';
+import { OCI_INDEX, readDescriptor } from '../image.ts';
 import { formatLayoutTag, parseLayoutTag } from '../name.ts';
 
 export const REF_NAME = 'org.opencontainers.image.ref.name';
@@ -57,7 +57,7 @@ export function parseIndex(bytes: Uint8Array, path: string): LayoutIndex {
 }
 
 function readEntry(raw: unknown, bad: (why: string) => PipelineError): Entry {
-  const read = descriptor(raw, bad);
+  const read = readDescriptor(raw, bad);
   return { descriptor: read, raw: raw as Raw, ...place(read.annotations ?? {}) };
 }
 
@@ -207,7 +207,7 @@ export function parseChanges(text: string, path: string): IndexChange[] {
       throw bad('names no repository');
     if (kind === 'untag') return { kind, ...name };
     if (kind === 'remove') {
-      const orphans = listOf(rest['orphans']).map((one) => descriptor(one, bad));
+      const orphans = listOf(rest['orphans']).map((one) => readDescriptor(one, bad));
       return { kind, repository: name.repository, digest: String(rest['digest']), orphans };
     }
     if (kind !== 'put') throw bad('is not a change of the index');
@@ -215,7 +215,7 @@ export function parseChanges(text: string, path: string): IndexChange[] {
       kind,
       repository: name.repository,
       tag: tag === undefined ? undefined : name.tag,
-      descriptor: descriptor(rest['descriptor'], bad),
+      descriptor: readDescriptor(rest['descriptor'], bad),
       within: new Set(listOf(rest['within']).map(String)),
       held: new Set(listOf(rest['held']).map(String)),
     };

@@ -11,7 +11,7 @@ import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest } from '../../../ports.ts';
 import { contentOf, parseManifest } from '../image.ts';
 import { isRepository, isTag } from '../name.ts';
-import { only } from '../stream.ts';
+import { streamOf } from '../stream.ts';
 import { type Blobs, openBlobs, removeAbandoned, TEMPORARY } from './blobs.ts';
 import { createView, heldInLists, type LayoutView, type ManifestReader, manifestReader } from './contents.ts';
 import { EMPTY_INDEX, type Entry, formatIndex, type IndexChange, withoutManifest } from './entries.ts';
@@ -196,7 +196,7 @@ async function admit(
     size: bytes.length,
     ...(artifactType === undefined ? {} : { artifactType }),
   };
-  if ((await blobs.size(digest)) !== bytes.length) await blobs.write(only(bytes), descriptor);
+  if ((await blobs.size(digest)) !== bytes.length) await blobs.write(streamOf(bytes), descriptor);
   const below = new Set<string>();
   const walk = parsed.kind === 'list' ? [...parsed.manifests] : [];
   for (let next = walk.pop(); next !== undefined; next = walk.pop()) {

@@ -5,7 +5,7 @@
 import type { Reference } from '../../../../catalog/reference.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Registry } from '../../../ports.ts';
-import { checked } from '../digest.ts';
+import { checkedBytes } from '../digest.ts';
 import { type LayoutView, referrersIn } from './contents.ts';
 import type { Layout } from './layout.ts';
 
@@ -25,7 +25,8 @@ export function viewRegistry(view: LayoutView, name: string): Registry {
       const descriptor = await resolve(reference);
       return descriptor && view.manifest(descriptor);
     },
-    getBlob: (_, blob) => checked(view.blobs.read(blob.digest), blob, `the blob ${blob.digest} in ${name}`),
+    getBlob: (_, blob) =>
+      checkedBytes(view.blobs.read(blob.digest), blob, `the blob ${blob.digest} in ${name}`),
     hasBlob: async (_, digest) => (await view.blobs.size(digest)) !== undefined,
     async *listTags({ repository }) {
       yield* [...(await view.contents(repository)).tags.keys()].sort();

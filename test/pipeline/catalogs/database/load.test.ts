@@ -6,7 +6,7 @@ import { renderOrder } from '../../../../catalog/fbc/render.ts';
 import { loadDatabase, readRows } from '../../../../pipeline/catalogs/database/load.ts';
 import { openDatabase } from '../../../../pipeline/catalogs/database/open.ts';
 import { textOf } from '../../../../pipeline/catalogs/write-blobs.ts';
-import { main } from '../../../../pipeline/cli/main.ts';
+import { runCommandLine } from '../../../../pipeline/cli/main.ts';
 import { openLayout } from '../../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../../pipeline/oci/registry/layout/registry.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
@@ -27,7 +27,7 @@ afterEach(() => rmSync(work, { recursive: true, force: true }));
 
 async function run(...words: string[]): Promise<{ code: number; out: string; err: string }> {
   const { terminal, printed, complaints } = capture(work, '');
-  const code = await main(words, '0.0.0', terminal);
+  const code = await runCommandLine(words, '0.0.0', terminal);
   return { code, out: printed(), err: complaints() };
 }
 

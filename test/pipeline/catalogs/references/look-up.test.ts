@@ -10,7 +10,7 @@ import { OCI_MANIFEST } from '../../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import type { Trust } from '../../../../pipeline/oci/signatures/signatures.ts';
 import type { Registry } from '../../../../pipeline/ports.ts';
-import { attach } from '../../../../pipeline/publish/attest/artifact.ts';
+import { attachDocument } from '../../../../pipeline/publish/attest/artifact.ts';
 import { BUNDLE_TYPE } from '../../../../pipeline/publish/attest/sign.ts';
 import { faultProxy } from '../../../fakes/fault-proxy.ts';
 import { reply, startHost, testClient } from '../../../fakes/host.ts';
@@ -134,7 +134,7 @@ describe('where a signature is demanded', () => {
     if (!manifest) throw new Error('the image was not pushed');
     const reference = parseReference(`${far.host}/org/a:v1`);
     const attachment = { artifactType: BUNDLE_TYPE, bytes: Buffer.from('no bundle') };
-    await attach(direct, { reference, manifest }, attachment);
+    await attachDocument(direct, { reference, manifest }, attachment);
     const blob = digestOf(attachment.bytes);
     const proxy = await faultProxy(far.host, ({ url }) => {
       const status = answer(url.replace(blob, 'signature'));

@@ -11,8 +11,8 @@ import { createConnection } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import {
-  frame,
   GrpcFailure,
+  grpcFrame,
   KeptFrames,
   MessageReader,
   Status,
@@ -27,7 +27,7 @@ import {
 const MAX = 4 << 20;
 
 /** Gives back what it is sent. */
-const echo: GrpcMethod = { answer: (message) => [frame(message)] };
+const echo: GrpcMethod = { answer: (message) => [grpcFrame(message)] };
 
 async function clientOf(method: GrpcMethod): Promise<ClientHttp2Session> {
   return connected(await portOf(method));
@@ -104,7 +104,7 @@ async function ask(
   return await answerTo(stream);
 }
 
-const text = (body: string): Buffer => frame(Buffer.from(body));
+const text = (body: string): Buffer => grpcFrame(Buffer.from(body));
 
 test('an answer is its frames and a status; a message may come in any pieces', async () => {
   const session = await clientOf(echo);
@@ -147,9 +147,9 @@ test.each([
 
 test('messages up to 4 MiB are taken, longer ones refused before they are read', async () => {
   const session = await clientOf({ answer: (message) => [text(String(message.length))] });
-  expect((await ask(session, frame(Buffer.alloc(MAX)))).body).toContain(String(MAX));
+  expect((await ask(session, grpcFrame(Buffer.alloc(MAX)))).body).toContain(String(MAX));
   const stream = call(session);
-  const head = frame(Buffer.alloc(0));
+  const head = grpcFrame(Buffer.alloc(0));
   head.writeUInt32BE(MAX + 1, 1);
   stream.write(head);
   expect(await answerTo(stream)).toMatchObject({ status: '8' });
@@ -158,13 +158,13 @@ test('messages up to 4 MiB are taken, longer ones refused before they are read',
 test('102: messages that never end make room for those of others', async () => {
   const method: GrpcMethod = { answer: (message) => [text(String(message.length))] };
   const port = await portOf(method, { unfinished: 10_000 });
-  const part = frame(Buffer.alloc(4000)).subarray(0, 3000);
+  const part = grpcFrame(Buffer.alloc(4000)).subarray(0, 3000);
   const streams = Array.from({ length: 5 }, () => call(connected(port)));
   for (const stream of streams) stream.on('error', () => {}).write(part);
   const calm = constants.NGHTTP2_ENHANCE_YOUR_CALM;
   const ended = () => streams.map(({ rstCode }) => rstCode).filter((code) => code === calm);
   await expect.poll(ended).toEqual([calm, calm]);
-  expect((await ask(connected(port), frame(Buffer.alloc(2000)))).body).toContain('2000');
+  expect((await ask(connected(port), grpcFrame(Buffer.alloc(2000)))).body).toContain('2000');
   expect(ended()).toEqual([calm, calm]);
 });
 
@@ -182,7 +182,7 @@ test('many messages that come at once are not copied for each of them', () => {
 test('compressed messages are read as far as their limit', async () => {
   const session = await clientOf(echo);
   const compressed = (body: Buffer): Buffer => {
-    const framed = frame(gzipSync(body));
+    const framed = grpcFrame(gzipSync(body));
     framed[0] = 1;
     return framed;
   };
@@ -224,7 +224,7 @@ test('what a method throws is the status: its own, or that of a defect without i
 /** A method that never ends, and how many of its chunks were taken. */
 function endless(): { method: GrpcMethod; taken: () => number } {
   let taken = 0;
-  const chunk = frame(Buffer.alloc(1 << 16));
+  const chunk = grpcFrame(Buffer.alloc(1 << 16));
   const method: GrpcMethod = {
     *answer() {
       for (; ; taken++) yield chunk;
@@ -260,7 +260,7 @@ test('a reader that does not read is sent no more than fits; one that goes away,
 
 test('however many readers of a connection wait, another is answered', async () => {
   const kept = Buffer.alloc(1 << 18);
-  const session = await clientOf({ answer: (message) => [message.length > 0 ? frame(message) : kept] });
+  const session = await clientOf({ answer: (message) => [message.length > 0 ? grpcFrame(message) : kept] });
   session.setMaxListeners(0);
   const waiting = Array.from({ length: 100 }, () => call(session));
   await Promise.all(
@@ -391,7 +391,7 @@ test('attack 52: a call that is not read ends', async () => {
   const session = connected(await portOf(endless().method, { stalled: 100 }));
   const stream = call(session);
   stream.on('error', () => {});
-  stream.end(frame(Buffer.from('x')));
+  stream.end(grpcFrame(Buffer.from('x')));
   stream.pause();
   await once(stream, 'close');
 });
@@ -400,7 +400,7 @@ test('attack 51: one address has so many connections', async () => {
   const port = await portOf(echo, { perAddress: 1 });
   const first = connected(port);
   const stream = call(first);
-  stream.end(frame(Buffer.from('x')));
+  stream.end(grpcFrame(Buffer.from('x')));
   expect((await answerTo(stream)).status).toBe('0');
   const second = connect(`http://127.0.0.1:${port}`);
   second.on('error', () => {});

@@ -1,6 +1,6 @@
 /** Advisories in a pull request: who may change them, and what must not undo them. */
 import { afterEach, expect, test } from 'vitest';
-import { check } from '../../../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
 
@@ -46,7 +46,7 @@ async function checked(files: Readonly<Record<string, string | null>>) {
   const head = repository.commit(files, { parents: [base], branch: 'head' });
   const opened = await openRepository(repository.directory);
   try {
-    const report = await check(opened, { base, head, today: '2026-11-01' });
+    const report = await checkPullRequest(opened, { base, head, today: '2026-11-01' });
     return report.findings.filter(({ rule }) => rule.startsWith('advisory/'));
   } finally {
     await opened.close();
@@ -82,7 +82,7 @@ async function rulesAfter(...states: readonly Readonly<Record<string, string | n
   const [base = '', head = ''] = commits.slice(-2);
   const opened = await openRepository(repository.directory);
   try {
-    const { findings } = await check(opened, { base, head, today: '2026-11-01' });
+    const { findings } = await checkPullRequest(opened, { base, head, today: '2026-11-01' });
     return findings.flatMap(({ rule, severity }) => (severity === 'error' ? rule : []));
   } finally {
     await opened.close();
@@ -157,7 +157,7 @@ async function errorsOf(advisory: string, after: string, isBeside = false): Prom
     { parents: [base], branch: 'head' },
   );
   const opened = await openRepository(repository.directory);
-  const { findings } = await check(opened, { base, head, today: '2026-11-01' });
+  const { findings } = await checkPullRequest(opened, { base, head, today: '2026-11-01' });
   await opened.close();
   repository.remove();
   return findings.flatMap(({ rule, severity }) => (severity === 'error' ? rule : []));
@@ -185,7 +185,7 @@ test('an owner who strands versions needs a second person, although an advisory 
   const commit = repository.commit({ [FILE]: edit }, { parents: [base], branch: 'head' });
   const opened = await openRepository(repository.directory);
   const people = { author: { login: 'bob', id: 1 }, pusher: { login: 'bob', id: 1 }, commits: undefined };
-  const report = await check(opened, {
+  const report = await checkPullRequest(opened, {
     base,
     head: commit,
     today: '2026-11-01',
@@ -216,7 +216,7 @@ async function decidedForProgram(
   const review = { state: 'approved' as const, commit: head };
   const reviews = approver === undefined ? [] : [{ ...review, author: { login: approver, id: 1 } }];
   const people = { author: PROGRAM, pusher: PROGRAM, commits: undefined, reviews, holds: [] };
-  const report = await check(opened, { base, head, today: '2026-11-01', people });
+  const report = await checkPullRequest(opened, { base, head, today: '2026-11-01', people });
   await opened.close();
   expect(report.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
   return report.authority;

@@ -100,11 +100,11 @@ test('of the state before, only the rules are asked that find something in the s
   const change = await unchanged();
   const asked: string[] = [];
   for (const rule of RULES) {
-    if (!rule.foresee) continue;
-    const { foresee } = rule;
-    const spy = vi.spyOn(rule, 'foresee').mockImplementation((world, report) => {
+    if (!rule.checkWorld) continue;
+    const { checkWorld } = rule;
+    const spy = vi.spyOn(rule, 'checkWorld').mockImplementation((world, report) => {
       if (world === change.before) asked.push(rule.id);
-      foresee(world, report);
+      checkWorld(world, report);
     });
     onTestFinished(() => spy.mockRestore());
   }
@@ -120,11 +120,11 @@ test.each([
 ])('the state before must be decided by a rule that %s', async (_, id, undecided) => {
   const change = await unchanged();
   const rule = RULES.find((one) => one.id === id);
-  if (!rule?.foresee) throw new Error(`${id} does not foresee`);
-  const { foresee } = rule;
-  const spy = vi.spyOn(rule, 'foresee').mockImplementation((world, report) => {
+  if (!rule?.checkWorld) throw new Error(`${id} does not check the world`);
+  const { checkWorld } = rule;
+  const spy = vi.spyOn(rule, 'checkWorld').mockImplementation((world, report) => {
     if (world === change.before) throw new Undecided('upgrades', 'there are too many');
-    foresee(world, report);
+    checkWorld(world, report);
   });
   onTestFinished(() => spy.mockRestore());
   const result = foreseenIn(change, { severityOf: ownSeverity, before: true, after: true });

@@ -1,6 +1,6 @@
 /** A pull request that changes the policy: what would be wrong with it after the merge is said before. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { check } from '../../../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import type { CheckReport } from '../../../../pipeline/check/report.ts';
 import { openRepository, type Repository } from '../../../../pipeline/git/repository.ts';
 import { POLICY_PATH } from '../../../../pipeline/policy/read-policy.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 function judged(policy: string): Promise<CheckReport> {
   const head = source.commit({ [POLICY_PATH]: policy }, { parents: [base], branch: 'change' });
-  return check(repository, { base, head, today: '2026-01-01' });
+  return checkPullRequest(repository, { base, head, today: '2026-01-01' });
 }
 
 const said = ({ verdict, findings }: CheckReport) => [

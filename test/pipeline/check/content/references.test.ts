@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../../../catalog/reference.ts';
 import { clientUnder } from '../../../../pipeline/catalogs/references/client.ts';
-import { check } from '../../../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import type { CheckReport } from '../../../../pipeline/check/report.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
@@ -61,7 +61,7 @@ async function reportOf(
   try {
     const registryFor = (of: Parameters<typeof clientUnder>[0]) =>
       clientUnder(of, { plainHttp, retry: { attempts: 1 } });
-    return await check(repository, { base, head, today: '2026-11-21', registryFor });
+    return await checkPullRequest(repository, { base, head, today: '2026-11-21', registryFor });
   } finally {
     await repository.close();
   }

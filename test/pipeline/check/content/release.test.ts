@@ -5,7 +5,7 @@ import { builtBundle, pushMade } from '../../../../pipeline/catalogs/release/bun
 import { releasedTexts } from '../../../../pipeline/catalogs/release/release.ts';
 import { treeRepository } from '../../../../pipeline/catalogs/release/release-repository.ts';
 import type { People } from '../../../../pipeline/check/authority/people.ts';
-import { check } from '../../../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import type { CheckReport } from '../../../../pipeline/check/report.ts';
 import { PipelineError } from '../../../../pipeline/error.ts';
 import { openRepository, type Repository } from '../../../../pipeline/git/repository.ts';
@@ -61,7 +61,7 @@ function judgedAt(head: string, people?: People): Promise<CheckReport> {
   const registryFor = (policy: Parameters<typeof clientUnder>[0]) =>
     clientUnder(policy, { plainHttp: [host] });
   const request = { base, head, today: '2026-01-01', registryFor };
-  return check(repository, people ? { ...request, people } : request);
+  return checkPullRequest(repository, people ? { ...request, people } : request);
 }
 
 /** bob, who owns etcd, on his own. */

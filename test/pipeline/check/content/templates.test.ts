@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { check } from '../../../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { BASE, bundle, catalogOf, documents } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
@@ -150,7 +150,7 @@ test('a catalog is not read again to compare it with its template', async () => 
   const repository = await openRepository(made.directory);
   onTestFinished(() => repository.close());
   const reads = vi.spyOn(repository.objects, 'read');
-  const { findings } = await check(repository, { base, head, today: '2026-01-01' });
+  const { findings } = await checkPullRequest(repository, { base, head, today: '2026-01-01' });
   expect(findings.map(({ message }) => message)).toContainEqual(
     expect.stringContaining('only in the template'),
   );

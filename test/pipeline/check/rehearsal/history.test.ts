@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type HarmfulMerge, history } from '../../../../pipeline/check/rehearsal/history.ts';
+import { auditHistory, type HarmfulMerge } from '../../../../pipeline/check/rehearsal/history.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { bundleName, type WrittenPackage, written } from '../../../catalog/olm/universe.ts';
 import { catalogOf } from '../../../fakes/gate.ts';
@@ -40,7 +40,7 @@ test('the latest merges are judged first, and each that did harm is told before 
   const repository = await openRepository(directory);
   onTestFinished(() => repository.close());
   const told: string[] = [];
-  const { harmful, merges } = await history(repository, {
+  const { harmful, merges } = await auditHistory(repository, {
     head: 'HEAD',
     paths: ['catalogs'],
     progress: ({ done, harmful: count }) => void told.push(`${done} done, ${count} harmful`),
@@ -64,7 +64,7 @@ async function blobReads(directory: string): Promise<Map<string, number>> {
     if (object.type === 'blob') reads.set(id, (reads.get(id) ?? 0) + 1);
     return object;
   };
-  await history(repository, { head: 'HEAD', paths: ['catalogs'] });
+  await auditHistory(repository, { head: 'HEAD', paths: ['catalogs'] });
   return reads;
 }
 

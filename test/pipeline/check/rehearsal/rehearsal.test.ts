@@ -3,7 +3,7 @@ import {
   accountOf,
   orphansOf,
   type Rehearsal,
-  rehearse,
+  rehearseMerges,
 } from '../../../../pipeline/check/rehearsal/rehearsal.ts';
 import { diffRevisions } from '../../../../pipeline/cli/repository/compare.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
@@ -34,7 +34,7 @@ async function rehearsed(policy: string, count = 10): Promise<Rehearsal> {
   const repository = await openRepository(git.directory);
   try {
     const given = { path: 'given', bytes: Buffer.from(policy) };
-    return await rehearse(repository, { head: 'HEAD', count, policy: given });
+    return await rehearseMerges(repository, { head: 'HEAD', count, policy: given });
   } finally {
     await repository.close();
     git.remove();
@@ -176,7 +176,7 @@ test('checks merges from before catalogs were moved under the layout of their ti
   git.git('reset', '--hard', '--quiet', last);
   const repository = await openRepository(git.directory);
   const given = { path: 'given', bytes: Buffer.from(HEAD) };
-  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  const { merges, unchecked } = await rehearseMerges(repository, { head: 'HEAD', count: 10, policy: given });
   await repository.close();
   git.remove();
   expect(merges.map(({ subject, state }) => [subject, state])).toEqual([
@@ -222,7 +222,7 @@ test('does not count a merge as failed by digests that only a registry can confi
   git.git('reset', '--hard', '--quiet', last);
   const repository = await openRepository(git.directory);
   const given = { path: 'given', bytes: Buffer.from(HEAD) };
-  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  const { merges, unchecked } = await rehearseMerges(repository, { head: 'HEAD', count: 10, policy: given });
   await repository.close();
   git.remove();
   expect(merges.map(({ subject, state }) => [subject, state])).toEqual([['other image', 'failure']]);
@@ -243,7 +243,7 @@ test('does not count a merge as failed by blobs that were in no catalog at its t
   git.git('reset', '--hard', '--quiet', last);
   const repository = await openRepository(git.directory);
   const given = { path: 'given', bytes: Buffer.from(HEAD) };
-  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  const { merges, unchecked } = await rehearseMerges(repository, { head: 'HEAD', count: 10, policy: given });
   await repository.close();
   git.remove();
   expect(merges.map(({ subject, state }) => [subject, state])).toEqual([
@@ -277,7 +277,7 @@ test.each([
   const repository = await openRepository(git.directory);
   const text = `${HEAD}layout: {catalog: ['catalog/{package}/**', 'catalogs/{catalog}/{package}/**']}\n`;
   const given = { path: 'given', bytes: Buffer.from(text) };
-  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  const { merges, unchecked } = await rehearseMerges(repository, { head: 'HEAD', count: 10, policy: given });
   await repository.close();
   git.remove();
   expect(unchecked.map(({ what, why }) => [what.slice(11), why])).toEqual(left);
@@ -298,7 +298,7 @@ schema: olm.bundle\nimage: quay.io/org/quay:v1.0.0\n`;
   git.git('reset', '--hard', '--quiet', last);
   const repository = await openRepository(git.directory);
   const given = { path: 'given', bytes: Buffer.from(`${HEAD}layout: {catalog: ['veneer.yaml']}\n`) };
-  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  const { merges, unchecked } = await rehearseMerges(repository, { head: 'HEAD', count: 10, policy: given });
   await repository.close();
   git.remove();
   expect(merges.map(({ subject, state }) => [subject, state])).toEqual([['drop', 'failure']]);
@@ -322,7 +322,7 @@ test('checks merges that rename the files of a catalog', async () => {
     path: 'given',
     bytes: Buffer.from(`${HEAD}layout: {catalog: ['fbc/{package}/operator.yaml']}\n`),
   };
-  const { merges, unchecked } = await rehearse(repository, { head: 'HEAD', count: 10, policy: given });
+  const { merges, unchecked } = await rehearseMerges(repository, { head: 'HEAD', count: 10, policy: given });
   await repository.close();
   git.remove();
   expect(unchecked).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Finding } from '../../../../catalog/finding.ts';
-import { silencing } from '../../../../pipeline/check/rehearsal/silencing.ts';
+import { proposedSettings } from '../../../../pipeline/check/rehearsal/silencing.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { RULE_IDS } from '../../../../pipeline/policy/rule-ids.ts';
 
@@ -13,7 +13,7 @@ const error = (more: Partial<Finding>): Finding => ({
 });
 
 const policyOf = (...merges: Finding[][]): string => {
-  const { policy } = silencing(merges, '2026-11-30');
+  const { policy } = proposedSettings(merges, '2026-11-30');
   const whole = `apiVersion: portolan/v1alpha1\nkind: Portolan\n${policy}`;
   expect(readPolicy(Buffer.from(whole), RULE_IDS).findings).toEqual([]);
   return policy;
@@ -39,7 +39,7 @@ test('few packages get a waiver that ends', () => {
 test('a rule with errors in many packages observes only', () => {
   const many = ['a', 'b', 'c'].map((name) => error({ package: name }));
   expect(policyOf(...thrice(...many))).toBe('rules:\n  graph/channel-removed: {enforce: off}\n');
-  expect(silencing(thrice(...many), '2026-01-01').lines).toEqual([
+  expect(proposedSettings(thrice(...many), '2026-01-01').lines).toEqual([
     { rule: 'graph/channel-removed', setting: '{enforce: off}', errors: 9, merges: 3 },
   ]);
 });

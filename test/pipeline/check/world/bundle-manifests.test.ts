@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { RULES } from '../../../../catalog/rules/index.ts';
-import { check } from '../../../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import { openRemote } from '../../../../pipeline/git/remote.ts';
 import { etcdCrd } from '../../../fakes/crd-object.ts';
 import { folder } from '../../../fakes/folder.ts';
@@ -106,7 +106,7 @@ test('the same is told of a repository that is somewhere else', async () => {
   );
   onTestFinished(() => remote.close());
   await remote.bring([base, head]);
-  const { findings } = await check(remote, { base, head, ancestor: base, today: '2026-01-31' });
+  const { findings } = await checkPullRequest(remote, { base, head, ancestor: base, today: '2026-01-31' });
   expect(unsafe(findings)).toEqual(unsafe((await report({ source, base, head })).findings));
 });
 

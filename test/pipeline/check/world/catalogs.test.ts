@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { check } from '../../../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import { openRemote } from '../../../../pipeline/git/remote.ts';
 import { bundle, documents, operator } from '../../../fakes/gate.ts';
 import { gitServer } from '../../../fakes/git-server.ts';
@@ -506,7 +506,12 @@ test('of a repository that is somewhere else the other packages are fetched, and
   const remote = openRemote({ url }, { searchPath: process.env['PATH'] });
   onTestFinished(() => remote.close());
   await remote.bring([base, head]);
-  const { context, findings } = await check(remote, { base, head, ancestor: base, today: '2026-01-31' });
+  const { context, findings } = await checkPullRequest(remote, {
+    base,
+    head,
+    ancestor: base,
+    today: '2026-01-31',
+  });
   expect(context).toMatchObject({ files: 1, fetched: 1, fetchedBytes: untouched.length });
   expect(findings.filter(({ rule }) => rule === 'graph/unsatisfied-dependency')).toEqual([]);
 });

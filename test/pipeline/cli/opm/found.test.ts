@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { registryClient } from '../../../../pipeline/catalogs/render/client.ts';
-import { opm } from '../../../../pipeline/cli/opm/main.ts';
+import { runOpm } from '../../../../pipeline/cli/opm/main.ts';
 import { capture } from '../../../conformance/fbc-terminal.ts';
 import { writeBelow } from '../../../fakes/folder.ts';
 
@@ -24,7 +24,7 @@ async function run(
 ): Promise<{ code: number; out: string; err: string }> {
   writeBelow(work, files);
   const { terminal, printed, complaints } = capture(work, input);
-  const code = await opm(words, { terminal, registry: registryClient.bind(undefined, terminal) });
+  const code = await runOpm(words, { terminal, registry: registryClient.bind(undefined, terminal) });
   return { code, out: printed(), err: complaints() };
 }
 

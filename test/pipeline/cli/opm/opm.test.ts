@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { registryClient } from '../../../../pipeline/catalogs/render/client.ts';
-import { opm } from '../../../../pipeline/cli/opm/main.ts';
+import { runOpm } from '../../../../pipeline/cli/opm/main.ts';
 import { PipelineError, type Remedy } from '../../../../pipeline/error.ts';
 import { capture } from '../../../conformance/fbc-terminal.ts';
 
@@ -20,7 +20,7 @@ async function run(
   const { terminal, printed, complaints } = capture(work, input);
   const world = { terminal, registry: registryClient.bind(undefined, terminal) };
   const words = typeof line === 'string' ? line.split(' ').filter(Boolean) : [...line];
-  const code = await opm(words, world);
+  const code = await runOpm(words, world);
   return { code, out: printed(), err: complaints() };
 }
 
@@ -231,7 +231,7 @@ describe('what can be done about a registry is said in flags that opm has', () =
       const refuse = (): never => {
         throw new PipelineError('unreachable', 'no answer', { remedy });
       };
-      expect(await opm(line.split(' '), { terminal, registry: refuse })).toBe(1);
+      expect(await runOpm(line.split(' '), { terminal, registry: refuse })).toBe(1);
       return complaints();
     };
 

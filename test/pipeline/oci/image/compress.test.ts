@@ -6,10 +6,10 @@ import { gzip } from 'pako';
 import { describe, expect, test, vi } from 'vitest';
 import {
   type Codec,
-  compressor,
   nativeAgrees,
+  openCompressor,
   PROBE_DIGEST,
-  probe,
+  probeBytes,
 } from '../../../../pipeline/oci/image/compress.ts';
 
 /** The streams of Node's gzip that were made, for tests in which they fail. */
@@ -26,7 +26,7 @@ vi.mock('node:zlib', async (actual) => {
 
 async function compressed(codec: Codec, pieces: readonly Uint8Array[]): Promise<Buffer> {
   const out: Buffer[] = [];
-  const to = await compressor(codec, (bytes) => out.push(Buffer.from(bytes)));
+  const to = await openCompressor(codec, (bytes) => out.push(Buffer.from(bytes)));
   for (const piece of pieces) await to.write(piece);
   await to.end();
   return Buffer.concat(out);
@@ -51,27 +51,27 @@ describe('gzip', () => {
   test('the probe decides whether the zlib of this Node may stand in', () => {
     const digest = (bytes: Uint8Array): string =>
       createHash('sha256').update(bytes.subarray(10)).digest('hex');
-    expect(digest(gzip(probe(), { level: 6 }))).toBe(PROBE_DIGEST);
-    expect(nativeAgrees()).toBe(digest(gzipSync(probe(), { level: 6 })) === PROBE_DIGEST);
-    expect(digest(gzipSync(probe(), { level: 5 }))).not.toBe(PROBE_DIGEST);
+    expect(digest(gzip(probeBytes(), { level: 6 }))).toBe(PROBE_DIGEST);
+    expect(nativeAgrees()).toBe(digest(gzipSync(probeBytes(), { level: 6 })) === PROBE_DIGEST);
+    expect(digest(gzipSync(probeBytes(), { level: 5 }))).not.toBe(PROBE_DIGEST);
   });
 
   test('what the sink throws comes out', async () => {
-    const to = await compressor('gzip', () => {
+    const to = await openCompressor('gzip', () => {
       throw new Error('disk full');
     });
-    await to.write(probe());
+    await to.write(probeBytes());
     await expect(to.end()).rejects.toThrow('disk full');
   });
 
   test.runIf(nativeAgrees())(
     'an error of the stream between two pieces comes out, and ends no process',
     async () => {
-      const to = await compressor('gzip', () => undefined);
-      await to.write(probe());
+      const to = await openCompressor('gzip', () => undefined);
+      await to.write(probeBytes());
       streams.at(-1)?.destroy(new Error('no memory'));
       await new Promise(setImmediate);
-      await expect(to.write(probe())).rejects.toThrow('no memory');
+      await expect(to.write(probeBytes())).rejects.toThrow('no memory');
       await expect(to.end()).rejects.toThrow('no memory');
     },
   );

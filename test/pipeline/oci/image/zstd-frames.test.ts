@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { type Codec, compressor, FRAME } from '../../../../pipeline/oci/image/compress.ts';
+import { type Codec, FRAME, openCompressor } from '../../../../pipeline/oci/image/compress.ts';
 import { decompressed } from '../../../../pipeline/oci/image/decompress.ts';
 import { unzstd } from '../../../../pipeline/oci/image/zstd-frames.ts';
 
 async function compressed(codec: Codec, ...pieces: Uint8Array[]): Promise<Buffer> {
   const out: Uint8Array[] = [];
   for (const piece of pieces) {
-    const sink = await compressor(codec, (bytes) => out.push(Buffer.from(bytes)));
+    const sink = await openCompressor(codec, (bytes) => out.push(Buffer.from(bytes)));
     await sink.write(piece);
     await sink.end();
   }

@@ -1,7 +1,7 @@
 /** Why a layout cannot be the one of a commit's files. */
 import { expect, test } from 'vitest';
 import type { CatalogFacts } from '../../../../pipeline/policy/setup/catalog-files.ts';
-import { contradictions } from '../../../../pipeline/policy/setup/prove.ts';
+import { layoutContradictions } from '../../../../pipeline/policy/setup/prove.ts';
 
 const key = (...parts: readonly string[]): string => JSON.stringify(parts);
 
@@ -37,7 +37,7 @@ interface More {
 
 function why(catalogs: readonly CatalogFacts[], more: More = {}): string[] {
   const own = catalogs.map(({ path }) => path);
-  return contradictions(more.patterns ?? FLAT, {
+  return layoutContradictions(more.patterns ?? FLAT, {
     catalogs,
     templates: more.templates ?? [],
     paths: [...own, ...(more.paths ?? [])],

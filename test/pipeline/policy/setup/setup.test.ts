@@ -1,12 +1,12 @@
 /** Layouts of real repositories: what the gate says once `portolan setup` has written its policy. */
 import { load } from 'js-yaml';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { check } from '../../../../pipeline/check/check.ts';
+import { checkPullRequest } from '../../../../pipeline/check/check.ts';
 import { type CheckReport, stateOf } from '../../../../pipeline/check/report.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
 import { ownersReader } from '../../../../pipeline/policy/owners/owners.ts';
 import { POLICY_PATH, readPolicy } from '../../../../pipeline/policy/read-policy.ts';
-import { type SetupRequest, setup } from '../../../../pipeline/policy/setup/setup.ts';
+import { type SetupRequest, setUpRepository } from '../../../../pipeline/policy/setup/setup.ts';
 import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
 import { bundleFiles } from '../../../fakes/operators.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
@@ -242,14 +242,14 @@ describe.each(Object.entries(FIXTURES))('%s', (_, fixture) => {
     const base = source.commit({ ...files(BEFORE), ...beside, 'README.md': '# catalogs\n' });
     const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
     onTestFinished(repository.close);
-    const written = await setup(repository, { commit: base, admins: ['alice'] });
+    const written = await setUpRepository(repository, { commit: base, admins: ['alice'] });
     const policy = { path: POLICY_PATH, bytes: Buffer.from(written.files.get(POLICY_PATH) ?? '') };
     expect(written.found.catalogs).toContain(catalog);
     const judge = async (changes: Files, login: string): Promise<CheckReport> => {
       const head = source.commit(changes, { parents: [base] });
       const author = { login, id: undefined };
       const people = { author, pusher: author, reviews: [], commits: undefined, holds: [] };
-      return check(repository, { base, head, policy, people, today: '2026-01-01' });
+      return checkPullRequest(repository, { base, head, policy, people, today: '2026-01-01' });
     };
     const errorsOf = ({ findings }: CheckReport) => findings.filter(({ severity }) => severity === 'error');
 
@@ -293,7 +293,7 @@ describe('what a repository says already', () => {
     const commit = source.commit(files);
     const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
     onTestFinished(repository.close);
-    const made = await setup(repository, { commit, admins: ['alice'], ...request });
+    const made = await setUpRepository(repository, { commit, admins: ['alice'], ...request });
     const textOf = (name: string): string => made.files.get(name) ?? '';
     const { policy } = readPolicy(Buffer.from(textOf(POLICY_PATH)));
     return { ...made, policy, workflow: (name: string) => textOf(`.github/workflows/${name}`) };
@@ -418,7 +418,7 @@ describe('what a repository says already', () => {
       for (const text of texts) commit = source.commit({ [at]: text }, { parents: [commit] });
       const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
       onTestFinished(repository.close);
-      const { rebuilt, files } = await setup(repository, { commit, admins: ['alice'] });
+      const { rebuilt, files } = await setUpRepository(repository, { commit, admins: ['alice'] });
       const { policy } = readPolicy(Buffer.from(files.get(POLICY_PATH) ?? ''));
       return { ...rebuilt, rebuilds: policy?.graph.rebuilds };
     };
@@ -459,11 +459,11 @@ describe('what a repository says already', () => {
     const base = source.commit(first);
     const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
     onTestFinished(repository.close);
-    const { files } = await setup(repository, { commit: base, admins: ['alice'] });
+    const { files } = await setUpRepository(repository, { commit: base, admins: ['alice'] });
     const policy = { path: POLICY_PATH, bytes: Buffer.from(files.get(POLICY_PATH) ?? '') };
     const rulesOf = async (changes: Files): Promise<string[]> => {
       const head = source.commit(changes, { parents: [base] });
-      const { findings } = await check(repository, { base, head, policy, today: '2026-01-01' });
+      const { findings } = await checkPullRequest(repository, { base, head, policy, today: '2026-01-01' });
       return findings.filter(({ severity }) => severity === 'error').map(({ rule }) => rule);
     };
     expect(await rulesOf(replacing('1.2.0', '1.1.0'))).toEqual([]);

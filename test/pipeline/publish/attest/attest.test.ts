@@ -7,7 +7,7 @@ import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { signaturesOf } from '../../../../pipeline/oci/signatures/signatures.ts';
 import { verifySignatures } from '../../../../pipeline/oci/signatures/verify.ts';
 import type { Manifest, Registry } from '../../../../pipeline/ports.ts';
-import { type Attachment, attach } from '../../../../pipeline/publish/attest/artifact.ts';
+import { type Attachment, attachDocument } from '../../../../pipeline/publish/attest/artifact.ts';
 import { PROVENANCE_PREDICATE, provenanceOf } from '../../../../pipeline/publish/attest/provenance.ts';
 import { sbomOf } from '../../../../pipeline/publish/attest/sbom.ts';
 import { BUNDLE_TYPE, signedStatement } from '../../../../pipeline/publish/attest/sign.ts';
@@ -52,7 +52,7 @@ async function setUp() {
   };
   const at = withDigest(reference, image.root.digest);
   const put = (attachment: Attachment, manifest: Manifest = image.root) =>
-    attach(client, { reference, manifest }, attachment);
+    attachDocument(client, { reference, manifest }, attachment);
   return { client, directory, image, reference, at, privateKey, ...pem, put };
 }
 

@@ -7,7 +7,7 @@ import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { COSIGN_PREDICATE } from '../../../../pipeline/oci/signatures/verify.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { signatureDemands } from '../../../../pipeline/policy/signatures.ts';
-import { attach } from '../../../../pipeline/publish/attest/artifact.ts';
+import { attachDocument } from '../../../../pipeline/publish/attest/artifact.ts';
 import { signedStatement } from '../../../../pipeline/publish/attest/sign.ts';
 import { openBase } from '../../../../pipeline/publish/base.ts';
 import { testClient } from '../../../fakes/host.ts';
@@ -36,7 +36,7 @@ async function setUp() {
     };
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const signed = await signedStatement(Buffer.from(JSON.stringify(statement)), type, { kind: 'key', key });
-    await attach(client, { reference, manifest: image.root }, signed);
+    await attachDocument(client, { reference, manifest: image.root }, signed);
   }
   const pem = publicKey
     .export({ type: 'spki', format: 'pem' })

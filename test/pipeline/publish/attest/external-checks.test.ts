@@ -7,7 +7,7 @@ import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { attestationDemands } from '../../../../pipeline/policy/signatures.ts';
 import type { Descriptor, Registry } from '../../../../pipeline/ports.ts';
-import { type Attachment, attach } from '../../../../pipeline/publish/attest/artifact.ts';
+import { type Attachment, attachDocument } from '../../../../pipeline/publish/attest/artifact.ts';
 import { BUNDLE_TYPE, signedStatement } from '../../../../pipeline/publish/attest/sign.ts';
 import { testClient } from '../../../fakes/host.ts';
 import { sampleImage } from '../../../fakes/image.ts';
@@ -60,10 +60,10 @@ async function lookedUp(statements: readonly Statement[], name = 'acme/bundle', 
     const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
     const bytes = Buffer.from(JSON.stringify(statement));
     const signed = await signedStatement(bytes, type, { kind: 'key', key: pem });
-    await attach(client, { reference, manifest: image.root }, signed);
+    await attachDocument(client, { reference, manifest: image.root }, signed);
   }
   const { attachment, through = (client) => client, required = {} } = beside;
-  if (attachment) await attach(client, { reference, manifest: image.root }, attachment);
+  if (attachment) await attachDocument(client, { reference, manifest: image.root }, attachment);
   const keys = [ours.publicKey.export({ type: 'spki', format: 'pem' }).toString()];
   const demand = (check: string, predicateType: string) => ({
     ...{ name: check, predicateType, keys },

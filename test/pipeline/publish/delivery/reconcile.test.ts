@@ -9,7 +9,7 @@ import type { PushMessage } from '../../../../pipeline/publish/delivery/message.
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { handlePush } from '../../../../pipeline/publish/delivery/push.ts';
-import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
+import { reconcileBranch } from '../../../../pipeline/publish/delivery/reconcile.ts';
 import { isSettled, statusOf, statusText } from '../../../../pipeline/publish/delivery/status.ts';
 import { publishedIn } from '../../../../pipeline/publish/documents.ts';
 import { fenceName } from '../../../../pipeline/publish/fence.ts';
@@ -97,7 +97,7 @@ test('a merge that is published meanwhile is not taken for a tag that somebody m
       return ports.registry.putManifest(to, manifest);
     };
     const registry = { ...ports.registry, putManifest };
-    expect((await reconcile(SOURCE, { ...ports, fence, registry })).healed).toEqual([]);
+    expect((await reconcileBranch(SOURCE, { ...ports, fence, registry })).healed).toEqual([]);
     expect(moved).toEqual([]);
   });
 });
@@ -124,7 +124,7 @@ test('two catalogs that the policy gives one tag: neither is published, and the 
       );
       expect(published).toMatchObject({ kind: 'refused', findings: [{ rule: 'policy/shared-place' }] });
     }
-    expect((await reconcile(SOURCE, ports)).healed).toEqual([]);
+    expect((await reconcileBranch(SOURCE, ports)).healed).toEqual([]);
     expect(await ports.registry.resolve(TAG)).toEqual(before);
   });
 });
@@ -149,7 +149,7 @@ test('a catalog whose registry refuses keeps the others back from nothing', asyn
     };
     await ports.registry.deleteManifest({ ...TAG, repository: 'sea/v4.21', tag: 'latest' });
     const refusing = { ...ports, registry: { ...ports.registry, resolve } };
-    const { messages, ...looked } = await reconcile(SOURCE, refusing);
+    const { messages, ...looked } = await reconcileBranch(SOURCE, refusing);
     expect(looked).toEqual({ healed: ['v4.21'], failed: ['v4.20'] });
     // The place that the policy had before.
     expect(messages).toMatchObject([{ kind: 'retire', place: 'registry.example.com/sea/catalog:v4.20' }]);
@@ -201,7 +201,7 @@ test('a record of the fence that cannot be read is said by the reconciler, which
   await withUnreadFence(async (ports) => {
     await ports.registry.deleteManifest(AT_V421);
     const lines: string[] = [];
-    const looked = await reconcile(SOURCE, { ...ports, log: (line) => lines.push(line) });
+    const looked = await reconcileBranch(SOURCE, { ...ports, log: (line) => lines.push(line) });
     expect(looked).toMatchObject({ healed: ['v4.21'], failed: ['v4.20'] });
     expect(looked.messages.filter(({ kind }) => kind === 'catalog')).toMatchObject([{ catalog: 'v4.21' }]);
     expect(lines).toContainEqual(
@@ -219,7 +219,7 @@ test.each(['last/sea/catalogs/v4.20', 'published/v4.20/x'])(
       const whole = await statusOf(ports.records);
       expect(whole.last).toHaveLength(1);
       await ports.records.put(key, new TextEncoder().encode('{"state": "published"'));
-      await reconcile(SOURCE, ports);
+      await reconcileBranch(SOURCE, ports);
       const status = await statusOf(ports.records);
       expect(isSettled(status)).toBe(false);
       expect(status.unread).toEqual([key]);
@@ -232,10 +232,10 @@ test.each(['last/sea/catalogs/v4.20', 'published/v4.20/x'])(
 test('a table that is lost: the newest commits are claimed anew, though they were published', async () => {
   await afterFirst(async (ports) => {
     const anew = { ...ports, fence: recordFence(directoryRecords(folder())) };
-    const { messages } = await reconcile(SOURCE, anew);
+    const { messages } = await reconcileBranch(SOURCE, anew);
     expect(messages).toMatchObject([{ kind: 'catalog', catalog: 'v4.20' }]);
     for (const message of messages) await handleMessage(JSON.stringify(message), anew);
-    expect((await reconcile(SOURCE, anew)).messages).toEqual([]);
+    expect((await reconcileBranch(SOURCE, anew)).messages).toEqual([]);
   });
 });
 
@@ -246,7 +246,7 @@ test('a refused merge that is taken back is not the last word for ever', async (
     expect(isSettled(await statusOf(ports.records))).toBe(false);
     await merge(ports, takenBack(refused));
     expect(isSettled(await statusOf(ports.records))).toBe(true);
-    expect((await reconcile(SOURCE, ports)).messages).toEqual([]);
+    expect((await reconcileBranch(SOURCE, ports)).messages).toEqual([]);
   });
 });
 
@@ -279,7 +279,7 @@ test('an image that is gone is built again though the newest commit has errors',
       digest: before?.digest ?? '',
     });
     expect(await ports.registry.resolve(TAG)).toBeUndefined();
-    for (const message of (await reconcile(SOURCE, ports)).messages)
+    for (const message of (await reconcileBranch(SOURCE, ports)).messages)
       await handleMessage(JSON.stringify(message), ports);
     expect(await ports.registry.resolve(TAG)).toEqual(before);
   });

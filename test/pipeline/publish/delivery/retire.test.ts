@@ -7,7 +7,7 @@ import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import { messageOf, type PushMessage } from '../../../../pipeline/publish/delivery/message.ts';
 import { outcomeAt } from '../../../../pipeline/publish/delivery/outcome.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
-import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
+import { reconcileBranch } from '../../../../pipeline/publish/delivery/reconcile.ts';
 import { handleReport } from '../../../../pipeline/publish/delivery/report.ts';
 import { isSettled, statusOf, statusText } from '../../../../pipeline/publish/delivery/status.ts';
 import { publishedIn } from '../../../../pipeline/publish/documents.ts';
@@ -92,7 +92,7 @@ test('keep: the image stays under its tag, the record and the status of the comm
       'v4.20  registry.example.com/sea/catalog:v4.20  (retired, image kept)\n',
     );
     expect(await merge(commit), 'it is retired once').toEqual(['push']);
-    expect(await reconcile(SOURCE, ports)).toEqual({ healed: [], failed: [], messages: [] });
+    expect(await reconcileBranch(SOURCE, ports)).toEqual({ healed: [], failed: [], messages: [] });
   });
 });
 
@@ -218,10 +218,12 @@ test('a branch that another one has left behind, and another branch, retire noth
     const side = removal('delete');
     await merge(sample.addition);
     sample.git('branch', '-f', 'trunk', side);
-    expect((await reconcile(SOURCE, ports)).messages).toEqual([]);
+    expect((await reconcileBranch(SOURCE, ports)).messages).toEqual([]);
     sample.git('branch', '-f', 'other', removal('delete', sample.addition));
-    expect((await reconcile({ ...SOURCE, branch: 'other' }, ports)).messages).toEqual([]);
+    expect((await reconcileBranch({ ...SOURCE, branch: 'other' }, ports)).messages).toEqual([]);
     sample.git('branch', '-f', 'trunk', 'other');
-    expect((await reconcile(SOURCE, ports)).messages).toMatchObject([{ kind: 'retire', catalog: 'v4.20' }]);
+    expect((await reconcileBranch(SOURCE, ports)).messages).toMatchObject([
+      { kind: 'retire', catalog: 'v4.20' },
+    ]);
   });
 });

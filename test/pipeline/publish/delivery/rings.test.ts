@@ -7,7 +7,7 @@ import { handleMessage } from '../../../../pipeline/publish/delivery/handle-deli
 import { messageOf } from '../../../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { handlePush } from '../../../../pipeline/publish/delivery/push.ts';
-import { reconcile } from '../../../../pipeline/publish/delivery/reconcile.ts';
+import { reconcileBranch } from '../../../../pipeline/publish/delivery/reconcile.ts';
 import { publishedIn } from '../../../../pipeline/publish/documents.ts';
 import { changeRings, withHold, withoutHold } from '../../../../pipeline/publish/rings/acts.ts';
 import { ringsListText } from '../../../../pipeline/publish/rings/look.ts';
@@ -79,7 +79,7 @@ async function sea(): Promise<Sea> {
       expect(ended).toMatchObject({ kind: 'published' });
     },
     look: async (own = {}) => {
-      const { messages } = await reconcile(SOURCE, of.ports);
+      const { messages } = await reconcileBranch(SOURCE, of.ports);
       for (const message of messages) await handleMessage(messageOf(message).body, { ...of.ports, ...own });
     },
     at: async (tag) => {
