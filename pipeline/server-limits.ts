@@ -1,5 +1,5 @@
 /** Limits of the servers that strangers can reach: how many connections one address may hold, and under which names they answer. */
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP, isIPv6, type Server, type Socket } from 'node:net';
 
 export interface ConnectionLimits {
@@ -10,20 +10,25 @@ export interface ConnectionLimits {
   /**
    * What a connection beyond a limit does: `refuse` closes it. `replace` closes the oldest connection of its address, or of
    * the address that holds the most. Choose `replace` where requests are short, so that old connections are slow ones.
+   * `replace-waiting` does the same with connections whose request has not come yet, and else refuses.
    */
-  readonly beyond: 'refuse' | 'replace';
+  readonly beyond: 'refuse' | 'replace' | 'replace-waiting';
 }
 
 /** Limits the connections of a server that does not listen yet. */
 export function limitConnections(server: Server, limits: ConnectionLimits): void {
   const open = new Map<string, Set<Socket>>();
+  const isAnswered = limits.beyond === 'replace-waiting' ? answeredSockets(server) : () => false;
   let total = 0;
   server.on('connection', (socket: Socket) => {
     const address = networkOf(socket.remoteAddress ?? '');
     const own = open.get(address) ?? new Set();
     const isBeyond = own.size >= limits.perAddress;
     if (isBeyond || total >= limits.total) {
-      const oldest = limits.beyond === 'replace' ? oldestOf(isBeyond ? own : largestOf(open)) : undefined;
+      const oldest =
+        limits.beyond === 'refuse'
+          ? undefined
+          : [...(isBeyond ? own : largestOf(open))].find((one) => !one.destroyed && !isAnswered(one));
       if (oldest === undefined) {
         socket.destroy();
         return;
@@ -66,9 +71,21 @@ export function oneAtATime(listener: RequestListener): RequestListener {
   };
 }
 
-function oldestOf(sockets: Iterable<Socket>): Socket | undefined {
-  for (const socket of sockets) if (!socket.destroyed) return socket;
-  return undefined;
+/** Tells connections on which a request is being answered, of servers for HTTP. */
+function answeredSockets(server: Server): (socket: Socket) => boolean {
+  const answered = new Map<string, number>();
+  // With TLS, a request has another socket than the connection.
+  const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const name = nameOf(socket);
+    answered.set(name, (answered.get(name) ?? 0) + 1);
+    response.once('close', () => {
+      const left = (answered.get(name) ?? 0) - 1;
+      if (left > 0) answered.set(name, left);
+      else answered.delete(name);
+    });
+  });
+  return (socket) => answered.has(nameOf(socket));
 }
 
 function largestOf(open: ReadonlyMap<string, ReadonlySet<Socket>>): ReadonlySet<Socket> {

@@ -744,6 +744,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 51,
+    without: 'room in place of requests that never come',
+    file: 'pipeline/catalogs/serve/http.ts',
+    text: "beyond: 'replace-waiting'",
+    instead: "beyond: 'refuse'",
+    test: 'test/pipeline/catalogs/serve/http.test.ts',
+  },
+  {
+    attack: 51,
     without: 'limits of the connections of the receiver',
     file: 'functions/kubernetes/server.ts',
     text: "beyond: 'replace',",

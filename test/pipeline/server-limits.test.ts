@@ -51,6 +51,41 @@ test('attack 51: beyond the limit of all, the oldest connection of the address w
   expect([...held, other].map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
 });
 
+test('attack 51: a request that never comes makes room for another one of its address, one that is answered does not', async () => {
+  const server = createHttpServer((request, response) => {
+    response.write('begun');
+    if (request.url === '/short') response.end();
+  });
+  limitConnections(server, { total: 10, perAddress: 3, beyond: 'replace-waiting' });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  const send = async (text: string): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: ATTACKER });
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {}).resume();
+    await once(socket, 'connect');
+    socket.write(text);
+    return socket;
+  };
+  const ask = async (path: string): Promise<Socket> => {
+    const socket = await send(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    return socket;
+  };
+  const long = await ask('/long');
+  const halves = [await send('GET / HTTP/1.1\r\nx-a: '), await send('GET / HTTP/1.1\r\nx-a: ')];
+  const others = [await ask('/long'), await ask('/long')];
+  await expect.poll(() => halves.map(({ destroyed }) => destroyed)).toEqual([true, true]);
+  expect([long, ...others].map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+  const refused = await ask('/long');
+  await expect.poll(() => refused.destroyed).toBe(true);
+  others[0]?.destroy();
+  await expect.poll(async () => (await ask('/short')).destroyed).toBe(false);
+  expect(long.destroyed).toBe(false);
+});
+
 /** Sends requests at once over one connection to a server that answers with so many bytes. */
 async function pipelined(count: number, bytes: number): Promise<{ socket: Socket; started: () => number }> {
   let started = 0;

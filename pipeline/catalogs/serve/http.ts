@@ -55,7 +55,7 @@ export async function serveHttp(
   server.requestTimeout = 25_000;
   // A reader who takes nothing for so long is gone.
   server.timeout = 120_000;
-  limitConnections(server, { total: 1000, perAddress: 100, beyond: 'refuse' });
+  limitConnections(server, { total: 1000, perAddress: 100, beyond: 'replace-waiting' });
   await listen(server, host, port);
   const address = server.address();
   return {

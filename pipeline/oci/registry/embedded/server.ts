@@ -139,7 +139,7 @@ function newServer({ tls }: RegistryOptions, listener: RequestListener): Server 
   // By default Node looks for slow requests only every 30 s.
   const timing = { headersTimeout: 20_000, connectionsCheckingInterval: 1000 };
   const server = tls ? createSecureServer({ ...tls, ...timing }, listener) : createServer(timing, listener);
-  limitConnections(server, { total: 2000, perAddress: 250, beyond: 'refuse' });
+  limitConnections(server, { total: 2000, perAddress: 250, beyond: 'replace-waiting' });
   // Not for the body, which `SLOWEST` limits; silence ends sooner.
   server.requestTimeout = 0;
   server.timeout = 120_000;

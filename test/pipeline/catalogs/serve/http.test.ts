@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { serveHttp } from '../../../../pipeline/catalogs/serve/http.ts';
 
@@ -20,4 +21,17 @@ test('92: at a loopback address, a page in a browser cannot read a catalog under
   expect(await statusUnder(local.port, `localhost:${local.port}`)).toBe(200);
   expect(await statusUnder(local.port, '127.0.0.1')).toBe(200);
   expect(await statusUnder(open.port, 'catalogs.example')).toBe(200);
+});
+
+test('51: requests that never end keep nobody out, not even behind the same address', async () => {
+  const { port, close } = await serveHttp(CATALOG, { host: '127.0.0.1', port: 0 });
+  onTestFinished(() => close());
+  for (let i = 0; i < 150; i++) {
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\nx-a: ');
+  }
+  expect(await statusUnder(port, 'localhost')).toBe(200);
 });
