@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Gzip, gunzipSync, gzipSync, type ZlibOptions } from 'node:zlib';
+import { syncBuiltinESMExports } from 'node:module';
+import zlib, { gunzipSync, gzipSync } from 'node:zlib';
 import { Zstd } from '@hpcc-js/wasm-zstd';
 import fc from 'fast-check';
 import { gzip } from 'pako';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type Codec,
   nativeAgrees,
@@ -11,18 +12,19 @@ import {
   PROBE_DIGEST,
   probeBytes,
 } from '../../../../pipeline/oci/image/compress.ts';
+import { runs } from '../../../fakes/runs.ts';
 
-/** The streams of Node's gzip that were made, for tests in which they fail. */
-const streams = vi.hoisted(() => [] as Gzip[]);
-vi.mock('node:zlib', async (actual) => {
-  const zlib = await actual<typeof import('node:zlib')>();
-  const createGzip = (options?: ZlibOptions): Gzip => {
-    const stream = zlib.createGzip(options);
-    streams.push(stream);
-    return stream;
-  };
-  return { ...zlib, createGzip };
-});
+/** Gives the stream of Node's gzip that was made last in a test, where it shall fail. */
+function lastStream(): () => zlib.Gzip | undefined {
+  const made = vi.spyOn(zlib, 'createGzip');
+  // Whoever imports it by its name has it from here on, and no longer than the test.
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    made.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return () => made.mock.results.at(-1)?.value;
+}
 
 async function compressed(codec: Codec, pieces: readonly Uint8Array[]): Promise<Buffer> {
   const out: Buffer[] = [];
@@ -44,7 +46,7 @@ describe('gzip', () => {
         expect([...found.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
         expect(found.subarray(10)).toEqual(Buffer.from(gzip(content, { level: 6 })).subarray(10));
       }),
-      { numRuns: 25 },
+      runs(25),
     );
   });
 
@@ -67,9 +69,10 @@ describe('gzip', () => {
   test.runIf(nativeAgrees())(
     'an error of the stream between two pieces comes out, and ends no process',
     async () => {
+      const stream = lastStream();
       const to = await openCompressor('gzip', () => undefined);
       await to.write(probeBytes());
-      streams.at(-1)?.destroy(new Error('no memory'));
+      stream()?.destroy(new Error('no memory'));
       await new Promise(setImmediate);
       await expect(to.write(probeBytes())).rejects.toThrow('no memory');
       await expect(to.end()).rejects.toThrow('no memory');
