@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shellWord } from '../../catalog/names.ts';
+import { runs } from '../fakes/runs.ts';
 
 /** The words that a shell reads, each with its length. */
 const wordsOf = (line: string): string =>
@@ -30,7 +31,7 @@ test('65: a word is not executed, split or expanded by a shell', () => {
     fc.property(fc.oneof(fc.constantFrom(...hostile), text), (word) => {
       expect(wordsOf(shellWord(word))).toBe(`${word}\n`);
     }),
-    { numRuns: 100 },
+    runs(100),
   );
 });
 

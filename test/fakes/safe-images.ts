@@ -15,8 +15,6 @@ interface Scene {
   readonly image: string;
   /** Digests by the commit's name, the oldest first. */
   readonly digests: Readonly<Record<'base' | 'safe' | 'stranding', string>>;
-  /** Writes a fleet. @returns its file */
-  readonly fleet: (...rows: readonly string[]) => string;
 }
 
 export async function safeImages(): Promise<Scene> {
@@ -42,12 +40,12 @@ export async function safeImages(): Promise<Scene> {
     safe: await publish(safe),
     stranding: await publish(stranding),
   };
-  return {
-    ...{ host, image, digests },
-    fleet: (...rows) => {
-      const file = join(folder(), 'fleet.csv');
-      writeFileSync(file, `cluster,platform,olm,package,version,channel\n${rows.join('\n')}\n`);
-      return file;
-    },
-  };
+  return { host, image, digests };
+}
+
+/** Writes a fleet. @returns its file */
+export function fleetFile(...rows: readonly string[]): string {
+  const file = join(folder(), 'fleet.csv');
+  writeFileSync(file, `cluster,platform,olm,package,version,channel\n${rows.join('\n')}\n`);
+  return file;
 }

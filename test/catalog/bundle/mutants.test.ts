@@ -9,6 +9,7 @@ import { compare, type Recorded } from '../../conformance/bundle.ts';
 import { READING_ROWS } from '../../conformance/bundle-readings.ts';
 import { ROWS } from '../../conformance/bundle-texts.ts';
 import { bundleFiles } from '../../fakes/bundle-fixture.ts';
+import { runs } from '../../fakes/runs.ts';
 import { type Files, MUTATION_KINDS, mutantOf } from '../../fuzz/bundle-mutants.ts';
 
 const SAMPLE: Files = new Map([...bundleFiles(new Map())].map(([path, text]) => [path, Buffer.from(text)]));
@@ -41,7 +42,7 @@ test('a seed makes the same mutant every time; every kind is made', () => {
 });
 
 test('every mutant is checked to the end, whatever is wrong with it', async () => {
-  for (let seed = 0; seed < 300; seed++) {
+  for (let seed = 0; seed < runs(300).numRuns; seed++) {
     const mutant = mutantOf(SAMPLE, seed);
     if (!mutant) continue;
     const bundle = await inspectedBundle(sourceOf(Object.fromEntries(mutant.files)), { gzipLength });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { intervalsOf } from '../../../catalog/rules/downgrade.ts';
 import { satisfies } from '../../../catalog/version/satisfies.ts';
 import { compareVersions, parseRange, parseVersion } from '../../../catalog/version/version.ts';
+import { runs } from '../../fakes/runs.ts';
 
 const LINE = ['1.0.0-rc.1', '1.0.0', '1.1.0', '1.1.0', '1.2.0', '2.0.0'].map((text) => parseVersion(text));
 
@@ -54,7 +55,7 @@ describe('the positions of a line that a range covers', () => {
           expect(start).toBeGreaterThan(intervals[i - 1]?.end ?? -1);
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });

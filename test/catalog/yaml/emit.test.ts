@@ -5,6 +5,7 @@ import { DEEPEST } from '../../../catalog/json.ts';
 import { compose } from '../../../catalog/yaml/compose.ts';
 import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
 import { readTree } from '../../../catalog/yaml/parser.ts';
+import { runs } from '../../fakes/runs.ts';
 
 /** JSON with the YAML that sigs.k8s.io/yaml 1.6.0 makes of it, or the words in which it refuses it. */
 const ROWS = JSON.parse(
@@ -63,6 +64,7 @@ test('what is written reads back as what it was', () => {
       const value = JSON.parse(json);
       expect(compose(readTree(emitYaml(value), { depth: 100 }).root).value).toEqual(value);
     }),
+    runs(100),
   );
 });
 

@@ -11,6 +11,7 @@ import {
   type TreePart,
 } from '../../../../catalog/fbc/cache/layout.ts';
 import { cacheDigest, type TreeEntry } from '../../../fakes/cache-digest.ts';
+import { runs } from '../../../fakes/runs.ts';
 
 /** Seals parts and gives back the parts and the stretch that they make. */
 function sealed(tree: Tree, parts: readonly TreePart[]): { parts: TreePart[]; placed: PlacedStretch } {
@@ -59,7 +60,7 @@ test('the digest put together from stretches is the one over all bytes', async (
         ),
       );
     }),
-    { numRuns: 60 },
+    runs(60),
   );
 });
 

@@ -20,30 +20,49 @@ interface Planned {
   readonly text: string;
 }
 
-const COUNT = 10;
+const COUNT = 5;
 let known: Promise<Planned[]> | undefined;
 
-/** The first ten clusters for which there is a plan. */
+/** The first clusters for which there is a plan. */
 function planned(): Promise<Planned[]> {
   known ??= firstPlanned();
   return known;
 }
 
+interface Tried {
+  readonly scene: Scene;
+  readonly plan: UpgradePlan | UpgradeRefusal;
+}
+
+const triedBefore = new Map<number, Promise<Tried>>();
+
+/** A generated cluster, and its plan if there is one: several tests look at it. */
+function tried(seed: number): Promise<Tried> {
+  const made = triedBefore.get(seed) ?? planOf(seed);
+  triedBefore.set(seed, made);
+  return made;
+}
+
+async function planOf(seed: number): Promise<Tried> {
+  const scene = await generatedScene(seed);
+  const plan = await planUpgrade(scene.request).catch((error: unknown) => {
+    if (error instanceof UpgradeRefusal) return error;
+    throw error;
+  });
+  return { scene, plan };
+}
+
 async function firstPlanned(): Promise<Planned[]> {
   const found: Planned[] = [];
   for (let seed = 1; found.length < COUNT; seed++) {
-    const scene = await generatedScene(seed);
-    try {
-      const plan = await planUpgrade(scene.request);
+    const { scene, plan } = await tried(seed);
+    if (!(plan instanceof UpgradeRefusal))
       found.push({ seed, scene, plan, text: upgradeImageSet(plan, 'amd64') });
-    } catch (error) {
-      if (!(error instanceof UpgradeRefusal)) throw error;
-    }
   }
   return found;
 }
 
-test('ten generated clusters: another resolver confirms each step with what the configuration mirrors', async () => {
+test('five generated clusters: another resolver confirms each step with what the configuration mirrors', async () => {
   let [upgrades, releases] = [0, 0];
   for (const { scene, plan, text, seed } of await planned()) {
     expect(await confirmUpgrade(plan, text, scene.request), `seed ${seed}`).toEqual([]);
@@ -94,8 +113,8 @@ test('ten generated clusters: another resolver confirms each step with what the 
     upgrades: expect.any(Number),
     releases: expect.any(Number),
   });
-  expect(upgrades).toBeGreaterThan(20);
-  expect(releases).toBeGreaterThanOrEqual(20);
+  expect(upgrades).toBeGreaterThan(10);
+  expect(releases).toBeGreaterThanOrEqual(10);
 });
 
 function selectionOf(
@@ -206,7 +225,7 @@ function sizeOf(text: string, { request }: Scene): number {
   }, 0);
 }
 
-test('ten generated clusters: without any part of the configuration the plan breaks', async () => {
+test('five generated clusters: without any part of the configuration the plan breaks', async () => {
   let count = 0;
   for (const { scene, plan, text, seed } of await planned()) {
     const whole = sizeOf(text, scene);
@@ -218,7 +237,7 @@ test('ten generated clusters: without any part of the configuration the plan bre
       count++;
     }
   }
-  expect(count).toBeGreaterThan(60);
+  expect(count).toBeGreaterThan(30);
 });
 
 /** Whether edges lead an operator to a version of the last catalog, each version of the platform allowed by what runs. */
@@ -261,8 +280,7 @@ function limitsOf(catalogs: Scene['catalogs'], name: string): Package {
 test('of 25 generated clusters, those without a plan have an operator that no edges bring there', async () => {
   let refused = 0;
   for (let seed = 1; seed <= 25; seed++) {
-    const scene = await generatedScene(seed);
-    const plan = await planUpgrade(scene.request).catch((error: unknown) => error);
+    const { scene, plan } = await tried(seed);
     if (!(plan instanceof UpgradeRefusal)) continue;
     refused++;
     const reachable = scene.request.cluster.operators.map((one) => mayGetThere(scene, one));

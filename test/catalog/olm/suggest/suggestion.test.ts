@@ -14,10 +14,11 @@ import { channelOf } from '../../../../catalog/olm/suggest/suggested-channel.ts'
 import { type Suggestion, suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
 import { Undecided } from '../../../../catalog/undecided.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
+import { runs } from '../../../fakes/runs.ts';
 import { anyPackage, catalogFrom, soundPackage, type WrittenPackage } from '../universe.ts';
 
 /** Random packages; SUGGESTIONS asks for more. */
-const RUNS = Number(process.env['SUGGESTIONS'] ?? 60);
+const RUNS = Number(process.env['SUGGESTIONS'] ?? runs(60).numRuns);
 
 async function suggest(
   written: WrittenPackage,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { safeImages } from '../../../fakes/safe-images.ts';
+import { fleetFile, safeImages } from '../../../fakes/safe-images.ts';
 import { portolan } from '../../../fakes/terminal.ts';
 
 interface Datasource {
@@ -11,9 +11,18 @@ interface Datasource {
 }
 
 test('lists the images that strand no installation of the fleet, the oldest first', async () => {
-  const { host, image, digests, fleet } = await safeImages();
+  const { host, image, digests } = await safeImages();
   const list = async (row: string, ...words: readonly string[]) => {
-    const ran = await portolan('.', 'renovate', image, '--insecure', host, '--fleet', fleet(row), ...words);
+    const ran = await portolan(
+      '.',
+      'renovate',
+      image,
+      '--insecure',
+      host,
+      '--fleet',
+      fleetFile(row),
+      ...words,
+    );
     expect(ran.exit, ran.err).toBe(0);
     const { releases }: Datasource = JSON.parse(ran.out);
     return { ...ran, releases, digests: releases.map(({ digest }) => digest) };
@@ -43,14 +52,13 @@ test('lists the images that strand no installation of the fleet, the oldest firs
 });
 
 test('lists nothing where the fleet is not known', async () => {
-  const { host, image, fleet } = await safeImages();
-  const words = ['renovate', image, '--insecure', host];
+  const words = ['renovate', 'registry.example.com/sea/catalog:v4.20'];
   expect(await portolan('.', ...words)).toMatchObject({
     exit: 2,
     out: '',
     err: expect.stringContaining('--fleet needs'),
   });
-  const odd = fleet(
+  const odd = fleetFile(
     'c1,4.20,v0,lighthouse-operator,2.0.0,stable',
     'c2,not a platform,v9,lighthouse-operator,,stable',
   );

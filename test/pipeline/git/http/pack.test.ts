@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ObjectFormat, objectId, readPack } from '../../../../pipeline/git/http/pack.ts';
 import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
+import { runs } from '../../../fakes/runs.ts';
 
 const LIMITS = { objects: 1000, object: 1 << 20, total: 1 << 22 };
 
@@ -291,7 +292,7 @@ describe('packs made by hand', () => {
           expect(error).toMatchObject({ name: 'PipelineError' });
         }
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 });

@@ -24,6 +24,7 @@ import { policyAt } from '../../../../pipeline/policy/read-policy.ts';
 import { gitServer } from '../../../fakes/git-server.ts';
 import { listen } from '../../../fakes/host.ts';
 import { makeRepository, type TestRepository } from '../../../fakes/repository.ts';
+import { runs } from '../../../fakes/runs.ts';
 
 let source: TestRepository;
 const transports: Transport[] = [];
@@ -93,7 +94,7 @@ describe('what is read', () => {
         }
         await repository.close();
       }),
-      { numRuns: 3 },
+      runs(20),
     );
   });
 
@@ -269,7 +270,7 @@ describe('ancestors', () => {
           }
         }
       }),
-      { numRuns: 4 },
+      runs(20),
     );
   });
 
