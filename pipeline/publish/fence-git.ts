@@ -7,8 +7,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onceFor } from '../../catalog/go/once.ts';
 import { PipelineError } from '../error.ts';
+import { type ObjectFormat, objectId } from '../git/http/pack.ts';
 import { type GitRun, type GitSettings, type Reach, runGit } from '../git/process.ts';
+import { type NewObject, storeObjects } from '../git/store-objects.ts';
 import type { Fence, StandingClaim, StandingLease } from '../ports.ts';
 import { claimText, leaseText, nextLease, parseClaim, parseLease } from './fence-records.ts';
 
@@ -254,15 +257,20 @@ async function textAt(run: GitRun, id: string): Promise<string> {
 
 /** Writes the commit of a claim or a lease; the same one after the same one has the same id. */
 async function textCommit(run: GitRun, text: string, parent: string | undefined): Promise<string> {
-  const blob = await written(run, 'blob', text);
-  const entry = Buffer.concat([Buffer.from(`100644 ${FILE}\0`), Buffer.from(blob, 'hex')]);
-  const tree = await written(run, 'tree', entry);
+  const format = await formatOf(run);
+  const idIn = ({ type, bytes }: NewObject): string => objectId(type, bytes, format);
+  const blob = { type: 'blob', bytes: Buffer.from(text) } as const;
+  const entry = [Buffer.from(`100644 ${FILE}\0`), Buffer.from(idIn(blob), 'hex')];
+  const tree = { type: 'tree', bytes: Buffer.concat(entry) } as const;
   const parents = parent === undefined ? [] : [`parent ${parent}`];
-  const lines = [`tree ${tree}`, ...parents, `author ${PERSON}`, `committer ${PERSON}`, '', text];
-  return written(run, 'commit', lines.join('\n'));
+  const lines = [`tree ${idIn(tree)}`, ...parents, `author ${PERSON}`, `committer ${PERSON}`, '', text];
+  const commit = { type: 'commit', bytes: Buffer.from(lines.join('\n')) } as const;
+  await storeObjects(run, format, [blob, tree, commit]);
+  return idIn(commit);
 }
 
-async function written(run: GitRun, type: string, input: string | Uint8Array): Promise<string> {
-  const { output } = await runGit({ ...run, input }, ['hash-object', '-t', type, '-w', '--stdin']);
-  return output.toString('utf8').trim();
-}
+/** How a repository names its objects, asked once. */
+const formatOf = onceFor(async (run: GitRun): Promise<ObjectFormat> => {
+  const { output } = await runGit(run, ['rev-parse', '--show-object-format']);
+  return output.toString('utf8').trim() === 'sha256' ? 'sha256' : 'sha1';
+});

@@ -24,9 +24,9 @@ import { folder } from '../../fakes/folder.ts';
 // Dozens of processes of git in a test.
 const settings = { searchPath: process.env['PATH'] };
 
-function bare(): string {
+function bare(format = 'sha1'): string {
   const directory = join(folder(), 'catalogs.git');
-  execFileSync('git', ['init', '--quiet', '--bare', directory]);
+  execFileSync('git', ['init', '--quiet', '--bare', `--object-format=${format}`, directory]);
   return directory;
 }
 
@@ -73,19 +73,22 @@ test.each(PLACES)('%s: of four at once the newest commit wins, and the tag follo
   expectNewest(open()),
 );
 
-test('claims of a repository are commits, each the child of the one before', async () => {
-  const directory = bare();
-  const fence = git(directory);
-  const fencing: Fencing = { fence, name: NAME, isAncestor };
-  for (const n of [1, 1, 2]) await claimTag(fencing, { commit: commitOf(n), digest: digestOf(n) });
-  const log = execFileSync('git', ['-C', directory, 'log', '--format=%s', `refs/portolan/${NAME}`]);
-  const sequences = log
-    .toString()
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).sequence);
-  expect(sequences).toEqual([2, 1]);
-});
+test.each(['sha1', 'sha256'])(
+  'claims of a repository are commits, each the child of the one before: %s',
+  async (format) => {
+    const directory = bare(format);
+    const fence = git(directory);
+    const fencing: Fencing = { fence, name: NAME, isAncestor };
+    for (const n of [1, 1, 2]) await claimTag(fencing, { commit: commitOf(n), digest: digestOf(n) });
+    const log = execFileSync('git', ['-C', directory, 'log', '--format=%s', `refs/portolan/${NAME}`]);
+    const sequences = log
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).sequence);
+    expect(sequences).toEqual([2, 1]);
+  },
+);
 
 test('a history that does not lead on is refused, until the epoch is raised', async () => {
   const fence = recordFence(directoryRecords(folder()));
