@@ -56,15 +56,16 @@ export function fragmentIn(
   if (!last) return undefined;
   const chain = chainOf(last, stages);
   const labels = new Map(chain.toReversed().flatMap((stage) => [...stage.labels]));
-  const isBundle = [...labels.keys()].some((key) => key.startsWith('operators.operatorframework.io.bundle.'));
-  if (isBundle && !labels.has(CONFIGS_LABEL)) return undefined;
   const copies = chain.flatMap((stage) => stage.copies);
   const base = chain.at(-1)?.base;
+  const isIndex = /operator-registry(?:-rhel\d+)?(?:[:@]|$)|\/opm(?:[:@]|$)/.test(base ?? '');
   const servesCatalog =
+    isIndex ||
     labels.has(CONFIGS_LABEL) ||
-    copies.some(({ to }) => to !== undefined && /^\/configs(?:\/|$)/.test(to)) ||
-    /operator-registry(?:-rhel\d+)?(?:[:@]|$)|\/opm(?:[:@]|$)/.test(base ?? '');
-  if (!servesCatalog) return undefined;
+    copies.some(({ to }) => to !== undefined && /^\/configs(?:\/|$)/.test(to));
+  const isBundle = [...labels.keys()].some((key) => key.startsWith('operators.operatorframework.io.bundle.'));
+  // An index image may have a copy of a bundle's labels.
+  if (!servesCatalog || (isBundle && !isIndex)) return undefined;
   const context: Context = {
     folder: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
     files,

@@ -100,7 +100,7 @@ const UNKNOWN: Details = { subject: UNCONFIRMED, hint: CONFIRM_HINT };
 
 /**
  * Whether a merge rebuilds one bundle that is not released yet, where the policy says that heads of channels are not: to an
- * image that no other version has.
+ * image that no other version has, of an organization that the package had images of.
  */
 function isRebuild({ before, after }: Change, changed: readonly Changed[]): boolean {
   const [only, ...more] = changed.filter(({ difference: { path } }) => path[0] === 'image');
@@ -109,9 +109,17 @@ function isRebuild({ before, after }: Change, changed: readonly Changed[]): bool
   const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(bundle.package));
   const isHead = [...(was?.channels.values() ?? [])].some((channel) => headOf(channel)?.name === old.name);
   const others = [...(was?.bundles.values() ?? []), ...(is?.bundles.values() ?? [])];
+  const sources = new Set([...(was?.bundles.values() ?? [])].map(({ image }) => sourceOf(image)));
   return (
-    isHead && others.every(({ name, image }) => name === bundle.name || isOtherImage(image, bundle.image))
+    isHead &&
+    sources.has(sourceOf(bundle.image)) &&
+    others.every(({ name, image }) => name === bundle.name || isOtherImage(image, bundle.image))
   );
+}
+
+/** Who publishes an image: its registry, and the organization there. A product is not rebuilt by somebody else. */
+function sourceOf(image: string): string {
+  return image.split('/').slice(0, 2).join('/');
 }
 
 function isOtherImage(a: string, b: string): boolean {

@@ -104,6 +104,14 @@ const LOSSES: readonly KeptCrdLoss[] = [
       `${isOne ? 'drops' : 'drop'} the API ${lost.length === 1 ? 'service' : 'services'} ${listed(lost)}: OLM v0 removes ${lost.length === 1 ? 'it' : 'them'}, and requests fail`,
     advice: (bundle) => `serve the API in ${bundle} until nothing uses it`,
   },
+  // opm renders properties of every bundle: a blob without any was written by hand, and says nothing of its CRDs.
+  {
+    lostOn: untoldOn,
+    severity: 'warning',
+    says: (lost) =>
+      `may drop ${listed(lost)}: the blob of the new bundle has no properties that say what it keeps`,
+    advice: (bundle) => `render ${bundle} from its image`,
+  },
   // What a bundle provides is what its ClusterServiceVersion lists: its CRD may have more.
   {
     lostOn: replacedOn,
@@ -239,6 +247,20 @@ function unconvertedOn({ from, to }: Between): readonly string[] {
 
 /** Kinds of which the bundle no longer provides or requires any version. */
 function droppedKinds(from: Side, to: Side): readonly string[] {
+  return isUntold(to) ? [] : goneKinds(from, to);
+}
+
+function untoldOn({ from, to }: Between): readonly string[] {
+  const isKnown = from.manifests.csv && to.manifests.csv;
+  return !isKnown && isUntold(to) ? goneKinds(from, to) : [];
+}
+
+/** Whether a blob has no property but the version. */
+function isUntold({ bundle }: Side): boolean {
+  return bundle.properties.every(({ type }) => type === 'olm.package');
+}
+
+function goneKinds(from: Side, to: Side): readonly string[] {
   const kept = new Set(offerOfBundle(to.bundle).gvks);
   const gone = offerOfBundle(from.bundle).gvks.filter((gvk) => !kept.has(gvk));
   if (gone.length === 0) return [];

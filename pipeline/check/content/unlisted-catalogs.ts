@@ -10,12 +10,13 @@ import { rule } from '../../../catalog/rules/layout/unmatched.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import type { Change } from '../../change/change.ts';
 import { loadedFiles } from '../../change/content.ts';
-import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
+import { type CatalogUnit, catalogUnits, packagesIn } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
 import { entryAt, isTree, joinPath, type ListedFile, listFiles, type PathChange } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { isUnshipped, isUnshippedTemplate } from '../../policy/setup/unshipped.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import { isTemplateText } from '../../policy/template-text.ts';
 import { matchesGlob } from '../../text.ts';
@@ -50,11 +51,13 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const heldIn = async (path: string, file: PathChange['after']): Promise<readonly string[] | undefined> =>
     file && (await catalogAt(objects, { id: file.id, path }, policy));
   const [findings, known]: [Finding[], Finding[]] = [[], []];
+  const isSource = await sourceTest(scene);
   for (const one of strange) {
     const held = await heldIn(one.path, fileOf(one));
     if (!held) continue;
     const isKnown = (await heldIn(one.path, oldFile(one))) !== undefined;
-    (isKnown ? known : findings).push(unlisted(one.path, severity, one.after ? held : []));
+    const own = isSource(one.path, held) ? 'info' : severity;
+    (isKnown ? known : findings).push(unlisted(one.path, own, one.after ? held : []));
   }
   const found = new Set([...findings, ...known].map(({ location }) => location.file));
   for (const one of await strangeFiles(scene)) {
@@ -63,6 +66,20 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
     findings.push(held ? unlisted(one.path, severity, held) : unread(one, policy, severity));
   }
   return [{ findings, known, diffs: [] }];
+}
+
+/** Tells whether a file is what catalogs are made from: it is in a folder of templates, and catalogs have its packages. */
+async function sourceTest({
+  objects,
+  policy,
+  trees,
+}: CheckScene): Promise<(path: string, packages: readonly string[]) => boolean> {
+  const listed = await packagesIn(objects, trees.merged, policy.layout);
+  return (path, packages) =>
+    isUnshipped(path) &&
+    !isUnshippedTemplate(path) &&
+    packages.length > 0 &&
+    packages.every((name) => listed.has(name));
 }
 
 /** The finding about a catalog that no pattern of the layout matches. @param packages those that the file defines */

@@ -327,11 +327,11 @@ function ownersLines(made: Setup): string[] {
       : [
           `package manifests: not checked, because they are the format before bundles: ${shortList(made.packageManifests, 'folders')}; portolan convert package-manifests makes a catalog of one`,
         ]),
-    ...(rebuilt.merges === 0
-      ? []
-      : [
-          `bundles: ${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a merged bundle, and .tekton/ builds it: the policy allows that for one head of a channel in each package and merge (graph.rebuilds). If merges are published, remove the line; better, name what is: graph.released`,
-        ]),
+    ...(made.files.get(POLICY_PATH)?.includes('rebuilds: heads')
+      ? [
+          `bundles: ${rebuilt.merges === 0 ? 'Konflux may rebuild a merged bundle until it is released' : `${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a merged bundle, and .tekton/ builds it`}: the policy allows that for one head of a channel in each package and merge (graph.rebuilds). If merges are published, remove the line; better, name what is: graph.released`,
+        ]
+      : []),
     ...(found.patterns.length === 0 && templates.length > 0
       ? [
           `templates without a rendered catalog: ${templates.slice(0, 5).join(', ')}; Portolan checks catalogs only, so commit what they are rendered to`,

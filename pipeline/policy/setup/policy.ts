@@ -79,7 +79,7 @@ export function firstPolicy(
     '  required: {root: none, unknown: none}',
     ...presetLines(presets, failedPresets),
     ...ruleLines([...otherLines(others), ...registryLines(registries)]),
-    ...graphLines([...rebuiltLines(rebuilt), ...orderLines(catalogs, order)]),
+    ...graphLines([...rebuiltLines(rebuilt, [...presets, ...failedPresets]), ...orderLines(catalogs, order)]),
     ...(catalogs.some((name) => minorOfCatalog(name) !== undefined)
       ? [
           '# Where bundles are released by another pipeline: what this image does not have yet may still change.',
@@ -170,11 +170,14 @@ function otherLines(others: readonly string[]): string[] {
   ];
 }
 
-/** A bundle that nobody has yet may change. */
-function rebuiltLines(rebuilt: RebuiltBundles | undefined): string[] {
-  if (!rebuilt || rebuilt.merges === 0) return [];
+/** A bundle that nobody has yet may change: Konflux, and what rebuilt bundles before, releases them after the merge. */
+function rebuiltLines(rebuilt: RebuiltBundles | undefined, gates: readonly PresetName[]): string[] {
+  const { merges, of } = rebuilt ?? { merges: 0, of: 0 };
+  if (!rebuilt || (merges === 0 && !gates.includes('konflux'))) return [];
   return [
-    `# ${rebuilt.merges} of the last ${rebuilt.of} merges replaced the image of a bundle, which another pipeline releases later.`,
+    merges === 0
+      ? '# Konflux releases what is merged later, and rebuilds the newest bundle until then.'
+      : `# ${merges} of the last ${of} merges replaced the image of a bundle, which another pipeline releases later.`,
     '# Remove the line if merges are published, or if graph.released (below) names what is.',
     'rebuilds: heads',
   ];

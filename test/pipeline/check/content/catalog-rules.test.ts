@@ -209,6 +209,27 @@ test('a package in a file that no pattern matches, in the folder where it was, i
   expect(await found(elsewhere)).toContain('graph/package-removed');
 });
 
+test('a file in a folder of templates is no catalog where catalogs have its packages', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({
+    '.github/portolan.yaml': `${POLICY}layout: {catalog: 'catalogs/{catalog}/{package}/**'}\n`,
+    'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0']),
+  });
+  const severities = async (path: string, name: string): Promise<string[]> => {
+    const head = repository.commit({ [path]: catalogOf(name, ['1.0.0']) }, { parents: [base] });
+    const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+    const { findings } = JSON.parse((await portolan(repository.directory, ...words)).out);
+    return findings.flatMap((one: { rule: string; severity: string }) =>
+      one.rule === 'layout/unmatched' ? [one.severity] : [],
+    );
+  };
+  expect(await severities('catalog-templates/v4.20.yaml', 'etcd')).toEqual(['info']);
+  expect(await severities('catalog-templates/v4.20.yaml', 'other')).toEqual(['error']);
+  expect(await severities('more/v4.20.yaml', 'etcd')).toEqual(['error']);
+  expect(await severities('tests/templates/v4.20.yaml', 'etcd')).toEqual(['error']);
+});
+
 test.each([
   ['notes.txt', CHANNEL],
   ['.x', CHANNEL],
@@ -440,4 +461,36 @@ test.each([
   };
   expect(await checked({ [`${folder}/catalog-template.yaml`]: `${TEMPLATE}# x\n` })).toEqual([]);
   if (inside !== undefined) expect(await checked({ [inside]: CHANNEL })).toContain('layout/unmatched');
+});
+
+test('a head is rebuilt only by who built bundles of the package before', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const text = catalogOf('etcd', ['1.0.0', '1.1.0']);
+  const digest = /@sha256:[0-9a-f]{4}/g;
+  const own = [...text.matchAll(/[^"\s]+@sha256:[0-9a-f]+/g)].map(([image]) => image);
+  const head = own.at(-1) ?? '';
+  const base = repository.commit({
+    '.github/portolan.yaml': `${POLICY}graph: {rebuilds: heads}\n`,
+    'catalogs/v4.20/etcd/catalog.yaml': text,
+  });
+  const severity = async (image: string): Promise<string[]> => {
+    const files = { 'catalogs/v4.20/etcd/catalog.yaml': text.replaceAll(head, image) };
+    const words = [
+      'check',
+      '--base',
+      base,
+      '--head',
+      repository.commit(files, { parents: [base] }),
+      '--format',
+      'json',
+    ];
+    const { findings } = JSON.parse((await portolan(repository.directory, ...words)).out);
+    return findings.flatMap((one: { rule: string; severity: string }) =>
+      one.rule === 'graph/bundle-mutated' ? [one.severity] : [],
+    );
+  };
+  const rebuilt = head.replace(digest, '@sha256:0000');
+  expect(await severity(rebuilt)).toEqual(['warning']);
+  expect(await severity(rebuilt.replace(/^[^/]+\/[^/]+/, 'quay.io/developer'))).toEqual(['error']);
 });

@@ -45,7 +45,7 @@ test.each<[string, Files, string[]]>([
 test.each<[string, Files, string | undefined]>([
   ['no version', bundleAt('bundle'), 'bundle'],
   ['a version above', bundleAt('releases/v1.0.0/bundle'), 'releases/v1.0.0/bundle'],
-  ['no package', bundleAt('releases/1.0.0'), 'releases/1.0.0'],
+  ['no package', bundleAt('releases/1.0.0'), 'releases/*'],
   ['both', bundleAt('olm/etcd/1.0.0'), undefined],
   ['both, in operators/', bundleFiles('etcd', '1.0.0'), undefined],
 ])('setup says which no pattern names: folders with %s', async (_, files, expected) => {

@@ -411,10 +411,10 @@ describe('what a repository says already', () => {
     const at = 'v4.19/catalog/etcd/catalog.json';
     const catalogs = [BEFORE, [...BEFORE, '1.2.0']].map((versions) => catalogOf('etcd', versions));
     const rebuilt = (text = ''): string => text.replace('/etcd@sha256:', '/etcd-rebuilt@sha256:');
-    const history = async (pipeline: string, texts: readonly string[]) => {
+    const history = async (pipeline: string, texts: readonly string[], task = '') => {
       const source = makeRepository();
       onTestFinished(source.remove);
-      let commit = source.commit({ [pipeline]: 'kind: PipelineRun\n' });
+      let commit = source.commit({ [pipeline]: `kind: PipelineRun\n${task}` });
       for (const text of texts) commit = source.commit({ [at]: text }, { parents: [commit] });
       const repository = await openRepository(source.directory, { searchPath: process.env['PATH'] });
       onTestFinished(repository.close);
@@ -430,6 +430,11 @@ describe('what a repository says already', () => {
       merges: 0,
       of: 2,
       rebuilds: 'none',
+    });
+    expect(await history('.tekton/push.yaml', [before, after], 'task: validate-fbc\n')).toEqual({
+      merges: 0,
+      of: 2,
+      rebuilds: 'heads',
     });
     // Without such a pipeline, a merge publishes.
     expect(await history('build/push.yaml', merges)).toEqual({ merges: 0, of: 0, rebuilds: 'none' });
