@@ -133,7 +133,8 @@ const NO_ADMINISTRATOR = "!authorizer.group('*').resource('*').check('*').allowe
  */
 function policyDocuments(packages: readonly string[], group: string | undefined): Json[] {
   const allowed = [...new Set(packages)].sort(compareText);
-  const name = group === undefined ? 'clusterextension-packages' : `clusterextension-packages-${slug(group)}`;
+  const name =
+    group === undefined ? 'clusterextension-packages' : `clusterextension-packages-${groupSlug(group)}`;
   const condition =
     group === undefined
       ? { name: 'no-cluster-administrator', expression: NO_ADMINISTRATOR }
@@ -174,7 +175,7 @@ function policyDocuments(packages: readonly string[], group: string | undefined)
 }
 
 /** A group as a part of an object's name. */
-function slug(group: string): string {
+function groupSlug(group: string): string {
   return group
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')

@@ -193,7 +193,7 @@ function textOf(value: unknown): string {
 /** A ClusterServiceVersion as Go's typed readers see it, with the values that only loose readers accept noted. */
 function typedCsv(object: BundleObject): TypedCsv {
   const found: Loosened = { unquoted: [], miscased: [] };
-  const { value, misfits } = fitStruct(loosened(object.value, CSV, [], found), CSV);
+  const { value, misfits } = fitStruct(loosenedValue(object.value, CSV, [], found), CSV);
   const metadata = isObject(value['metadata']) ? value['metadata'] : {};
   return {
     // In another case, only the typed readers find it.
@@ -219,7 +219,7 @@ export function crdShape({ version }: Pick<BundleObject, 'version'>): StructShap
 
 function inspectedCrd(object: BundleObject): InspectedCrd {
   const found: Loosened = { unquoted: [], miscased: [] };
-  const read = loosened(object.value, crdShape(object), [], found);
+  const read = loosenedValue(object.value, crdShape(object), [], found);
   const written = isObject(read) ? read : {};
   const value = foldedKeys(written, crdShape(object));
   if (!isObject(value)) return { ...object, written, ...found };
@@ -258,7 +258,7 @@ interface Loosened {
 }
 
 /** A value of YAML with scalars made text where the type wants text, as Go's typed reader does. */
-function loosened(value: unknown, shape: Shape, path: Path, found: Loosened): unknown {
+function loosenedValue(value: unknown, shape: Shape, path: Path, found: Loosened): unknown {
   switch (shape.kind) {
     case 'string':
       if (!['number', 'boolean', 'bigint'].includes(typeof value)) return value;
@@ -266,11 +266,11 @@ function loosened(value: unknown, shape: Shape, path: Path, found: Loosened): un
       return textOfScalar(value);
     case 'list':
       return Array.isArray(value)
-        ? value.map((item, i) => loosened(item, shape.items, [...path, i], found))
+        ? value.map((item, i) => loosenedValue(item, shape.items, [...path, i], found))
         : value;
     case 'map':
       return isObject(value)
-        ? mapValues(value, (item, key) => loosened(item, shape.values, [...path, key], found))
+        ? mapValues(value, (item, key) => loosenedValue(item, shape.values, [...path, key], found))
         : value;
     case 'struct':
       return isObject(value) && shape !== JSON_SCHEMA
@@ -305,7 +305,7 @@ function loosenedField(value: unknown, shape: StructShape, path: Path, found: Lo
   const field = fieldName(shape, key);
   if (field !== undefined && field !== key) found.miscased.push({ path, field });
   const inner = field === undefined || isEmbedded(shape, field) ? undefined : shape.fields[field];
-  return inner ? loosened(value, inner, path, found) : value;
+  return inner ? loosenedValue(value, inner, path, found) : value;
 }
 
 function mapValues(object: Fields, change: (value: unknown, key: string) => unknown): Fields {

@@ -67,7 +67,7 @@ function csvValue(text: string, bundle: Bundle): Readonly<Record<string, unknown
     const read = reader.next();
     const rest = text.slice(reader.offset).trim();
     if (rest !== '') throw new JsonError('content follows the end of the object', reader.offset);
-    const value = spelled(text.trim(), read?.value, RAW);
+    const value = withRawJson(text.trim(), read?.value, RAW);
     return isObject(value) ? value : {};
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
@@ -88,19 +88,21 @@ const RAW: readonly RegExp[] = [
 ];
 
 /** A value with {@link RawJson} in the places that `way` leads to. @param raw its text */
-function spelled(raw: string, value: unknown, way: readonly RegExp[]): unknown {
+function withRawJson(raw: string, value: unknown, way: readonly RegExp[]): unknown {
   const [step, ...further] = way;
   if (!step) return new RawJson(withoutSpace(raw));
   if (typeof value !== 'object' || value === null) return value;
   const items = rawItems(raw);
   if (Array.isArray(value)) {
     // The empty pattern stands for every item of a list.
-    return step.source === '^' ? value.map((item, i) => spelled(items[i]?.text ?? '', item, further)) : value;
+    return step.source === '^'
+      ? value.map((item, i) => withRawJson(items[i]?.text ?? '', item, further))
+      : value;
   }
   const copy: Record<string, unknown> = { ...value };
   for (const { key, text } of items) {
     const name = parseJson(key ?? '""') as string;
-    if (step.source !== '^' && step.test(name)) copy[name] = spelled(text.trim(), copy[name], further);
+    if (step.source !== '^' && step.test(name)) copy[name] = withRawJson(text.trim(), copy[name], further);
   }
   return copy;
 }

@@ -88,8 +88,8 @@ function givenProperties(bundle: RegistryBundle): WrittenProperty[] {
 }
 
 /**
- * The properties in the annotation `olm.properties`; empty if it is not a JSON list. Go goes on after what does not
- * fit its type: what is not an object becomes a property without type and value.
+ * The properties in the annotation `olm.properties`; empty if it is not a JSON list. An item that is not an object becomes
+ * a property without type and value: Go's reader notes the error, keeps the empty item and reads on.
  */
 export function annotatedProperties(csv: Fields): RenderedProperty[] {
   // opm reads these keys in any case.
@@ -99,6 +99,7 @@ export function annotatedProperties(csv: Fields): RenderedProperty[] {
   const text = textOf(annotations['olm.properties']).trim();
   if (!Array.isArray(soundJson(text))) return [];
   return rawItems(text).map(({ text: item }) => {
+    // Go takes the last of equal keys, in any case. `type` is text there, and `value` raw JSON: it keeps whatever is written.
     const written = item.startsWith('{') ? rawItems(item) : [];
     const lastOf = (name: string, isWanted: (json: string) => boolean): string | undefined =>
       written.findLast(

@@ -102,12 +102,13 @@ function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.map(rawJson) : [];
 }
 
-function compareEnum(a: unknown, b: unknown, options: CompareOptions): string | undefined {
-  const added = membersNotIn(b, a);
-  if (a === undefined && added.length > 0) {
+/** Compares the values of an enum. The messages are OLM's, with its spaces before colons. */
+function compareEnum(before: unknown, after: unknown, options: CompareOptions): string | undefined {
+  const added = membersNotIn(after, before);
+  if (before === undefined && added.length > 0) {
     return `enum constraint added when there was none previously : [${added.join(' ')}]`;
   }
-  const removed = membersNotIn(a, b);
+  const removed = membersNotIn(before, after);
   if (removed.length > 0) return `allowed enum values removed : [${removed.join(' ')}]`;
   return added.length > 0 && !options.enumMayGrow
     ? `allowed enum values added : [${added.join(' ')}]`

@@ -36,18 +36,20 @@ export function legacyChanges(before: Crd, after: Crd, release: LegacyRelease): 
     ? []
     : servedPairs(after).flatMap(([older, newer]) => servedMessages(older, newer, release));
   return [
-    ...scopeMessages(before, after).map(said('NoScopeChange')),
-    ...storedMessages(before, after).map(said('NoStoredVersionRemoved')),
-    ...common.flatMap((pair) => removedMessages(before.name, ...pair)).map(said('NoExistingFieldRemoved')),
-    ...served.map(said('ServedVersionValidator')),
-    ...common.flatMap((pair) => changeMessages(...pair, release)).map(said('ChangeValidator')),
+    ...scopeMessages(before, after).map(findingBy('NoScopeChange')),
+    ...storedMessages(before, after).map(findingBy('NoStoredVersionRemoved')),
+    ...common
+      .flatMap((pair) => removedMessages(before.name, ...pair))
+      .map(findingBy('NoExistingFieldRemoved')),
+    ...served.map(findingBy('ServedVersionValidator')),
+    ...common.flatMap((pair) => changeMessages(...pair, release)).map(findingBy('ChangeValidator')),
   ];
 }
 
 /** What a validator says, and what it leaves out. */
 type Saying = Pick<LegacyFinding, 'message' | 'hint'>;
 
-function said(validator: LegacyFinding['validator']): (saying: string | Saying) => LegacyFinding {
+function findingBy(validator: LegacyFinding['validator']): (saying: string | Saying) => LegacyFinding {
   return (saying) => ({ validator, ...(typeof saying === 'string' ? { message: saying } : saying) });
 }
 

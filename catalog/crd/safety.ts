@@ -45,14 +45,14 @@ export function unsafeChanges(before: Crd, after: Crd, options: SafetyOptions = 
   return [
     ...wholeChanges(before, after, versions),
     ...versions.flatMap(({ name, nodes }) =>
-      schemaChanges(nodes, options).map(([text, change]) => placed(name, text, change)),
+      schemaChanges(nodes, options).map(([text, change]) => changeInVersion(name, text, change)),
     ),
     ...(options.webhookMayConvert && after.convertsByWebhook ? [] : servedChanges(before, after, options)),
   ].sort((a, b) => compareText(a.text, b.text));
 }
 
 /** A change of the definition, or of one field in it. */
-function whole(check: string, message: string, field = '', version = ''): UnsafeChange {
+function definitionChange(check: string, message: string, field = '', version = ''): UnsafeChange {
   return { check, version, field, message, text: `${check}: ${message}` };
 }
 
@@ -61,17 +61,19 @@ function wholeChanges(before: Crd, after: Crd, compared: readonly ComparedVersio
   const changes: UnsafeChange[] = [];
   if (before.scope !== after.scope) {
     const scopes = `${JSON.stringify(before.scope)} -> ${JSON.stringify(after.scope)}`;
-    changes.push(whole('scope', `scope changed : ${scopes}`));
+    changes.push(definitionChange('scope', `scope changed : ${scopes}`));
   }
   const versions = new Set(after.versions.map(({ name }) => name));
   const removed = before.storedVersions.filter((name) => !versions.has(name));
   if (removed.length > 0) {
-    changes.push(whole('storedVersionRemoval', `stored versions removed : [${removed.join(' ')}]`));
+    changes.push(
+      definitionChange('storedVersionRemoval', `stored versions removed : [${removed.join(' ')}]`),
+    );
   }
   for (const { name, nodes } of compared) {
     for (const { text, newer: left } of nodes) {
       if (left) continue;
-      changes.push(whole('existingFieldRemoval', `removed field : ${name}.${text}`, text, name));
+      changes.push(definitionChange('existingFieldRemoval', `removed field : ${name}.${text}`, text, name));
     }
   }
   return changes;
@@ -90,7 +92,7 @@ function comparedVersions(before: Crd, after: Crd): ComparedVersion[] {
   });
 }
 
-function placed(version: string, field: string, change: NodeChange): UnsafeChange {
+function changeInVersion(version: string, field: string, change: NodeChange): UnsafeChange {
   return { ...change, version, field, text: `${version}: ${field}: ${change.check}: ${change.message}` };
 }
 
@@ -107,7 +109,7 @@ function contentOf({ text, detail = '' }: UnsafeChange): string {
 function pairChanges(crd: Crd, options: CompareOptions): UnsafeChange[] {
   return servedPairs(crd).flatMap(([older, newer]) =>
     schemaChanges(changedNodes(older.schema, newer.schema), options).map(([text, change]) =>
-      placed(`${older.name} -> ${newer.name}`, text, change),
+      changeInVersion(`${older.name} -> ${newer.name}`, text, change),
     ),
   );
 }

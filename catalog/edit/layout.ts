@@ -21,8 +21,8 @@ export function laidOut(blobs: readonly LaidBlob[], layout: Layout): Map<string,
   const taken = new Map<string, string>();
   for (const blob of blobs) {
     const name = pathOf(blob, layout);
-    const path = layout === 'blob' ? free(name, blob, taken) : `${name}.${blob.format}`;
-    files.set(path, behind(files.get(path) ?? '', blob));
+    const path = layout === 'blob' ? freePath(name, blob, taken) : `${name}.${blob.format}`;
+    files.set(path, textBehind(files.get(path) ?? '', blob));
   }
   return files;
 }
@@ -31,22 +31,22 @@ export function laidOut(blobs: readonly LaidBlob[], layout: Layout): Map<string,
 function pathOf(blob: Meta, layout: Layout): string {
   const pkg = blob.schema === 'olm.package' ? blob.name : blob.package;
   if (layout === 'file') return 'catalog';
-  const folder = pkg === '' ? '' : `${safe(pkg)}/`;
+  const folder = pkg === '' ? '' : `${safeName(pkg)}/`;
   return layout === 'package' ? `${folder}catalog` : `${folder}${blobName(blob)}`;
 }
 
 function blobName({ schema, name }: Meta): string {
   const kind = schema.startsWith('olm.') ? schema.slice('olm.'.length) : schema;
-  return safe(kind === 'package' || name === '' ? kind : `${kind}-${name}`);
+  return safeName(kind === 'package' || name === '' ? kind : `${kind}-${name}`);
 }
 
 /** Names come from the catalog: they must not lead anywhere, nor hide. */
-function safe(name: string): string {
+function safeName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]/g, '_').replace(/^\./, '_');
 }
 
 /** A path that no other blob has, not even where the case of letters does not count. */
-function free(name: string, { format }: LaidBlob, taken: Map<string, string>): string {
+function freePath(name: string, { format }: LaidBlob, taken: Map<string, string>): string {
   for (let count = 1; ; count++) {
     const path = `${name}${count === 1 ? '' : `-${count}`}.${format}`;
     if (taken.has(path.toLowerCase())) continue;
@@ -56,7 +56,7 @@ function free(name: string, { format }: LaidBlob, taken: Map<string, string>): s
 }
 
 /** A blob's text behind others: separated, and each on lines of its own. */
-function behind(before: string, { text, format }: LaidBlob): string {
+function textBehind(before: string, { text, format }: LaidBlob): string {
   const ended = text.endsWith('\n') ? text : `${text}\n`;
   if (before === '') return format === 'json' ? ended.trimStart() : ended;
   if (format === 'json') return before + ended.replace(/^[\t\n\r ]+/, '');

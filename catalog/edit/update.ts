@@ -188,7 +188,7 @@ function addedByVersion(graph: PackageGraph, bundle: PlacedBundle, skipsPatches:
   const nodes = new Map([...graph.nodes, [bundle.blob.name, nodeOf(bundle)]]);
   const lanes = new Map(graph.lanes);
   for (const channel of new Set(bundle.channels)) {
-    lanes.set(channel, between(lanes.get(channel) ?? [], bundle, { graph, skipsPatches }));
+    lanes.set(channel, insertBetween(lanes.get(channel) ?? [], bundle, { graph, skipsPatches }));
   }
   const [first = ''] = [...bundle.channels].sort(compareText);
   const defaultChannel = bundle.defaultChannel || graph.defaultChannel || first;
@@ -196,7 +196,7 @@ function addedByVersion(graph: PackageGraph, bundle: PlacedBundle, skipsPatches:
 }
 
 /** The channel with a new bundle between the next lower and the next higher version. */
-function between(
+function insertBetween(
   lane: readonly Edges[],
   { blob, version, skipRange }: PlacedBundle,
   { graph, skipsPatches }: { readonly graph: PackageGraph; readonly skipsPatches: boolean },

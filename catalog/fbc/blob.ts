@@ -214,21 +214,21 @@ export function foldKey(key: string): string {
 function decodeSchema(blob: Blob, report: Report): Decoded | undefined {
   switch (blob.schema) {
     case 'olm.package': {
-      const fields = fitted(blob, PACKAGE, report);
+      const fields = fittedFields(blob, PACKAGE, report);
       return fields && { kind: 'package', blob: packageOf(blob, fields) };
     }
     case 'olm.channel': {
-      const fields = fitted(blob, CHANNEL, report);
+      const fields = fittedFields(blob, CHANNEL, report);
       return fields && { kind: 'channel', blob: channelOf(blob, fields) };
     }
     case 'olm.bundle': {
-      const fields = fitted(blob, BUNDLE, report);
+      const fields = fittedFields(blob, BUNDLE, report);
       if (!fields) return undefined;
       const bundle = bundleOf(blob, fields);
       return objectsRead(bundle, report) ? { kind: 'bundle', blob: bundle } : undefined;
     }
     case 'olm.deprecations': {
-      const fields = fitted(blob, DEPRECATIONS, report);
+      const fields = fittedFields(blob, DEPRECATIONS, report);
       return fields && { kind: 'deprecations', blob: deprecationsOf(blob, fields) };
     }
     default:
@@ -263,10 +263,10 @@ export function fieldsOf(blob: Blob): Fields | undefined {
  */
 export function readFields(blob: Blob, findings: Finding[]): Fields | undefined {
   const shape = SHAPES.get(blob.schema);
-  return shape && fitted(blob, shape, reportTo(blob.document, findings));
+  return shape && fittedFields(blob, shape, reportTo(blob.document, findings));
 }
 
-function fitted(blob: Blob, shape: StructShape, report: Report): Fields | undefined {
+function fittedFields(blob: Blob, shape: StructShape, report: Report): Fields | undefined {
   const { value, misfits } = fitStruct(blob.value, shape);
   for (const { path, found, expected } of misfits) {
     report('fbc/field-type', `${pathText(path)} must be ${expected}, found ${foundText(found)}`, path);

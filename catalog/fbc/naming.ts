@@ -50,7 +50,7 @@ function namedIn(entries: readonly Entry[]): Named {
   const found = known.get(entries);
   if (found) return found;
   const base = bases.get(entries);
-  const named = base ? changed(namedIn(base), base, entries) : allNamed(entries);
+  const named = base ? changedNaming(namedIn(base), base, entries) : allNamed(entries);
   known.set(entries, named);
   return named;
 }
@@ -72,19 +72,23 @@ function push(byName: Map<string, number[]>, name: string, position: number): vo
   else if (positions[positions.length - 1] !== position) positions.push(position);
 }
 
-function changed({ replaced, skipped }: Named, base: readonly Entry[], entries: readonly Entry[]): Named {
+function changedNaming(
+  { replaced, skipped }: Named,
+  base: readonly Entry[],
+  entries: readonly Entry[],
+): Named {
   const named = { replaced: new Map(replaced), skipped: new Map(skipped) };
   for (const [position, entry] of entries.entries()) {
     const old = base[position];
     if (old === entry) continue;
-    move(named.replaced, position, { from: old ? [old.replaces] : [], to: [entry.replaces] });
-    move(named.skipped, position, { from: old?.skips ?? [], to: entry.skips });
+    moveNames(named.replaced, position, { from: old ? [old.replaces] : [], to: [entry.replaces] });
+    moveNames(named.skipped, position, { from: old?.skips ?? [], to: entry.skips });
   }
   return named;
 }
 
 /** Updates an index of positions by name, for an entry whose names change. */
-function move(
+function moveNames(
   byName: ByName,
   position: number,
   { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },

@@ -16,11 +16,11 @@ interface NestedNaming {
 
 /** Names images below `registry/path`. */
 export function nestedNaming(naming: NestedNaming): Naming {
-  return { place: (request) => place(request, naming) };
+  return { place: (request) => nestedPlacement(request, naming) };
 }
 
 /** Where an image goes with nested names: below the mirror's path, its host and repository as folders. */
-function place({ role, written, wanted, digest }: ImageRequest, naming: NestedNaming): Placement {
+function nestedPlacement({ role, written, wanted, digest }: ImageRequest, naming: NestedNaming): Placement {
   const name = `${wanted.registry}/${wanted.repository}`;
   const pin = wanted.kind === 'digest' ? wanted.digest : digest;
   const components = [naming.path, hostComponent(wanted.registry), wanted.repository].join('/').split('/');

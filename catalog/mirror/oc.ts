@@ -127,19 +127,19 @@ interface OcNaming {
 export function ocNaming({ index, to, maxComponents }: OcNaming): Naming {
   const files = to.transport === 'file';
   const most = files ? 0 : maxComponents;
-  const below = files ? referenceOf(mount(index, to, 0)) : to;
+  const below = files ? referenceOf(mountedDestination(index, to, 0)) : to;
   return {
     place: (request) =>
-      place(request, { index, to: request.role === 'index' ? to : below, maxComponents: most }),
+      ocPlacement(request, { index, to: request.role === 'index' ? to : below, maxComponents: most }),
   };
 }
 
-function place(request: ImageRequest, { index, to, maxComponents }: OcNaming): Placement | string {
+function ocPlacement(request: ImageRequest, { index, to, maxComponents }: OcNaming): Placement | string {
   const { role, written, wanted, digest } = request;
   const parsed = tryParse(written);
   if (typeof parsed === 'string') return parsed;
   const pinned = digest === undefined ? withDefaults(parsed) : { ...withDefaults(parsed), digest };
-  const destination = mount(parsed, to, maxComponents);
+  const destination = mountedDestination(parsed, to, maxComponents);
   if (role === 'index') return { role, written, wanted, source: typedText(parsed), destination };
   const source = index.transport === 'file' ? fileSource(pinned, index) : exactText(pinned);
   return { role, written, wanted, source, destination };
@@ -170,7 +170,7 @@ function referenceOf({ transport, registry, repository, tag }: Destination): OcR
 
 function fileSource(image: OcReference, index: OcReference): string {
   const { digest } = image;
-  const { repository, tag } = mount(image, index, 0);
+  const { repository, tag } = mountedDestination(image, index, 0);
   return typedText({
     ...referenceOf({ transport: 'file', registry: index.registry, repository, tag }),
     digest,
@@ -183,7 +183,7 @@ export function typedText(reference: OcReference): string {
 }
 
 /** Where `oc` puts an image: below the destination's path, under its own path without the registry. */
-function mount(image: OcReference, to: OcReference, maxComponents: number): Destination {
+function mountedDestination(image: OcReference, to: OcReference, maxComponents: number): Destination {
   const byDigest = image.tag === '' && image.digest !== '';
   const { namespace, name, tag } = withDefaults(byDigest ? { ...image, tag: hashTag(image) } : image);
   const components = [to.namespace, ...to.name.split('/'), namespace, ...name.split('/')].filter(
@@ -192,13 +192,13 @@ function mount(image: OcReference, to: OcReference, maxComponents: number): Dest
   return {
     transport: to.transport === 'file' ? 'file' : 'registry',
     registry: to.registry,
-    repository: cut(components, maxComponents).join('/'),
+    repository: cutComponents(components, maxComponents).join('/'),
     tag,
   };
 }
 
 /** The components beyond the limit become one, joined by hyphens. */
-function cut(components: readonly string[], most: number): readonly string[] {
+function cutComponents(components: readonly string[], most: number): readonly string[] {
   if (most < 2 || components.length <= most) return components;
   return [...components.slice(0, most - 1), components.slice(most - 1).join('-')];
 }

@@ -106,13 +106,13 @@ interface Settled {
  */
 export function settlePlacements(placements: readonly Placement[]): Settled {
   const collisions: Collision[] = [];
-  let settled = distinct(placements);
-  let groups = crowded(settled);
+  let settled = distinctPlacements(placements);
+  let groups = placementsOnOneTag(settled);
   // A new place may be taken as well, though only on purpose; each round moves what is left.
   for (let round = 0; groups.length > 0 && round < ROUNDS; round++) {
     collisions.push(...groups.map(collisionOf));
-    settled = separate(settled, groups).sort(comparePlacements);
-    groups = crowded(settled);
+    settled = separatePlacements(settled, groups).sort(comparePlacements);
+    groups = placementsOnOneTag(settled);
   }
   const left = new Set(groups.flatMap((group) => group.slice(1)));
   const unplaced = [...left].map(({ role, written, destination }) => ({
@@ -134,7 +134,7 @@ function collisionOf(group: readonly Placement[]): Collision {
 }
 
 /** One placement for an image on a tag, in the spelling that comes first. */
-function distinct(placements: readonly Placement[]): Placement[] {
+function distinctPlacements(placements: readonly Placement[]): Placement[] {
   const seen = new Map<string, Placement>();
   for (const placement of [...placements].sort(comparePlacements)) {
     const { destination, wanted } = placement;
@@ -142,7 +142,7 @@ function distinct(placements: readonly Placement[]): Placement[] {
       wanted.kind === 'digest' && wanted.tag === undefined
         ? destinationRepository(destination)
         : formatDestination(destination);
-    const key = `${identity(placement)} ${place}`;
+    const key = `${imageIdentity(placement)} ${place}`;
     const known = seen.get(key);
     // An index image that a bundle needs as well gets the bundle's role, because nodes pull it.
     const isKnownIndex = known?.role === 'index' && known.source === placement.source;
@@ -160,12 +160,12 @@ function withEither(one: Placement, a: Placement, b: Placement): Placement {
 }
 
 /** What makes two references the same image: the digest, else the name in full. */
-function identity({ wanted }: Placement): string {
+function imageIdentity({ wanted }: Placement): string {
   return wanted.kind === 'digest' ? `${repositoryName(wanted)}@${wanted.digest}` : formatReference(wanted);
 }
 
 /** Groups of different images on one tag; the placement that keeps the place comes first. */
-function crowded(placements: readonly Placement[]): Placement[][] {
+function placementsOnOneTag(placements: readonly Placement[]): Placement[][] {
   const byTag = new Map<string, Placement[]>();
   for (const placement of placements) {
     const key = formatDestination(placement.destination);
@@ -174,26 +174,26 @@ function crowded(placements: readonly Placement[]): Placement[][] {
     else byTag.set(key, [placement]);
   }
   return [...byTag.values()]
-    .filter((group) => new Set(group.map(content)).size > 1)
+    .filter((group) => new Set(group.map(contentOfTag)).size > 1)
     .map((group) => group.sort(byPrecedence));
 }
 
 /** What a tag would hold: equal digests are one content, wherever they come from. */
-function content(placement: Placement): string {
-  return placement.wanted.kind === 'digest' ? placement.wanted.digest : identity(placement);
+function contentOfTag(placement: Placement): string {
+  return placement.wanted.kind === 'digest' ? placement.wanted.digest : imageIdentity(placement);
 }
 
 function byPrecedence(a: Placement, b: Placement): number {
   return (
     Number(b.role === 'index') - Number(a.role === 'index') ||
     compareAscii(wantedRepository(a), wantedRepository(b)) ||
-    claim(a) - claim(b) ||
+    needOfTag(a) - needOfTag(b) ||
     comparePlacements(a, b)
   );
 }
 
 /** How badly an image needs its tag: a node that asks by this very tag finds it nowhere else. */
-function claim({ wanted, destination }: Placement): number {
+function needOfTag({ wanted, destination }: Placement): number {
   if (wanted.kind === 'digest') return 2;
   return wanted.tag === destination.tag ? 0 : 1;
 }
@@ -208,14 +208,17 @@ function first<T>(group: readonly T[]): T {
  * Separates images that share a tag: a repository other than the keeper's moves as a whole, and other content of the
  * keeper's repository gets a tag of its own.
  */
-function separate(placements: readonly Placement[], groups: readonly (readonly Placement[])[]): Placement[] {
+function separatePlacements(
+  placements: readonly Placement[],
+  groups: readonly (readonly Placement[])[],
+): Placement[] {
   const moved = new Set<string>();
   const retagged = new Set<Placement>();
   for (const group of groups) {
     const keeper = first(group);
     for (const placement of group.slice(1)) {
       if (wantedRepository(placement) !== wantedRepository(keeper)) moved.add(wantedRepository(placement));
-      else if (content(placement) !== content(keeper)) retagged.add(placement);
+      else if (contentOfTag(placement) !== contentOfTag(keeper)) retagged.add(placement);
     }
   }
   return placements.map((placement) => {

@@ -92,7 +92,7 @@ export function mirrorReadiness(
   const missingOf = (reference: string): MissingReference | undefined => {
     if (!seen.has(reference)) {
       const read = catalogs.find(({ readable }) => readable.has(reference))?.readable.get(reference);
-      seen.set(reference, missing(reference, pullOnNode(config, reference, read), contents));
+      seen.set(reference, missingReference(reference, pullOnNode(config, reference, read), contents));
     }
     return seen.get(reference);
   };
@@ -116,7 +116,7 @@ export function mirrorReadiness(
   };
 }
 
-/** Counts bundles of which nothing is missing. */
+/** Counts bundles of which nothing is missing. Without deployments, the images that they run are unknown. */
 function countsOf(bundles: readonly BundleReadiness[]): Pick<Readiness, 'ready' | 'unchecked'> {
   const complete = bundles.filter(({ missing }) => missing.length === 0);
   const ready = complete.filter(({ hasDeployments }) => hasDeployments).length;
@@ -132,7 +132,11 @@ function packagesOf(bundles: readonly BundleReadiness[]): PackageReadiness[] {
 }
 
 /** Why a reference cannot be pulled, or undefined when it can. */
-function missing(reference: string, asked: Pull, contents: MirrorContents): MissingReference | undefined {
+function missingReference(
+  reference: string,
+  asked: Pull,
+  contents: MirrorContents,
+): MissingReference | undefined {
   if ('refused' in asked) {
     const reason = tryParseReference(reference) ? 'refused' : 'invalid';
     return { reference, reason, why: asked.refused };
@@ -157,7 +161,7 @@ function missing(reference: string, asked: Pull, contents: MirrorContents): Miss
 
 /** What the lines of a `mapping.txt` leave in a mirror once they were carried out. */
 export function contentsOf(mappings: readonly Mapping[]): MirrorContents {
-  return contents(
+  return contentsOfCopies(
     mappings.flatMap(({ source, destination }) => {
       const image = tryParseReference(source);
       return image ? [{ image, destination }] : [];
@@ -167,7 +171,7 @@ export function contentsOf(mappings: readonly Mapping[]): MirrorContents {
 
 /** What placements leave in a mirror once the images are copied. */
 export function placedContents(placements: readonly Placement[]): MirrorContents {
-  return contents(
+  return contentsOfCopies(
     placements.map(({ wanted, source, destination }) => ({
       // A tag that was pinned is copied by its digest.
       image: wanted.kind === 'tag' && source.includes('@') ? (tryParseReference(source) ?? wanted) : wanted,
@@ -182,7 +186,7 @@ interface CopiedImage {
 }
 
 /** What a mirror has once these images are copied. */
-function contents(copied: readonly CopiedImage[]): MirrorContents {
+function contentsOfCopies(copied: readonly CopiedImage[]): MirrorContents {
   const digests = new Set<string>();
   const tags = new Map<string, Reference[]>();
   let places: ReadonlyMap<string, readonly string[]> | undefined;

@@ -156,7 +156,7 @@ let keptSize = 0;
 function partIn(data: string): ManifestPart {
   const found = kept.get(data);
   if (found) return found;
-  const part = beginning(data) ?? manifestPart(manifestIn(data));
+  const part = beginningOfCrd(data) ?? manifestPart(manifestIn(data));
   keptSize += data.length;
   if (keptSize > MOST_KEPT) {
     kept.clear();
@@ -172,7 +172,7 @@ const BEGINNING = 400;
 const CRD_KIND = /^\{"apiVersion":"(apiextensions\.k8s\.io\/[a-z0-9]+)","kind":"CustomResourceDefinition"/;
 
 /** A CRD, which is long, by its beginning; undefined for everything else. */
-function beginning(data: string): ManifestPart | undefined {
+function beginningOfCrd(data: string): ManifestPart | undefined {
   const text = new TextDecoder().decode(decodeBase64(data.slice(0, BEGINNING)));
   const apiVersion = CRD_KIND.exec(text)?.[1];
   if (apiVersion !== 'apiextensions.k8s.io/v1') return undefined;

@@ -118,13 +118,17 @@ function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const { grants: removed, whole: isRemovedWhole } = addedGrants(both[1], both[0]);
   const items = [
     ...grouped(added).map(
-      (grants): ReviewItem => ({ weight: 'act', text: `new: ${grantText(grants)}`, means: reach(grants[0]) }),
+      (grants): ReviewItem => ({
+        weight: 'act',
+        text: `new: ${grantText(grants)}`,
+        means: reachText(grants[0]),
+      }),
     ),
     ...grouped(removed).map(
       (grants): ReviewItem => ({
         weight: 'know',
         text: `gone: ${grantText(grants)}`,
-        means: reach(grants[0]),
+        means: reachText(grants[0]),
       }),
     ),
   ];
@@ -154,7 +158,7 @@ function kindOf(on: string): string {
   return name < 0 ? on : on.slice(0, name);
 }
 
-function reach(grant: Grant | undefined): string {
+function reachText(grant: Grant | undefined): string {
   return grant?.wide ? 'in all namespaces' : 'in the namespaces that the operator watches';
 }
 
@@ -166,14 +170,14 @@ const DISOWNED =
 /** New, dropped and changed CRDs. Without the CRDs themselves, only new and dropped ones are known. */
 function customResources(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const crds = bothOf([was, is], (side) => side.crds);
-  if (!('unknown' in crds)) return decided(() => crdItems(...crds));
+  if (!('unknown' in crds)) return itemsOrReason(() => crdItems(...crds));
   // Without the CRDs, the names of the owned ones are still known.
   const owned = bothOf([was, is], ({ csv }) => csv && new Set(csv.ownedCrds));
   if ('unknown' in owned) return { items: [], ...owned };
   return {
     items: [
-      ...beyond(owned[1], owned[0]).map((name) => newCrd(name)),
-      ...beyond(owned[0], owned[1]).map(
+      ...namesNotIn(owned[1], owned[0]).map((name) => newCrd(name)),
+      ...namesNotIn(owned[0], owned[1]).map(
         (name): ReviewItem => ({ weight: 'act', text: `${name}: no longer owned`, means: DISOWNED }),
       ),
     ],
@@ -182,7 +186,7 @@ function customResources(was: ReviewedBundle, is: ReviewedBundle): Compared {
 }
 
 /** Items; or why they cannot be told. */
-function decided(items: () => readonly ReviewItem[]): Compared {
+function itemsOrReason(items: () => readonly ReviewItem[]): Compared {
   try {
     return { items: items() };
   } catch (error) {
@@ -192,7 +196,7 @@ function decided(items: () => readonly ReviewItem[]): Compared {
 }
 
 /** What the first has and the other has not, sorted. */
-function beyond(all: Iterable<string>, others: ReadonlySet<string>): string[] {
+function namesNotIn(all: Iterable<string>, others: ReadonlySet<string>): string[] {
   return [...new Set(all)].filter((one) => !others.has(one)).sort(compareText);
 }
 
@@ -248,7 +252,7 @@ function droppedApis(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const ofServices =
     'unknown' in services
       ? []
-      : beyond(...services).map(
+      : namesNotIn(...services).map(
           (name): ReviewItem => ({
             weight: 'act',
             text: `API service ${name}: gone`,
@@ -266,7 +270,7 @@ function versionsOfApis(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
   const apis =
     'unknown' in crds ? was.apis : was.apis.filter(({ group, kind }) => kinds.has(`${kind} (${group})`));
   const text = ({ group, version, kind }: ProvidedApi): string => `${kind} (${group}/${version})`;
-  return beyond(apis.map(text), new Set(is.apis.map(text))).map((api) => ({
+  return namesNotIn(apis.map(text), new Set(is.apis.map(text))).map((api) => ({
     weight: 'act',
     text: `${api}: no longer provided`,
     means: CLIENTS,
@@ -292,7 +296,7 @@ function versionItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
         : [],
     );
   });
-  const deprecated = beyond(deprecatedIn(is), new Set(deprecatedIn(was)));
+  const deprecated = namesNotIn(deprecatedIn(is), new Set(deprecatedIn(was)));
   const means = 'plan the move to a newer version';
   return [
     ...dropped,
@@ -344,10 +348,10 @@ function installModes(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const means = 'OLM v0 does not upgrade operators whose OperatorGroup needs it';
   return {
     items: [
-      ...beyond(before, after).map(
+      ...namesNotIn(before, after).map(
         (mode): ReviewItem => ({ weight: 'act', text: `${mode} is no longer supported`, means }),
       ),
-      ...beyond(after, before).map(
+      ...namesNotIn(after, before).map(
         (mode): ReviewItem => ({ weight: 'know', text: `${mode} is supported now` }),
       ),
       ...(oldest === newest
@@ -368,9 +372,9 @@ function imageItems(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
   const [before, after] = [was, is].map(({ images }) => new Set(images));
   if (!before || !after) return [];
   const registries = registriesIn(before);
-  const gone = groupedBy(beyond(before, after).map(placed), repositoryOf);
-  const added = groupedBy(beyond(after, before).map(placed), repositoryOf);
-  const foreign = beyond(registriesIn(after), registries);
+  const gone = groupedBy(namesNotIn(before, after).map(imageByRepository), repositoryOf);
+  const added = groupedBy(namesNotIn(after, before).map(imageByRepository), repositoryOf);
+  const foreign = namesNotIn(registriesIn(after), registries);
   return [
     ...foreign.map(
       (registry): ReviewItem => ({
@@ -397,7 +401,7 @@ function imagesText(repository: string, images: readonly Placed[]): string {
   return only && others.length === 0 ? only.image : `${repository}: ${shortTags(images)}`;
 }
 
-function placed(image: string): Placed {
+function imageByRepository(image: string): Placed {
   return { image, reference: referenceIn(image) };
 }
 

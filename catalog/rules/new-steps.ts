@@ -85,7 +85,7 @@ function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): G
   const wentBy = passesIn(former);
   // Who went to the same bundle before went on alike: what is new to one of them is new to the next.
   const passed = new Map<string, Set<string>>();
-  for (const start of reached(now, ways)) {
+  for (const start of reachedInstallations(now, ways)) {
     const was = former(start);
     if (now(start)?.name === was?.name) continue;
     const names = passed.get(was?.name ?? '') ?? new Set<string>();
@@ -141,7 +141,7 @@ function passesIn(nextOne: Next): (way: InstalledWay, from: Bundle, name: string
 }
 
 /** All bundles that these installations are or become, each once. */
-function* reached(nextOne: Next, ways: readonly InstalledWay[]): Generator<InstalledWay> {
+function* reachedInstallations(nextOne: Next, ways: readonly InstalledWay[]): Generator<InstalledWay> {
   const names = new Set<string>();
   for (const way of ways) {
     for (let at: InstalledWay | undefined = way; at && !names.has(at.installed.name); ) {

@@ -28,7 +28,7 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   const known = before.publications(of);
   const own = known.filter(({ catalog }) => catalog === before.name);
   const others = latestOf(known.filter(({ catalog }) => catalog !== before.name)).filter(
-    (one) => !becomes(one, bundle, after),
+    (one) => !becomesSameBundle(one, bundle, after),
   );
   // The catalog gets back a bundle that it had: its difference from others is not new.
   if (own.some((one) => compare(one, bundle, (a, b) => imageChange(a, b, before.digests)) === 'same'))
@@ -56,7 +56,7 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
  * Whether another catalog gets the same bundle in the same change. Then the change itself is reported, not the
  * difference.
  */
-function becomes(other: Publication, bundle: Bundle, { publications, digests }: World): boolean {
+function becomesSameBundle(other: Publication, bundle: Bundle, { publications, digests }: World): boolean {
   const isSame = (one: Publication): boolean =>
     compare(one, bundle, (a, b) => changeElsewhere(a, b, digests)) === 'same';
   const { catalog, last } = other;

@@ -16,7 +16,7 @@ export type Event =
   /** Somebody asks for another look. */
   | { readonly kind: 'recheck'; readonly number: number; readonly question?: Question }
   /** A workflow that has no rights of its own says that something happened at a commit. */
-  | { readonly kind: 'poke'; readonly commit: string }
+  | { readonly kind: 'commit signal'; readonly commit: string }
   /** Somebody has set the status of a commit: Portolan itself, or somebody in its name. */
   | { readonly kind: 'status'; readonly commit: string }
   | { readonly kind: 'push'; readonly branch: string; readonly commit: string; readonly before: string }
@@ -66,13 +66,13 @@ export function eventOf(name: string, payload: Json): Event {
       return commentEvent(payload);
     case 'workflow_run':
     case 'check_run':
-      return { kind: 'poke', commit: commitAt(objectAt(payload, name), 'head_sha') };
+      return { kind: 'commit signal', commit: commitAt(objectAt(payload, name), 'head_sha') };
     case 'status':
       return payload['context'] === STATUS_CONTEXT
         ? { kind: 'status', commit: commitAt(payload, 'sha') }
         : { kind: 'none', why: 'the status is another one' };
     case 'repository_dispatch':
-      return movedEvent(payload);
+      return branchMovedEvent(payload);
     case 'push':
       return pushEvent(payload);
     case 'schedule':
@@ -147,7 +147,7 @@ function pushEvent(payload: Json): Event {
 /** Type of the event with which a merge by the job's own token is told to workflows. */
 export const MOVED = 'portolan-moved';
 
-function movedEvent(payload: Json): Event {
+function branchMovedEvent(payload: Json): Event {
   if (payload['action'] !== MOVED) return { kind: 'none', why: 'the dispatched event is not of Portolan' };
   const about = objectAt(payload, 'client_payload');
   const [before, commit] = [commitAt(about, 'before'), commitAt(about, 'after')];

@@ -29,7 +29,7 @@ export async function openForge({ forge, environment }: RunInputs): Promise<Forg
     });
   }
   const repository = repositoryName(forge.repository);
-  const { github, token } = await enter(forge, repository);
+  const { github, token } = await enterForge(forge, repository);
   const header = authorizationHeader(token);
   if (header !== undefined) setSecret(header.slice(header.lastIndexOf(' ') + 1));
   return {
@@ -50,7 +50,7 @@ interface Entered {
 }
 
 /** A client and a token: those of the job, or of the App's installation in the repository. */
-async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<Entered> {
+async function enterForge(forge: ForgeInputs, repository: RepositoryName): Promise<Entered> {
   const log = (line: string): void => info(plainText(line));
   if (!forge.app) {
     const token = forge.token ?? '';
@@ -67,11 +67,11 @@ async function enter(forge: ForgeInputs, repository: RepositoryName): Promise<En
 
 /** GitHub as the gate sees it, with the job's log behind what is posted. @param unposted commits that had no status before this run */
 export function hubOf(
-  { says, forge: at }: Pick<RunInputs, 'says' | 'forge'>,
+  { posting, forge: at }: Pick<RunInputs, 'posting' | 'forge'>,
   forge: Forge,
   unposted?: ReadonlySet<string>,
 ): GateForge {
-  const { link, annotations } = says;
+  const { link, annotations } = posting;
   return gitHubForge({ ...forge, link, server: at?.server, annotations, unposted });
 }
 

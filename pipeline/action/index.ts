@@ -11,9 +11,9 @@ import {
   type ForgeInputs,
   MODES,
   type Mode,
+  type PostingInputs,
   type PublishInputs,
   type RunInputs,
-  type SayingInputs,
 } from './inputs.ts';
 import { runStep } from './main.ts';
 
@@ -43,7 +43,7 @@ function inputs(): RunInputs {
     started: text('started'),
     attempt: environment['GITHUB_RUN_ATTEMPT'] ?? '1',
     forge: forgeOf(text, environment),
-    says: sayingOf(text, environment),
+    posting: postingInputs(text, environment),
     publish: publishOf(text, temporary),
     reader: { file: process.argv[1] ?? '', words: [READER] },
     authfile: text('authfile'),
@@ -93,7 +93,7 @@ function forgeOf(text: Text, environment: NodeJS.ProcessEnv): ForgeInputs | unde
   };
 }
 
-function sayingOf(text: Text, environment: NodeJS.ProcessEnv): SayingInputs {
+function postingInputs(text: Text, environment: NodeJS.ProcessEnv): PostingInputs {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: id } = environment;
   return {
     link: server && repository && id ? `${server}/${repository}/actions/runs/${id}` : undefined,

@@ -28,7 +28,7 @@ export interface RunInputs {
   readonly attempt: string;
   /** Undefined where there is nobody to ask as: then only a clone can be checked. */
   readonly forge: ForgeInputs | undefined;
-  readonly says: SayingInputs;
+  readonly posting: PostingInputs;
   readonly publish: PublishInputs;
   /** The program that reads pull requests, in a process of its own. */
   readonly reader: ReaderProgram;
@@ -51,7 +51,7 @@ export interface ForgeInputs {
   readonly app: { readonly id: string; readonly privateKey: string } | undefined;
 }
 
-export interface SayingInputs {
+export interface PostingInputs {
   /** Where the job's log is. */
   readonly link: string | undefined;
   /** Most annotations of a check run. */

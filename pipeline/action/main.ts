@@ -142,7 +142,7 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
     for (const head of heads.filter(
       ({ commit }) => !results.reports.some((report) => report.head === commit),
     ))
-      await leaveReason(hubOf(inputs, forge), head, { why, link: inputs.says.link });
+      await leaveReason(hubOf(inputs, forge), head, { why, link: inputs.posting.link });
     await sayReports(inputs, forge, { heads, reports: results.reports });
   });
 }
@@ -157,7 +157,7 @@ async function orReason(
   try {
     await act();
   } catch (error) {
-    if (!inputs.dryRun) await leaveError(hubOf(inputs, forge), heads, { error, link: inputs.says.link });
+    if (!inputs.dryRun) await leaveError(hubOf(inputs, forge), heads, { error, link: inputs.posting.link });
     throw error;
   }
 }

@@ -43,12 +43,12 @@ export async function postAll(
     postOnce(inputs, forge, { reports: found, again, unposted });
   let current = await post(reports);
   for (let tries = 0; tries < TRIES; tries++) {
-    const ready = current.filter((report) => mergeable(inputs, report));
+    const ready = current.filter((report) => mayMerge(inputs, report));
     const [report] = current.every((one) => stateOf(one) === 'success') ? ready : [];
     if (!report) return;
     const { kind } = await freshnessOf(hub, report.head, current);
     if (kind === 'gone') return;
-    if (kind === 'current' && !(await merge(inputs, forge, report))) return;
+    if (kind === 'current' && !(await mergePullRequest(inputs, forge, report))) return;
     current = await post(await again());
   }
 }
@@ -81,7 +81,7 @@ async function postOnce(
     commit: head,
     pulls: request ? [request.number] : [],
   }));
-  await leaveError(hub, heads, { error: failed, link: inputs.says.link });
+  await leaveError(hub, heads, { error: failed, link: inputs.posting.link });
   if (isRefused(failed)) {
     const waiting = checked.map((report) => withoutStatus(report, plainText(failed.message)));
     // The tries took time: read the pull requests again.
@@ -99,14 +99,14 @@ function isRefused({ code }: PipelineError): boolean {
  * Posts the comment, the check run, the answer to a question, and what needs people. Each is tried even if another fails.
  */
 async function postRest(
-  { says, event }: RunInputs,
+  { posting, event }: RunInputs,
   { forge, hub }: { readonly forge: Forge; readonly hub: GateForge },
   report: CheckReport,
 ): Promise<void> {
   const number = report.request?.number;
   let isCurrent = false;
   // First what was just read decides about.
-  if (says.comment && number !== undefined)
+  if (posting.comment && number !== undefined)
     await attempt('the comment', async () => {
       // If the comment cannot be posted, the rest is still about the newest commit.
       isCurrent = true;
@@ -115,7 +115,7 @@ async function postRest(
     });
   const noCheck = await attempt('the check run', () => hub.postFindings({ number: number ?? 0, report }));
   if (noCheck) annotateFindings(report.findings);
-  if (!says.comment || number === undefined) return;
+  if (!posting.comment || number === undefined) return;
   // The event of the job that reports is the one of the job that checked: its number says whether it is about this report.
   const question = event.kind === 'recheck' && event.number === number ? event.question : undefined;
   if (question) {
@@ -141,9 +141,9 @@ async function attempt(what: string, act: () => Promise<void>): Promise<Pipeline
  * Whether Portolan may merge a pull request now. Not if nothing is enforced: its state then says nothing. Not if people
  * must look at it.
  */
-function mergeable({ says }: RunInputs, report: CheckReport): boolean {
+function mayMerge({ posting }: RunInputs, report: CheckReport): boolean {
   const isLeft = report.enforce === 'off' || (report.byHand ?? []).length > 0;
-  return !isLeft && says.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
+  return !isLeft && posting.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
 }
 
 /**
@@ -151,7 +151,7 @@ function mergeable({ says }: RunInputs, report: CheckReport): boolean {
  *
  * @returns whether the base branch or the head has moved, so that it must be checked again
  */
-async function merge(
+async function mergePullRequest(
   { forge: at }: RunInputs,
   forge: Forge,
   { request, head, base }: CheckReport,

@@ -111,7 +111,8 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
     } else if (changed.has(catalog)) ended.push(await publishOne(publishing, catalog));
     else ended.push({ catalog, kind: 'unchanged' });
   }
-  for (const catalog of await retired(publishing, catalogs)) ended.push({ catalog, kind: 'retired' });
+  for (const catalog of await retireGoneCatalogs(publishing, catalogs))
+    ended.push({ catalog, kind: 'retired' });
   const { rings, failed } = await movedRings(publishing, catalogs);
   if (failed.length > 0) setFailed(`rings not looked at: ${plainText(failed.join(', '))}`);
   await setPublished({ commit, ended, out: inputs.publish.out, rings: ringsSummary(rings) });
@@ -127,7 +128,7 @@ async function publishOne(publishing: Publishing, catalog: string): Promise<Ende
       : await publishByFunctions(publishing, catalog);
   if (ended.kind !== 'published') return ended;
   try {
-    await noteDeployed(forge.github, forge.repository, { receipt: ended.receipt, link: inputs.says.link });
+    await noteDeployed(forge.github, forge.repository, { receipt: ended.receipt, link: inputs.posting.link });
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     warning(`cannot record the deployment of ${plainText(catalog)}: ${plainText(error.message)}`);
@@ -150,24 +151,28 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
   const there = await fetchCommits(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
   const changed = new Set<string>();
   for (const { name, commit } of lasts) {
-    if (commit === undefined || !there.has(commit) || (await differs(publishing, { name, last: commit })))
+    if (
+      commit === undefined ||
+      !there.has(commit) ||
+      (await catalogDiffers(publishing, { name, last: commit }))
+    )
       changed.add(name);
   }
   const others = catalogs.filter((name) => !changed.has(name));
-  return new Set([...changed, ...(await unretired(publishing, others))]);
+  return new Set([...changed, ...(await unretiredCatalogs(publishing, others))]);
 }
 
 /**
  * The catalogs whose last publish was a retirement, although the commit has them: they differ from what stands, whatever was
  * deployed. None if functions publish: they read the fence themselves.
  */
-async function unretired(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+async function unretiredCatalogs(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
   if (catalogs.length === 0 || publishing.inputs.publish.url !== undefined) return [];
   const { policy } = publishing;
   return withPlaces(publishing, ({ fence }) => returnedAmong(catalogs, { fence, policy }));
 }
 
-async function differs(
+async function catalogDiffers(
   { repository, commit, policy }: Publishing,
   { name, last }: { readonly name: string; readonly last: string },
 ): Promise<boolean> {
@@ -178,7 +183,7 @@ async function differs(
 }
 
 /** Retires what the push has no more; where functions publish, they do it. */
-async function retired(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+async function retireGoneCatalogs(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
   const { inputs, repository, branch, commit, policy } = publishing;
   if (inputs.publish.url !== undefined || policy.publish.catalogs.length + catalogs.length === 0) return [];
   const log = (line: string): void => warning(plainText(line));

@@ -114,7 +114,7 @@ async function noteAll(
   const bundles = released.filter(({ findings }) => findings.length === 0);
   const refused = released.filter(({ findings }) => findings.length > 0);
   try {
-    const note = { ...known, commit, bundles, refused, link: inputs.says.link };
+    const note = { ...known, commit, bundles, refused, link: inputs.posting.link };
     await noteReleased(forge.github, forge.repository, note);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;

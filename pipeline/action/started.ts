@@ -25,7 +25,7 @@ interface Meant {
 export async function headsMeant(forge: Forge, event: Event, now: Date): Promise<Meant> {
   const ports = { ...forge, forge: gitHubForge(forge) };
   const listed = async (selection: Parameters<typeof headsOf>[1]): Promise<Meant> =>
-    meant(await gatedHeads(ports, headsOf(await ports.forge.readOpen(), selection)));
+    aboutHeads(await gatedHeads(ports, headsOf(await ports.forge.readOpen(), selection)));
   switch (event.kind) {
     case 'pull request': {
       const { head, base, branch, left } = event;
@@ -35,7 +35,7 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
       const others =
         left === undefined || left === head ? [] : headsOf(open, { kind: 'commit', commit: left });
       const own = withOwn(headsOf(open, { kind: 'commit', commit: head }), event);
-      return meant(await gatedHeads(ports, [own, ...others], new Map([[branch, base]])));
+      return aboutHeads(await gatedHeads(ports, [own, ...others], new Map([[branch, base]])));
     }
     case 'recheck': {
       const { number } = event;
@@ -45,9 +45,9 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
       const [head] = heads;
       if (!head) return { heads, why: `pull request ${number} is closed` };
       if (!(await mayCheck(forge, head.commit, now))) return often;
-      return meant(await gatedHeads(ports, heads));
+      return aboutHeads(await gatedHeads(ports, heads));
     }
-    case 'poke':
+    case 'commit signal':
       return listed({ kind: 'commit', commit: event.commit });
     case 'status':
       if (!(await isForeign(ports.forge, event.commit)))
@@ -57,13 +57,13 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
     case 'moved': {
       const { branch, before, commit: after } = event;
       const { heads } = await listed({ kind: 'branch', branch });
-      return meant(await concernedHeads(forge, heads, { branch, before, after }));
+      return aboutHeads(await concernedHeads(forge, heads, { branch, before, after }));
     }
     case 'clock':
       return listed({ kind: 'all' });
     case 'group': {
       const own = { commit: event.head, pulls: [], branches: [event.branch] };
-      return meant(await gatedHeads(ports, [own]));
+      return aboutHeads(await gatedHeads(ports, [own]));
     }
     case 'none':
       return { heads: [], why: event.why };
@@ -81,7 +81,7 @@ function withOwn([listed]: readonly Head[], { number, head, branch }: PullReques
   };
 }
 
-function meant(heads: readonly Head[]): Meant {
+function aboutHeads(heads: readonly Head[]): Meant {
   return { heads, why: 'there is no open pull request to check to a gated branch' };
 }
 

@@ -123,7 +123,7 @@ async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded
   const parts: Loaded[] = [];
   const ids: string[] = [];
   for (const file of await catalogFiles(place.source)) {
-    const { id, content } = await identified(file);
+    const { id, content } = await withContentId(file);
     const loaded = kept.get(id) ?? load({ files: () => Promise.resolve([content]) }, limits);
     kept.set(id, loaded);
     ids.push(id);
@@ -140,7 +140,7 @@ async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded
 }
 
 /** Only a file that nothing else identifies is read for its digest. */
-async function identified(file: SourceFile): Promise<{ id: string; content: SourceFile }> {
+async function withContentId(file: SourceFile): Promise<{ id: string; content: SourceFile }> {
   if (file.unreadable !== undefined) return { id: `${file.path}\n${file.unreadable}`, content: file };
   if (file.identity !== undefined) return { id: `${file.path}\n${file.identity}`, content: file };
   const bytes = await file.read();

@@ -54,7 +54,7 @@ interface CatalogsChange {
   readonly unread: readonly Finding[];
   readonly unreadParts: readonly UnreadPart[];
   /** Units that change in what belongs to no package. */
-  readonly beyond: readonly string[];
+  readonly outsidePackages: readonly string[];
   /** How many entries the merge has in the channels of packages that change, each catalog counted. */
   readonly entries: number;
 }
@@ -63,7 +63,7 @@ interface CatalogsChange {
 export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Promise<CatalogsChange> {
   const foreign: ForeignPlace[] = [];
   const unread = new Map<string, Finding>();
-  const beyond: string[] = [];
+  const outsidePackages: string[] = [];
   const pins: PinnedTag[] = [];
   const contents = new Map<string, Set<string>>();
   const unreadParts: UnreadPart[] = [];
@@ -75,12 +75,12 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
     const names = contents.get(found.unit.catalog) ?? new Set();
     for (const name of found.names) names.add(name);
     contents.set(found.unit.catalog, names);
-    if (found.beyond) beyond.push(found.unit.path);
+    if (found.isOutsidePackages) outsidePackages.push(found.unit.path);
     for (const finding of found.unread) addOnce(unread, finding, found.unit.catalog);
     unreadParts.push(...found.unreadParts);
     entries += found.entries;
   }
-  return { pins, foreign, contents, unread: [...unread.values()], unreadParts, beyond, entries };
+  return { pins, foreign, contents, unread: [...unread.values()], unreadParts, outsidePackages, entries };
 }
 
 interface UnitPair {
@@ -116,7 +116,7 @@ interface UnitFound {
   readonly foreign: readonly ForeignPlace[];
   readonly unread: readonly Finding[];
   readonly unreadParts: readonly UnreadPart[];
-  readonly beyond: boolean;
+  readonly isOutsidePackages: boolean;
   readonly entries: number;
 }
 
@@ -145,7 +145,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     foreign: ofOthers.flatMap((one) => one.added.map((blob) => foreignPlace(one, blob))),
     unread,
     unreadParts: unreadPartsOf(unit, pieces, unread),
-    beyond: pieces.some(isBeyondPackages),
+    isOutsidePackages: pieces.some(changesOutsidePackages),
     entries: countEntries(changed.flatMap((one) => one.after.channels)),
   };
 }
@@ -172,7 +172,7 @@ function isChanged({ unit, name, before, after, added }: Pieces): boolean {
  * Whether blobs of no package change. They are nobody's also in a package's own folder: clients read them as part of the
  * whole catalog, and may know them by a name that is another package's.
  */
-function isBeyondPackages({ name, before, after, added }: Pieces): boolean {
+function changesOutsidePackages({ name, before, after, added }: Pieces): boolean {
   return name === '' && (added.length > 0 || isLess(before, after));
 }
 

@@ -78,7 +78,7 @@ export async function classifyChange(
     packages,
     contents: catalogs.contents,
     pins: catalogs.pins,
-    areas: areasOf(scene, [...catalogs.beyond, ...others.beyond]),
+    areas: areasOf(scene, [...catalogs.outsidePackages, ...others.outsidePackages]),
     foreign: await foreignBlobs(scene, [...catalogs.foreign, ...others.foreign]),
     unsafe: [...unsafe, ...catalogs.unread, ...others.unread, ...nameFindings(packages, policy)],
     isRead: true,
@@ -179,8 +179,8 @@ async function inputOf(
 async function settlePackages(scene: ClassificationInput): Promise<void> {
   const inCatalogs = (units: CatalogTree['units'], name: string): boolean =>
     [...units.values()].some((unit) => unit.package === name);
-  const existed = await existence(scene, scene.base, scene.before);
-  const exists = await existence(scene, scene.merged, scene.after);
+  const existed = await existenceCheck(scene, scene.base, scene.before);
+  const exists = await existenceCheck(scene, scene.merged, scene.after);
   for (const { name, classes, kinds } of scene.drafts.all.values()) {
     // Only images of packages that a composite file already lists are theirs to change.
     if (kinds.has('composite') && kinds.size === 1) continue;
@@ -198,7 +198,7 @@ async function settlePackages(scene: ClassificationInput): Promise<void> {
 }
 
 /** Whether a package is in a tree: in a place of its own, or in a file that several packages share. */
-async function existence(
+async function existenceCheck(
   { objects, reader, drafts }: ClassificationInput,
   side: CatalogTree,
   placed: ReadonlySet<string>,

@@ -81,7 +81,7 @@ export async function composedPackage(
     if (placed) bundles.push(placed);
   }
   if (bundles.length === 0) return { ...NOTHING, findings };
-  return { ...graphed(bundles, settings.mode, findings) };
+  return { ...blobsWithGraph(bundles, settings.mode, findings) };
 }
 
 const VERSIONS_HINT = 'use a version (v4.18), a range (v4.18-v4.20), or exactly one version (=v4.20)';
@@ -102,7 +102,11 @@ function isBundleFolder({ name, mode }: TreeEntry): boolean {
 }
 
 /** The blobs of a package whose graph is made from its bundles; a finding if no graph can be made. */
-function graphed(bundles: readonly PlacedBundle[], mode: UpdateMode, unread: readonly Finding[]): Loaded {
+function blobsWithGraph(
+  bundles: readonly PlacedBundle[],
+  mode: UpdateMode,
+  unread: readonly Finding[],
+): Loaded {
   try {
     const { blobs, findings } = packageOf(bundles, mode);
     return {

@@ -18,12 +18,12 @@ interface FilesFound {
   /** Changed files that cannot be read, severity error. */
   readonly unread: Finding[];
   /** Files in which more than one package's own part changes. */
-  readonly beyond: string[];
+  readonly outsidePackages: string[];
 }
 
 /** Everything but the catalogs themselves; classes and paths go into the drafts. */
 export async function compareFiles(scene: ClassificationInput): Promise<FilesFound> {
-  const found: FilesFound = { foreign: [], unread: [], beyond: [] };
+  const found: FilesFound = { foreign: [], unread: [], outsidePackages: [] };
   for (const path of scene.paths) {
     if (path.area === 'composite') await compareComposite(scene, path, found);
     else if (path.package !== undefined) await comparePath(scene, { ...path, package: path.package }, found);
@@ -136,9 +136,13 @@ async function compareComposite(
 ): Promise<void> {
   const bytes = async (file: PathChange['before']): Promise<Uint8Array | undefined> =>
     file && (await objects.read(file.id)).bytes;
-  const { packages, beyond, unread } = compositeChange(path, await bytes(before), await bytes(after));
+  const { packages, isOutsidePackages, unread } = compositeChange(
+    path,
+    await bytes(before),
+    await bytes(after),
+  );
   found.unread.push(...unread.filter(({ severity }) => severity === 'error'));
-  if (beyond) found.beyond.push(path);
+  if (isOutsidePackages) found.outsidePackages.push(path);
   for (const { name, images } of packages) {
     const draft = drafts.of(name);
     draft.classes.add('edit-graph');
@@ -179,7 +183,7 @@ interface CompositeChange {
     readonly images: readonly [before: string, after: string];
   }[];
   /** Whether anything else in the file changed. */
-  readonly beyond: boolean;
+  readonly isOutsidePackages: boolean;
   /** Why the file cannot be read, severity error. */
   readonly unread: readonly Finding[];
 }
@@ -201,13 +205,14 @@ function compositeChange(
   const known = new Set(old && imagesOf(old).values());
   const brought = (now?.references ?? []).filter(({ image }) => !known.has(image));
   findings.push(...brought.flatMap(({ image, location }) => localImage(image, location)));
-  if (!old || !now || restOf(old) !== restOf(now)) return { packages: [], beyond: true, unread: findings };
+  if (!old || !now || restOf(old) !== restOf(now))
+    return { packages: [], isOutsidePackages: true, unread: findings };
   const images = imagesOf(old);
   const packages = now.references.flatMap(({ name, image }) => {
     const was = images.get(name) ?? '';
     return was === image ? [] : [{ name, images: [was, image] as const }];
   });
-  return { packages, beyond: false, unread: findings };
+  return { packages, isOutsidePackages: false, unread: findings };
 }
 
 function imagesOf({ references }: Composite): Map<string, string> {

@@ -10,9 +10,9 @@ type Whole = 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
  * The areas of a change. A path that is not a package's ends here, so that no change goes
  * without somebody who is asked.
  *
- * @param beyond files and folders that change in what belongs to no package
+ * @param outsidePackages files and folders that change in what belongs to no package
  */
-export function areasOf(scene: ClassificationInput, beyond: readonly string[]): AreaChange[] {
+export function areasOf(scene: ClassificationInput, outsidePackages: readonly string[]): AreaChange[] {
   const { paths, base, merged } = scene;
   const inArea = (area: Whole): string[] =>
     paths.filter((path) => path.area === area).map(({ path }) => path);
@@ -22,7 +22,7 @@ export function areasOf(scene: ClassificationInput, beyond: readonly string[]): 
   const areas = [
     ...whole('gate', inArea('gate')),
     ...whole('advisory', inArea('advisory')),
-    ...whole('repository', [...new Set([...inArea('repository'), ...beyond, ...nobodys])]),
+    ...whole('repository', [...new Set([...inArea('repository'), ...outsidePackages, ...nobodys])]),
     ...whole('root', inArea('root')),
     ...whole('unknown', inArea('unknown')),
     ...catalogsOnlyIn('new-catalog', now, old, paths),

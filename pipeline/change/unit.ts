@@ -58,8 +58,11 @@ export async function catalogUnits(
   layout: Layout,
 ): Promise<ReadonlyMap<string, CatalogUnit>> {
   const { units } = keptFor(layout);
-  const found = units.get(tree) ?? (await findUnits(objects, tree, layout));
-  units.keep(tree, found, 1 + found.size);
+  const known = units.get(tree);
+  if (known) return known;
+  const found = await findUnits(objects, tree, layout);
+  const weight = 1 + found.size;
+  units.keep(tree, found, weight);
   return found;
 }
 

@@ -102,7 +102,7 @@ function edgeDefect(path: string, layout: Layout): string | undefined {
   const plain = names.map((name) => name.replace(/^[- ]+/, '').replace(/[ .]+$/, ''));
   if (plain.join('/') === path) return undefined;
   const paths = [path, plain.join('/')];
-  if (!paths.some((one) => matters(one, layout))) return undefined;
+  if (!paths.some((one) => isCatalogOrGatePath(one, layout))) return undefined;
   return 'a name starts with a dash or a space, or ends with a space or a dot';
 }
 
@@ -111,7 +111,7 @@ const OBEYED =
   /^(?:\.github(?:\/(?:workflows|actions)(?:\/.*)?|\/(?:portolan|CODEOWNERS)[^/]*)?|(?:docs\/)?CODEOWNERS(?:\/.*)?)$/i;
 
 /** Whether a path is of catalogs or of the gate, in any case of letters. */
-function matters(path: string, layout: Layout): boolean {
+function isCatalogOrGatePath(path: string, layout: Layout): boolean {
   return layout.governs(path) || OBEYED.test(path);
 }
 
@@ -135,7 +135,7 @@ async function collisionFindings(
       const other = (await sharing).get(name);
       if (other === undefined) continue;
       const twin = [...names.slice(0, i), other, ...names.slice(i + 1)].join('/');
-      if (!matters(path, layout) && !matters(twin, layout)) continue;
+      if (!isCatalogOrGatePath(path, layout) && !isCatalogOrGatePath(twin, layout)) continue;
       const message = `${JSON.stringify(names.slice(0, i + 1).join('/'))} and ${JSON.stringify(other)} are the same file on some systems`;
       const pair = JSON.stringify([folder, ...[name, other].sort()]);
       if (!found.has(pair)) found.set(pair, unsafe('path/collision', message, path, 'rename one of them'));

@@ -66,13 +66,13 @@ export function isGiven({ flag, list, text }: Invocation, option: string): boole
  * @throws PipelineError `usage`
  */
 export function invocationOf(command: Command, parameters: readonly string[]): Invocation {
-  if (command.passthrough) return untouched(command, parameters);
+  if (command.passthrough) return untouchedInvocation(command, parameters);
   const options = parsingOf(command);
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
     parsed = parseArgs({ args: [...parameters], options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw usageError(command, misread(command, error));
+    throw usageError(command, misreadOption(command, error));
   }
   const { positionals } = parsed;
   const values = withoutFormer(command, parsed.values);
@@ -162,7 +162,7 @@ function isJsonAsked(command: Command, values: Readonly<Record<string, unknown>>
 }
 
 /** What is wrong with options that cannot be read, with the option that was probably meant. */
-function misread(command: Command, error: unknown): string {
+function misreadOption(command: Command, error: unknown): string {
   const [first = ''] = error instanceof Error ? error.message.split('. ') : [String(error)];
   const what = first.charAt(0).toLowerCase() + first.slice(1);
   const [, typed] = /^unknown option '--?([^']*)'$/.exec(what) ?? [];
@@ -213,7 +213,7 @@ function wrongWord(
 const WORDS = /^[a-z0-9.-]+(\|[a-z0-9.-]+)*$/;
 
 /** The invocation of a command that parses its words itself: all of them are operands. */
-function untouched(command: Command, operands: readonly string[]): Invocation {
+function untouchedInvocation(command: Command, operands: readonly string[]): Invocation {
   return {
     operands,
     text: () => undefined,

@@ -34,7 +34,7 @@ export async function concernedHeads(
     if (!paths) return heads;
     await repository.bring(heads.map(({ commit }) => commit));
     const isConcerned = await Promise.all(
-      heads.map(({ commit }) => differs(repository.objects, { before, commit }, paths)),
+      heads.map(({ commit }) => pathsDiffer(repository.objects, { before, commit }, paths)),
     );
     return heads.filter((_, i) => isConcerned[i]);
   } catch (error) {
@@ -60,7 +60,7 @@ async function otherPaths(
   return isOther ? changes.map(({ path }) => path) : undefined;
 }
 
-async function differs(
+async function pathsDiffer(
   objects: ObjectReader,
   { before, commit }: { readonly before: string; readonly commit: string },
   paths: readonly string[],

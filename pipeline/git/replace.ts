@@ -112,7 +112,7 @@ async function treeWithReplacement(
   const [name = '', ...rest] = segments;
   const entries = tree === undefined ? [] : await repository.objects.tree(tree);
   const standing = entries.find((one) => one.name === name);
-  const next = rest.length === 0 ? entry : await inside(repository, run, { standing, rest, entry });
+  const next = rest.length === 0 ? entry : await replaceInside(repository, run, { standing, rest, entry });
   const kept = entries.filter((one) => one.name !== name);
   const all = next ? [...kept, { name, ...next }] : kept;
   if (all.length === 0) return undefined;
@@ -129,7 +129,7 @@ interface Inside {
   readonly entry: Replacement['entry'];
 }
 
-async function inside(repository: Repository, run: GitRun, { standing, rest, entry }: Inside) {
+async function replaceInside(repository: Repository, run: GitRun, { standing, rest, entry }: Inside) {
   const tree = standing && isTree(standing.mode) ? standing.id : undefined;
   const id = await treeWithReplacement(repository, run, { tree, segments: rest, entry });
   return id === undefined ? undefined : { mode: TREE_MODE, id };

@@ -47,7 +47,8 @@ const PLAIN_MODES: ReadonlySet<string> = new Set(['100644', '100755', '100664'])
 // Files of a work tree by the ids that git has for their content.
 
 /**
- * A source whose files have the ids of their git blobs as identity, if they are as git has them. Git finds that as `git
+ * A source whose files have the ids of their git blobs as identity, if they are as git has them: a file that was read or
+ * checked before under the same identity is not read again. Git finds that as `git
  * status` does: by time and size, and by content if these do not tell. Outside of a repository, or without git, files
  * have no identity.
  *
@@ -63,6 +64,7 @@ export function workTreeSource(
       const [files, blobs] = await Promise.all([source.files(), blobsOf(root, settings)]);
       return files.map((file): SourceFile => {
         const identity = blobs.get(file.path);
+        // The id of a link's or a pipe's blob is not that of what would be read there.
         return identity === undefined || file.unreadable !== undefined ? file : { ...file, identity };
       });
     },

@@ -15,7 +15,7 @@ const looked = new Set<string>();
 export function refusePipes(folder: string, isGitDirectory: boolean): void {
   if (looked.has(folder)) return;
   const place = isGitDirectory ? folder : gitDirectoryOf(resolve(folder));
-  if (place !== undefined) look(place);
+  if (place !== undefined) refuseSpecialFilesIn(place);
   looked.add(folder);
 }
 
@@ -26,7 +26,7 @@ function gitDirectoryOf(folder: string): string | undefined {
 }
 
 /** Refuses pipes and devices below a git directory, and in the one that it shares. */
-function look(top: string): void {
+function refuseSpecialFilesIn(top: string): void {
   const entry = lstatSync(top, { throwIfNoEntry: false });
   if (!entry) return;
   mustEnd(top, entry);
@@ -49,7 +49,7 @@ function lookElsewhere(file: string): void {
   const path = resolve(dirname(file), place);
   if (place === '' || looked.has(path)) return;
   looked.add(path);
-  look(path);
+  refuseSpecialFilesIn(path);
 }
 
 function namesIn(folder: string): Dirent[] {

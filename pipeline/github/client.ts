@@ -65,7 +65,7 @@ export function openGitHub({
     userAgent: 'portolan',
     ...authOf(identity),
     log: { debug: silent, info: silent, warn: silent, error: silent },
-    request: { fetch: timely },
+    request: { fetch: fetchInTime },
     retry: { retries },
     throttle: {
       // GitHub counts requests by account, so clients of one account share a pace, and others do not wait for them.
@@ -82,7 +82,7 @@ export function openGitHub({
       userAgent: 'portolan',
       authStrategy: () => client.auth,
       log: client.log,
-      request: { fetch: timely },
+      request: { fetch: fetchInTime },
     }),
   );
   return client;
@@ -143,7 +143,10 @@ function authOf(identity: GitHubIdentity): object {
 }
 
 /** Sends a request. Node's errors repeat a header with a line break, and a server may repeat any. */
-function timely(url: string, options: RequestInit & { headers: Record<string, string> }): Promise<Response> {
+function fetchInTime(
+  url: string,
+  options: RequestInit & { headers: Record<string, string> },
+): Promise<Response> {
   const { authorization } = options.headers;
   if (authorization !== undefined) keepAuthorization(authorization);
   return fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT) });

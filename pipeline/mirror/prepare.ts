@@ -135,18 +135,18 @@ async function readSelection(
   if (!opened) throw new TypeError('internal error: a catalog is not open');
   const { blobs, findings } = await load(opened.source);
   const filtered = filterImageSet(blobs, selection);
-  const wrong = [...findings, ...filtered.findings, ...absent(selection, blobs)];
+  const wrong = [...findings, ...filtered.findings, ...absentNames(selection, blobs)];
   const isMade = !takesAll(selection) && wrong.every(({ severity }) => severity !== 'error');
   return {
     images: imagesOf({ ...filtered.blobs, bundles: filtered.mirrored }, opened.deployed),
-    findings: isMade ? [...wrong, ...unserved(selection, filtered.blobs)] : wrong,
+    findings: isMade ? [...wrong, ...whyUnserved(selection, filtered.blobs)] : wrong,
     kept: [],
     selection: takesAll(selection) ? undefined : filtered.blobs,
   };
 }
 
 /** Findings about why opm would refuse the selected part of a catalog. */
-function unserved({ catalog }: CatalogSelection, blobs: Blobs): Finding[] {
+function whyUnserved({ catalog }: CatalogSelection, blobs: Blobs): Finding[] {
   const [first, ...more] = opmFindings(blobs).filter(({ severity }) => severity === 'error');
   if (!first) return [];
   const others = more.length > 0 ? `, and ${more.length} more` : '';
@@ -162,7 +162,7 @@ function unserved({ catalog }: CatalogSelection, blobs: Blobs): Finding[] {
 }
 
 /** Findings about selected names that do not exist: otherwise a typo shows only on the disconnected side. */
-function absent({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[] {
+function absentNames({ catalog, packages }: CatalogSelection, blobs: Blobs): Finding[] {
   const there = new Set(blobs.packages.map(({ name }) => name));
   const channels = new Set(blobs.channels.map((one) => JSON.stringify([one.package, one.name])));
   const words = packages.flatMap(({ name, channels: chosen }) =>

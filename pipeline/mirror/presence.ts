@@ -69,8 +69,8 @@ async function presenceOf(
 ): Promise<Presence> {
   const { source, destination, from, to, platforms } = job;
   const [there, here] = await Promise.all([
-    from && sources ? look({ reference: from, registry, platforms }) : undefined,
-    look({ reference: to, registry, platforms, hasBlob }),
+    from && sources ? lookUpImage({ reference: from, registry, platforms }) : undefined,
+    lookUpImage({ reference: to, registry, platforms, hasBlob }),
   ]);
   const expected = from?.kind === 'digest' ? from.digest : there?.digest;
   const differs =
@@ -101,7 +101,7 @@ interface Looking {
 }
 
 /** The digest of an image, and `why` it does not count as there. */
-async function look(looking: Looking): Promise<Found> {
+async function lookUpImage(looking: Looking): Promise<Found> {
   try {
     const manifest = await looking.registry.getManifest(looking.reference);
     if (!manifest) return { why: 'no such image' };

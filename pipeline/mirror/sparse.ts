@@ -25,7 +25,7 @@ export async function checkSparse(images: readonly Inspected[], registry: Prober
     if (absent.length > 0)
       first.set(job.to.registry, { to: job.to, absent: absent.flatMap(({ platform }) => platform ?? []) });
   }
-  for (const { to, absent } of first.values()) await probe(to, absent, registry);
+  for (const { to, absent } of first.values()) await probeSparseLists(to, absent, registry);
 }
 
 function entriesOf(manifest: Manifest): readonly Descriptor[] {
@@ -34,7 +34,11 @@ function entriesOf(manifest: Manifest): readonly Descriptor[] {
 }
 
 /** Asks whether a registry accepts lists whose images are not there, by writing one and deleting it again. */
-async function probe(to: Reference, platforms: readonly Platform[], registry: Prober): Promise<void> {
+async function probeSparseLists(
+  to: Reference,
+  platforms: readonly Platform[],
+  registry: Prober,
+): Promise<void> {
   const list = listOfNothing(platforms);
   const name = withDigest(to, list.digest);
   try {

@@ -69,7 +69,7 @@ export async function beginSync(
   const others = records.filter(({ id }) => id !== identity.id);
   for (const catalog of needs.catalogs) {
     const rival = others.find(({ catalogs }) => catalogs.includes(catalog));
-    if (rival) throw rivalry(catalog, rival, at);
+    if (rival) throw rivalError(catalog, rival, at);
   }
   let standing = known ?? named;
   const write = async (all: Needs): Promise<void> => {
@@ -111,7 +111,10 @@ async function putRecord(at: Repository, record: SyncRecord, registry: Registry)
   try {
     await putSmallArtifact(tag, { bytes, type: TYPE }, registry);
   } catch (error) {
-    throw explained(error, `the record of this configuration cannot be written to ${formatReference(tag)}`);
+    throw withConsequence(
+      error,
+      `the record of this configuration cannot be written to ${formatReference(tag)}`,
+    );
   }
 }
 
@@ -130,7 +133,7 @@ async function readRecords(at: Repository, registry: Registry): Promise<readonly
       if (record) records.push(record);
     });
   } catch (error) {
-    throw explained(
+    throw withConsequence(
       error,
       `the records in ${repositoryName(at)}, of what the configurations need that share this mirror, cannot be read`,
     );
@@ -154,7 +157,7 @@ async function readRecord(tag: TagReference, registry: Registry): Promise<SyncRe
  *
  * @returns the error of a read or write, and what does not happen because of it
  */
-function explained(error: unknown, what: string): unknown {
+function withConsequence(error: unknown, what: string): unknown {
   if (!(error instanceof PipelineError)) return error;
   const { code, message, retryable, status, hint } = error;
   return new PipelineError(code, `${what}, so that nothing is deleted: ${message}`, {
@@ -165,7 +168,7 @@ function explained(error: unknown, what: string): unknown {
   });
 }
 
-function rivalry(catalog: string, rival: SyncRecord, at: Repository): PipelineError {
+function rivalError(catalog: string, rival: SyncRecord, at: Repository): PipelineError {
   return new PipelineError(
     'conflict',
     `${catalog} is the catalog of another configuration, ${recordName(rival, at)}: nothing is copied`,

@@ -25,7 +25,7 @@ export function applyWaivers(
   const counting: Finding[] = [];
   const waived: { finding: Finding; waiver: Waiver }[] = [];
   for (const finding of findings) {
-    const { left, waiver } = remainder(finding, valid);
+    const { left, waiver } = unwaivedPart(finding, valid);
     if (left) counting.push(left);
     if (waiver) waived.push({ finding, waiver });
   }
@@ -33,7 +33,7 @@ export function applyWaivers(
 }
 
 /** What waivers leave of a finding: of several catalogs, those that no waiver names. */
-function remainder(
+function unwaivedPart(
   finding: Finding,
   waivers: readonly Waiver[],
 ): { left: Finding | undefined; waiver: Waiver | undefined } {

@@ -47,23 +47,23 @@ export async function pageWorld(
 ): Promise<World> {
   const { blobs } = await load(source, limits, {
     package: slimPackage,
-    channel: slim,
-    deprecations: slim,
+    channel: slimBlob,
+    deprecations: slimBlob,
     bundle: slimBundle,
-    other: slim,
+    other: slimBlob,
   });
   return worldOf({ name, catalog: catalogOf({ ...blobs, others: [] }) });
 }
 
 /** A copy of a blob without its text: a part of a string would keep the whole file in memory. */
-function slim<T extends Blob>(blob: T): T {
+function slimBlob<T extends Blob>(blob: T): T {
   const { document: _document, ...rest } = blob;
   return { ...structuredClone({ ...rest, value: {} }), document: NO_DOCUMENT } as unknown as T;
 }
 
 function slimPackage(blob: PackageBlob): PackageBlob {
   const { icon: _icon, ...rest } = blob;
-  return slim({ ...rest, description: '' });
+  return slimBlob({ ...rest, description: '' });
 }
 
 /** Manifests, which no resolver reads. */
@@ -71,5 +71,5 @@ const MANIFESTS: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.me
 
 function slimBundle(bundle: Bundle): Bundle {
   const properties = bundle.properties.filter(({ type }) => !MANIFESTS.has(type));
-  return slim({ ...bundle, properties, relatedImages: [] });
+  return slimBlob({ ...bundle, properties, relatedImages: [] });
 }

@@ -117,7 +117,7 @@ async function stageDocuments(build: BuiltPublish): Promise<StagedPublish> {
 /** Pushes the images, attests them, moves the tags, and makes the documents visible. */
 async function pushAndTag(staged: StagedPublish): Promise<Published> {
   const { ports, target, built, findings, receipt, guard, documents } = staged;
-  for (const step of replanning(built)) ports.progress(step);
+  for (const step of replanningText(built)) ports.progress(step);
   ports.progress(
     `pushing ${amountText(built.packages, 'package')} in ${amountText(built.layers, 'layer')} to ${target.name}`,
   );
@@ -137,7 +137,7 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
 }
 
 /** What it costs when a build divides packages into layers differently from the previous one. */
-function replanning({ replanned, made, layers }: BuiltCatalog): string[] {
+function replanningText({ replanned, made, layers }: BuiltCatalog): string[] {
   if (!replanned) return [];
   const { from, to } = replanned;
   const words = (room: number): string =>

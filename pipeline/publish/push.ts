@@ -23,7 +23,7 @@ export interface PushJob {
   /** Whether the place's tag is left alone: the image is then known by its digest only. */
   readonly untagged: boolean;
   /** Moves the tag once the image is there by its digest; without it the push itself does. */
-  readonly promote?: ((tag: Follower) => Promise<void>) | undefined;
+  readonly promote?: ((tagImages: Follower) => Promise<void>) | undefined;
   /** Names the image in the tag that never moves; there is none without it. */
   readonly version?: string | undefined;
   /** What the image is published from, attached to it where a tag is to name it. */
@@ -59,8 +59,8 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
   try {
     for (const job of jobs) {
       const to = await openDestination(job.place, client);
-      sent.push({ job, to, report: await send(to, job, sent) });
-      await attach(to, job, mountable(job, sent));
+      sent.push({ job, to, report: await sendToPlace(to, job, sent) });
+      await attach(to, job, mountableRepositories(job, sent));
     }
   } catch (error) {
     await discard();
@@ -92,7 +92,7 @@ interface Sent {
 }
 
 /** Sends an image to one place, without its tag if it is pushed by digest. */
-function send(to: Destination, job: PushJob, before: readonly Sent[]): Promise<PushReport> {
+function sendToPlace(to: Destination, job: PushJob, before: readonly Sent[]): Promise<PushReport> {
   const { manifestList, manifests, blobs, baseLayers } = job.image;
   const { base } = job;
   const below = base
@@ -101,7 +101,7 @@ function send(to: Destination, job: PushJob, before: readonly Sent[]): Promise<P
         .map((layer) => blobOf(base.source.registry, base.source.reference, layer))
     : [];
   const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
-  const mountFrom = mountable(job, before);
+  const mountFrom = mountableRepositories(job, before);
   if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
   const digest = withDigest(to.reference, manifestList.digest);
   // What was sent just now is whole, though no tag names it yet.
@@ -168,7 +168,7 @@ export function isFenced({ kind }: ImageLocation): boolean {
 }
 
 /** Repositories of the same registry that hold layers of the image: one that was just sent, else the base's. */
-function mountable({ base, place }: PushJob, before: readonly Sent[]): string[] {
+function mountableRepositories({ base, place }: PushJob, before: readonly Sent[]): string[] {
   if (place.kind !== 'registry') return [];
   const earlier = before.flatMap(({ job }) => (job.place.kind === 'registry' ? [job.place.reference] : []));
   return [...earlier, ...(base ? [base.source.reference] : [])]

@@ -39,18 +39,18 @@ function withoutReviews({ reviews: _, ...diff }: PlacedDiff): PlacedDiff {
 
 /** A report as one line of text. What does not fit is left out, and the report says so. */
 export function packedReport(report: CheckReport, most: number = MOST_CHARACTERS): string {
-  let text = packed(report);
+  let text = packedText(report);
   let current = report;
   for (const [what, shorten] of SHORTENINGS) {
     if (text.length <= most) return text;
     const why = 'the report is too large for a job to hand on';
     current = shorten(current);
-    text = packed({ ...current, unchecked: [...report.unchecked, { what, why }] });
+    text = packedText({ ...current, unchecked: [...report.unchecked, { what, why }] });
   }
   return text;
 }
 
-function packed(report: CheckReport): string {
+function packedText(report: CheckReport): string {
   const bytes = Buffer.from(JSON.stringify(report));
   const parameters = {
     [constants.BROTLI_PARAM_QUALITY]: 5,
@@ -61,10 +61,10 @@ function packed(report: CheckReport): string {
 
 /** Reads a packed report. @throws PipelineError `usage` for anything but a report */
 export function unpackedReport(text: string): CheckReport {
-  return reportIn(unfolded(text));
+  return reportIn(unfoldedJson(text));
 }
 
-function unfolded(text: string): unknown {
+function unfoldedJson(text: string): unknown {
   try {
     const bytes = brotliDecompressSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES });
     return parseJson(bytes);

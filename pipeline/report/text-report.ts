@@ -113,10 +113,11 @@ export function disconnectedLines({
 
 /** The verdict and the headline, which says itself that a pull request is denied. */
 function verdictLine(report: CheckReport): string {
-  if (report.enforce === 'off') return `OBSERVED: ${headlineOf(report)}`;
+  const headline = headlineOf(report);
+  if (report.enforce === 'off') return `OBSERVED: ${headline}`;
   const [word, denied] = [verdictWord(report), 'denied: '];
-  const isTwice = word === 'DENIED' && report.headline.startsWith(denied);
-  return `${word}: ${isTwice ? report.headline.slice(denied.length) : report.headline}`;
+  const isTwice = word === 'DENIED' && headline.startsWith(denied);
+  return `${word}: ${isTwice ? headline.slice(denied.length) : headline}`;
 }
 
 function verdictWord({ verdict, authority }: CheckReport): string {

@@ -278,7 +278,7 @@ class Sequence {
       case 'sweep':
         return this.#runOf({ kind: 'clock' });
       case 'poke':
-        return this.#runOf({ kind: 'poke', commit: head });
+        return this.#runOf({ kind: 'commit signal', commit: head });
       case 'rerun of a report':
       case 'rerun of all jobs': {
         const again = this.#old[which % Math.max(1, this.#old.length)];
@@ -299,7 +299,7 @@ class Sequence {
 
   #change(pull: FakePull, { kind, which, who }: Moment): WorkflowRun | undefined {
     const head = heads[which % heads.length] ?? '';
-    const poke = () => this.#runOf({ kind: 'poke', commit: pull.head });
+    const poke = () => this.#runOf({ kind: 'commit signal', commit: pull.head });
     switch (kind) {
       case 'same head':
         return this.#about(this.#open(pull.head, who, which % 2 === 0 ? 'dev' : 'main'), 'opened');

@@ -40,7 +40,7 @@ async function job(
     result: mode === 'report' ? at.result : undefined,
     started: mode === 'start' ? undefined : at.started,
     forge: { api: hub.url, server: hub.url, repository: 'example/catalogs', token: TOKEN, app: undefined },
-    says: { link: `${hub.url}/runs/${at.id}`, annotations: 200, comment: true, merge: true },
+    posting: { link: `${hub.url}/runs/${at.id}`, annotations: 200, comment: true, merge: true },
     publish: { out: temporary, url: undefined, plainHttp: [], everything: false },
     reader: { file: '', words: [] },
     environment: { PATH: process.env['PATH'], GITHUB_RUN_ID: String(at.id) },

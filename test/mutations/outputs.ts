@@ -56,7 +56,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 5,
     without: 'asking GitHub whose commit a poke names',
     file: 'pipeline/action/event.ts',
-    text: "return { kind: 'poke', commit: commitAt(objectAt(payload, name), 'head_sha') };",
+    text: "return { kind: 'commit signal', commit: commitAt(objectAt(payload, name), 'head_sha') };",
     instead:
       "return { kind: 'recheck', number: (payload['workflow_run'] as { pull_requests: { number: number }[] }).pull_requests[0]?.number ?? 0 };",
     test: OUTPUTS,

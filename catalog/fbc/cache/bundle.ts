@@ -153,6 +153,7 @@ function startsWithBrace(bytes: Uint8Array): boolean {
 
 const CSV_KIND = 'ClusterServiceVersion';
 
+/** Whether a manifest is a ClusterServiceVersion, of whatever group: opm asks for a group and a version only. */
 function isCsv(manifest: Uint8Array): boolean {
   const text = new TextDecoder().decode(manifest);
   // Few manifests name the kind at all; only those are parsed. An escape could hide it.

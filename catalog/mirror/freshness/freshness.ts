@@ -185,10 +185,10 @@ const SKEW = 5 * 60 * 1000;
 
 /** What is wrong with the freshness of a mirror: nothing, or one finding for each attack that it looks like. */
 export function freshnessFindings(signed: SignedStatement, check: FreshnessCheck): Finding[] {
-  const about = notAbout(signed, check) ?? rollback(signed, check);
+  const about = notAbout(signed, check) ?? rollbackFinding(signed, check);
   if (about) return [about];
-  const time = wrongClock(signed, check) ?? stale(signed, check);
-  return [fork(signed, check), time, mixed(signed, check)].filter((one) => one !== undefined);
+  const time = wrongClock(signed, check) ?? staleFinding(signed, check);
+  return [forkFinding(signed, check), time, mixedFinding(signed, check)].filter((one) => one !== undefined);
 }
 
 function finding(rule: string, file: string, { message, hint }: { message: string; hint: string }): Finding {
@@ -213,7 +213,7 @@ function notAbout(
 }
 
 /** A finding if the statement is older than one that was accepted here for the same index. */
-function rollback(
+function rollbackFinding(
   { version, statement }: SignedStatement,
   { accepted, file }: FreshnessCheck,
 ): Finding | undefined {
@@ -232,7 +232,7 @@ function rollback(
  * A finding if the statement does not follow the one that was accepted here before: it was signed in another place, or by
  * somebody else who has the key.
  */
-function fork(
+function forkFinding(
   { version, digest, statement }: SignedStatement,
   { accepted, file }: FreshnessCheck,
 ): Finding | undefined {
@@ -269,7 +269,10 @@ function wrongClock(
   });
 }
 
-function stale({ version, statement }: SignedStatement, { now, file }: FreshnessCheck): Finding | undefined {
+function staleFinding(
+  { version, statement }: SignedStatement,
+  { now, file }: FreshnessCheck,
+): Finding | undefined {
   const { madeAt, freshUntil } = statement;
   if (now <= freshUntil) return undefined;
   return finding('mirror/stale', file, {
@@ -279,7 +282,10 @@ function stale({ version, statement }: SignedStatement, { now, file }: Freshness
 }
 
 /** A finding if the mirror has other images than the statement says. */
-function mixed({ statement }: SignedStatement, { names, found, file }: FreshnessCheck): Finding | undefined {
+function mixedFinding(
+  { statement }: SignedStatement,
+  { names, found, file }: FreshnessCheck,
+): Finding | undefined {
   const { images, missing } = statement;
   const differing = [...images].flatMap(([name, digest]) => {
     if (!found.has(name) || found.get(name) === digest) return [];

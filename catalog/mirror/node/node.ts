@@ -90,10 +90,10 @@ export function nodeConfig(
   }
   const wildcards = [...registries.keys()].filter((source) => source.startsWith('*.'));
   return {
-    registries: trimmed(registries),
+    registries: withTrimmedLocations(registries),
     wildcards: wildcards.sort((a, b) => b.length - a.length || compareText(a, b)),
     sound: soundMirrors(registries),
-    refused: refusal(registries),
+    refused: whyRefused(registries),
   };
 }
 
@@ -141,7 +141,7 @@ function merged(rules: readonly MirrorRule[]): Map<string, Merged> {
 }
 
 /** A slash at the end of a location means nothing. */
-function trimmed(registries: ReadonlyMap<string, NodeRegistry>): Map<string, NodeRegistry> {
+function withTrimmedLocations(registries: ReadonlyMap<string, NodeRegistry>): Map<string, NodeRegistry> {
   const result = new Map<string, NodeRegistry>();
   for (const [source, registry] of registries) {
     const location = source.replace(/\/+$/, '');
@@ -152,7 +152,7 @@ function trimmed(registries: ReadonlyMap<string, NodeRegistry>): Map<string, Nod
 }
 
 /** Why a node refuses the whole configuration, in the words of its library. */
-function refusal(registries: ReadonlyMap<string, NodeRegistry>): string | undefined {
+function whyRefused(registries: ReadonlyMap<string, NodeRegistry>): string | undefined {
   for (const [source, { digestMirrors, tagMirrors }] of registries) {
     const mirrors = [...digestMirrors, ...tagMirrors];
     const url = [source, ...mirrors].find((location) => /^https?:\/\//.test(location));
@@ -262,7 +262,7 @@ function inOrder(chains: readonly (readonly string[])[]): string[] {
     const node = nodes.get(name);
     if (!node || taken.has(name)) continue;
     taken.add(name);
-    queue.push(...released(node, nodes, taken));
+    queue.push(...releasedNodes(node, nodes, taken));
   }
   return [...taken];
 }
@@ -287,7 +287,7 @@ function graphOf(chains: readonly (readonly string[])[]): Map<string, Node> {
 }
 
 /** The names that nothing holds back any longer, now that `node` has been taken. */
-function released(node: Node, nodes: ReadonlyMap<string, Node>, taken: ReadonlySet<string>): string[] {
+function releasedNodes(node: Node, nodes: ReadonlyMap<string, Node>, taken: ReadonlySet<string>): string[] {
   const free: string[] = [];
   for (const name of node.after) {
     const next = nodes.get(name);

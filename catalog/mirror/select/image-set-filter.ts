@@ -196,10 +196,10 @@ class Filter {
       const version = bundles.get(name)?.version;
       return version !== undefined && isWithin(version, range.least, range.most);
     };
-    return between(chainFrom(channel, head), within);
+    return linksBetween(chainFrom(channel, head), within);
   }
 
-  /** One version and nothing beside it; it must be in the package, if not in this channel. */
+  /** One version and nothing beside it. It is looked for in the package: it need not be in this channel. */
   #exactly(channel: Channel, text: string): Set<string> {
     const wanted: Version | undefined = boundOf(text)?.version;
     for (const [name, { version }] of this.#bundles.get(channel.package) ?? []) {
@@ -242,7 +242,7 @@ function bundlesByPackage(bundles: readonly Bundle[]): Map<string, Map<string, B
  * The links from the lowest one that sees all versions of the range below it, down to
  * the last that sees one; and what they skip, as far as it is in the range.
  */
-function between(chain: readonly Link[], within: (name: string) => boolean): Set<string> {
+function linksBetween(chain: readonly Link[], within: (name: string) => boolean): Set<string> {
   const seen = new Set<string>();
   const counts: number[] = [];
   let count = 0;

@@ -184,6 +184,7 @@ function bestTriedEdit(input: PlanInput, all: readonly TriedEdit[]): TriedEdit |
     );
 }
 
+/** Orders by who suffers most: downgraded installations, then stranded ones; of equals, the smaller edit is better. */
 function compareTriedEdits({ ofPackage }: PlanInput, a: TriedEdit, b: TriedEdit): number {
   return (
     a.proof.downgraded.length - b.proof.downgraded.length ||

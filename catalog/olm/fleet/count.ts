@@ -69,7 +69,7 @@ export function countFleet(
     const beside = besideOf(row);
     const found =
       (beside.length === 0 ? known.get(installation) : undefined) ??
-      rate(installation, simulate(installation, beside), nameable);
+      rateOutcome(installation, simulate(installation, beside), nameable);
     if (beside.length === 0) known.set(installation, found);
     return found;
   };
@@ -150,7 +150,7 @@ interface Rated {
 }
 
 /** A package that no catalog has is not named, unless it is asked about: only the fleet knows it. */
-function rate(
+function rateOutcome(
   { platform, package: name }: FleetInstallation,
   outcome: FleetOutcome,
   nameable: ReadonlySet<string>,
@@ -207,15 +207,15 @@ class Unit {
     for (const [name, shares] of groupedBy(this.#shares, ({ rated }) => rated.package)) {
       const its = this.#isCluster ? 1 : shares.reduce((sum, { clusters }) => sum + clusters, 0);
       size = Math.max(size, its);
-      distribute(shares, its, of(name));
+      distributeClusters(shares, its, of(name));
     }
     // It is unknown which clusters of a group have several packages. Give as many as possible the more serious outcome.
-    distribute(this.#shares, size, all);
+    distributeClusters(this.#shares, size, all);
   }
 }
 
 /** Gives clusters to outcomes, in the order of outcomes, until all have one. */
-function distribute(shares: readonly Share[], size: number, tally: Tally): void {
+function distributeClusters(shares: readonly Share[], size: number, tally: Tally): void {
   let left = size;
   for (const { rated, clusters } of [...shares].sort((a, b) => a.rated.rank - b.rated.rank)) {
     if (left === 0) return;

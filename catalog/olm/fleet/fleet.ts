@@ -111,7 +111,7 @@ function byName(
   const parsed = tryParseVersion(version);
   const past = world.published.get(of)?.find((one) => one.name === name);
   if (past) return { name, version: past.version ?? parsed };
-  return upgraded(ofPackage, { name, version: parsed });
+  return upgradedVersion(ofPackage, { name, version: parsed });
 }
 
 /**
@@ -129,7 +129,7 @@ function byVersion(
   const past = world.published.get(of)?.find((one) => one.version && formatVersion(one.version) === version);
   if (past) return { name: past.name, version: past.version };
   const called = calledByVersion(ofPackage, of, version);
-  return called && upgraded(ofPackage, called);
+  return called && upgradedVersion(ofPackage, called);
 }
 
 /** A bundle that is gone, with the name that entries give it or that it most likely had. */
@@ -180,7 +180,7 @@ function namesInEntries(ofPackage: Package | undefined): string[] {
 }
 
 /** A version that an entry upgrades was installed once, even if the catalog no longer has it. */
-function upgraded(ofPackage: Package | undefined, installed: Installed): Installed | undefined {
+function upgradedVersion(ofPackage: Package | undefined, installed: Installed): Installed | undefined {
   const isUpgraded = [...(ofPackage?.channels.values() ?? [])].some(({ entries }) =>
     entries.some((entry) => edgeField(entry, installed) !== undefined),
   );

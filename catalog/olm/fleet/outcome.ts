@@ -104,7 +104,7 @@ function changedBy(
   installation: FleetInstallation,
   others: readonly FleetInstallation[],
 ): FleetOutcome {
-  const states = [change.before, change.after].filter((world) => has(world, installation));
+  const states = [change.before, change.after].filter((world) => worldHasPackage(world, installation));
   if (states.length === 0) return notKnown('package');
   if (!states.some((world) => hasChannel(world, installation))) return notKnown('channel');
   const installed = installedBefore(change, installation);
@@ -113,7 +113,9 @@ function changedBy(
   const before = installedPath(change.before, installation, installed, beside);
   const after = installedPath(change.after, installation, installed, beside);
   const found = outcomeOf(installed, after, changeOutcome(installation, { before, after }));
-  return states.some((world) => isNamed(world, installation.package, installed)) ? found : unnamed(found);
+  return states.some((world) => isNamed(world, installation.package, installed))
+    ? found
+    : withoutVersionNames(found);
 }
 
 /**
@@ -142,7 +144,7 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
         : isFor(platform, installation),
     );
     if (at.length === 0) return notKnown('platform');
-    const having = at.filter((world) => has(world, installation));
+    const having = at.filter((world) => worldHasPackage(world, installation));
     if (having.length === 0) return notKnown('package');
     const world = namedOrFirst(having, installation, ({ name }) => name);
     if (!hasChannel(world, installation)) return notKnown('channel');
@@ -152,12 +154,12 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
     const path = installedPath(world, installation, installed, beside);
     const [following] = world.following;
     const then =
-      following && has(following, installation)
+      following && worldHasPackage(following, installation)
         ? installedPath(following, installation, installed, beside)
         : undefined;
     const isStuckNext = following !== undefined && !then?.arrives;
     const found = outcomeOf(installed, path, stateOutcome(installation, path, isStuckNext));
-    return isNamed(world, installation.package, installed) ? found : unnamed(found);
+    return isNamed(world, installation.package, installed) ? found : withoutVersionNames(found);
   };
   return Object.assign(simulate, { concerns: concernsIn(worlds) });
 }
@@ -166,7 +168,8 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
 function installedBefore({ before, after }: Change, installation: FleetInstallation): Installed | undefined {
   const known = installedIn(before, installation);
   const later = known ?? installedIn(after, installation);
-  const isAdded = has(before, installation) && later && bundlesOf(after, installation)?.has(later.name);
+  const isAdded =
+    worldHasPackage(before, installation) && later && bundlesOf(after, installation)?.has(later.name);
   return known ?? (isAdded ? undefined : later);
 }
 
@@ -217,7 +220,7 @@ function outcomeOf(installed: Installed, path: PathSummary, outcome: OutcomeName
 }
 
 /** Reports do not name versions that only the fleet has. */
-function unnamed(found: FleetOutcome): FleetOutcome {
+function withoutVersionNames(found: FleetOutcome): FleetOutcome {
   return { ...found, installed: '', end: found.end === found.installed ? '' : found.end };
 }
 
@@ -238,7 +241,7 @@ function namedOrFirst<T>(all: readonly T[], { catalog }: FleetInstallation, name
   return (all.find((one) => nameOf(one) === catalog) ?? all[0]) as T;
 }
 
-function has({ catalog, published }: World, { package: name }: FleetInstallation): boolean {
+function worldHasPackage({ catalog, published }: World, { package: name }: FleetInstallation): boolean {
   return catalog.packages.has(name) || (published.get(name) ?? []).length > 0;
 }
 

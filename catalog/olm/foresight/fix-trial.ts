@@ -60,7 +60,7 @@ export function trialOf(world: World, name: string, past: World | undefined): Fi
     known.set(entries, found);
     return found;
   };
-  const foreseen = remembered((edited) => {
+  const foreseen = withLastResults((edited) => {
     spendSteps(steps, size);
     const changed = [...edited].flatMap(([channel, entries]) => {
       const old = ofPackage.channels.get(channel);
@@ -72,7 +72,7 @@ export function trialOf(world: World, name: string, past: World | undefined): Fi
   });
   return {
     isOver: () => steps.left < size,
-    helps: decided((edited, stuck) => {
+    helps: undecidedAsNo((edited, stuck) => {
       const foresight = foreseen(edited);
       if (!foresight) return false;
       // Under OLM v0 nobody sees another channel.
@@ -101,7 +101,7 @@ function editedChannel(old: Channel, entries: readonly Entry[]): EditedChannel {
 }
 
 /** What is not decided, or takes too many steps, helps nobody. */
-function decided(helps: FixTrial['helps']): FixTrial['helps'] {
+function undecidedAsNo(helps: FixTrial['helps']): FixTrial['helps'] {
   return (edited, stuck) => {
     try {
       return withinSteps(() => helps(edited, stuck)) ?? false;
@@ -116,7 +116,9 @@ function decided(helps: FixTrial['helps']): FixTrial['helps'] {
 const REMEMBERED = 4;
 
 /** Keeps the results of the last few edits, because each group of stuck installations tries the same ones. */
-function remembered(simulateEdit: (edited: EditedEntries) => Foresight | undefined): typeof simulateEdit {
+function withLastResults(
+  simulateEdit: (edited: EditedEntries) => Foresight | undefined,
+): typeof simulateEdit {
   const last: { readonly edited: EditedEntries; readonly foresight: Foresight | undefined }[] = [];
   return (edited) => {
     const at = last.findIndex((one) => isSameEdit(one.edited, edited));

@@ -106,18 +106,18 @@ interface Row {
 function mergeInstalled(rows: readonly { channel: string; installed: Installed; byOlm: ByOlm }[]): Row[] {
   const merged = new Map<string, { channel: string; installed: Installed[]; byOlm: ByOlm }>();
   for (const { channel, installed, byOlm } of rows) {
-    const key = JSON.stringify([channel, outline(byOlm)]);
+    const key = JSON.stringify([channel, rowKey(byOlm)]);
     const row = merged.get(key);
     if (row) {
       row.installed.push(installed);
-      row.byOlm = shared(row.byOlm, byOlm);
+      row.byOlm = sharedPaths(row.byOlm, byOlm);
     } else merged.set(key, { channel, installed: [installed], byOlm });
   }
   return [...merged.values()];
 }
 
 /** What two installations of one row have in common. */
-function shared(one: ByOlm, other: ByOlm): ByOlm {
+function sharedPaths(one: ByOlm, other: ByOlm): ByOlm {
   const of = (a: BeforeAfter | undefined, b: BeforeAfter | undefined): BeforeAfter | undefined =>
     a && b && a.after.next !== b.after.next
       ? { before: { ...a.before, next: '' }, after: { ...a.after, next: '' } }
@@ -127,7 +127,7 @@ function shared(one: ByOlm, other: ByOlm): ByOlm {
 }
 
 /** What must be equal for two installations to share a row: a next bundle that stays the same plays no part. */
-function outline(byOlm: ByOlm): unknown {
+function rowKey(byOlm: ByOlm): unknown {
   return (['v0', 'v1'] as const).map((olm) => {
     const { before, after } = byOlm[olm] ?? {};
     if (!before || !after) return [];
@@ -143,7 +143,7 @@ function mergeChannels(rows: readonly Row[]): UpgradeImpact[] {
   for (const { channel, installed, byOlm } of rows) {
     const sorted = [...installed].sort(compareInstalled);
     const next = [byOlm.v0?.after.next, byOlm.v1?.after.next];
-    const key = JSON.stringify([sorted.map(shortName), next, outline(byOlm)]);
+    const key = JSON.stringify([sorted.map(shortName), next, rowKey(byOlm)]);
     const row = merged.get(key);
     if (row) row.channels.push(channel);
     else merged.set(key, { channels: [channel], installed: sorted, byOlm });

@@ -20,12 +20,12 @@ const known = new WeakMap<Scope, Map<Node, boolean>>();
 export function isInstallable(scope: Scope, source: ScopeCatalog, node: Node): boolean {
   const ofScope = known.get(scope) ?? new Map<Node, boolean>();
   known.set(scope, ofScope);
-  const found = ofScope.get(node) ?? find(scope, source, node);
+  const found = ofScope.get(node) ?? findInstallable(scope, source, node);
   ofScope.set(node, found);
   return found;
 }
 
-function find(scope: Scope, source: ScopeCatalog, node: Node): boolean {
+function findInstallable(scope: Scope, source: ScopeCatalog, node: Node): boolean {
   if (node.bundle && isObvious(scope, node.bundle)) return true;
   const here = requirementsOfOffer(scope, node.offer).filter((one) => isHere(scope, one));
   return here.every((one) => isMet(scope, one)) && isResolved(scope, source, node);

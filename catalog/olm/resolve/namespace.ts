@@ -207,10 +207,11 @@ class Problem {
       this.#places.set(known, next);
       for (const requirement of requirementsIn(this.#scope, next.node.offer.properties)) {
         const providers = this.#providersOf(requirement, next.source);
+        // Requirements with many providers that require others can take forever: the effort is limited.
         spendEffort(this.#scope, 1 + providers.length);
-        // Assume that an unknown catalog has what no known one has.
-        const isAssumed = this.#scope.assumesDependencies && !isHere(this.#scope, requirement);
-        if (providers.length === 0 && isAssumed) continue;
+        // What no known catalog provides may be in one that is not known: it is not required then.
+        const { assumesDependencies } = this.#scope;
+        if (providers.length === 0 && assumesDependencies && !isHere(this.#scope, requirement)) continue;
         for (const provider of providers) waiting.push(provider);
         const text = `bundle ${next.node.name} requires an operator ${requirement.text}`;
         variable.constraints.push({ kind: 'dependency', ids: providers.map((one) => this.#idOf(one)), text });

@@ -42,12 +42,12 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
   const ofPackage = source.catalog.packages.get(place.package);
   const lane = ofPackage && laneOf(ofPackage, place.channel);
   if (!lane || lane.nodes.length === 0) {
-    const failure = missing(place, ofPackage);
+    const failure = failsWithoutPlace(place, ofPackage);
     return () => failure;
   }
   const isNeedy = hasRequirements(lane);
   if (isNeedy && !scope.assumesDependencies)
-    return (installed) => resolved(scope, source, { lane, installed });
+    return (installed) => resolvedOutcome(scope, source, { lane, installed });
   if (lane.candidates.kind !== 'ordered') {
     const failure = failsWith('no-order', disorderText(lane.candidates, lane.channel, lane.package));
     return () => failure;
@@ -60,11 +60,11 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
     if (unreadable) return failsWith('bad-dependency', unreadable.text, unreadable.bundle);
     const node = nodes[first(installed)];
     if (!node || node.name === installed.name) return staysBecause(() => stayReason(lane, installed));
-    return upgrade(node, installed);
+    return upgradeTo(node, installed);
   };
 }
 
-function missing({ package: name, channel }: Place, ofPackage: Package | undefined): Fails {
+function failsWithoutPlace({ package: name, channel }: Place, ofPackage: Package | undefined): Fails {
   return ofPackage && ofPackage.bundles.size > 0
     ? failsWith('missing', `no operators found in channel ${channel} of package ${name}`)
     : failsWith('missing', `no operators found in package ${name}`);
@@ -116,13 +116,13 @@ function candidatesFor(lane: Lane, installed: Installed): readonly Node[] {
   return positions(installed).flatMap((position) => nodes[position] ?? []);
 }
 
-function upgrade({ name, version, channel, entry }: Node, installed: Installed): Outcome {
+function upgradeTo({ name, version, channel, entry }: Node, installed: Installed): Outcome {
   const edge = (entry && edgeField(entry, installed)) ?? 'none';
   return { kind: 'upgrade', to: { name, version, channel }, edge };
 }
 
 /** What the whole resolver does with the installation: what follows it may require, or exclude, other bundles. */
-function resolved(
+function resolvedOutcome(
   scope: Scope,
   source: ScopeCatalog,
   { lane, installed }: { lane: Lane; installed: Installed },
@@ -151,7 +151,7 @@ function resolved(
   }
   const step = resolution.steps.find(({ subscriptions }) => subscriptions.length > 0);
   const [node] = step ? nodesNamed(lane, step.bundle) : [];
-  return node ? upgrade(node, installed) : staysBecause(() => stayReason(lane, installed));
+  return node ? upgradeTo(node, installed) : staysBecause(() => stayReason(lane, installed));
 }
 
 /** Data for explaining why installations stay, computed once for a lane. */

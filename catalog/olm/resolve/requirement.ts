@@ -285,7 +285,7 @@ function celRequired(
         `the rule is too expensive, or uses what is not evaluated here: ${rule}`,
         'undecided',
       );
-    return requirement(words, ({ properties }) => affordable(rule, () => holds(properties)));
+    return requirement(words, ({ properties }) => evaluateWithinBudget(rule, () => holds(properties)));
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
     throw new RequirementError(`convert olm.constraint to resolver predicate: ${error.message}`);
@@ -293,7 +293,7 @@ function celRequired(
 }
 
 /** Evaluates a rule within the budget. @throws RequirementError `undecided` for a rule that costs too much */
-function affordable(rule: string, holds: () => boolean): boolean {
+function evaluateWithinBudget(rule: string, holds: () => boolean): boolean {
   try {
     return holds();
   } catch (error) {

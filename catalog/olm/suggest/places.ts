@@ -42,7 +42,13 @@ export function orderedPlaces({ ofPackage, names, channel, published, head, isCa
     .filter(({ name }) => !known.has(name))
     .map(({ name, version }): Place => {
       const own = ofPackage.bundles.get(name)?.version ?? version;
-      return { name, version: own ?? guessed(name), isCandidate: false, byName: true, byVersion: false };
+      return {
+        name,
+        version: own ?? versionInName(name),
+        isCandidate: false,
+        byName: true,
+        byVersion: false,
+      };
     });
   // Ranges also reach versions that nobody names: the bound, under a made-up name, stands for them.
   const bounds = boundsIn(entries)
@@ -60,7 +66,7 @@ export function orderedPlaces({ ofPackage, names, channel, published, head, isCa
     }),
   );
   const sorted = [...present, ...absent.filter(({ version }) => version), ...bounds].sort(compare);
-  for (const place of absent) if (!place.version) insert(sorted, place, entries);
+  for (const place of absent) if (!place.version) insertPlace(sorted, place, entries);
   const at = sorted.findIndex(({ name }) => name === head);
   return { places: sorted.slice(0, at + 1), above: sorted.slice(at + 1) };
 }
@@ -107,7 +113,7 @@ function namedBy(entries: readonly Entry[], published: readonly Installed[]): In
 }
 
 /** The version at the end of a bundle's name, as nearly all are called. */
-function guessed(name: string): Version | undefined {
+function versionInName(name: string): Version | undefined {
   const [before = '', start = ''] = /[.-]v?([0-9]+\.[0-9]+\.[0-9])/.exec(name) ?? [];
   const at = name.indexOf(before) + before.length - start.length;
   return start === '' ? undefined : tryParseVersion(name.slice(at));
@@ -126,7 +132,7 @@ function boundsIn(entries: readonly Entry[]): Version[] {
 }
 
 /** Puts a name without a version right below the lowest entry that follows it. */
-function insert(sorted: Place[], place: Place, entries: readonly Entry[]): void {
+function insertPlace(sorted: Place[], place: Place, entries: readonly Entry[]): void {
   const following = new Set(
     entries
       .filter(({ replaces, skips }) => replaces === place.name || skips.includes(place.name))

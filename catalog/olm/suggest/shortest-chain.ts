@@ -235,6 +235,7 @@ class Search {
     this.#count(position, 1);
   }
 
+  /** Takes a candidate out of the chain, and what it counted for out of the counts. */
   #drop(position: number): void {
     this.#isChosen[position] = 0;
     this.#size--;

@@ -207,7 +207,7 @@ function requiredOfOthers({ catalog, foresight }: World, today: Package, suggest
   for (const property of requirementsIn(
     [...catalog.packages.values()].filter(({ name }) => name !== today.name),
   )) {
-    const holds = meeting(property, foresight.scope.cel);
+    const holds = meetsProperty(property, foresight.scope.cel);
     const newest = had.find(holds);
     if (newest && !has.some(holds)) required.add(newest.name);
   }
@@ -224,7 +224,10 @@ function requirementsIn(packages: readonly Package[]): Property[] {
   ];
 }
 
-function meeting(property: Property, cel: World['foresight']['scope']['cel']): (bundle: Bundle) => boolean {
+function meetsProperty(
+  property: Property,
+  cel: World['foresight']['scope']['cel'],
+): (bundle: Bundle) => boolean {
   try {
     const { holds } = requirementOf(property, cel);
     return (bundle) => holds(offerOfBundle(bundle));

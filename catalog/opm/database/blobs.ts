@@ -189,7 +189,7 @@ interface RowEdges {
  */
 function edgesOf(entries: readonly EntryRow[]): RowEdges[] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
-  const chain = chained(entries, byId);
+  const chain = rowsOnMainChain(entries, byId);
   const found = new Map<string, RowEdges & { replaces: string; skips: string[] }>();
   for (const entry of [...entries].sort((a, b) => a.id - b.id)) {
     const { package: pkg, channel, bundle } = entry;
@@ -205,7 +205,7 @@ function edgesOf(entries: readonly EntryRow[]): RowEdges[] {
 }
 
 /** The rows of entries on the main chain: those at the lowest depth, what these replace, and so on. */
-function chained(entries: readonly EntryRow[], byId: ReadonlyMap<number, EntryRow>): Set<number> {
+function rowsOnMainChain(entries: readonly EntryRow[], byId: ReadonlyMap<number, EntryRow>): Set<number> {
   const least = entries.reduce(
     (least, { depth = least }) => Math.min(least, depth),
     Number.POSITIVE_INFINITY,

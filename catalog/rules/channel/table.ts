@@ -96,7 +96,8 @@ export const rules: readonly Rule[] = [
         const names = stranded.map(({ name }) => name);
         const have = others.length > 0 ? 'have' : 'has';
         const message = `${channelText(channel.name, channel.package)}: ${listed(names.map(quoted))} ${have} no upgrade path to the head ${quoted(head.name)}`;
-        const hint = unskipped(channel) ?? `add to the entry of ${head.name}: skips: [${names.join(', ')}]`;
+        const hint =
+          linkNotToSkip(channel) ?? `add to the entry of ${head.name}: skips: [${names.join(', ')}]`;
         const details = { package: channel.package, channel: channel.name, installed: names, hint };
         report(message, locate(channel, 'entries', first.index, 'name'), details);
       }
@@ -122,7 +123,7 @@ export const rules: readonly Rule[] = [
           continue;
         }
         const [newest, ...others] = [...heads].reverse();
-        const correction = follow(channel, heads, catalog.packages.get(channel.package));
+        const correction = correctionToFollow(channel, heads, catalog.packages.get(channel.package));
         for (const head of others) {
           const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head.name)} or ${quoted(newest?.name ?? '')}`;
           const hint = `make one entry replace the other: replaces: ${head.name}`;
@@ -138,7 +139,7 @@ export const rules: readonly Rule[] = [
 ];
 
 /** The link of the chain that must not be skipped, where that alone gives all of them an upgrade path. */
-function unskipped(channel: Channel): string | undefined {
+function linkNotToSkip(channel: Channel): string | undefined {
   const found = skippedLinks(channel).find(({ entry, skipped }) => {
     const skips = entry.skips.filter((name) => name !== skipped);
     return hasChain({
@@ -150,7 +151,7 @@ function unskipped(channel: Channel): string | undefined {
 }
 
 /** The correction for a channel with two heads: the newer one replaces the other, if it replaces nothing yet. */
-function follow(
+function correctionToFollow(
   channel: Channel,
   [one, other, ...more]: readonly Entry[],
   ofPackage: Package | undefined,

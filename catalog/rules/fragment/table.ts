@@ -76,7 +76,8 @@ export const rules: readonly Rule[] = [
     opm: ["The 'operators.operatorframework.io.index.configs.v1' label should be defined for FBC image"],
     fragment({ path, labels, place }, report) {
       const label = labels.get(CONFIGS_LABEL);
-      if (label?.value !== '' && label) return;
+      // An empty label names no folder.
+      if (label && label.value !== '') return;
       const where = label ? { ...place, line: label.line } : place;
       report(`${path}: the image has no label ${CONFIGS_LABEL}`, where, {
         hint: `LABEL ${CONFIGS_LABEL}=/configs`,

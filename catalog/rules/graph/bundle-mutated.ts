@@ -99,8 +99,8 @@ function mutatedHere({ before }: Change, { old, bundle, difference }: Changed, r
 const UNKNOWN: Details = { subject: UNCONFIRMED, hint: CONFIRM_HINT };
 
 /**
- * Whether a merge rebuilds one bundle that is not released yet, where the policy says that heads of channels are not: to an
- * image that no other version has, of an organization that the package had images of.
+ * Whether a merge rebuilds one bundle before its release: only its image changes, to one that no other version has, of
+ * an organization that the package had images of. The policy must say that heads of channels are not released yet.
  */
 function isRebuild({ before, after }: Change, changed: readonly Changed[]): boolean {
   const [only, ...more] = changed.filter(({ difference: { path } }) => path[0] === 'image');

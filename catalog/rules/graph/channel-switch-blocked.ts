@@ -67,11 +67,11 @@ function stopsIn(ofPackage: Package): Stop[] {
 function blockedIn(world: World, stops: readonly Stop[]): { from: Stop; to: Stop }[] {
   // The targets depend only on the installed version: check channels with the same head once.
   const heads = new Set(stops.map(({ bundle }) => bundle));
-  const named = new Map(stops.map(({ channel }) => [channel, naming(channel)]));
+  const named = new Map(stops.map(({ channel }) => [channel, namesBundle(channel)]));
   const ways = new Map(
     [...heads].map((head) => {
       const known = stops.filter(({ channel }) => named.get(channel)?.(head.name));
-      return [head, known.filter((to) => enters(world, head, to))];
+      return [head, known.filter((to) => entersChannel(world, head, to))];
     }),
   );
   const blocked = new Map<Bundle, readonly Stop[]>();
@@ -94,14 +94,14 @@ function blockedIn(world: World, stops: readonly Stop[]): { from: Stop; to: Stop
 }
 
 /** Whether a bundle is an entry of a channel or may be followed by one: by name, or by a range, which can cover any. */
-function naming({ entries }: Channel): (bundle: string) => boolean {
+function namesBundle({ entries }: Channel): (bundle: string) => boolean {
   if (entries.some(({ skipRange }) => skipRange !== '')) return () => true;
   const { replacing, skipping } = namingOf(entries);
   const own = new Set(entries.map(({ name }) => name));
   return (bundle) => own.has(bundle) || replacing(bundle).length > 0 || skipping(bundle).length > 0;
 }
 
-function enters({ foresight }: World, from: Bundle, { channel }: Stop): boolean {
+function entersChannel({ foresight }: World, from: Bundle, { channel }: Stop): boolean {
   return foresight.v0({ package: channel.package, channel: channel.name }, installedOf(from)).arrives;
 }
 

@@ -71,12 +71,12 @@ function refusedBundle(
   // A cluster that gets another error than before is not worse off.
   if (move.before.next.kind === 'fails') return undefined;
   const own = bundleOf(before, name, installed.name) ?? bundleOf(after, name, installed.name);
-  const previous = chosen(before, name, move.before.next) ?? own;
+  const previous = chosenBundle(before, name, move.before.next) ?? own;
   // An old obstacle is reported for the catalog, not for the change.
   const known = new Set([previous, own].flatMap((one) => (one ? v1Obstacles(one).map(kindOf) : [])));
   const steps = move.before.last.kind === 'fails' ? [move.after.next] : [move.after.next, move.after.last];
   return steps
-    .flatMap((step) => chosen(after, name, step) ?? [])
+    .flatMap((step) => chosenBundle(after, name, step) ?? [])
     .find(
       (bundle) =>
         bundle.name !== installed.name && v1Obstacles(bundle).some((one) => !known.has(kindOf(one))),
@@ -89,7 +89,7 @@ function kindOf(obstacle: string): string {
 }
 
 /** The bundle that OLM v1 settles on, whether it then refuses it or not. */
-function chosen(
+function chosenBundle(
   world: World,
   name: string,
   step: UpgradePath['next'] | UpgradePath['last'],

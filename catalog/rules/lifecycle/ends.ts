@@ -78,28 +78,28 @@ interface Head {
 function defectOf(world: World, { bundle, channels, lifecycle, platform }: Head): string | undefined {
   const { openshift } = lifecycle;
   if (!openshift) return undefined;
-  if (!works(openshift, platform))
+  if (!worksOn(openshift, platform))
     return `does not work on OpenShift ${formatMinor(platform)}, which the catalog is for`;
   const [next] = world.following;
-  if (!next?.platform || works(openshift, next.platform)) return undefined;
-  const isLeft = channels.some((channel) => !continues(next, bundle, channel));
+  if (!next?.platform || worksOn(openshift, next.platform)) return undefined;
+  const isLeft = channels.some((channel) => !continuesOn(next, bundle, channel));
   const newest = openshift.at(-1);
   return isLeft && newest
     ? `works on OpenShift up to ${formatMinor(newest)}, and catalog ${quoted(next.name)} has no upgrade from it that works on ${formatMinor(next.platform)}`
     : undefined;
 }
 
-function works(openshift: readonly Minor[], platform: Minor): boolean {
+function worksOn(openshift: readonly Minor[], platform: Minor): boolean {
   return openshift.some((one) => compareMinors(one, platform) === 0);
 }
 
 /** Whether the catalog of the next platform offers an upgrade to a version that works there, or that has no lifecycle. */
-function continues(next: World, bundle: Bundle, channel: string): boolean {
+function continuesOn(next: World, bundle: Bundle, channel: string): boolean {
   const { package: name } = bundle;
   const lifecycles = new Lifecycles(next.catalog);
   const isFine = ({ version }: Installed): boolean => {
     const openshift = lifecycles.of(name, version)?.lifecycle.openshift;
-    return openshift === undefined || (next.platform !== undefined && works(openshift, next.platform));
+    return openshift === undefined || (next.platform !== undefined && worksOn(openshift, next.platform));
   };
   return [...next.olm].some((olm) => {
     const path = upgradePathOf(next.foresight, { olm, package: name, channel }, installedOf(bundle));

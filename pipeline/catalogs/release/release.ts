@@ -92,7 +92,7 @@ async function releaseInto(
   const { template, catalogs, kind, release: asked } = wanted;
   const path = `operators/${name}/catalog-templates/${template}`;
   const before = await place.text(path);
-  const text = edited(path, () =>
+  const text = editTemplate(path, () =>
     kind.release(before, { ...asked, package: name, name: bundle(false).bundle.name, image }),
   );
   const texts = new Map([[path, text]]);
@@ -104,7 +104,7 @@ async function releaseInto(
     const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
       if (one === image) return bundle(own.migrates);
       // What a catalog holds already was rendered from the same image before.
-      const found = own.own.get(one) ?? elsewhere(known, own, one);
+      const found = own.own.get(one) ?? bundleOfOtherCatalog(known, own, one);
       if (found) return { bundle: found, csv: own.csv };
       return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: own.migrates });
     });
@@ -121,20 +121,20 @@ function inRegistry(image: string, path: string): string {
 }
 
 /** The bundle as another catalog has it, if it can be brought into this catalog's form; undefined if not. */
-function elsewhere(
+function bundleOfOtherCatalog(
   known: ReadonlyMap<string, KnownBundles>,
   wanted: KnownBundles,
   image: string,
 ): Bundle | undefined {
   for (const { own } of known.values()) {
     const bundle = own.get(image);
-    const formed = bundle && inForm(bundle, wanted);
+    const formed = bundle && bundleInForm(bundle, wanted);
     if (formed) return formed;
   }
   return undefined;
 }
 
-function edited(path: string, edit: () => string): string {
+function editTemplate(path: string, edit: () => string): string {
   try {
     return edit();
   } catch (error) {
@@ -190,13 +190,13 @@ async function knownBundles(
       },
     );
   const own = new Map(bundles.map((bundle) => [bundle.image, bundle]));
-  return { own, csv: shownBy(packages[0]), migrates: migratesOf(catalog, bundles) };
+  return { own, csv: csvShownBy(packages[0]), migrates: migratesOf(catalog, bundles) };
 }
 
 const NOTHING: Pick<Blobs, 'bundles' | 'packages' | 'channels'> = { bundles: [], packages: [], channels: [] };
 
 /** Catalogs do not hold a bundle's icon; the package has that of its head. */
-function shownBy(shown: PackageBlob | undefined): RenderedImage['csv'] {
+function csvShownBy(shown: PackageBlob | undefined): RenderedImage['csv'] {
   const { description, icon } = isObject(shown?.value) ? shown.value : {};
   return { spec: { description, ...(isObject(icon) ? { icon: [icon] } : {}) } };
 }
@@ -215,7 +215,7 @@ function migratesOf(catalog: string, bundles: readonly Bundle[]): boolean {
 }
 
 /** A bundle in the form that a catalog has; undefined when that cannot be made of it. */
-function inForm(bundle: Bundle, { migrates }: Pick<KnownBundles, 'migrates'>): Bundle | undefined {
+function bundleInForm(bundle: Bundle, { migrates }: Pick<KnownBundles, 'migrates'>): Bundle | undefined {
   const hasMetadata = bundle.properties.some(({ type }) => type === METADATA);
   if (migrates) {
     const { bundles, findings } = migrateBundles([bundle]);

@@ -106,7 +106,7 @@ export function openSpool(mostHeld: number = MOST_HELD, shared?: SharedFile): Sp
     bytes: function* (slots) {
       closeBlock();
       const read = file === undefined ? heldBytes(blocks) : fileBytes(file);
-      for (const { at, size } of joined(slots)) yield* read(at, size);
+      for (const { at, size } of joinedSlots(slots)) yield* read(at, size);
     },
     flush: () => closeBlock(),
     close: () => {
@@ -160,7 +160,7 @@ function fileBytes(file: number): Reading {
 }
 
 /** Joins slots that follow each other in the file, so that they are read at once. */
-function* joined(slots: Iterable<Slot>): Generator<Slot> {
+function* joinedSlots(slots: Iterable<Slot>): Generator<Slot> {
   let run: Slot = { at: 0, size: 0 };
   for (const { at, size } of slots) {
     if (at === run.at + run.size) run = { at: run.at, size: run.size + size };
@@ -241,11 +241,12 @@ export function pressOf(format: RenderFormat, spool: Spool): Press {
   };
   return {
     each: {
-      package: (blob) => kept(blob, { ...husk(blob), defaultChannel: '', description: '', properties: NONE }),
-      channel: (blob) => kept(blob, { ...husk(blob), entries: NONE, properties: NONE }),
-      bundle: (blob) => kept(blob, { ...husk(blob), ...EMPTY_BUNDLE }),
-      deprecations: (blob) => kept(blob, { ...husk(blob), entries: NONE }),
-      other: (blob) => kept(blob, husk(blob)),
+      package: (blob) =>
+        kept(blob, { ...namesOfBlob(blob), defaultChannel: '', description: '', properties: NONE }),
+      channel: (blob) => kept(blob, { ...namesOfBlob(blob), entries: NONE, properties: NONE }),
+      bundle: (blob) => kept(blob, { ...namesOfBlob(blob), ...EMPTY_BUNDLE }),
+      deprecations: (blob) => kept(blob, { ...namesOfBlob(blob), entries: NONE }),
+      other: (blob) => kept(blob, namesOfBlob(blob)),
     },
     slotOf: (blob) => slots.get(blob) ?? print(blob),
   };
@@ -256,7 +257,7 @@ const NOTHING = {};
 const EMPTY_BUNDLE = { image: '', properties: NONE, relatedImages: NONE, version: undefined, release: '' };
 
 /** What remains of a blob: the names that its order goes by, in texts of their own. */
-function husk(blob: Blob): Blob {
+function namesOfBlob(blob: Blob): Blob {
   const { file, line } = blob.document;
   const document = {
     file,

@@ -120,7 +120,7 @@ function serviceIn(apis: PackageDefinition, name: string): ServiceDefinition {
 /** Gives the messages of an answer: one, or as many as a stream has. */
 type Handler = (request: Request, headers: IncomingHttpHeaders) => Iterable<object>;
 
-/** Methods of a service by path. An answer that depends on nothing is encoded once. */
+/** Methods of a service by path. */
 function methodsOf(service: ServiceDefinition, handlers: Readonly<Record<string, Handler>>): GrpcMethods {
   const methods = new Map<string, GrpcMethod>();
   for (const [name, handler] of Object.entries(handlers)) {
@@ -131,7 +131,7 @@ function methodsOf(service: ServiceDefinition, handlers: Readonly<Record<string,
   return methods;
 }
 
-/** A method that encodes and decodes messages around its handler. */
+/** A method that encodes and decodes messages around its handler. An answer that depends on nothing is encoded once. */
 function methodOf(definition: MethodDefinition<object, object>, handler: Handler): GrpcMethod {
   const frames = function* (request: Request, headers: IncomingHttpHeaders): Generator<Uint8Array> {
     try {

@@ -63,7 +63,7 @@ export async function checkAdvisories(
         undone.push({ ...findingOf(advisory, one), severity, catalogs });
     }
   }
-  return { results: [unread, { findings: undone, known: [], diffs: [] }], soften: softening(accepted) };
+  return { results: [unread, { findings: undone, known: [], diffs: [] }], soften: softenLosses(accepted) };
 }
 
 /** Advisories that a pull request may write together with changes of their packages: each takes seconds to plan. */
@@ -92,7 +92,7 @@ interface CheckedAdvisories {
 const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));
 
 /** Whoever approved an advisory accepted its losses, so rules about them only warn where the catalogs have the edit. */
-function softening(edited: ReadonlySet<string>): CheckedAdvisories['soften'] {
+function softenLosses(edited: ReadonlySet<string>): CheckedAdvisories['soften'] {
   const isAccepted = ({ rule: id, package: name = '', catalogs = [] }: Finding): boolean =>
     COMPARING.has(id) && catalogs.length > 0 && catalogs.every((one) => edited.has(keyOf(name, one)));
   const soften = (finding: Finding): Finding =>

@@ -177,7 +177,7 @@ function isAmong(identity: Identity, others: readonly Identity[]): boolean {
 }
 
 export function isMet(demand: Demand, supporters: readonly Supporter[]): boolean {
-  return easiest(demand, supporters).missingPeople === 0;
+  return easiestShortfall(demand, supporters).missingPeople === 0;
 }
 
 /**
@@ -189,7 +189,7 @@ export function missingFor(demands: readonly Demand[], supporters: readonly Supp
   let admins = 0;
   let people = 0;
   for (const demand of demands) {
-    const { missingAdmins, missingPeople } = easiest(demand, supporters);
+    const { missingAdmins, missingPeople } = easiestShortfall(demand, supporters);
     admins = Math.max(admins, missingAdmins);
     people = Math.max(people, missingPeople);
   }
@@ -202,7 +202,7 @@ interface Shortfall {
 }
 
 /** What is missing for the requirement that is closest to being met. */
-function easiest({ anyOf, otherAdmin }: Demand, supporters: readonly Supporter[]): Shortfall {
+function easiestShortfall({ anyOf, otherAdmin }: Demand, supporters: readonly Supporter[]): Shortfall {
   const admins = supporters.filter(({ admin, author }) => admin && !(otherAdmin && author)).length;
   const shortfalls = anyOf.map((required): Shortfall => {
     const missingAdmins = Math.max(0, required.admins - admins);

@@ -172,7 +172,7 @@ async function blameIn(
   const isOpen = installation.olm === 'v0' && installation.channels.length === 0;
   const channels = isOpen ? [homeOf([at], name, installed)] : installation.channels;
   const about = { installation: { ...installation, channels }, installed };
-  const result = await searched(own, about);
+  const result = await searchBack(own, about);
   const { past, first, why } = result;
   const base = {
     olm: installation.olm,
@@ -207,14 +207,14 @@ async function presentIn(
     const installed = installedIn(world, installation);
     if (!installed || !ofPackage?.bundles.has(installed.name)) continue;
     const found = { installed, world };
-    if (listing(ofPackage, installed).length > 0) return found;
+    if (channelsListing(ofPackage, installed).length > 0) return found;
     unlisted ??= found;
   }
   return unlisted;
 }
 
 /** The channels that list a bundle, the default one first. */
-function listing({ channels, defaultChannel }: Package, { name }: Installed): string[] {
+function channelsListing({ channels, defaultChannel }: Package, { name }: Installed): string[] {
   return [...channels.values()]
     .filter(({ entries }) => entries.some((entry) => entry.name === name))
     .map((channel) => channel.name)
@@ -242,7 +242,7 @@ interface Searched {
 }
 
 /** Goes back from the tip to the latest state in which the installation gets to a head. */
-async function searched(states: readonly PackageState[], about: About): Promise<Searched> {
+async function searchBack(states: readonly PackageState[], about: About): Promise<Searched> {
   let why = '';
   let first: PackageState | undefined;
   for (const [i, state] of states.entries()) {
@@ -322,7 +322,8 @@ export function suggestedFix(
   const { tip, past, before } = sides;
   const wanted = channels[0] ?? homeOf([tip, past], name, installed);
   const channel = channelIn(tip, name, wanted);
-  if (!channel) return past && before ? restoring(past, { name, channel: wanted, before, tip }) : undefined;
+  if (!channel)
+    return past && before ? restoringFix(past, { name, channel: wanted, before, tip }) : undefined;
   const onlyChannel = channels.length > 0;
   const fix = fixFor(tip, { olm, package: name, channel: wanted, onlyChannel, installed: all }, past);
   if (!fix) return undefined;
@@ -334,10 +335,10 @@ export function suggestedFix(
 /** The channel of which a cluster most likely has the version. */
 function homeOf(worlds: readonly (World | undefined)[], name: string, installed: Installed): string {
   const packages = worlds.flatMap((world) => world?.catalog.packages.get(name) ?? []);
-  return packages.flatMap((one) => listing(one, installed))[0] ?? packages[0]?.defaultChannel ?? '';
+  return packages.flatMap((one) => channelsListing(one, installed))[0] ?? packages[0]?.defaultChannel ?? '';
 }
 
-function restoring(
+function restoringFix(
   past: World,
   { name, channel, before, tip }: { name: string; channel: string; before: string; tip: World },
 ): SuggestedFix | undefined {

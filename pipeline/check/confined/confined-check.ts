@@ -62,7 +62,7 @@ async function checkOnce(
 ): Promise<CheckReport> {
   if (!existsSync(confinement.file))
     throw new PipelineError('io', `the program that reads pull requests is missing: ${confinement.file}`);
-  const policyOf = async () => (await started(repository, request)).policy.policy;
+  const policyOf = async () => (await startCheck(repository, request)).policy.policy;
   const answers = answersOf(repository, request, policyOf);
   const ended = await readIn(confinement, taskOf(repository, request), answers);
   if (ended.kind === 'report') return withoutSecretsIn(ended.report);
@@ -75,13 +75,13 @@ async function checkOnce(
 export function endedCheck(why: string): Checker {
   return async (repository, request) =>
     reportOf({
-      ...(await started(repository, request)),
+      ...(await startCheck(repository, request)),
       kind: 'ended',
       why: `the check could not be completed: ${why}`,
     });
 }
 
-async function started(repository: Repository, request: CheckRequest): Promise<Start> {
+async function startCheck(repository: Repository, request: CheckRequest): Promise<Start> {
   const [base = '', head = ''] = await repository.resolve([request.base, request.head]);
   return startOf(repository, { base, head }, request);
 }
@@ -153,34 +153,34 @@ function endOf(child: ChildProcess, task: Task, { answers, limits }: Watch): Pro
       said = `${said}${chunk.toString('latin1')}`.slice(-LAST_WORDS);
     });
     child.on('message', (message: FromReader) => {
-      if (message.kind === 'ask') void answer(child, answers, message);
+      if (message.kind === 'ask') void answerReader(child, answers, message);
       else resolve(message);
     });
     child.once('error', (error) => end(`its process cannot be started: ${error.message}`));
     child.once('close', (code, signal) => end(endText({ code, signal }, said, limits)));
     unwatch = watchProcess(child, limits, end);
   });
-  send(child, { kind: 'task', task });
+  sendToReader(child, { kind: 'task', task });
   return ended.finally(unwatch);
 }
 
 /** Answers one question of the process, if it is one of those that it may ask. */
-async function answer(
+async function answerReader(
   child: ChildProcess,
   answers: Answers,
   { id, what, words }: Extract<FromReader, { kind: 'ask' }>,
 ): Promise<void> {
   try {
     const ask = Object.hasOwn(answers, what) ? answers[what] : undefined;
-    send(child, { kind: 'answer', id, value: await ask?.(...(words as never[])) });
+    sendToReader(child, { kind: 'answer', id, value: await ask?.(...(words as never[])) });
   } catch (error) {
     const known = error instanceof PipelineError ? error : new PipelineError('bad-answer', String(error));
-    send(child, { kind: 'refusal', id, error: sentError(known) });
+    sendToReader(child, { kind: 'refusal', id, error: sentError(known) });
   }
 }
 
 /** A process that has ended receives no messages; its end explains why. */
-function send(child: ChildProcess, message: ToReader): void {
+function sendToReader(child: ChildProcess, message: ToReader): void {
   if (child.connected) child.send(message, () => undefined);
 }
 

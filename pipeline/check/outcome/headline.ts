@@ -59,6 +59,7 @@ const STATUS_CHARACTERS = 140;
 
 /** `etcd: 1.6.1 and 1.7.0 lose their upgrade path (OLM v0); 12 more errors`. */
 function effectText(findings: readonly Finding[]): string {
+  // Reports list errors before warnings. Among those, the effect on clusters decides.
   const [first] = findings;
   if (!first) return '';
   const severe = findings.filter(({ severity }) => severity === first.severity);

@@ -193,15 +193,15 @@ function foundIn({ change, policy, defects: { results, references } }: Checked):
   ];
 }
 
-/** What other gates would say, whose checks the policy has as presets. */
+/** What the gates of the policy's presets, such as the pipeline of OperatorHub, would report. */
 function gatesIn(
   { change, policy: { policy } }: Checked,
   { found, known }: { readonly found: readonly Finding[]; readonly known: readonly Finding[] },
 ): Pick<CheckReport, 'gates'> {
   const presets = presetSeverities(policy?.presets ?? []);
   if (!policy || presets.size === 0) return {};
-  // Another gate does not compare with the base branch: it finds what is known, too, but for what is in bundles that it
-  // tested when they came.
+  // Another gate reports known findings as well, because it does not compare with the base branch. But it tests only the
+  // bundles that the pull request adds or changes.
   const bundles = new Set(change.paths.filter(({ area }) => area === 'bundle').map(bundleKey));
   const isOfGate = ({ rule, location }: Finding): boolean => {
     if (!presets.has(rule)) return false;

@@ -36,8 +36,12 @@ const LINE = 2_000;
 /** A report in which no list is longer than people, forges and jobs can use. */
 export function withinSize(report: CheckReport): CheckReport {
   const omitted = new Set<string>();
-  const findings = cutInstalled(fewer(report.findings, 'findings', omitted), omitted).map(shortFinding);
-  const known = cutInstalled(fewer(report.known, 'known findings', omitted), omitted).map(shortFinding);
+  const findings = cutInstalled(fewerFindings(report.findings, 'findings', omitted), omitted).map(
+    shortFinding,
+  );
+  const known = cutInstalled(fewerFindings(report.known, 'known findings', omitted), omitted).map(
+    shortFinding,
+  );
   const diffs = smallerDiffs(report.diffs, omitted);
   const first = <T>(list: readonly T[], most: number, what: string): readonly T[] => {
     if (list.length > most) omitted.add(`all but the first ${most} of ${list.length} ${what}`);
@@ -80,7 +84,7 @@ function shortLine(line: string): string {
 }
 
 /** Joins findings of one rule and package beyond a number, and notes in `omitted` what that leaves out. */
-function fewer(findings: readonly Finding[], what: string, omitted: Set<string>): readonly Finding[] {
+function fewerFindings(findings: readonly Finding[], what: string, omitted: Set<string>): readonly Finding[] {
   const alike = groupedBy(findings, ({ rule, severity, package: of }) =>
     JSON.stringify([rule, severity, of]),
   );

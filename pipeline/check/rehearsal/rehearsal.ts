@@ -97,7 +97,7 @@ export async function rehearseMerges(repository: Repository, request: RehearsalR
   for await (const checked of checkedMerges(repository, under(policy, read, merges), tell)) {
     const { merge, outcome } = checked;
     const past =
-      outcome instanceof PipelineError || !isSuspect(outcome) ? SAME : await settled(layoutAt(merge));
+      outcome instanceof PipelineError || !isSuspect(outcome) ? SAME : await layoutOrError(layoutAt(merge));
     if (past instanceof PipelineError) tally.take(checked);
     else if (past.kind === 'unclear') tally.leave(merge, past.why);
     else {
@@ -176,7 +176,7 @@ export function worstOf(
 const SAME: PastLayout = { kind: 'same', leftOut: new Map() };
 
 /** What a clone lacks leaves the check of today's layout. */
-async function settled(layout: Promise<PastLayout>): Promise<PastLayout | PipelineError> {
+async function layoutOrError(layout: Promise<PastLayout>): Promise<PastLayout | PipelineError> {
   return layout.catch((error: unknown) => {
     if (error instanceof PipelineError) return error;
     throw error;

@@ -83,7 +83,7 @@ export async function touchedCatalogs(
   const { objects, policy, trees } = scene;
   const context = new ContextReader(objects, reader, { limits: policy.limits, kept });
   const old = await catalogUnits(objects, trees.base, policy.layout);
-  const merged = named(await catalogUnits(objects, trees.merged, policy.layout));
+  const merged = withValidNames(await catalogUnits(objects, trees.merged, policy.layout));
   const renamed = renamedCatalogs(old, merged);
   const packages = packagesByCatalog(scene, renamed);
   if (packages.size === 0)
@@ -94,7 +94,7 @@ export async function touchedCatalogs(
   const after = filesOf(objects, { tree: trees.merged, units: merged });
   const place: Ground = {
     ...{ ...scene, order, reader, context, before },
-    after: readable({ before, after }, scene.change),
+    after: readableFiles({ before, after }, scene.change),
   };
   const left = new Set([...merged.values()].map(({ catalog }) => catalog));
   const members = await membersOf(place, packages, left);
@@ -142,7 +142,7 @@ async function membersOf(
 }
 
 /** Catalogs with a name that is none are an error of their own: nothing is looked up by it. */
-function named(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, CatalogUnit> {
+function withValidNames(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, CatalogUnit> {
   return new Map([...units].filter(([, { catalog }]) => isCatalogName(catalog)));
 }
 
@@ -150,7 +150,7 @@ function named(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, Cat
  * Gives the files of the merge. A part that the merge leaves unreadable keeps its old files, so that the rest can be
  * checked.
  */
-function readable({ before, after }: Sided<FilesOf>, { unread }: Change): FilesOf {
+function readableFiles({ before, after }: Sided<FilesOf>, { unread }: Change): FilesOf {
   if (unread.length === 0) return after;
   return async (catalog) => {
     const parts = unread.filter((part) => part.catalog === catalog);

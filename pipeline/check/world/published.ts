@@ -108,7 +108,7 @@ export async function publishedIn(
       packages.set(version.path, names);
       for (const name of packagesIn(past)) names.add(name);
     }
-    if (catalog !== undefined && past) note(past, version, mapIn(found, catalog));
+    if (catalog !== undefined && past) notePast(past, version, mapIn(found, catalog));
   }
   const since = new Map<string, Map<string, string>>();
   for (const file of added) {
@@ -295,7 +295,7 @@ async function blobsIn(text: string, limits: Limits, each: EachBlob): Promise<Bl
  * Adds what an old version of a file had. Versions come from the newest to the oldest, so what is known already keeps its
  * later day.
  */
-function note(
+function notePast(
   { channels, bundles }: FilePast,
   { id, date: last }: Pick<OldVersion, 'id' | 'date'>,
   packages: Map<string, FoundPackage>,

@@ -49,7 +49,7 @@ export async function readWorld(
   const catalogs = touched.flatMap(({ names }) => names);
   const [own, elsewhere, companions, sets] = await Promise.all([
     pastOf(repository, { ...past, touched }),
-    pastOf(repository, { ...past, touched: untouched({ touched, others }), what: PAST_ELSEWHERE }),
+    pastOf(repository, { ...past, touched: untouchedCatalogs({ touched, others }), what: PAST_ELSEWHERE }),
     readCompanions({ objects, trees, policy, catalogs, registry, store }),
     readInstallSets(scene),
   ]);
@@ -87,7 +87,7 @@ export async function readWorld(
 const PAST_ELSEWHERE = 'earlier published versions in the other catalogs';
 
 /** The catalogs that a change does not touch, where they have the packages that it touches. */
-function untouched({ touched, others }: Loaded): PastRequest['touched'] {
+function untouchedCatalogs({ touched, others }: Loaded): PastRequest['touched'] {
   const known = new Set(touched.flatMap(({ places }) => places.map(({ path }) => path)));
   const packages = new Set(touched.flatMap((catalog) => [...catalog.packages]));
   const places = others.places.filter(({ path }) => !known.has(path));

@@ -36,12 +36,12 @@ export function releasedPackages(
     kind: 'released',
     parse: packagesIn,
     format: bytesOf,
-    derive: (name) => readImage(name, ports.registry, ports.store ? undefined : naming(wanted)),
+    derive: (name) => readImage(name, ports.registry, ports.store ? undefined : namesPackage(wanted)),
   });
 }
 
 /** Tells whether a file names one of the packages, as opm writes names. */
-function naming(packages: ReadonlySet<string>): (content: Uint8Array) => boolean {
+function namesPackage(packages: ReadonlySet<string>): (content: Uint8Array) => boolean {
   return (content) => {
     const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
     return [...packages].some((name) => bytes.includes(name));

@@ -127,7 +127,7 @@ export const command: Command = {
     return withBundle(name, renderingOf(invocation, terminal), async ({ source }) => {
       const bundle = await inspectedBundle(source);
       const documents =
-        olm === 'v1' ? ofV1(bundle, invocation, terminal) : ofV0(bundle, invocation, terminal);
+        olm === 'v1' ? documentsForV1(bundle, invocation, terminal) : ofV0(bundle, invocation, terminal);
       return print(documents, terminal);
     });
   },
@@ -240,10 +240,10 @@ const REFUSED: readonly RegExp[] = [
 ];
 
 /** How OLM v1 of a release installs: as cluster administrator, or by a service account. */
-type Installer = 'administrator' | 'account' | 'preview';
+type OlmV1Kind = 'administrator' | 'account' | 'preview';
 
 /** Who installs the bundle, by release of OLM v1. @throws PipelineError `usage` for a release without OLM v1 */
-function installerOf(invocation: Invocation): Installer {
+function olmV1KindOf(invocation: Invocation): OlmV1Kind {
   const release = releaseOf(invocation.text('release'));
   if (!clustersAccept('extensionsV1alpha1', release)) {
     throw usageError(
@@ -257,8 +257,8 @@ function installerOf(invocation: Invocation): Installer {
 }
 
 /** The documents for OLM v1; undefined if OLM v1 refuses the bundle, which is printed. */
-function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] | undefined {
-  const installer = installerOf(invocation);
+function documentsForV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] | undefined {
+  const installer = olmV1KindOf(invocation);
   const reasons = refusalsBy(installer, bundle, releaseOf(invocation.text('release')));
   if (reasons.length > 0) {
     for (const finding of reasons) terminal.err(findingText(finding));
@@ -272,13 +272,13 @@ function ofV1(bundle: Inspected, invocation: Invocation, terminal: Terminal): Js
     const permission = { packages: invocation.list('allow-package'), group: invocation.text('group') };
     return administratorDocuments(bundle, permission, options);
   }
-  const useless = ['allow-package', 'group', 'watch-namespace', 'deployment-config'].find((option) =>
-    isGiven(invocation, option),
+  const unsupportedOption = ['allow-package', 'group', 'watch-namespace', 'deployment-config'].find(
+    (option) => isGiven(invocation, option),
   );
-  if (useless !== undefined)
+  if (unsupportedOption !== undefined)
     throw usageError(
       command,
-      `--${useless} needs OLM v1 of OpenShift ${firstWith('administratorV1')} or later`,
+      `--${unsupportedOption} needs OLM v1 of OpenShift ${firstWith('administratorV1')} or later`,
     );
   const certificates = invocation.word('certificates', ['service-ca', 'cert-manager']) ?? 'service-ca';
   const hash = (bytes: Uint8Array): string => createHash('sha224').update(bytes).digest('hex');
@@ -298,7 +298,7 @@ function extensionOptions(bundle: Inspected, invocation: Invocation, terminal: T
 }
 
 /** Why OLM v1 would refuse a bundle; which namespaces it can watch is for the options to say where that can be chosen. */
-function refusalsBy(installer: Installer, bundle: Inspected, release: Minor | undefined): Finding[] {
+function refusalsBy(installer: OlmV1Kind, bundle: Inspected, release: Minor | undefined): Finding[] {
   const ignored = [
     ...(clustersAccept('webhooksV1', release) ? ['olmv1/webhooks'] : []),
     ...(installer === 'administrator' ? ['olmv1/install-mode'] : []),

@@ -250,7 +250,7 @@ function answerV0(
     : missingRequirements(scope, nextBundles(source, { package: name, channel }, at));
   const unless = bundle ? exceptionsTo(scope, source, { place: { package: name, channel }, bundle }) : [];
   return {
-    ...answered(scope, path, { where, channels: [channel], package: name }),
+    ...answeredPath(scope, path, { where, channels: [channel], package: name }),
     ...(missing.length > 0 ? { missing } : {}),
     ...(unless.length > 0 ? { unless } : {}),
   };
@@ -298,11 +298,11 @@ function answerV1(
       : `${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`;
   const asked = range === '' ? '' : `, version ${range}`;
   const where = `${from} of ${scope.catalogs.map((one) => one.name).join(', ')}${asked}`;
-  return answered(scope, path, { where, channels, package: name });
+  return answeredPath(scope, path, { where, channels, package: name });
 }
 
 /** A path in the form of the answer. */
-function answered(
+function answeredPath(
   { catalogs }: Scope,
   { olm, steps, last, arrives }: DetailedPath,
   about: Pick<AnsweredPath, 'where' | 'channels'> & { readonly package: string },

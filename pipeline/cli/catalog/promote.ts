@@ -62,7 +62,7 @@ export const command: Command = {
     if (wanted.length === 0) {
       throw noPackage(pkg, []);
     }
-    return editWithEffect(to, replacing(pkg, wanted), { invocation, terminal });
+    return editWithEffect(to, replaceFiles(pkg, wanted), { invocation, terminal });
   },
 };
 
@@ -76,7 +76,7 @@ function onlyPackage(file: FileText, pkg: string): FileText[] {
  * The edit that replaces a package's files by new ones. If another package uses the name of a new file, the new text is
  * added to that file.
  */
-function replacing(pkg: string, wanted: readonly FileText[]): Edit {
+function replaceFiles(pkg: string, wanted: readonly FileText[]): Edit {
   return (files) => {
     const rest = new Map(
       withoutBlobs(files, (blob) => packageOf(blob) === pkg).map((file) => [file.path, file]),
@@ -90,7 +90,7 @@ function replacing(pkg: string, wanted: readonly FileText[]): Edit {
       }
       rest.set(file.path, {
         ...file,
-        pieces: kept.length === 0 ? file.pieces : [...ended(kept), ...begun(file)],
+        pieces: kept.length === 0 ? file.pieces : [...endedPieces(kept), ...begunPieces(file)],
       });
     }
     return [...rest.values()];
@@ -98,14 +98,14 @@ function replacing(pkg: string, wanted: readonly FileText[]): Edit {
 }
 
 /** Pieces behind which others can be put. */
-function ended(pieces: FileText['pieces']): FileText['pieces'] {
+function endedPieces(pieces: FileText['pieces']): FileText['pieces'] {
   const last = pieces.at(-1);
   if (!last || last.text.endsWith('\n')) return pieces;
   return [...pieces.slice(0, -1), { ...last, text: `${last.text}\n` }];
 }
 
 /** Pieces that can be put behind others. */
-function begun({ pieces, format }: FileText): FileText['pieces'] {
+function begunPieces({ pieces, format }: FileText): FileText['pieces'] {
   const [first, ...rest] = pieces;
   if (!first || format === 'json' || first.text.startsWith('---')) return pieces;
   return [{ ...first, text: `---\n${first.text}` }, ...rest];

@@ -27,7 +27,7 @@ export function tableText(
       cells.reduce((width, row) => Math.max(width, row[i]?.length ?? 0), title.length),
     ),
   );
-  const widths = terminal.isScreen ? fitted(natural, terminal.columns) : natural;
+  const widths = terminal.isScreen ? fittedWidths(natural, terminal.columns) : natural;
   const line = (row: readonly string[]): string =>
     row
       .map((cell, i) =>
@@ -39,7 +39,7 @@ export function tableText(
 }
 
 /** Takes from the widest column as long as a row is too long. */
-function fitted(natural: readonly number[], columns: number): number[] {
+function fittedWidths(natural: readonly number[], columns: number): number[] {
   const widths = [...natural];
   const total = (): number => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
   while (total() > columns) {

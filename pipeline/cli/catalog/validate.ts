@@ -81,13 +81,13 @@ export const command: Command = {
 async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   const { withTree } = await import('./tree-at.ts');
   return withTree(at, terminal, async (source) => {
-    if (cache === undefined) return counted(await checkCatalog(source, CATALOG_RULES));
+    if (cache === undefined) return countedVerdict(await checkCatalog(source, CATALOG_RULES));
     const { checkStored } = await import('./stored-verdicts.ts');
     return checkStored(source, CATALOG_RULES, resolve(terminal.directory, cache));
   });
 }
 
-function counted({ findings, catalog }: Awaited<ReturnType<typeof checkCatalog>>): Verdict {
+function countedVerdict({ findings, catalog }: Awaited<ReturnType<typeof checkCatalog>>): Verdict {
   const { packages, bundles } = catalog.blobs;
   return { findings, packages: packages.length, bundles: bundles.length };
 }

@@ -57,7 +57,7 @@ function keepCommand({ words, option, description, keeps }: Kind): Command {
         if (!blobs) return undefined;
         // That clusters lose what is to be removed is what was asked for.
         const isAsked = ({ package: name = '' }: Finding): boolean => names.has(name) !== keeps;
-        const made = { name: 'index', before: blobs, after: kept(blobs, names, keeps), isAsked };
+        const made = { name: 'index', before: blobs, after: keptBlobs(blobs, names, keeps), isAsked };
         return madeWithEffect(made, { invocation, terminal });
       };
       return deliverIndex(read, formatOf(invocation), { invocation, terminal });
@@ -72,7 +72,7 @@ function keepCommand({ words, option, description, keeps }: Kind): Command {
  * @param keeps whether the named ones stay
  * @throws PipelineError `not-found` for a package that is not there
  */
-function kept(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Blobs {
+function keptBlobs(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Blobs {
   const there = new Set(blobs.packages.map(({ name }) => name));
   const missing = [...names].filter((name) => !there.has(name)).sort(compareText);
   if (missing.length > 0) {

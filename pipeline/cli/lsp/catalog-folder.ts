@@ -84,7 +84,7 @@ export class CatalogFolder {
     const world = await worldOf({ ...options, packages });
     this.#world = world;
     for (const name of this.#foreseen.keys()) if (!catalog.packages.has(name)) this.#foreseen.delete(name);
-    const { found, undecided } = foreseen(world);
+    const { found, undecided } = foreseenFindings(world);
     for (const name of packages)
       this.#foreseen.set(name, [
         ...found.filter((finding) => (finding.package ?? '') === name),
@@ -166,7 +166,10 @@ export class CatalogFolder {
   }
 }
 
-function foreseen(world: World): { readonly found: readonly Finding[]; readonly undecided?: Undecided } {
+function foreseenFindings(world: World): {
+  readonly found: readonly Finding[];
+  readonly undecided?: Undecided;
+} {
   try {
     return { found: runForesight(world, RULES) };
   } catch (error) {
@@ -210,7 +213,7 @@ async function readSegment({ id, text }: Segment): Promise<ReadSegment> {
   const { blobs, findings: unread } = await load(source, undefined, {
     bundle: (bundle) => {
       checkBundle(bundle);
-      return outlined(bundle);
+      return outlinedBundle(bundle);
     },
   });
   const { packages, channels, bundles, deprecations } = blobs;
@@ -226,7 +229,7 @@ async function readSegment({ id, text }: Segment): Promise<ReadSegment> {
 }
 
 /** A bundle without its manifests, with the places that findings about it name. */
-function outlined(bundle: Bundle): Bundle {
+function outlinedBundle(bundle: Bundle): Bundle {
   const paths = bundle.properties.flatMap((_, i) => [
     ['properties', i],
     ['properties', i, 'type'],

@@ -32,11 +32,11 @@ export function pinOf(catalogs: readonly ScopeCatalog[], wanted: Wanted): Pin | 
   const version = versionText(installed);
   if (version.length > 64) return { why: 'OLM v1 accepts versions of at most 64 characters' };
   const reasons: string[] = [];
-  for (const source of ranked(catalogs, wanted)) {
+  for (const source of rankedCatalogs(catalogs, wanted)) {
     const ofPackage = source.catalog.packages.get(name);
     for (const channel of ofPackage ? channelsOf(ofPackage, wanted) : []) {
       const pin = { source, channel, version };
-      const why = missed(pin, { catalogs, wanted });
+      const why = whyMissed(pin, { catalogs, wanted });
       if (why === undefined) return pin;
       reasons.push(why);
     }
@@ -45,7 +45,7 @@ export function pinOf(catalogs: readonly ScopeCatalog[], wanted: Wanted): Pin | 
 }
 
 /** The preferred catalog, then the others that have the bundle, by priority. */
-function ranked(
+function rankedCatalogs(
   catalogs: readonly ScopeCatalog[],
   { package: of, installed, preferred }: Wanted,
 ): ScopeCatalog[] {
@@ -68,7 +68,7 @@ function channelsOf({ channels, defaultChannel }: Package, { channel, installed 
 }
 
 /** What OLM v1 would do if a pin does not lead to the installed bundle; undefined if it does. */
-function missed(
+function whyMissed(
   { source, channel, version }: Pin,
   { catalogs, wanted }: { readonly catalogs: readonly ScopeCatalog[]; readonly wanted: Wanted },
 ): string | undefined {

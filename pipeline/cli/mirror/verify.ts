@@ -125,7 +125,12 @@ function readGiven({ list, needed, text }: Invocation, { directory }: Terminal):
     rules,
     mappings: copied.mappings,
     mappingFile,
-    findings: [...read.flatMap((one) => one.findings), ...findings, ...copied.findings, ...mixture(objects)],
+    findings: [
+      ...read.flatMap((one) => one.findings),
+      ...findings,
+      ...copied.findings,
+      ...mixedPolicies(objects),
+    ],
   };
 }
 
@@ -292,7 +297,7 @@ function plannedDigests(jobs: readonly CopyJob[]): ReadonlyMap<string, string> {
 }
 
 /** Findings about image policies beside mirror sets: older nodes refuse both, newer ones merge them. */
-function mixture(objects: readonly ReadObject[]): Finding[] {
+function mixedPolicies(objects: readonly ReadObject[]): Finding[] {
   const policy = objects.find(({ kind }) => kind === 'ImageContentSourcePolicy');
   if (!policy || mirrorKinds(objects).size === 1) return [];
   return [

@@ -61,7 +61,7 @@ export const command: Command = {
   ],
   run: async (invocation, terminal) => {
     if (invocation.flag('bundle')) return diffBundles(invocation, terminal);
-    if (invocation.flag('pruning')) return pruning(invocation, terminal);
+    if (invocation.flag('pruning')) return printPruned(invocation, terminal);
     const format = FORMATS[invocation.word('format', FORMAT_WORDS) ?? 'text'];
     const packages = new Set(invocation.list('package'));
     const compared = await comparedBy(invocation, terminal, packages.size > 0 ? packages : undefined);
@@ -73,7 +73,7 @@ export const command: Command = {
 };
 
 /** Prints what an index would lose of another one. @returns 1 if it loses a release */
-async function pruning(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
+async function printPruned(invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const { text, list, word, flag, operands } = invocation;
   const format = word('format', ['text', 'json']) ?? 'text';
   if (text('repo') !== undefined)

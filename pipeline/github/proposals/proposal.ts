@@ -81,18 +81,18 @@ export async function proposeChange(ports: ProposalPorts, request: ProposalReque
     if (proposal === 'leave-unchanged') return outcome('left', branch, undefined);
     const placings = proposal ? await placingsOf(ports.repository.objects, tip, proposal.files) : [];
     const standing = await readState(ports, { branch, base: request.base });
-    const done = await permitted(
+    const done = await withPermissionHint(
       proposal && placings.length > 0
-        ? offer(ports, { request, branch, tip, proposal, placings, key: keyOf(placings) }, standing)
-        : withdraw(ports, branch, standing),
+        ? offerChange(ports, { request, branch, tip, proposal, placings, key: keyOf(placings) }, standing)
+        : withdrawProposal(ports, branch, standing),
     );
     if (done) return done;
   }
-  throw moving(request.base);
+  throw branchKeepsMoving(request.base);
 }
 
 /** Says what a token needs that may not write. */
-async function permitted<T>(writing: Promise<T>): Promise<T> {
+async function withPermissionHint<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;
   } catch (error) {
@@ -132,13 +132,13 @@ export async function commitOnto(
       return 'protected';
     }
   }
-  throw moving(request.base);
+  throw branchKeepsMoving(request.base);
 }
 
 /** Codes of errors with which GitHub refuses a push that a branch rule forbids. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['denied', 'usage', 'conflict']);
 
-function moving(branch: string): PipelineError {
+function branchKeepsMoving(branch: string): PipelineError {
   return new PipelineError('conflict', `gave up: ${branch} keeps getting new commits`, { retryable: true });
 }
 
@@ -192,7 +192,7 @@ interface Offer {
  *
  * @returns undefined if the branch moved meanwhile, so that the change must be made again
  */
-async function offer(
+async function offerChange(
   ports: ProposalPorts,
   wanted: Offer,
   { commit, key, open }: ProposalState,
@@ -203,7 +203,7 @@ async function offer(
     const { request, placings } = wanted;
     const isMade = key === wanted.key && (await makesChange(ports, { base: request.base, commit }, placings));
     if (!isMade && !(await pushOnto(ports, wanted, commit))) return undefined;
-    await describe(ports, open, proposal);
+    await describePull(ports, open, proposal);
     return outcome(isMade ? 'standing' : 'updated', branch, open);
   }
   const declined = wanted.request.again ? undefined : await declinedOf(ports, wanted);
@@ -275,7 +275,7 @@ async function declinedOf(ports: ProposalPorts, { branch, request, key }: Offer)
   return last && !last.merged && (await keyAt(ports, last.head)) === key ? last : undefined;
 }
 
-async function describe(ports: ProposalPorts, open: Pull, { title, body }: Proposal): Promise<void> {
+async function describePull(ports: ProposalPorts, open: Pull, { title, body }: Proposal): Promise<void> {
   // GitHub ends lines as browsers do.
   if (open.title === title && open.body.replaceAll('\r\n', '\n') === body) return;
   const { github, name } = ports;
@@ -288,7 +288,7 @@ const NOTHING_LEFT = 'Nothing left to change: the branch already has this change
 /**
  * Closes a pull request whose change is no longer needed, and removes its branch. A branch with commits by others stays.
  */
-async function withdraw(
+async function withdrawProposal(
   ports: ProposalPorts,
   branch: string,
   { commit, key, open }: ProposalState,

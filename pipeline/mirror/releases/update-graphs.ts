@@ -54,10 +54,10 @@ export function openGraphs(architecture: Architecture, ports: GraphPorts): Updat
   let data: Promise<GraphDataFiles> | undefined;
   const read = async (channel: string): Promise<UpdateGraph> => {
     const { place } = ports;
-    if (isUrl(place)) return served(channel, architecture, ports);
-    if (!isGraphDataPlace(place)) return recorded(channel, architecture, place);
+    if (isUrl(place)) return servedGraph(channel, architecture, ports);
+    if (!isGraphDataPlace(place)) return recordedGraph(channel, architecture, place);
     data ??= readGraphData(place, ports);
-    return composed(channel, architecture, await data, ports);
+    return composedGraph(channel, architecture, await data, ports);
   };
   return (channel) => {
     const graph = known.get(channel) ?? read(channel);
@@ -76,7 +76,7 @@ export function isGraphDataPlace(place: string): boolean {
 }
 
 /** The graph of a channel from an update service. */
-async function served(
+async function servedGraph(
   channel: string,
   architecture: Architecture,
   { place, download }: GraphPorts,
@@ -106,7 +106,7 @@ function graphIn(text: string, what: string): UpdateGraph {
 }
 
 /** A graph in a file: of a directory that of the channel, as oc-mirror names it. */
-function recorded(channel: string, architecture: Architecture, place: string): UpdateGraph {
+function recordedGraph(channel: string, architecture: Architecture, place: string): UpdateGraph {
   const name = `${architecture}-${channel}.json`;
   if (isDirectory(place)) {
     const path = join(place, name);
@@ -128,7 +128,7 @@ function recorded(channel: string, architecture: Architecture, place: string): U
 }
 
 /** A graph from graph data: the releases that exist of those that it lists, and the updates that their payloads have. */
-async function composed(
+async function composedGraph(
   channel: string,
   architecture: Architecture,
   files: GraphDataFiles,
@@ -144,7 +144,7 @@ async function composed(
   };
   const versions = attempt(() => channelVersions(files, channel, architecture));
   if (!versions) throw new PipelineError('not-found', `${place} has no channel ${channel}`);
-  const releases = await existing(versions, architecture, ports);
+  const releases = await existingReleases(versions, architecture, ports);
   const byVersion = new Map(releases.map((release) => [release.version, release]));
   let rules: ReturnType<typeof updateRules> | undefined;
   return {
@@ -161,7 +161,7 @@ async function composed(
 }
 
 /** The releases of versions that have a payload for an architecture. */
-async function existing(
+async function existingReleases(
   versions: readonly string[],
   architecture: Architecture,
   { registry, releases: repository }: GraphPorts,
@@ -217,6 +217,7 @@ export function openReleaseSource(places: ReleasePlaces): ReleaseSource {
     graphs,
     channelsWith: async (channel, architecture) => {
       const { releases: some } = await graphs(architecture)(channel);
+      // Graph data lists versions by channel. Only the update service says the channels of a release.
       if (!/^https?:/.test(place) && isGraphDataPlace(place)) {
         const versions = new Set(some.map(({ version }) => version));
         return channelsOfVersions(await readGraphData(place, { download }), versions, architecture);

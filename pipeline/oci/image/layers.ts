@@ -148,8 +148,8 @@ export function planLayers(
     const message = `the base image has ${baseLayers} layers: the index image would have more than ${MOST_LAYERS}`;
     throw new PipelineError('too-large', message, { hint: 'use a base image with fewer layers' });
   }
-  const [configs, cache] = [loads.configs.map(placed), loads.cache.map(placed)];
-  for (const room of rooms()) {
+  const [configs, cache] = [loads.configs.map(placedLoad), loads.cache.map(placedLoad)];
+  for (const room of roomSteps()) {
     // A bundle is several times larger in the cache than in the FBC: with half the room the layers of both trees
     // together are the smallest for what a change sends.
     const plan = { configs: sharedLayers(configs, room / 2), cache: sharedLayers(cache, room), room };
@@ -159,7 +159,7 @@ export function planLayers(
 }
 
 /** Steps of an eighth, so that room is seldom changed: from every package alone to all in one layer. */
-function* rooms(): Generator<number> {
+function* roomSteps(): Generator<number> {
   yield 0;
   for (let power = 2 ** 12; power <= Number.MAX_SAFE_INTEGER; power *= 2) {
     for (let eighths = 8; eighths < 16; eighths++) yield (power / 8) * eighths;
@@ -171,7 +171,7 @@ interface Placed extends Load {
   readonly place: number;
 }
 
-function placed({ name, size }: Load): Placed {
+function placedLoad({ name, size }: Load): Placed {
   return { name, size, place: createHash('sha256').update(name).digest().readUInt32BE(0) };
 }
 
@@ -180,7 +180,7 @@ function sharedLayers(loads: readonly Placed[], room: number): string[][] {
   const isLarge = ({ size }: Load): boolean => size > room / 2;
   const layers = [
     ...loads.filter(isLarge).map((load) => [load]),
-    ...halved(
+    ...halvedLoads(
       loads.filter((load) => !isLarge(load)),
       room,
     ),
@@ -195,17 +195,17 @@ function sharedLayers(loads: readonly Placed[], room: number): string[][] {
  *
  * @param bit the highest that tells their places apart
  */
-function halved(loads: readonly Placed[], room: number, bit = 31): (readonly Placed[])[] {
+function halvedLoads(loads: readonly Placed[], room: number, bit = 31): (readonly Placed[])[] {
   if (loads.length === 0) return [];
   const size = loads.reduce((sum, load) => sum + load.size, 0);
   if (size <= room || loads.length === 1 || bit < 0) return [loads];
   const isUpper = ({ place }: Placed): boolean => ((place >>> bit) & 1) === 1;
   return [
-    ...halved(
+    ...halvedLoads(
       loads.filter((load) => !isUpper(load)),
       room,
       bit - 1,
     ),
-    ...halved(loads.filter(isUpper), room, bit - 1),
+    ...halvedLoads(loads.filter(isUpper), room, bit - 1),
   ];
 }

@@ -59,7 +59,7 @@ export async function readContents(
   const files = await catalogFiles(source);
   const byPackage = new Map<string, IdentifiedFile[]>();
   const alone: IdentifiedFile[] = [];
-  const bring = bringing(
+  const bring = bringerOf(
     source,
     files.filter(
       ({ unreadable: why, identity }) => why === undefined && identity !== undefined && !facts.get(identity),
@@ -86,7 +86,7 @@ export async function readContents(
 const TOGETHER = 64;
 
 /** Brings files some at a time, in their order, when the first of each some is read. */
-function bringing(source: CatalogSource, files: readonly SourceFile[]): (file: SourceFile) => Promise<void> {
+function bringerOf(source: CatalogSource, files: readonly SourceFile[]): (file: SourceFile) => Promise<void> {
   let next = 0;
   return async (file) => {
     if (files[next] !== file) return;
@@ -119,11 +119,11 @@ async function packagesIn(file: SourceFile, findings: Finding[]): Promise<FileFa
     other: note,
   });
   findings.push(...loaded.findings.filter(({ severity }) => severity === 'error'));
-  return { packages: [...packages].map(detached).sort(compareText) };
+  return { packages: [...packages].map(detachedText).sort(compareText) };
 }
 
 /** A copy of a text: a part of a file's text would keep the whole text in memory. */
-function detached(text: string): string {
+function detachedText(text: string): string {
   return Buffer.from(text).toString();
 }
 
@@ -177,7 +177,7 @@ function groupsOf(byPackage: ReadonlyMap<string, readonly IdentifiedFile[]>): Ma
     const met = new Set(files.flatMap(({ file }) => ofFile.get(file.path) ?? []));
     const [first = { packages: new Set<string>(), files: new Map<string, IdentifiedFile>() }, ...others] =
       met;
-    for (const other of others) absorb(first, other, { ofFile, ofPackage });
+    for (const other of others) absorbGroup(first, other, { ofFile, ofPackage });
     first.packages.add(name);
     ofPackage.set(name, first);
     for (const one of files) {
@@ -194,7 +194,7 @@ interface GroupTables {
 }
 
 /** Moves everything of another group into a group. */
-function absorb(group: Group, other: Group, { ofFile, ofPackage }: GroupTables): void {
+function absorbGroup(group: Group, other: Group, { ofFile, ofPackage }: GroupTables): void {
   for (const name of other.packages) {
     group.packages.add(name);
     ofPackage.set(name, group);

@@ -101,8 +101,8 @@ export async function readTree(
   };
   try {
     for (const layer of layers) {
-      const added = await unpack(layer, state);
-      for (const [name, entry] of added.entries) put(state.stack, name, entry);
+      const added = await unpackLayer(layer, state);
+      for (const [name, entry] of added.entries) putEntry(state.stack, name, entry);
     }
   } catch (error) {
     close();
@@ -130,7 +130,7 @@ function emptyStack(): Stack {
  * Adds an entry, with the folders that it is in. As nodes unpack layers, what is not a folder replaces a folder with all
  * that is in it.
  */
-function put({ entries, children }: Stack, path: string, entry: ImageEntry): void {
+function putEntry({ entries, children }: Stack, path: string, entry: ImageEntry): void {
   if (entry.kind !== 'directory') removeBelow({ entries, children }, path);
   entries.set(path, entry);
   for (let below = path; below !== ''; ) {
@@ -154,7 +154,7 @@ function removeBelow({ entries, children }: Stack, folder: string): void {
   }
 }
 
-function remove(stack: Stack, path: string): void {
+function removeEntry(stack: Stack, path: string): void {
   stack.entries.delete(path);
   removeBelow(stack, path);
 }
@@ -177,7 +177,7 @@ interface Unpacking {
 }
 
 /** Unpacks one layer over those below it. @returns what it adds; what it removes is gone from the stack */
-async function unpack(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Stack> {
+async function unpackLayer(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Stack> {
   const added = emptyStack();
   const archive = Readable.toWeb(Readable.from(counted(decompressed(measured(layer, state)), state)));
   try {
@@ -215,12 +215,12 @@ async function unpackEntry(
   const isFile = header.type === undefined || header.type === 'file';
   if (isFile && isWanted) checkSize(path, header, limits);
   const found = isFile ? undefined : entryOf(path, header, { added, stack, isWanted });
-  if (header.type !== 'directory') for (const one of [added, stack]) remove(one, path);
+  if (header.type !== 'directory') for (const one of [added, stack]) removeEntry(one, path);
   else for (const one of [added, stack]) if (one.entries.get(path)?.kind === 'link') one.entries.delete(path);
-  if (isFile && isWanted) put(added, path, await keepBody(header, state, body));
+  if (isFile && isWanted) putEntry(added, path, await keepBody(header, state, body));
   else await passOver(body);
   // A link counts also where it is not wanted: what is wanted must not lie behind it.
-  if (found && (isWanted || found.kind === 'link')) put(added, path, found);
+  if (found && (isWanted || found.kind === 'link')) putEntry(added, path, found);
 }
 
 /** Nodes write through a link to a folder, and what else is behind the link may not be wanted and is not known. */
@@ -300,7 +300,7 @@ function whiteout(path: string, stack: Stack): boolean {
   if (name === OPAQUE) removeBelow(stack, folder);
   else {
     const hidden = `${folder === '' ? '' : `${folder}/`}${name.slice(WHITEOUT.length)}`;
-    remove(stack, hidden);
+    removeEntry(stack, hidden);
   }
   return true;
 }

@@ -65,7 +65,7 @@ export function getBlob(
   of: Repository,
   blob: Blob,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return checkedBytes(resumed(endpoint, of, blob), blob, blobName(of, blob.digest));
+  return checkedBytes(resumedBytes(endpoint, of, blob), blob, blobName(of, blob.digest));
 }
 
 /** Bytes of a blob that is handed on in one piece. */
@@ -76,11 +76,11 @@ const BREAKS = 4;
 const MOST_BREAKS = 50;
 
 /** The bytes of a blob. A broken download continues where it ended, a limited number of times. */
-async function* resumed(endpoint: Endpoint, of: Repository, blob: Blob): AsyncGenerator<Uint8Array> {
+async function* resumedBytes(endpoint: Endpoint, of: Repository, blob: Blob): AsyncGenerator<Uint8Array> {
   let offset = 0;
   for (let breaks = 0, all = 1; ; all++) {
     try {
-      for await (const chunk of from(endpoint, of, { ...blob, offset })) {
+      for await (const chunk of bytesFrom(endpoint, of, { ...blob, offset })) {
         offset += chunk.length;
         breaks = 0;
         yield chunk;
@@ -98,7 +98,7 @@ async function* resumed(endpoint: Endpoint, of: Repository, blob: Blob): AsyncGe
 }
 
 /** The bytes from an offset on, as far as they come. */
-async function* from(
+async function* bytesFrom(
   endpoint: Endpoint,
   of: Repository,
   { digest, size, offset }: Blob & { readonly offset: number },

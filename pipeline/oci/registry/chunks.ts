@@ -60,7 +60,7 @@ export async function sendChunks(upload: Upload, start: Progress, size: number):
       if (known.offset < offset) throw error;
       ({ location, offset } = known);
     }
-    if (breaks > BREAKS) throw stuck(upload);
+    if (breaks > BREAKS) throw stuckUpload(upload);
   }
   return location;
 }
@@ -96,13 +96,13 @@ export async function askProgress(upload: Upload, location: URL): Promise<Progre
   const { endpoint, budget } = upload;
   const request = uploadRequest(upload);
   const answer = await endpoint.ask({ ...request, method: 'GET', to: location }, budget);
-  if (answer.status !== 204) throw await unsaid(answer, request.what);
+  if (answer.status !== 204) throw await unsaidProgress(answer, request.what);
   await answer.discard();
   return progressOf(upload, answer, 0);
 }
 
 /** The error of a registry that does not report its progress: the blob is then sent from the start. */
-async function unsaid(answer: Answer, what: string): Promise<PipelineError> {
+async function unsaidProgress(answer: Answer, what: string): Promise<PipelineError> {
   const { code, message, retryable } = await failureOf(answer, what);
   return new PipelineError(code, message, { retryable: retryable || answer.status < 500 });
 }
@@ -124,7 +124,7 @@ function progressOf({ endpoint, blob }: Upload, answer: Answer, assumed: number)
   return { location: endpoint.follow(headerOf(answer, 'location') ?? answer.url.href, answer.url), offset };
 }
 
-function stuck({ endpoint, blob }: Upload): PipelineError {
+function stuckUpload({ endpoint, blob }: Upload): PipelineError {
   return new PipelineError('bad-answer', `${endpoint.registry} stopped accepting ${blob.digest}`, {
     retryable: true,
   });

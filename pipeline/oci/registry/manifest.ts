@@ -42,7 +42,7 @@ export async function resolveManifest(
     const request = { ...manifestRequest(reference, 'pull'), method: 'HEAD', headers: ACCEPT } as const;
     const answer = await endpoint.ask(request, budget);
     await answer.discard();
-    return answer.status === 200 ? told200(answer, reference) : undefined;
+    return answer.status === 200 ? descriptorOf200(answer, reference) : undefined;
   });
   if (told) return told;
   // Some registries answer HEAD with 404 or 403 for what GET would give.
@@ -51,7 +51,7 @@ export async function resolveManifest(
 }
 
 /** The descriptor in the headers of a successful HEAD; undefined if they lack a part of it. */
-function told200(answer: Answer, reference: Reference): Descriptor | undefined {
+function descriptorOf200(answer: Answer, reference: Reference): Descriptor | undefined {
   const digest = headerOf(answer, 'docker-content-digest');
   const length = headerOf(answer, 'content-length');
   const mediaType = contentType(answer);
@@ -140,7 +140,7 @@ export function putManifest(
       const error = await failureOf(answer, request.what);
       // Who misses content may miss it for what stands, too: that is not a manifest that need not be written again.
       const isMissing = error.code === 'not-found' || /BLOB_UNKNOWN/.test(error.message);
-      if (!isMissing && (await stands(endpoint, reference, { manifest, budget }))) return undefined;
+      if (!isMissing && (await isStored(endpoint, reference, { manifest, budget }))) return undefined;
       throw error;
     }
     await answer.discard();
@@ -167,7 +167,7 @@ function cutOffAfter(within: number | undefined): (budget: Budget) => void {
 }
 
 /** Registries refuse to write an immutable tag even when it names the very same manifest. */
-async function stands(
+async function isStored(
   endpoint: Endpoint,
   reference: Reference,
   { manifest, budget }: { manifest: Manifest; budget: Budget },

@@ -34,7 +34,7 @@ export async function* listTags(endpoint: Endpoint, of: Repository): AsyncGenera
       );
     }
     yield* page.tags.filter(isTag);
-    url = page.next ?? guess(page, first, count);
+    url = page.next ?? guessNextPage(page, first, count);
   }
 }
 
@@ -60,7 +60,7 @@ function readPage(endpoint: Endpoint, of: Repository, url: URL): Promise<Page> {
 }
 
 /** A full page without a link: registries of before the link existed go on after the last tag. */
-function guess({ tags }: Page, first: URL, count: number): URL | undefined {
+function guessNextPage({ tags }: Page, first: URL, count: number): URL | undefined {
   const last = tags.at(-1);
   if (tags.length !== count || last === undefined) return undefined;
   const url = new URL(first);

@@ -48,7 +48,7 @@ export function putBlob(
     absent = false,
     memory,
     uploads,
-    gate = (_, send) => send(),
+    gate = (_, sendBlob) => sendBlob(),
   }: PutBlobOptions = {},
 ): Promise<BlobOutcome> {
   const dead = [...(uploads?.earlier ?? [])];
@@ -82,7 +82,7 @@ export function putBlob(
     early?.catch(() => {
       early = undefined;
     });
-    const session = await open(upload, mount);
+    const session = await openSession(upload, mount);
     if (session === 'mounted') return 'mounted';
     // A mount that came to nothing once does so again.
     mount = undefined;
@@ -97,7 +97,7 @@ export function putBlob(
 async function cancelEarlier(upload: Upload, location: string): Promise<void> {
   const { base } = upload.endpoint;
   if (URL.canParse(location) && new URL(location).origin === base.origin)
-    await cancel(upload, new URL(location));
+    await cancelUpload(upload, new URL(location));
 }
 
 /** Continues an upload that an earlier try began. @returns false if the registry no longer knows it */
@@ -108,13 +108,13 @@ async function goOn(upload: Upload, location: string): Promise<boolean> {
   const url = new URL(location);
   try {
     const known = await askProgress(upload, url);
-    if (known.offset === 0) return await cancel(upload, url);
-    await commit(upload, await sendChunks(upload, known, memory?.chunk ?? chunk), undefined);
+    if (known.offset === 0) return await cancelUpload(upload, url);
+    await commitUpload(upload, await sendChunks(upload, known, memory?.chunk ?? chunk), undefined);
     return true;
   } catch (error) {
     if (!(error instanceof PipelineError) || ['unreachable', 'rate-limited'].includes(error.code))
       throw error;
-    return cancel(upload, url);
+    return cancelUpload(upload, url);
   }
 }
 
@@ -123,7 +123,7 @@ async function goOn(upload: Upload, location: string): Promise<boolean> {
  *
  * @returns false: the upload has not ended well
  */
-async function cancel(upload: Upload, location: URL): Promise<false> {
+async function cancelUpload(upload: Upload, location: URL): Promise<false> {
   const { endpoint, budget } = upload;
   const request = { ...uploadRequest(upload), method: 'DELETE', to: location } as const;
   try {
@@ -135,7 +135,7 @@ async function cancel(upload: Upload, location: URL): Promise<false> {
 }
 
 /** Opens an upload, or has the blob mounted from another repository. */
-async function open(upload: Upload, mount: string | undefined): Promise<Session | 'mounted'> {
+async function openSession(upload: Upload, mount: string | undefined): Promise<Session | 'mounted'> {
   const { endpoint, to, blob, budget } = upload;
   const path = `${to.repository}/blobs/uploads/`;
   const what = `the upload of ${blob.digest} to ${repositoryName(to)}`;
@@ -193,11 +193,11 @@ async function send(
   const { blob, chunk, endpoint, memory } = upload;
   const isKept = memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
   if (endpoint.quirks.monolithic || (blob.size <= chunk && !isKept))
-    return commit(upload, session.location, await (early ?? wholeBody(blob, upload.to)));
+    return commitUpload(upload, session.location, await (early ?? wholeBody(blob, upload.to)));
   const size = Math.max(isKept ? memory.chunk : chunk, session.smallest);
   const start = { location: session.location, offset: 0 };
   if (isKept) memory.note(session.location.href);
-  return commit(upload, await sendChunks(upload, start, size), undefined);
+  return commitUpload(upload, await sendChunks(upload, start, size), undefined);
 }
 
 /**
@@ -230,7 +230,7 @@ async function wholeBody(blob: BlobSource, to: Repository): Promise<RequestBody>
 }
 
 /** Closes an upload, with the bytes in the same request when there is a body. */
-async function commit(upload: Upload, location: URL, body: RequestBody | undefined): Promise<void> {
+async function commitUpload(upload: Upload, location: URL, body: RequestBody | undefined): Promise<void> {
   const { endpoint, blob, budget, gate } = upload;
   // Appended, not set: the location's own query may be signed and must stay as it is spelt.
   const url = new URL(location);

@@ -69,11 +69,11 @@ export async function* signaturesOf(
     yield await readable(where, async () => {
       const manifest = await manifestAt(registry, withDigest(image, digest));
       const [layer] = manifest?.layers ?? [];
-      return { where, bundle: layer && parsed(await content(registry, image, layer)) };
+      return { where, bundle: layer && parsed(await signatureContent(registry, image, layer)) };
     });
   }
   yield* unreadRest('referrers', bundles.length);
-  yield* tagged(registry, image);
+  yield* taggedSignatures(registry, image);
 }
 
 function* unreadRest(where: string, found: number): Generator<UnreadableSignature, void, undefined> {
@@ -106,7 +106,11 @@ async function manifestAt(
   return read?.kind === 'image' ? read : undefined;
 }
 
-async function content(registry: Registry, image: DigestReference, blob: Descriptor): Promise<Buffer> {
+async function signatureContent(
+  registry: Registry,
+  image: DigestReference,
+  blob: Descriptor,
+): Promise<Buffer> {
   if (blob.size <= LARGEST) return Buffer.from(await allOf(registry.getBlob(image, blob)));
   throw new PipelineError('too-large', `a signature of ${image.digest} has ${blob.size} bytes`);
 }
@@ -116,7 +120,7 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 /** What cosign wrote: a layer for each signature, with the signature in its annotations. */
-async function* tagged(
+async function* taggedSignatures(
   registry: Registry,
   image: DigestReference,
 ): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
@@ -130,7 +134,7 @@ async function* tagged(
   for (const [i, layer] of listed.slice(0, MOST).entries()) {
     const where = `signature ${i + 1} under the tag ${tag}`;
     yield await readable(where, async () => {
-      const payload = await content(registry, image, layer);
+      const payload = await signatureContent(registry, image, layer);
       return { where, bundle: bundleOf(layer), payload };
     });
   }

@@ -91,7 +91,7 @@ export function comparedOwnersReader(
 async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promise<PackageOwners> {
   const findings: Finding[] = [];
   for (const source of policy.owners.sources) {
-    const named = await affordable(source.path, asked, () => fromSource(files, source, asked));
+    const named = await withinWorkLimit(source.path, asked, () => fromSource(files, source, asked));
     findings.push(...named.findings);
     const unreadable = named.findings.some(({ severity }) => severity === 'error');
     // The next source may name other people, so a file that cannot be read stops the search.
@@ -103,7 +103,7 @@ async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promi
 }
 
 /** Owners, or the finding that the files which name them ask for too much work. */
-async function affordable(
+async function withinWorkLimit(
   file: string,
   { paths }: Asked,
   find: () => Promise<PackageOwners>,

@@ -113,7 +113,7 @@ interface Past {
 export async function findLayout(evidence: ReadEvidence, past?: Past): Promise<ProvenLayout> {
   const { looked, catalogs: parts, paths, read } = evidence;
   if (parts.length === 0) return provenAs(NOTHING, evidence);
-  const holds = (found: FoundLayout): boolean => against(found, evidence).length === 0;
+  const holds = (found: FoundLayout): boolean => contradictionsOf(found, evidence).length === 0;
   const all = STYLES.map((style) => layoutOf(parts, paths, read, style));
   const [first, ...others] = distinct(all.filter(holds));
   if (!first) {
@@ -122,15 +122,15 @@ export async function findLayout(evidence: ReadEvidence, past?: Past): Promise<P
     if (unused.length > 0) return findLayout(evidenceWithout(unused, evidence), past);
     // Paths that are written out know no catalog to come: they are the last resort.
     const literal = rootsOf(parts, paths, read);
-    if (holds(literal)) return decided(literal, evidence, past);
-    return provenAs(NOTHING, evidence, all[0] ? against(all[0], evidence) : []);
+    if (holds(literal)) return decideLayout(literal, evidence, past);
+    return provenAs(NOTHING, evidence, all[0] ? contradictionsOf(all[0], evidence) : []);
   }
   const best = others.length > 0 && past ? await preferredLayout([first, ...others], past) : first;
-  return decided(best, evidence, past);
+  return decideLayout(best, evidence, past);
 }
 
 /** A layout that holds, with what people must decide. It is looked for again without catalogs that nothing ships. */
-async function decided(held: FoundLayout, evidence: ReadEvidence, past?: Past): Promise<ProvenLayout> {
+async function decideLayout(held: FoundLayout, evidence: ReadEvidence, past?: Past): Promise<ProvenLayout> {
   const found = inOwnImages(held, evidence);
   const { questions, unused } = rivalsAmong(found.patterns, evidence.catalogs, evidence.looked.build);
   return questions.length > 0 || unused.length === 0
@@ -189,10 +189,10 @@ function inOwnImages(found: FoundLayout, evidence: ReadEvidence): FoundLayout {
   const fitting = wider
     .filter(({ length }) => length < patterns.length)
     .map(layoutWith)
-    .find((one) => against(one, evidence).length === 0);
+    .find((one) => contradictionsOf(one, evidence).length === 0);
   const narrow = fitting ?? layoutWith(patterns);
   const whole = layoutWith(withCopiedFolders(narrow.patterns, paths, looked.build));
-  return against(whole, evidence).length === 0 ? whole : narrow;
+  return contradictionsOf(whole, evidence).length === 0 ? whole : narrow;
 }
 
 /** Links to files of catalogs. */
@@ -209,7 +209,7 @@ function isBelow(path: string, folder: string): boolean {
 const NOTHING: FoundLayout = { patterns: [], catalogs: [], others: [] };
 const COPY = 'a catalog has the same blobs';
 
-function against(found: FoundLayout, evidence: Evidence): string[] {
+function contradictionsOf(found: FoundLayout, evidence: Evidence): string[] {
   const whole = new Set(evidence.catalogs.filter(({ isWhole }) => isWhole).map(({ path }) => path));
   // A whole catalog is none of the parts that others have as well.
   const others = new Set([...evidence.leftOut, ...found.others.filter((path) => !whole.has(path))]);

@@ -59,7 +59,7 @@ export function layoutOf(
     const known = found.get(pattern);
     found.set(pattern, { shape, files: [...(known?.files ?? []), ...shape.files] });
   }
-  const patterns = withRoomToSplit(named(found), paths);
+  const patterns = withRoomToSplit(namedPatterns(found), paths);
   const nameOf = catalogNamer(patterns);
   const others = files.filter(({ path }) => patterns.length > 0 && nameOf(path) === undefined);
   // Of any other pattern, only one that ends with ** takes other files for blobs, and then there are none.
@@ -87,7 +87,7 @@ interface Found {
 }
 
 /** The patterns, those that name more before those that name less, each with its catalog's name where two have one. */
-function named(found: ReadonlyMap<string, Found>): WrittenPattern[] {
+function namedPatterns(found: ReadonlyMap<string, Found>): WrittenPattern[] {
   const all = [...found].map(([pattern, one]) => ({ pattern, ...one }));
   const variables = (pattern: string): number => pattern.split(/\{package|\*/).length;
   all.sort(

@@ -29,7 +29,7 @@ export function layoutContradictions(patterns: readonly WrittenPattern[], eviden
   const own = evidence.catalogs.filter(({ path }) => nameOf(path) !== undefined);
   const byCatalog = groupedBy(own, ({ path }) => nameOf(path) ?? '');
   return [
-    ...strangers(patterns, nameOf, evidence),
+    ...strangeFiles(patterns, nameOf, evidence),
     ...(patterns.length > 0 && byCatalog.size === 0 ? ['no file with blobs is in a catalog'] : []),
     ...[...byCatalog].flatMap(([name, files]) => catalogDefects(name, files)),
     ...barePackages([...byCatalog], new Set(unreadIn(evidence).map(nameOf))),
@@ -43,7 +43,7 @@ export function layoutContradictions(patterns: readonly WrittenPattern[], eviden
 }
 
 /** Files in catalogs that opm could not read there: templates, and what is not a catalog at all. */
-function strangers(
+function strangeFiles(
   patterns: readonly WrittenPattern[],
   nameOf: (path: string) => string | undefined,
   { catalogs, templates, paths, read, leftOut }: Evidence,
@@ -79,9 +79,9 @@ function catalogDefects(name: string, files: readonly CatalogFacts[]): string[] 
   );
   return [
     ...(isRead ? foreign.slice(0, 1) : []),
-    ...twice(name, files, 'package', ({ defines }) => defines),
-    ...twice(name, files, 'bundle', ({ bundles }) => bundles),
-    ...twice(name, files, 'channel', ({ channels }) => channels),
+    ...definedTwice(name, files, 'package', ({ defines }) => defines),
+    ...definedTwice(name, files, 'bundle', ({ bundles }) => bundles),
+    ...definedTwice(name, files, 'channel', ({ channels }) => channels),
   ];
 }
 
@@ -108,7 +108,7 @@ function barePackages(
 }
 
 /** What two files of a catalog both define; within one file it is a defect of the file, not of the layout. */
-function twice(
+function definedTwice(
   name: string,
   files: readonly CatalogFacts[],
   kind: string,

@@ -34,7 +34,7 @@ export function rivalsAmong(
     ...partsInImages(place, build),
     ...unsaidParts(place, roots, build),
   ]);
-  const unused = besides(places, (place) =>
+  const unused = copiesBeside(places, (place) =>
     isEmpty(place, build) ? 'unknown' : standing(place, roots, build),
   );
   const copies = copiesOf(build);
@@ -89,7 +89,7 @@ export function uncopiedAmong(
   const places = placesOf(patterns, catalogs);
   const roots = places.map(({ root }) => root);
   return leftOut(
-    besides(places, (place) => standing(place, roots, copies)),
+    copiesBeside(places, (place) => standing(place, roots, copies)),
     (_, root) => `no Dockerfile copies it, and ${root}, which one does, has the same package`,
   );
 }
@@ -121,7 +121,7 @@ function isSourceOf(one: Place, other: Place): boolean {
  * Catalogs of a pattern and a top folder that no build file names, where catalogs of another pattern and another top
  * folder are shipped with the same packages: sources or copies of those, whatever their platforms.
  */
-function besides(places: readonly Place[], standingOf: (place: Place) => Standing): Map<Place, string> {
+function copiesBeside(places: readonly Place[], standingOf: (place: Place) => Standing): Map<Place, string> {
   const shipped = places.filter((place) => standingOf(place) === 'shipped');
   const unused = new Map<Place, string>();
   for (const group of groupedBy(places, (place) => JSON.stringify([topOf(place), place.pattern])).values()) {

@@ -123,7 +123,7 @@ export async function attestImages(pushed: readonly StandingImage[], attested: A
       const { type, make } = maker;
       const subject = withDigest(reference, manifest.digest);
       const referrers = await registry.listReferrers(subject, manifest.digest, type);
-      if (referrers.some((referrer) => type !== BUNDLE_TYPE || says(referrer, maker))) continue;
+      if (referrers.some((referrer) => type !== BUNDLE_TYPE || saysPredicate(referrer, maker))) continue;
       // All places share one document, which is signed once.
       const attachment = made.get(maker) ?? make();
       made.set(maker, attachment);
@@ -185,7 +185,7 @@ function statementMakers(
   }));
 }
 
-function says({ annotations = {} }: Descriptor, { predicate, basis }: Maker): boolean {
+function saysPredicate({ annotations = {} }: Descriptor, { predicate, basis }: Maker): boolean {
   return annotations[PREDICATE_TYPE] === predicate && annotations[BASIS] === basis;
 }
 

@@ -102,6 +102,7 @@ export async function handleBundles(message: BundlesMessage, ports: DeliveryPort
   const { commit, before, repository: name, branch } = message;
   const { repository, tip, close } = await ports.open(message);
   try {
+    // A rewritten branch no longer has the commit; the push of its new tip sends a message of its own.
     if (!(await isOn(repository, commit, tip))) return;
     const { policy } = await policyAt(repository.objects, commit, RULE_IDS);
     const from = { repository: name, branch };

@@ -54,7 +54,7 @@ export async function handleCatalog(
   try {
     published = await publishMessage(message, ports, options);
   } catch (error) {
-    await reported(ports, () => tellLeft(ports, message));
+    await reportFailure(ports, () => tellLeft(ports, message));
     throw error;
   }
   await tellLeft(ports, message);
@@ -151,11 +151,11 @@ async function recordFailure(
   tell: typeof recordBehind,
   { message, error }: { readonly message: CatalogMessage; readonly error: PipelineError },
 ): Promise<void> {
-  await reported(ports, () => tell(ports, message, { state: 'failed', detail: error.message }));
+  await reportFailure(ports, () => tell(ports, message, { state: 'failed', detail: error.message }));
 }
 
 /** Reports a failure. If the report fails too, it must not hide the first failure. */
-async function reported({ log }: DeliveryPorts, report: () => Promise<void>): Promise<void> {
+async function reportFailure({ log }: DeliveryPorts, report: () => Promise<void>): Promise<void> {
   try {
     await report();
   } catch (error) {

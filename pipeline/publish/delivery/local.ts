@@ -111,7 +111,7 @@ async function openLocal(request: LocalRequest, client: Registry) {
       const repository = await openRepository(request.repository, request.settings);
       return { repository, tip, close: repository.close };
     },
-    registry: routed({ layout, client, policy, published: await publishedIn(records) }),
+    registry: routedRegistry({ layout, client, policy, published: await publishedIn(records) }),
     fence: recordFence(records),
     records,
     queue,
@@ -174,7 +174,7 @@ interface Routes {
 }
 
 /** A registry that is the layout for what the policy publishes, and the client for everything else. */
-function routed({ layout, client, policy, published }: Routes): Registry {
+function routedRegistry({ layout, client, policy, published }: Routes): Registry {
   const patterns = policy.catalogs.map(({ image }) => {
     const name = image.replace(/:[^/:]*$/, '').split('{catalog}');
     return new RegExp(

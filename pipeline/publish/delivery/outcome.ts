@@ -59,7 +59,7 @@ type OutcomePorts = Pick<DeliveryPorts, 'records' | 'reports'> & Partial<Pick<De
 const FAILURES = 'failures/';
 
 /** A failure with its time, noted for `portolan status`. */
-async function timed(
+async function withTime(
   { records, now }: Pick<OutcomePorts, 'records' | 'now'>,
   outcome: Outcome,
 ): Promise<Outcome> {
@@ -116,7 +116,7 @@ export async function recordOutcome(
 ): Promise<void> {
   const { records } = ports;
   const { repository, catalog, commit } = message;
-  const outcome = await timed(ports, { repository, catalog, commit, ...end });
+  const outcome = await withTime(ports, { repository, catalog, commit, ...end });
   const known = outcome.state === 'superseded' ? await outcomeAt(records, outcome) : outcome;
   if (!known || known.untold) return noteOutcome(records, { ...outcome, untold: true });
   await recordLast(records, outcome);
@@ -151,7 +151,7 @@ export async function recordBehind(
   end: End,
 ): Promise<void> {
   const { records } = ports;
-  const outcome = await timed(ports, { repository, catalog, commit, ...end });
+  const outcome = await withTime(ports, { repository, catalog, commit, ...end });
   if (!(await isBehindLast(records, outcome))) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
   await askReport(ports, outcome);
@@ -171,7 +171,7 @@ export async function noteRetry(
   if (known && isDone(known)) return;
   const untold = !known || known.untold ? ({ untold: true } as const) : {};
   const failure: Outcome = { repository, catalog, commit, state: 'failed', detail, retried: true, ...untold };
-  const outcome = await timed(ports, failure);
+  const outcome = await withTime(ports, failure);
   if (!(await isBehindLast(records, outcome))) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
 }

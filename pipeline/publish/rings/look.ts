@@ -63,7 +63,7 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
     const there = look.claims[i];
     // The newest that may go on takes the place of all before it.
     for (const arrival of state.arrivals.filter((one) => one.ring === previous.name).reverse()) {
-      const why = await whyNotOpened(arrival, ring, { state, look, there }).catch(unanswered);
+      const why = await whyNotOpened(arrival, ring, { state, look, there }).catch(whyUnanswered);
       if (why.length === 0) {
         state = withTimedOpening(state, ring, { arrival, now: stamp });
         break;
@@ -94,7 +94,7 @@ function arrivalsNow({ arrivals, opened }: RingState, { rings, claims }: RingLoo
     const known = arrivals.filter((one) => one.ring === ring.name && one.epoch >= claim.epoch);
     const isNew = !known.some((one) => isSameImage(one, claim));
     const all = isNew
-      ? [...thinned(known, next.after, stamp), { ring: ring.name, ...imageOf(claim), at: stamp }]
+      ? [...thinnedArrivals(known, next.after, stamp), { ring: ring.name, ...imageOf(claim), at: stamp }]
       : known;
     const done = [claims[i + 1], opened.find((one) => one.ring === next.name)];
     const last = all.findLastIndex((one) => done.some((image) => image && isSameImage(image, one)));
@@ -103,7 +103,7 @@ function arrivalsNow({ arrivals, opened }: RingState, { rings, claims }: RingLoo
 }
 
 /** Without the last image where both it and the one before it are young: one of them is enough. */
-function thinned(arrivals: readonly Arrival[], after: number, stamp: string): readonly Arrival[] {
+function thinnedArrivals(arrivals: readonly Arrival[], after: number, stamp: string): readonly Arrival[] {
   const before = arrivals.at(-2);
   if (!before) return arrivals;
   const part = Math.max(after / PARTS, LEAST_PART);
@@ -144,7 +144,7 @@ async function whyNotOpened(
 }
 
 /** An image that can never be looked into stays where it is, and keeps no other back. */
-function unanswered(error: unknown): string[] {
+function whyUnanswered(error: unknown): string[] {
   const isLasting =
     error instanceof PipelineError && (error.code === 'not-found' || error.code === 'corrupt');
   if (!isLasting) throw error;

@@ -57,7 +57,7 @@ export async function moveRings(
     const follows: RingQuestions['follows'] = (ring, image) => whyNotAfter(of, ring, image, ports);
     const look = { ...questions, follows, rings, claims, now: ports.now() };
     const after = await lookAtRings(before, look);
-    if (isRest(before, after)) return after;
+    if (hasNothingToWrite(before, after)) return after;
     if (!(await ports.store.replace(after, version))) {
       lost++;
       continue;
@@ -77,7 +77,7 @@ export async function moveRings(
 }
 
 /** Whether there is nothing to keep: nothing waits, and nothing was written before or is the same. */
-function isRest(before: RingState, after: RingState): boolean {
+function hasNothingToWrite(before: RingState, after: RingState): boolean {
   const text = (state: RingState): string => JSON.stringify({ ...state, clock: '' });
   return after.arrivals.length === 0 && text(before) === text(after);
 }
@@ -91,27 +91,32 @@ async function followOpenings(of: RingCatalog, state: RingState, ports: RingPort
   for (const [i, ring] of of.rings.entries()) {
     const previous = of.rings[i - 1];
     const opening = state.opened.find((one) => one.ring === ring.name);
-    const claimed = opening && previous && (await claimOpened(of, { ring, previous, opening }, ports));
+    const claimed = opening && previous && (await claimRing(of, { ring, previous, opening }, ports));
     const standing = claimed ?? (await ports.fence.read(nameOf(of, ring)));
     // What is retired is at rest until it is opened again.
     if (standing && standing.retired === undefined) await bringRing(of, ring, standing, ports);
   }
 }
 
-interface Opened {
+interface OpenedRing {
   readonly ring: RingPlace;
   readonly previous: RingPlace;
   readonly opening: Opening;
 }
 
 /** Claims a ring for an image. @returns the claim that stands; undefined if the ring would get ahead of the one before */
-async function claimOpened(
+async function claimRing(
   of: RingCatalog,
-  { ring, previous, opening }: Opened,
+  { ring, previous, opening }: OpenedRing,
   ports: RingPorts,
 ): Promise<StandingClaim | undefined> {
-  const ahead = await ports.fence.read(nameOf(of, previous));
-  if (!ahead || ahead.retired !== undefined || !(await reaches(ahead, opening, ports))) return undefined;
+  const previousClaim = await ports.fence.read(nameOf(of, previous));
+  if (
+    !previousClaim ||
+    previousClaim.retired !== undefined ||
+    !(await hasReached(previousClaim, opening, ports))
+  )
+    return undefined;
   const standing = await ports.fence.read(nameOf(of, ring));
   // Nothing is claimed that is not there: the tag could not follow.
   const isSame = standing?.commit === opening.commit && standing.digest === opening.digest;
@@ -123,7 +128,7 @@ async function claimOpened(
  * Whether the claim's commit is the image's commit or a descendant of it. It is neither if the policy reordered the rings,
  * or if the branch's history was rewritten.
  */
-async function reaches(
+async function hasReached(
   claimed: StandingClaim,
   image: RingImage,
   { isAncestor }: RingPorts,

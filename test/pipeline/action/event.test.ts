@@ -117,7 +117,9 @@ describe("GitHub's own examples", () => {
     expect(eventOf('merge_group', example('merge_group', 'checks_requested'))).toMatchObject({
       kind: 'group',
     });
-    expect(eventOf('workflow_run', example('workflow_run', 'completed'))).toMatchObject({ kind: 'poke' });
+    expect(eventOf('workflow_run', example('workflow_run', 'completed'))).toMatchObject({
+      kind: 'commit signal',
+    });
     expect(eventOf('schedule', { schedule: '* * * * *' })).toEqual({ kind: 'clock' });
     expect(eventOf('gollum', {})).toMatchObject({ kind: 'none' });
   });

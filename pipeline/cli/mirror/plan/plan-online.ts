@@ -29,7 +29,7 @@ export async function checkOnline(
       outcome.report.images.flatMap(({ destination }) => (lost.has(destination) ? [] : [destination])),
     );
     const findings = bad.map(({ job, why, hint }): Finding => {
-      const { location, needed } = needing(outcome, job.source);
+      const { location, needed } = bundlesNeeding(outcome, job.source);
       const message = `${job.source} ${why}${needed}`;
       return { rule: 'mirror/source', severity: 'error', message, location, ...(hint && { hint }) };
     });
@@ -52,7 +52,7 @@ function withSelected({ report }: MirrorOutcome, there: ReadonlySet<string>): Re
 }
 
 /** Which bundle needs an image, and where it begins. */
-function needing(
+function bundlesNeeding(
   { plan, images }: MirrorOutcome,
   source: string,
 ): { readonly location: Finding['location']; readonly needed: string } {

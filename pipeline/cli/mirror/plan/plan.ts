@@ -134,9 +134,9 @@ export const command: Command = {
     }
     const opened = await openOperand(operand, invocation, terminal);
     try {
-      const reference = invocation.text('as') ?? referenceOf(opened) ?? unnamed(opened, terminal);
+      const reference = invocation.text('as') ?? referenceOf(opened) ?? nameOfUnnamed(opened, terminal);
       const request = requestOf(invocation, { opened, reference, terminal });
-      const { catalogs: known, outcome } = await prepared(
+      const { catalogs: known, outcome } = await preparedOutcome(
         request.catalogs,
         (some) => prepareMirror({ ...request, catalogs: some }),
         { invocation, terminal },
@@ -152,7 +152,7 @@ export const command: Command = {
 };
 
 /** Prepares a mirror; where registries are asked anyway, with the deployments that only bundles' images have. */
-async function prepared<C extends { readonly deployed?: DeployedImages | undefined }>(
+async function preparedOutcome<C extends { readonly deployed?: DeployedImages | undefined }>(
   catalogs: readonly C[],
   prepare: (catalogs: readonly C[]) => Promise<MirrorOutcome>,
   options: { readonly invocation: Invocation; readonly terminal: Terminal },
@@ -184,7 +184,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
         templates: catalogSourceTemplates(imageSet, terminal.directory),
       },
     };
-    const { catalogs: known, outcome } = await prepared(
+    const { catalogs: known, outcome } = await preparedOutcome(
       request.catalogs,
       (some) => prepareImageSet({ ...request, catalogs: some }),
       { invocation, terminal },
@@ -329,7 +329,7 @@ function referenceOf({ image }: OpenCatalog): string | undefined {
 }
 
 /** A name for an index image that has none: its directory's, with what no tag may hold left out. */
-function unnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
+function nameOfUnnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
   const tag = basename(resolve(directory, name))
     .replaceAll(/^[^\w]+|[^\w.-]/g, '')
     .slice(0, 128);

@@ -100,7 +100,7 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
     const scopes = query
       .getAll('scope')
       .flatMap((scope) => scope.split(' '))
-      .flatMap((scope) => granted(scope, account !== undefined, options));
+      .flatMap((scope) => grantedScopes(scope, account !== undefined, options));
     const claims: Claims = { expires: now() + TOKEN_LIFE * 1000, scopes };
     return jsonReply(200, { token: writeToken(claims, secret), expires_in: TOKEN_LIFE });
   };
@@ -132,7 +132,7 @@ function isEqual(a: string, b: string): boolean {
 }
 
 /** The part of a scope that one may have. */
-function granted(scope: string, isAccount: boolean, options: AccessOptions): string[] {
+function grantedScopes(scope: string, isAccount: boolean, options: AccessOptions): string[] {
   const [, name, actions = ''] = /^repository:([^:]+):([a-z,*]+)$/.exec(scope) ?? [];
   if (name === undefined) return [];
   if (isAccount) return [`repository:${name}:${actions}`];

@@ -31,7 +31,7 @@ export function passwordAttempts(): (attempt: Attempt, check: Check) => Promise<
   const failures = new Map<string, number[]>();
   /** Checks of each address that wait or run, by what they check. */
   const open = new Map<string, Map<string, Promise<boolean>>>();
-  const inTurn = turns();
+  const inTurn = takeTurns();
   return async ({ address, what }, check) => {
     const own = open.get(address) ?? new Map<string, Promise<boolean>>();
     // Clients send a password with several requests at once.
@@ -42,7 +42,7 @@ export function passwordAttempts(): (attempt: Attempt, check: Check) => Promise<
     const isTooMany = recent.length + own.size >= MOST_WRONG;
     if (isTooMany || (own.size === 0 && open.size >= MOST_WAITING))
       throw new PipelineError('rate-limited', 'too many passwords were tried; try again in a minute');
-    const result = settled(inTurn(address, check), (isRight) => {
+    const result = settleAttempt(inTurn(address, check), (isRight) => {
       // At once: a check that has failed counts without a gap.
       own.delete(what);
       if (own.size === 0) open.delete(address);
@@ -59,7 +59,7 @@ export function passwordAttempts(): (attempt: Attempt, check: Check) => Promise<
  *
  * @param end called with whether it was right; a check that could not be made counts as wrong
  */
-async function settled(result: Promise<boolean>, end: (isRight: boolean) => void): Promise<boolean> {
+async function settleAttempt(result: Promise<boolean>, end: (isRight: boolean) => void): Promise<boolean> {
   let isRight = false;
   try {
     isRight = await result;
@@ -70,7 +70,7 @@ async function settled(result: Promise<boolean>, end: (isRight: boolean) => void
 }
 
 /** Runs one check at a time; addresses take turns. */
-function turns(): (address: string, check: Check) => Promise<boolean> {
+function takeTurns(): (address: string, check: Check) => Promise<boolean> {
   const waiting = new Map<string, Waiting[]>();
   let isRunning = false;
   const run = async (): Promise<void> => {

@@ -58,10 +58,10 @@ export function parseIndex(bytes: Uint8Array, path: string): LayoutIndex {
 
 function readEntry(raw: unknown, bad: (why: string) => PipelineError): Entry {
   const read = readDescriptor(raw, bad);
-  return { descriptor: read, raw: raw as Raw, ...place(read.annotations ?? {}) };
+  return { descriptor: read, raw: raw as Raw, ...placeIn(read.annotations ?? {}) };
 }
 
-function place(annotations: Readonly<Record<string, string>>): Pick<Entry, 'repository' | 'tag'> {
+function placeIn(annotations: Readonly<Record<string, string>>): Pick<Entry, 'repository' | 'tag'> {
   const name = Object.hasOwn(annotations, REF_NAME) ? annotations[REF_NAME] : undefined;
   if (name === undefined) {
     const repository = Object.hasOwn(annotations, REPOSITORY) ? annotations[REPOSITORY] : undefined;
@@ -76,7 +76,7 @@ export function formatIndex({ entries, rest }: LayoutIndex): string {
 }
 
 /** The entry with another place: annotations of others are kept. */
-function placed(
+function placedEntry(
   entry: Pick<Entry, 'descriptor' | 'raw'>,
   repository: string,
   tag: string | undefined,
@@ -121,13 +121,15 @@ export function withManifest(entries: readonly Entry[], placing: Placing): reado
   const raw = { mediaType, digest, size, ...(artifactType === undefined ? {} : { artifactType }) };
   const kept = entries
     .map((entry) =>
-      tag !== undefined && here(entry) && entry.tag === tag ? placed(entry, repository, undefined) : entry,
+      tag !== undefined && here(entry) && entry.tag === tag
+        ? placedEntry(entry, repository, undefined)
+        : entry,
     )
     .filter(
       (entry) =>
         !(here(entry) && entry.tag === undefined && (same(entry) || within.has(entry.descriptor.digest))),
     );
-  return withoutDoubles([...kept, placed({ descriptor: wanted, raw }, repository, tag)], repository);
+  return withoutDoubles([...kept, placedEntry({ descriptor: wanted, raw }, repository, tag)], repository);
 }
 
 /** The entries without superfluous ones: a nameless entry whose manifest has a name, or another nameless entry. */
@@ -147,7 +149,7 @@ function withoutDoubles(entries: readonly Entry[], repository: string): readonly
 /** The entries without a tag; its manifest stays under its digest. */
 export function withoutTag(entries: readonly Entry[], repository: string, tag: string): readonly Entry[] {
   const changed = entries.map((entry) =>
-    entry.repository === repository && entry.tag === tag ? placed(entry, repository, undefined) : entry,
+    entry.repository === repository && entry.tag === tag ? placedEntry(entry, repository, undefined) : entry,
   );
   return withoutDoubles(changed, repository);
 }
@@ -162,7 +164,7 @@ export function withoutManifest(
   );
   const alone = orphans.map((orphan) => {
     const { mediaType, digest: name, size } = orphan;
-    return placed({ descriptor: orphan, raw: { mediaType, digest: name, size } }, repository, undefined);
+    return placedEntry({ descriptor: orphan, raw: { mediaType, digest: name, size } }, repository, undefined);
   });
   return withoutDoubles([...kept, ...alone], repository);
 }

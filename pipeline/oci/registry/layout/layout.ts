@@ -52,7 +52,7 @@ export async function openLayout(
 ): Promise<Layout> {
   if (!(await isLayout(directory))) {
     if (!create) throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
-    await begin(directory);
+    await beginLayout(directory);
   }
   if (create) await removeAbandoned(directory);
   const blobs = openBlobs(directory);
@@ -67,7 +67,7 @@ export async function openLayout(
       if (!(repository === '' || isRepository(repository)) || !(tag === undefined || isTag(tag)))
         throw new PipelineError('usage', `not a name in a layout: ${JSON.stringify({ repository, tag })}`);
       await store.change(async ({ entries }) => {
-        const { descriptor, within } = await admit(blobs, manifest, { manifests, takesSparse });
+        const { descriptor, within } = await admitManifest(blobs, manifest, { manifests, takesSparse });
         const held =
           tag === undefined ? await heldInLists(entries, repository, manifests) : new Set<string>();
         return { kind: 'put', repository, tag, descriptor, within, held };
@@ -77,7 +77,7 @@ export async function openLayout(
     removeTag: (repository, tag) => store.change(async () => ({ kind: 'untag', repository, tag })),
     removeManifest: async (repository, digest) => {
       if (!(await view.contents(repository)).manifests.has(digest)) return false;
-      await store.change(({ entries }) => removal(entries, { repository, digest, manifests }));
+      await store.change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
       if (await isHeldElsewhere(view, repository, digest)) {
         if (!(await view.contents(repository)).manifests.has(digest)) return true;
         throw new PipelineError('conflict', `${digest} belongs to a manifest list and to another repository`);
@@ -92,7 +92,7 @@ export async function openLayout(
 }
 
 /** Takes a manifest out; what only its list held gets entries of its own. */
-async function removal(
+async function entriesWithout(
   entries: readonly Entry[],
   { repository, digest, manifests }: { repository: string; digest: string; manifests: ManifestReader },
 ): Promise<IndexChange | undefined> {
@@ -154,7 +154,7 @@ function leadsOut(link: string): PipelineError {
 }
 
 /** Makes an empty layout in a directory. @throws PipelineError `usage` if the directory has other files */
-async function begin(directory: string): Promise<void> {
+async function beginLayout(directory: string): Promise<void> {
   try {
     await makeDirectory(directory);
     const names = (await readdir(directory)).filter((name) => !name.startsWith('.') && name !== 'blobs');
@@ -174,7 +174,7 @@ async function begin(directory: string): Promise<void> {
 }
 
 /** Checks that all that a manifest names is there, and stores its bytes. */
-async function admit(
+async function admitManifest(
   blobs: Blobs,
   manifest: Manifest,
   { manifests, takesSparse }: { readonly manifests: ManifestReader; readonly takesSparse: boolean },

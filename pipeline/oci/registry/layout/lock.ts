@@ -31,7 +31,7 @@ async function takeLock(path: string): Promise<void> {
   const until = Date.now() + LOCK_PATIENCE;
   for (let wait = 2; ; wait = Math.min(wait * 2, 100)) {
     try {
-      await sign(await open(path, 'wx'));
+      await signLock(await open(path, 'wx'));
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(`cannot lock ${path}`, error);
@@ -53,7 +53,7 @@ interface Owner {
 
 let own: Promise<Owner> | undefined;
 
-async function sign(handle: FileHandle): Promise<void> {
+async function signLock(handle: FileHandle): Promise<void> {
   own ??= ownerOf(process.pid);
   try {
     await handle.writeFile(JSON.stringify(await own));
