@@ -210,7 +210,9 @@ export function refuseLinkOut(folder: string): void {
     const from = linkOut(top, folder);
     if (from === undefined) continue;
     const message = `${from} leads out of the clone through a symbolic link: nothing is read or written`;
-    throw new PipelineError('usage', message, { hint: replaceLink(from) });
+    throw new PipelineError('usage', message, {
+      hint: `to use the folder that it leads to, name that folder; else ${replaceLink(from)}`,
+    });
   }
 }
 
