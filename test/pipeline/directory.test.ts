@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openBundleDirectory } from '../../pipeline/catalogs/bundle/open-directory.ts';
 import { directoryRepository } from '../../pipeline/catalogs/release/release-repository.ts';
+import { writeCharts } from '../../pipeline/cli/mirror/image-set.ts';
 import { directorySource, readFolder } from '../../pipeline/directory.ts';
+import { openArchiveWriter } from '../../pipeline/mirror/archive/writer.ts';
+import { openMemory } from '../../pipeline/mirror/copy-memory.ts';
+import { stagingLayout } from '../../pipeline/oci/registry/archive/oci.ts';
+import { openLayout } from '../../pipeline/oci/registry/layout/layout.ts';
+import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
 import { folder } from '../fakes/folder.ts';
 import { catalogOf } from '../fakes/gate.ts';
 import { portolan } from '../fakes/terminal.ts';
@@ -142,6 +148,27 @@ test.each(Object.entries(COMMANDS))(
     expect(exit).not.toBe(0);
     expect(readdirSync(victim, { recursive: true })).toEqual(before);
     expect((await portolan(clone, 'validate', join(victim, 'vault'))).exit).toBe(0);
+  },
+);
+
+/** What writes images, archives and records, by the path that somebody names. */
+const WRITERS: Readonly<Record<string, (folder: string) => unknown>> = {
+  'an image layout': (path) => openLayout(path, { create: true }),
+  'an OCI archive': (path) => stagingLayout(join(path, 'image.tar')),
+  'an archive of a mirror': (path) => openArchiveWriter({ directory: path, part: 1024, since: undefined }),
+  'the memory of a copy': (path) => openMemory(join(path, 'mapping.txt.state')),
+  records: (path) => directoryRecords(path).put('a', Buffer.from('b')),
+  charts: (path) => writeCharts(path, { fetched: [{ file: 'a.tgz', path: 'package.json' }] }),
+};
+
+test.each(Object.entries(WRITERS))(
+  '70: %s is not written behind a link out of the clone',
+  async (_, write) => {
+    const victim = folder();
+    const clone = folder({ '.git/config': '' });
+    symlinkSync(victim, join(clone, 'out'));
+    await expect((async () => write(join(clone, 'out')))()).rejects.toThrow('out leads out of the clone');
+    expect(readdirSync(victim)).toEqual([]);
   },
 );
 

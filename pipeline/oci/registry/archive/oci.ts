@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { refuseLinkOut } from '../../../directory.ts';
 import { PipelineError } from '../../../error.ts';
 import { readRegular } from '../../../file-pieces.ts';
 import type { Registry } from '../../../ports.ts';
@@ -71,6 +72,7 @@ export async function createOciArchive(path: string): Promise<ArchiveWriter> {
 
 /** A layout beside a file, for what the file shall hold. */
 export async function stagingLayout(path: string): Promise<{ layout: Layout; discard: () => Promise<void> }> {
+  refuseLinkOut(dirname(path));
   try {
     const folder = await mkdtemp(join(dirname(path), `.${basename(path)}-`));
     const discard = (): Promise<void> => rm(folder, { recursive: true, force: true });
