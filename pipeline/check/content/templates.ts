@@ -226,8 +226,8 @@ function driftFinding({ text, location }: Difference, { path, unit, name }: Pair
 }
 
 /**
- * Findings about a template in the folder that its catalog is in, which no mapping names: that the catalog is rendered from
- * it is certain where the two are the same on the base branch.
+ * Findings about a template that no mapping names, in the folder that its catalog is in, or changed together with one of its
+ * catalogs: that a catalog is rendered from it is certain where the two are the same on the base branch.
  */
 async function besideFindings(scene: Scene): Promise<Finding[]> {
   const { base, merged } = scene.trees;
@@ -240,18 +240,34 @@ async function besideFindings(scene: Scene): Promise<Finding[]> {
     const [was, is] = [await templateAt(scene, base, path), await templateAt(scene, merged, path)];
     const name = was?.packages[0]?.name;
     if (!was || !is || name === undefined) continue;
-    const inFolder = before.filter((unit) => isWithin(unit.root, dirname(path)));
-    const [own, ...others] = inFolder.filter((unit) => (unit.package ?? name) === name);
-    const now = after.find((unit) => unit.path === own?.path);
-    if (!own || !now || others.length > 0) continue;
-    if (differenceOf(was, await contentOf(scene, { tree: base, name }, own))) continue;
-    const difference = differenceOf(is, await contentOf(scene, { tree: merged, name }, now));
-    if (difference) found.push(driftFinding(difference, { path, unit: now, name }));
+    const all = before.filter((unit) => (unit.package ?? name) === name);
+    const inFolder = all.filter((unit) => isWithin(unit.root, dirname(path)));
+    const rendered = await renderedFrom(scene, inFolder.length === 1 ? inFolder : all, { was, name });
+    const differing: Finding[] = [];
+    for (const own of rendered) {
+      const unit = after.find((one) => one.path === own.path);
+      const difference = unit && differenceOf(is, await contentOf(scene, { tree: merged, name }, unit));
+      if (difference) differing.push(driftFinding(difference, { path, unit, name }));
+    }
+    // A template for several catalogs may be rendered later: but not for one, and for another not.
+    if (rendered.length === 1 || differing.length < rendered.length) found.push(...differing);
   }
   return underPolicy(scene, found);
 }
 
-/** Paths of files that may be templates of catalogs that change, or that change themselves, in folders above a single catalog. */
+/** Catalogs that are the same as a template on the base branch. */
+async function renderedFrom(
+  scene: Scene,
+  units: readonly CatalogUnit[],
+  { was, name }: { readonly was: Blobs; readonly name: string },
+): Promise<CatalogUnit[]> {
+  const found: CatalogUnit[] = [];
+  for (const unit of units)
+    if (!differenceOf(was, await contentOf(scene, { tree: scene.trees.base, name }, unit))) found.push(unit);
+  return found;
+}
+
+/** Paths of files that may be templates: those in folders above a single catalog that changes, and those that change themselves. */
 async function templatesBeside(
   { objects, change, trees }: Scene,
   units: readonly CatalogUnit[],
@@ -272,9 +288,14 @@ async function templatesBeside(
       .flatMap(above)
       .filter(isOwn),
   );
+  const hasCatalog = change.paths.some(({ area }) => area === 'catalog');
+  const own = change.paths.filter(({ area, path }) => area !== 'catalog' && TEMPLATE_FILE.test(path));
   const paths = new Set(
-    change.paths
-      .filter(({ area, path }) => area !== 'catalog' && TEMPLATE_FILE.test(path) && isOwn(dirname(path)))
+    own
+      .filter(
+        ({ area, path }, i) =>
+          isOwn(dirname(path)) || (area !== 'template' && hasCatalog && i < MOST_TEMPLATES),
+      )
       .map(({ path }) => path),
   );
   for (const folder of folders) {
@@ -285,6 +306,8 @@ async function templatesBeside(
   return paths;
 }
 
+/** Most changed files that are looked at because any may be a template. */
+const MOST_TEMPLATES = 100;
 const TEMPLATE_FILE = /\.(?:ya?ml|json)$/;
 
 /** Path of a template in a mapping. */

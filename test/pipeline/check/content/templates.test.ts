@@ -186,3 +186,29 @@ test('a template beside its catalog needs no mapping: it is its template where b
   // On the base branch, they are not the same: nobody knows whether the one is rendered from the other.
   expect(await found(files('v4.20', both, old), { ...tree, ...files('v4.20', old, both) })).toEqual([]);
 });
+
+test('catalogs that were alike, and of one template, get what it gets together', async () => {
+  const layout = "layout: {catalog: ['fbc/{package}/**', 'fbc-old/{package}/**', 'other/{package}/**']}";
+  const path = 'templates/basic.yaml';
+  const [old, both] = [['1.0.0'], ['1.0.0', '1.1.0']];
+  const files = (ofTemplate: string[], ofNew: string[], ofOld: string[]): Files => ({
+    [path]: template(...ofTemplate),
+    'fbc/etcd/catalog.yaml': catalogOf('etcd', ofNew),
+    'fbc-old/etcd/catalog.yaml': catalogOf('etcd', ofOld),
+  });
+  const tree: Files = {
+    '.github/portolan.yaml': `apiVersion: portolan/v1alpha1\nkind: Portolan\n${layout}\n`,
+    ...files(old, old, old),
+    'other/etcd/catalog.yaml': catalogOf('etcd', ['0.9.0']),
+  };
+  const found = async (head: Files): Promise<string[]> =>
+    (await drift(tree, head)).findings.filter((one) => one.includes('differ'));
+  expect(await found(files(both, both, old))).toEqual([
+    `warning ${path}: ${path} and its rendered catalog differ: the entry "etcd.v1.1.0" in channel "stable" is only in the template`,
+  ]);
+  expect(await found(files(both, both, both))).toEqual([]);
+  // Both are rendered later.
+  expect(await found(files(both, old, old))).toEqual([]);
+  // Of a template that does not change, nobody knows whether it is one of these catalogs.
+  expect(await found(files(old, both, old))).toEqual([]);
+});
