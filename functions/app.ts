@@ -52,13 +52,13 @@ export function openApp(settings: HostSettings, options: AppOptions): App {
     : gitHubApp(settings, options, around);
 }
 
-type Around = Pick<GateRequest, 'git' | 'check' | 'registries' | 'cache' | 'log'>;
+type ForgeContext = Pick<GateRequest, 'git' | 'check' | 'registries' | 'cache' | 'log'>;
 
 /**
  * Acts on GitHub with the identity of an App. Each request gets a client and a token of its own, because tokens end after
  * an hour.
  */
-function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around): App {
+function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: ForgeContext): App {
   const { log, registries } = around;
   const forge = appForge(async () => readAppSecret(await secret()), { api, log });
   const entered = async (source: Source) => {
@@ -87,7 +87,7 @@ function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: Around
 function accountApp(
   kind: AccountForge,
   { api, secret }: Pick<HostSettings, 'api'> & AppOptions,
-  around: Around,
+  around: ForgeContext,
 ): App {
   const token = async (): Promise<string> => readForgeSecret(await secret());
   const client = kind.client(api, token);

@@ -95,7 +95,7 @@ function largestOf(open: ReadonlyMap<string, ReadonlySet<Socket>>): ReadonlySet<
 }
 
 /** A sender of something that is not complete yet, and the bytes that have come of it. */
-export interface Held {
+export interface HeldBytes {
   bytes: number;
   readonly end: () => void;
 }
@@ -108,18 +108,18 @@ export interface Room {
    *
    * @returns false if this sender is one of those to end
    */
-  hold(one: Held, bytes: number): boolean;
+  hold(one: HeldBytes, bytes: number): boolean;
   /** Says that all has come from a sender, who may not be ended now. */
-  keep(one: Held): void;
+  keep(one: HeldBytes): void;
   /** Gives back what a sender holds. */
-  free(one: Held): void;
+  free(one: HeldBytes): void;
 }
 
 /** @param most bytes of all senders */
 export function createRoom(most: number): Room {
   let total = 0;
-  const sending = new Set<Held>();
-  const free = (one: Held): void => {
+  const sending = new Set<HeldBytes>();
+  const free = (one: HeldBytes): void => {
     total -= one.bytes;
     one.bytes = 0;
     sending.delete(one);

@@ -86,7 +86,7 @@ export function accountDocuments(
 
 /** A service account, with permissions for the cluster and for its namespace. */
 function accountWith(
-  { name, namespace }: Required<Named>,
+  { name, namespace }: Required<ObjectName>,
   forCluster: readonly PolicyRule[],
   forNamespace: readonly PolicyRule[],
 ): Json[] {
@@ -396,16 +396,16 @@ function uniqueRules(rules: readonly PolicyRule[]): PolicyRule[] {
   return [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values()];
 }
 
-interface Named {
+interface ObjectName {
   readonly name: string;
   readonly namespace?: string;
 }
 
-function role(kind: 'Role' | 'ClusterRole', metadata: Named, rules: readonly PolicyRule[]): Json {
+function role(kind: 'Role' | 'ClusterRole', metadata: ObjectName, rules: readonly PolicyRule[]): Json {
   return { apiVersion: `${RBAC}/v1`, kind, metadata: { ...metadata }, rules } as unknown as Json;
 }
 
-function binding(kind: 'Role' | 'ClusterRole', metadata: Named, subjects: Json): Json {
+function binding(kind: 'Role' | 'ClusterRole', metadata: ObjectName, subjects: Json): Json {
   const roleRef = { apiGroup: RBAC, kind, name: metadata.name };
   return { apiVersion: `${RBAC}/v1`, kind: `${kind}Binding`, metadata: { ...metadata }, roleRef, subjects };
 }
@@ -480,7 +480,7 @@ const SCOPED: readonly PolicyRule[] = [
  * The account of an installer with only the permissions for this bundle. It has the operator's permissions too, because
  * nobody can grant more than their own.
  */
-function scopedAccount(bundle: Inspected, { spec }: TypedCsv, account: Required<Named>): Json[] {
+function scopedAccount(bundle: Inspected, { spec }: TypedCsv, account: Required<ObjectName>): Json[] {
   const rulesIn = (section: string): PolicyRule[] =>
     memberObjects(spec, 'install', 'spec', section).flatMap((each) =>
       memberObjects(each, 'rules').map(writtenRule),

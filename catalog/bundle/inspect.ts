@@ -64,14 +64,14 @@ export interface TypedCsv {
 }
 
 /** A key that is spelled in another case than the field that it stands for. */
-interface Miscased {
+interface MiscasedKey {
   readonly path: Path;
   readonly field: string;
 }
 
 export interface InspectedCrd extends BundleObject {
   /** Keys outside of its schemas that clusters ignore for their case. */
-  readonly miscased: readonly Miscased[];
+  readonly miscased: readonly MiscasedKey[];
   /** Where a number or a boolean stands in the place of text, outside of its schemas. */
   readonly unquoted: readonly Path[];
   /** With every key as it is spelled. */
@@ -192,7 +192,7 @@ function textOf(value: unknown): string {
 
 /** A ClusterServiceVersion as Go's typed readers see it, with the values that only loose readers accept noted. */
 function typedCsv(object: BundleObject): TypedCsv {
-  const found: Loosened = { unquoted: [], miscased: [] };
+  const found: LoosenedScalars = { unquoted: [], miscased: [] };
   const { value, misfits } = fitStruct(loosenedValue(object.value, CSV, [], found), CSV);
   const metadata = isObject(value['metadata']) ? value['metadata'] : {};
   return {
@@ -218,7 +218,7 @@ export function crdShape({ version }: Pick<BundleObject, 'version'>): StructShap
 }
 
 function inspectedCrd(object: BundleObject): InspectedCrd {
-  const found: Loosened = { unquoted: [], miscased: [] };
+  const found: LoosenedScalars = { unquoted: [], miscased: [] };
   const read = loosenedValue(object.value, crdShape(object), [], found);
   const written = isObject(read) ? read : {};
   const value = foldedKeys(written, crdShape(object));
@@ -252,13 +252,13 @@ function textMap(value: unknown): Readonly<Record<string, string>> {
   return texts as Readonly<Record<string, string>>;
 }
 
-interface Loosened {
+interface LoosenedScalars {
   readonly unquoted: Path[];
   readonly miscased: { path: Path; field: string }[];
 }
 
 /** A value of YAML with scalars made text where the type wants text, as Go's typed reader does. */
-function loosenedValue(value: unknown, shape: Shape, path: Path, found: Loosened): unknown {
+function loosenedValue(value: unknown, shape: Shape, path: Path, found: LoosenedScalars): unknown {
   switch (shape.kind) {
     case 'string':
       if (!['number', 'boolean', 'bigint'].includes(typeof value)) return value;
@@ -300,7 +300,7 @@ function isEmbedded({ name }: StructShape, field: string): boolean {
   return EMBEDDED[name]?.includes(field) === true;
 }
 
-function loosenedField(value: unknown, shape: StructShape, path: Path, found: Loosened): unknown {
+function loosenedField(value: unknown, shape: StructShape, path: Path, found: LoosenedScalars): unknown {
   const key = String(path.at(-1));
   const field = fieldName(shape, key);
   if (field !== undefined && field !== key) found.miscased.push({ path, field });

@@ -17,14 +17,14 @@ export interface Step {
 }
 
 /** A version that was stored on the way. */
-export interface Inherited {
+export interface InheritedVersion {
   readonly version: string;
   /** From the bundle that stored it to the one that is installed; one of the shortest. */
   readonly path: readonly Bundle[];
 }
 
 /** Tells what the CRD of a name inherits on clusters that have a bundle, the oldest first. */
-export type InheritedOf = (bundle: Bundle, crd: string) => readonly Inherited[];
+export type InheritedOf = (bundle: Bundle, crd: string) => readonly InheritedVersion[];
 
 /**
  * Follows stored versions along upgrades. A CRD that lacks a version that is stored is refused, so no
@@ -36,13 +36,13 @@ export function inheritedVersions(
   steps: readonly Step[],
   crds: (bundle: Bundle) => readonly Crd[] | undefined,
 ): InheritedOf {
-  const known = new Map<Bundle, Map<string, Inherited[]>>();
+  const known = new Map<Bundle, Map<string, InheritedVersion[]>>();
   const onward = new Map<Bundle, Bundle[]>();
   for (const { from, to } of steps) {
     appendToGroup(onward, from, to);
   }
   // All upgrade paths grow by one upgrade at a time, so the shortest comes first.
-  let paths: Carried[] = [...onward.keys()].flatMap((from) =>
+  let paths: CarriedVersion[] = [...onward.keys()].flatMap((from) =>
     (crds(from) ?? []).flatMap(({ name, storedVersions }) =>
       storedVersions.map((version) => ({ crd: name, version, path: [from] })),
     ),
@@ -61,20 +61,24 @@ export function inheritedVersions(
     [...(known.get(bundle)?.get(crd) ?? [])].sort((a, b) => b.path.length - a.path.length);
 }
 
-interface Carried extends Inherited {
+interface CarriedVersion extends InheritedVersion {
   readonly crd: string;
 }
 
 function inheritedAt(
-  known: ReadonlyMap<Bundle, ReadonlyMap<string, readonly Inherited[]>>,
+  known: ReadonlyMap<Bundle, ReadonlyMap<string, readonly InheritedVersion[]>>,
   bundle: Bundle,
   crd: string,
-): readonly Inherited[] {
+): readonly InheritedVersion[] {
   return known.get(bundle)?.get(crd) ?? [];
 }
 
 /** Whether a CRD keeps a version that it does not store itself, which is not known yet. */
-function takesOver({ versions, storedVersions }: Crd, version: string, known: readonly Inherited[]): boolean {
+function takesOver(
+  { versions, storedVersions }: Crd,
+  version: string,
+  known: readonly InheritedVersion[],
+): boolean {
   return (
     versions.some(({ name }) => name === version) &&
     !storedVersions.includes(version) &&
@@ -84,12 +88,12 @@ function takesOver({ versions, storedVersions }: Crd, version: string, known: re
 
 /** Notes which stored versions a bundle inherits by an upgrade. @returns the path up to and including this upgrade */
 function keep(
-  known: Map<Bundle, Map<string, Inherited[]>>,
+  known: Map<Bundle, Map<string, InheritedVersion[]>>,
   to: Bundle,
-  { crd, version, path }: Carried,
-): Carried {
+  { crd, version, path }: CarriedVersion,
+): CarriedVersion {
   const longer = { crd, version, path: [...path, to] };
-  const ofBundle = known.get(to) ?? new Map<string, Inherited[]>();
+  const ofBundle = known.get(to) ?? new Map<string, InheritedVersion[]>();
   known.set(to, ofBundle);
   appendToGroup(ofBundle, crd, longer);
   return longer;

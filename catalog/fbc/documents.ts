@@ -81,7 +81,7 @@ export function readDocuments(
 }
 
 /** Where reading goes on: an offset in the text, and its line. */
-interface Start {
+interface ReadingStart {
   readonly offset: number;
   readonly line: number;
 }
@@ -228,7 +228,7 @@ class FileReader {
    */
   *#brokenJson(
     text: string,
-    { from, error, count }: { from: Start; error: JsonError; count: number },
+    { from, error, count }: { from: ReadingStart; error: JsonError; count: number },
   ): Generator<ReadDocument> {
     if (count <= 1 && (yield* this.#asYaml(text, from))) return;
     // As JSON was meant, what JSON says is the better help.
@@ -240,7 +240,7 @@ class FileReader {
    * The rest of a file that began like JSON. @returns whether it could be read; what was found to be wrong
    * with it is forgotten otherwise
    */
-  *#asYaml(text: string, from: Start): Generator<ReadDocument, boolean> {
+  *#asYaml(text: string, from: ReadingStart): Generator<ReadDocument, boolean> {
     const findings = this.#findings.length;
     const rest = afterFirstBreak(text, from.offset);
     if (!rest || this.#lastInvalid >= rest.offset) return false;

@@ -79,7 +79,8 @@ const OC_COMPONENTS = 2;
 
 /** How a style names images in the mirror. @throws InvalidOption for options that the style does not support */
 export function namingOf({ style, home, maxComponents, indexes, targets }: NamingRequest): Naming {
-  if (maxComponents !== undefined && !(Number.isInteger(maxComponents) && maxComponents >= 0)) {
+  const isCount = maxComponents === undefined || (Number.isInteger(maxComponents) && maxComponents >= 0);
+  if (!isCount) {
     throw new InvalidOption(`--max-components is ${maxComponents}, expected a whole number from 0`);
   }
   if (style === 'oc') return ocNamingOf(home, maxComponents ?? OC_COMPONENTS, indexes);

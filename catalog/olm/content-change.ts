@@ -118,9 +118,9 @@ function addedEntries(before: Blobs, after: Blobs): string[] {
   const added = new Set<string>();
   for (const channel of after.channels) {
     const old = channels.get(channel.name);
-    const names = old && new Set(old.entries.map(({ name }) => name));
-    for (const { name } of channel.entries)
-      if (names ? !names.has(name) : !offered.has(name)) added.add(name);
+    // A new channel may list bundles that other channels offered already.
+    const known = old ? new Set(old.entries.map(({ name }) => name)) : offered;
+    for (const { name } of channel.entries) if (!known.has(name)) added.add(name);
   }
   for (const { name } of after.bundles) if (!offered.has(name)) added.add(name);
   return [...added];

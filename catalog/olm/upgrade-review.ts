@@ -362,7 +362,7 @@ function installModes(was: ReviewedBundle, is: ReviewedBundle): Compared {
 }
 
 /** An image by its repository; what is not a reference stands for itself. */
-interface Placed {
+interface ImageByRepository {
   readonly image: string;
   readonly reference: Reference | undefined;
 }
@@ -396,12 +396,12 @@ function imageItems(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
 }
 
 /** The image, or several of one repository in short. */
-function imagesText(repository: string, images: readonly Placed[]): string {
+function imagesText(repository: string, images: readonly ImageByRepository[]): string {
   const [only, ...others] = images;
   return only && others.length === 0 ? only.image : `${repository}: ${shortTags(images)}`;
 }
 
-function imageByRepository(image: string): Placed {
+function imageByRepository(image: string): ImageByRepository {
   return { image, reference: referenceIn(image) };
 }
 
@@ -410,7 +410,7 @@ function referenceIn(image: string): Reference | undefined {
   return tryParseReference(image.replace(/^oci:\/\//, ''));
 }
 
-function repositoryOf({ image, reference }: Placed): string {
+function repositoryOf({ image, reference }: ImageByRepository): string {
   return reference ? repositoryName(reference) : image;
 }
 
@@ -421,7 +421,7 @@ function registriesIn(images: Iterable<string>): Set<string> {
 /** Characters of a digest that tell it apart. */
 const SHORT_DIGEST = 'sha256:'.length + 12;
 
-function shortTags(images: readonly Placed[]): string {
+function shortTags(images: readonly ImageByRepository[]): string {
   return images
     .map(({ image, reference }) => {
       if (!reference) return image;

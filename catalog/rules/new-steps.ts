@@ -109,7 +109,7 @@ const END = -1;
  * Whether what becomes a bundle comes by another one later, or is it already. Paths are walked as numbers: those of a
  * long chain have the square of its length together.
  */
-function passesIn(nextOne: Next): (way: InstalledWay, from: Bundle, name: string) => boolean {
+function passesIn(nextOne: NextState): (way: InstalledWay, from: Bundle, name: string) => boolean {
   const numbers = new Map<string, number>();
   const bundles: Bundle[] = [];
   const nexts: number[] = [];
@@ -141,7 +141,7 @@ function passesIn(nextOne: Next): (way: InstalledWay, from: Bundle, name: string
 }
 
 /** All bundles that these installations are or become, each once. */
-function* reachedInstallations(nextOne: Next, ways: readonly InstalledWay[]): Generator<InstalledWay> {
+function* reachedInstallations(nextOne: NextState, ways: readonly InstalledWay[]): Generator<InstalledWay> {
   const names = new Set<string>();
   for (const way of ways) {
     for (let at: InstalledWay | undefined = way; at && !names.has(at.installed.name); ) {
@@ -158,9 +158,9 @@ export function stepsFrom(world: World, way: InstalledWay): Generator<Bundle> {
   return stepsBy((at) => nextOf(world, at), way);
 }
 
-type Next = (way: InstalledWay) => Bundle | undefined;
+type NextState = (way: InstalledWay) => Bundle | undefined;
 
-function* stepsBy(nextOne: Next, way: InstalledWay, first?: Bundle): Generator<Bundle> {
+function* stepsBy(nextOne: NextState, way: InstalledWay, first?: Bundle): Generator<Bundle> {
   const seen = new Set([way.installed.name]);
   for (let next = first ?? nextOne(way); next && !seen.has(next.name); ) {
     seen.add(next.name);
@@ -170,7 +170,7 @@ function* stepsBy(nextOne: Next, way: InstalledWay, first?: Bundle): Generator<B
 }
 
 /** What the installations of one package that get their upgrades in one way become next, each asked for once. */
-function nextIn(world: World): Next {
+function nextIn(world: World): NextState {
   const known = new Map<string, Bundle | undefined>();
   return (way) => {
     const { name } = way.installed;

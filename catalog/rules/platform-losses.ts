@@ -86,14 +86,14 @@ function lossesOf(world: World, to: World, { channel, bundle }: Head): Loss[] {
 }
 
 /** An installation, and where its cluster goes. */
-type Leaving = Pick<Loss, 'channel' | 'installed' | 'to' | 'olm'>;
+type LeavingInstallation = Pick<Loss, 'channel' | 'installed' | 'to' | 'olm'>;
 
 function underOlm(olm: Olm, why: string): Pick<Loss, 'what' | 'why'> {
   return { what: olm, why: `under OLM ${olm} ${why}` };
 }
 
 /** Losses of subscriptions to the channel of a head. */
-function lostBySelecting(leaving: Leaving, world: World): Loss[] {
+function lostBySelecting(leaving: LeavingInstallation, world: World): Loss[] {
   const { channel, installed, to, olm } = leaving;
   const { name, package: of } = channel;
   const found = { ...leaving, selects: 'channel' as const };
@@ -109,14 +109,17 @@ function lostBySelecting(leaving: Leaving, world: World): Loss[] {
 }
 
 /** Losses of installations without a channel at the end of their upgrades. */
-function lostWithoutChannel({ channel, installed, to, olm }: Leaving, world: World): string | undefined {
+function lostWithoutChannel(
+  { channel, installed, to, olm }: LeavingInstallation,
+  world: World,
+): string | undefined {
   const [now, then] = [world, to].map((one) => endIn(one, { olm, package: channel.package }, installed));
   if (!now || !then || now.at.name !== installed.name) return undefined;
   return lostEnd(now, then, () => `it never reaches a head: ${endText(then.path)}`);
 }
 
 /** The last version of an upgrade path. */
-interface End {
+interface PathEnd {
   readonly at: Installed;
   readonly arrives: boolean;
   /** Why resolution fails at once, if it does. */
@@ -124,7 +127,7 @@ interface End {
   readonly path: UpgradePath;
 }
 
-function endOfPath(path: UpgradePath): End {
+function endOfPath(path: UpgradePath): PathEnd {
   const { next, end, arrives } = path;
   return { at: end, arrives, fails: next.kind === 'fails' ? next.reason.text : undefined, path };
 }
@@ -134,12 +137,12 @@ function endIn(
   world: World,
   { olm, package: name }: { readonly olm: Olm; readonly package: string },
   installed: Installed,
-): End {
+): PathEnd {
   return endOfPath(upgradePathOf(world.foresight, { olm, package: name, channel: '' }, installed));
 }
 
 /** Why an existing upgrade path would be lost. */
-function lostEnd(now: End, then: End, nowhere: () => string): string | undefined {
+function lostEnd(now: PathEnd, then: PathEnd, nowhere: () => string): string | undefined {
   if (then.fails !== undefined)
     return now.fails === undefined ? `resolution fails: ${then.fails}` : undefined;
   return then.arrives || !now.arrives ? undefined : nowhere();
@@ -176,7 +179,7 @@ function safeOrigins(loss: Loss, { before, after }: Sides): Installed[] {
   });
 }
 
-function endFor({ selects, olm, channel }: Loss, world: World, installed: Installed): End {
+function endFor({ selects, olm, channel }: Loss, world: World, installed: Installed): PathEnd {
   if (selects === 'none') return endIn(world, { olm, package: channel.package }, installed);
   const following = { olm, package: channel.package, channel: channel.name, onlyChannel: true };
   return endOfPath(upgradePathOf(world.foresight, following, installed));

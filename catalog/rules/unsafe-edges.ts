@@ -1,7 +1,7 @@
 /** The automatic upgrades of clusters, and the unsafe CRD changes in them. */
 import type { Crd } from '../crd/crd.ts';
 import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
-import { type Inherited, type InheritedOf, inheritedVersions } from '../crd/stored.ts';
+import { type InheritedOf, type InheritedVersion, inheritedVersions } from '../crd/stored.ts';
 import { installedOf, shortName } from '../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
 import { groupedBy } from '../go/grouped.ts';
@@ -56,7 +56,7 @@ interface OneChange {
 export type Counts = (edge: UsedEdge, crd: string, change: CauseChange) => readonly Way[];
 
 /** Whether a bundle's CRDs can be seen, or it serves none. */
-export function isKnown(bundle: Bundle, { crds }: Known): boolean {
+export function isKnown(bundle: Bundle, { crds }: KnownCrds): boolean {
   return offerOfBundle(bundle).gvks.length === 0 || crds(bundle) !== undefined;
 }
 
@@ -152,7 +152,7 @@ function coveredBy({
     (version !== undefined && range !== undefined && satisfies(version, range));
 }
 
-interface Known {
+interface KnownCrds {
   readonly crds: CrdsOf;
 }
 
@@ -169,7 +169,7 @@ interface CauseOptions {
 /** Why upgrades are unsafe: one cause for all changes that the same upgrades make. */
 export function causesOf(
   edges: readonly UsedEdge[],
-  { crds }: Known,
+  { crds }: KnownCrds,
   { counts = ({ ways }) => ways, earlier = [] }: CauseOptions = {},
 ): Iterable<Cause> {
   const causes = new Map<string, OneChange>();
@@ -210,7 +210,7 @@ function addEdge({ edges, places }: OneChange, edge: UsedEdge): void {
 function inheritedOn(
   edges: readonly UsedPath[],
   crds: CrdsOf,
-): (edge: UsedEdge, crd: string) => readonly Inherited[] {
+): (edge: UsedEdge, crd: string) => readonly InheritedVersion[] {
   const byWay = new Map<string, InheritedOf>();
   const inheritedIn = ({ olm, channel }: Way): InheritedOf => {
     const key = olm === 'v1' ? olm : `${olm} ${channel}`;
@@ -221,7 +221,7 @@ function inheritedOn(
     return known;
   };
   return ({ ways, from }, crd) => {
-    const found = new Map<string, Inherited>();
+    const found = new Map<string, InheritedVersion>();
     for (const way of ways) {
       for (const one of inheritedIn(way)(from, crd)) if (!found.has(one.version)) found.set(one.version, one);
     }
@@ -230,7 +230,7 @@ function inheritedOn(
 }
 
 /** The unsafe changes from one CRD to another on clusters that have stored more versions than the first one lists. */
-function changesOn(before: Crd, after: Crd, inherited: readonly Inherited[]): readonly CauseChange[] {
+function changesOn(before: Crd, after: Crd, inherited: readonly InheritedVersion[]): readonly CauseChange[] {
   const lost = inherited.filter(({ version }) => !after.versions.some(({ name }) => name === version));
   if (lost.length === 0) return changesBetween(before, after);
   const storedVersions = [...lost.map(({ version }) => version), ...before.storedVersions];

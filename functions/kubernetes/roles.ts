@@ -21,7 +21,7 @@ import { runSmokeTest } from '../smoke.ts';
 import type { Host } from './host.ts';
 import { removeOldRecords, resetFence, resetStore } from './records.ts';
 import { fileSecret } from './secret.ts';
-import { type Answered, type Routes, serveRoutes } from './server.ts';
+import { type RouteReply, type Routes, serveRoutes } from './server.ts';
 import { handleTraced } from './telemetry.ts';
 
 /** Work that goes on until the process is told to stop. */
@@ -137,7 +137,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
     ...(audience === undefined
       ? {}
       : {
-          'POST /publish': async (asked): Promise<Answered> => {
+          'POST /publish': async (asked): Promise<RouteReply> => {
             const { status, body } = await answerJob({ ...asked, audience }, asking);
             telemetry.count(status === 200 ? 'JobAnswered' : 'JobRefused');
             return { status, body: JSON.stringify(body), type: 'application/json' };

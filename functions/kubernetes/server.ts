@@ -2,20 +2,20 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createRoom, limitConnections, oneAtATime } from '../../pipeline/server-limits.ts';
 
-interface Asked {
+interface RouteRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The body's bytes, as they came. */
   readonly body: Uint8Array;
 }
 
-export interface Answered {
+export interface RouteReply {
   readonly status: number;
   readonly body: string;
   readonly type?: 'application/json' | 'text/plain';
 }
 
 /** By `METHOD PATH`; a query is not looked at. */
-export type Routes = Readonly<Record<string, (asked: Asked) => Promise<Answered>>>;
+export type Routes = Readonly<Record<string, (asked: RouteRequest) => Promise<RouteReply>>>;
 
 export interface RunningServer {
   readonly port: number;
@@ -79,7 +79,7 @@ export async function serveRoutes(
         held.keep(own);
         if (body === 413) return answer(413, 'the body is too large\n');
         if (body === 503) return answer(503, 'try again later\n');
-        const headers = request.headers as Asked['headers'];
+        const headers = request.headers as RouteRequest['headers'];
         const { status, body: text, type } = await route({ headers, body });
         answer(status, text, type);
       } catch (error) {

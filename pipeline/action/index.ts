@@ -93,6 +93,7 @@ function forgeOf(text: Text, environment: NodeJS.ProcessEnv): ForgeInputs | unde
   };
 }
 
+/** What the step writes to GitHub. The number of annotations is that of action.yml. */
 function postingInputs(text: Text, environment: NodeJS.ProcessEnv): PostingInputs {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: id } = environment;
   return {

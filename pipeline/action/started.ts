@@ -11,7 +11,7 @@ import type { Event, PullRequestEvent } from './event.ts';
 import type { Forge } from './forge.ts';
 
 /** The heads that an event is about; none where nothing is to be checked. */
-interface Meant {
+interface MeantHeads {
   readonly heads: readonly Head[];
   /** Why there are none. */
   readonly why: string;
@@ -22,9 +22,9 @@ interface Meant {
  *
  * @throws PipelineError as the client and the fetching do
  */
-export async function headsMeant(forge: Forge, event: Event, now: Date): Promise<Meant> {
+export async function headsMeant(forge: Forge, event: Event, now: Date): Promise<MeantHeads> {
   const ports = { ...forge, forge: gitHubForge(forge) };
-  const listed = async (selection: Parameters<typeof headsOf>[1]): Promise<Meant> =>
+  const listed = async (selection: Parameters<typeof headsOf>[1]): Promise<MeantHeads> =>
     aboutHeads(await gatedHeads(ports, headsOf(await ports.forge.readOpen(), selection)));
   switch (event.kind) {
     case 'pull request': {
@@ -81,7 +81,7 @@ function withOwn([listed]: readonly Head[], { number, head, branch }: PullReques
   };
 }
 
-function aboutHeads(heads: readonly Head[]): Meant {
+function aboutHeads(heads: readonly Head[]): MeantHeads {
   return { heads, why: 'there is no open pull request to check to a gated branch' };
 }
 

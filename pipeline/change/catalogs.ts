@@ -47,11 +47,13 @@ interface CatalogsInput {
 
 interface CatalogsChange {
   readonly pins: readonly PinnedTag[];
+  /** Blobs of a package in a folder of another package. */
   readonly foreign: readonly ForeignPlace[];
   /** Names of the packages whose blobs change, by catalog. */
   readonly contents: ReadonlyMap<string, ReadonlySet<string>>;
   /** Changed files that cannot be read, severity error. */
   readonly unread: readonly Finding[];
+  /** The parts of catalogs that these files are in. */
   readonly unreadParts: readonly UnreadPart[];
   /** Units that change in what belongs to no package. */
   readonly outsidePackages: readonly string[];

@@ -201,7 +201,7 @@ interface Expanded extends Place {
   readonly captured: Captured;
 }
 
-interface Ground {
+interface ExpansionTree {
   readonly tree: string;
   /** Whether what was captured so far is looked for; all is without it. */
   readonly isWanted?: (captured: Captured) => boolean;
@@ -210,7 +210,7 @@ interface Ground {
 /** Everything in a tree that the segments of a pattern match. */
 async function expand(
   objects: ObjectReader,
-  { tree, isWanted = () => true }: Ground,
+  { tree, isWanted = () => true }: ExpansionTree,
   segments: readonly PatternSegment[],
 ): Promise<Expanded[]> {
   let places: Expanded[] = [{ path: '', id: tree, mode: '40000', captured: {} }];

@@ -21,7 +21,7 @@ export interface Revisions {
 }
 
 /** The parts of a change before it is classified. */
-interface Known {
+interface ChangeParts {
   /** Contents of files: the classes and the rules read the same ones. */
   readonly files: KeptFiles;
   /** Asked for what the policy allows; without it registries are not contacted. */
@@ -56,7 +56,7 @@ type Foreseeing = Knowledge & { readonly today: string };
  */
 export async function classifyPull(
   { objects, trees, policy }: Omit<CheckScene, 'change'>,
-  { files, registry, digests }: Known,
+  { files, registry, digests }: ChangeParts,
 ): Promise<Classified> {
   const change = await classifyChange(objects, trees, policy, { files });
   const tags = await tagDigests(objects, change.pins, { base: trees.base, policy, registry, digests });

@@ -100,14 +100,14 @@ export function openForgeClient(api: ForgeApi): ForgeClient {
   };
 }
 
-interface Asked {
+interface ForgeRequest {
   readonly method: string;
   readonly path: string;
   readonly body?: object | undefined;
 }
 
 /** A request without its parameters, for messages. */
-function nameOf({ method, path }: Asked): string {
+function nameOf({ method, path }: ForgeRequest): string {
   return `${method} ${path.replace(/\?.*$/s, '')}`;
 }
 
@@ -117,7 +117,7 @@ function nameOf({ method, path }: Asked): string {
  * @returns the text of the reply
  * @throws PipelineError for every status that is not 2xx
  */
-async function send({ name, url, headers }: ForgeApi, asked: Asked): Promise<string> {
+async function send({ name, url, headers }: ForgeApi, asked: ForgeRequest): Promise<string> {
   const { method, path, body } = asked;
   const proof = await headers();
   for (const value of Object.values(proof)) keepAuthorization(value);

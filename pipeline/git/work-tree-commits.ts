@@ -32,7 +32,7 @@ export async function editedCommits(
 ): Promise<EditedCommits> {
   const [head = ''] = await repository.resolve(['HEAD']);
   const own = mkdtempSync(join(repository.scratch, 'edit-'));
-  const contents = [...edited].map(([path, content], i): Placed => {
+  const contents = [...edited].map(([path, content], i): PlacedFile => {
     if (content === undefined) return { path };
     const file = join(own, String(i));
     writeFileSync(file, content);
@@ -43,7 +43,7 @@ export async function editedCommits(
 }
 
 /** A path, and the file that has what is to stand there; without one, it is removed. */
-interface Placed {
+interface PlacedFile {
   readonly path: string;
   readonly file?: string;
   readonly mode?: string;
@@ -53,7 +53,7 @@ interface Placed {
 async function changesOf(
   { settings }: Repository,
   { top, own }: { readonly top: string; readonly own: string },
-): Promise<Placed[]> {
+): Promise<PlacedFile[]> {
   const run = await withoutFilters({ settings, directory: top });
   const listed = await runGit(run, ['ls-files', '-z', '--modified', '--others', '--exclude-standard']);
   const staged = await runGit(run, ['diff-index', '-z', '--cached', '--name-only', 'HEAD']);
@@ -68,7 +68,7 @@ async function changesOf(
  *
  * @param copy where to write a content that git cannot read by its name
  */
-function placedAt(path: string, file: string, copy: string): Placed[] {
+function placedAt(path: string, file: string, copy: string): PlacedFile[] {
   try {
     const found = lstatSync(file, { throwIfNoEntry: false });
     if (!found) return [{ path }];
@@ -86,7 +86,7 @@ function placedAt(path: string, file: string, copy: string): Placed[] {
 async function commitWith(
   { settings, scratch, objects }: Repository,
   parent: string,
-  files: readonly Placed[],
+  files: readonly PlacedFile[],
 ): Promise<string> {
   if (files.length === 0) return parent;
   const run: GitRun = { settings, directory: scratch, bare: true };
@@ -111,7 +111,7 @@ async function commitWith(
 }
 
 /** Ids of the contents of files. */
-async function writeBlobs(run: GitRun, files: readonly Placed[]): Promise<ReadonlyMap<string, string>> {
+async function writeBlobs(run: GitRun, files: readonly PlacedFile[]): Promise<ReadonlyMap<string, string>> {
   const paths = files.flatMap(({ file }) => file ?? []);
   const { output } = await runGit({ ...run, input: paths.map((path) => `${path}\n`).join('') }, [
     'hash-object',

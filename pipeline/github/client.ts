@@ -70,8 +70,9 @@ export function openGitHub({
     throttle: {
       // GitHub counts requests by account, so clients of one account share a pace, and others do not wait for them.
       id: accountOf(url, identity),
-      onRateLimit: (seconds, request, _client, tries) => wait(seconds, request as Asked, tries),
-      onSecondaryRateLimit: (seconds, request, _client, tries) => wait(seconds, request as Asked, tries),
+      onRateLimit: (seconds, request, _client, tries) => wait(seconds, request as AskedEndpoint, tries),
+      onSecondaryRateLimit: (seconds, request, _client, tries) =>
+        wait(seconds, request as AskedEndpoint, tries),
     },
   });
   keepAnswers(client);
@@ -125,7 +126,7 @@ function keepAnswers(client: Octokit): void {
   });
 }
 
-interface Asked {
+interface AskedEndpoint {
   readonly method: string;
   readonly url: string;
 }
@@ -204,7 +205,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 /** A failure of a request as a PipelineError; any other error as it is. */
 function errorOf(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('status' in thrown) || !('request' in thrown)) return thrown;
-  const { status, request } = thrown as Error & { status: number; request: Asked };
+  const { status, request } = thrown as Error & { status: number; request: AskedEndpoint };
   const what = `${request.method} ${new URL(request.url).pathname}`;
   const said = withoutSecrets(thrown.message).replaceAll(/\s+/g, ' ').slice(0, 300);
   const waiting = /rate limit/i.test(said);
@@ -230,7 +231,7 @@ const WRITES: readonly (readonly [RegExp, string])[] = [
   [/\/(?:pulls|issues|labels)(?:\/|$)/, 'pull-requests'],
 ];
 
-function hintFor({ method, url }: Asked): string | undefined {
+function hintFor({ method, url }: AskedEndpoint): string | undefined {
   if (method === 'GET') return undefined;
   const [, right] = WRITES.find(([path]) => path.test(new URL(url).pathname)) ?? [];
   if (right === undefined) return undefined;

@@ -246,7 +246,7 @@ async function copyCompanions(
   await copyAll([image.digest, ...children], { image, run, depth: 0, room: { most, left: most } });
 }
 
-interface Along {
+interface CopyContext {
   readonly image: Inspected;
   readonly run: CopyRun;
   readonly depth: number;
@@ -259,7 +259,7 @@ interface Along {
  *
  * @throws the first error that another try cannot mend, else the first
  */
-async function copyAll(digests: readonly string[], along: Along): Promise<void> {
+async function copyAll(digests: readonly string[], along: CopyContext): Promise<void> {
   const { image, run, depth, room } = along;
   const failures: PipelineError[] = [];
   for (const companion of await companionsOf(image.source.reference, digests, run.sources)) {
@@ -287,7 +287,7 @@ function tooManyCompanions({ job }: Inspected, most: number): PipelineError {
 /** Copies one attached artifact. @returns the digest of a referrer, which may have referrers itself */
 async function copyOne(
   { reference, subject }: Companion,
-  { image, run }: Along,
+  { image, run }: CopyContext,
 ): Promise<string | undefined> {
   const { to } = run.ports;
   const destination = movedReference(reference, image.job.to);

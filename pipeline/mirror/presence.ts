@@ -86,13 +86,13 @@ async function presenceOf(
   };
 }
 
-interface Found {
+interface FoundImage {
   readonly digest?: string;
   readonly why?: string;
   readonly isUnanswered?: boolean;
 }
 
-interface Looking {
+interface ImageLookUp {
   readonly reference: Reference;
   readonly registry: Registry;
   readonly platforms: Platforms;
@@ -101,7 +101,7 @@ interface Looking {
 }
 
 /** The digest of an image, and `why` it does not count as there. */
-async function lookUpImage(looking: Looking): Promise<Found> {
+async function lookUpImage(looking: ImageLookUp): Promise<FoundImage> {
   try {
     const manifest = await looking.registry.getManifest(looking.reference);
     if (!manifest) return { why: 'no such image' };
@@ -114,7 +114,7 @@ async function lookUpImage(looking: Looking): Promise<Found> {
 }
 
 /** What of an image or of the wanted platforms of a list is not there; undefined when nothing is missing. */
-async function whyIncomplete(manifest: Manifest, looking: Looking): Promise<string | undefined> {
+async function whyIncomplete(manifest: Manifest, looking: ImageLookUp): Promise<string | undefined> {
   const { platforms } = looking;
   const parsed = parseManifest(manifest);
   if (parsed.kind === 'image') return whyBroken(parsed, looking);
@@ -135,7 +135,7 @@ async function whyIncomplete(manifest: Manifest, looking: Looking): Promise<stri
 /** An image of a list. */
 async function lookAt(
   digest: string,
-  looking: Looking,
+  looking: ImageLookUp,
 ): Promise<{ readonly isThere: boolean; readonly broken?: string | undefined }> {
   const { reference, registry, hasBlob } = looking;
   const own = withDigest(reference, digest);
@@ -147,7 +147,10 @@ async function lookAt(
 }
 
 /** Which blobs of an image the mirror lacks, in words. */
-async function whyBroken(image: ImageManifest, { reference, hasBlob }: Looking): Promise<string | undefined> {
+async function whyBroken(
+  image: ImageManifest,
+  { reference, hasBlob }: ImageLookUp,
+): Promise<string | undefined> {
   if (!hasBlob) return undefined;
   const blobs = contentOf(image);
   const there = await Promise.all(blobs.map(({ digest }) => hasBlob(reference, digest)));

@@ -61,7 +61,7 @@ export function readPolicyDocument(
       const message = `aliases expand the ${what} to more than ${MOST_VALUES} values`;
       return refused('settings/yaml', message, 0, 'write out the values that you need');
     }
-    const locate = (path: Path): Placed | undefined => find(root, path);
+    const locate = (path: Path): PlacedOffsets | undefined => find(root, path);
     return {
       settings: {
         value,
@@ -156,7 +156,7 @@ function treesOf(events: readonly Event[], text: string): Node[] {
 }
 
 /** Offsets of a value, and of the key that it stands at. */
-interface Placed {
+interface PlacedOffsets {
   readonly value: number;
   readonly key?: number;
 }
@@ -168,7 +168,7 @@ const lastIndexes = onceFor(
 );
 
 /** Where a path leads; the deepest node on the way to it that exists. */
-function find(root: Node | undefined, path: Path): Placed | undefined {
+function find(root: Node | undefined, path: Path): PlacedOffsets | undefined {
   if (!root) return undefined;
   let node = root;
   let key: number | undefined;

@@ -46,7 +46,7 @@ interface Fenced {
   readonly from?: PublishedFrom | undefined;
 }
 
-interface Made {
+interface MadeDocuments {
   readonly commit: string;
   readonly digest: string;
   /** By file name. */
@@ -54,14 +54,14 @@ interface Made {
 }
 
 /** Keeps the documents of one publish; the same publish writes the same ones again. */
-export async function keepDocuments(records: RecordStore, name: string, made: Made): Promise<void> {
+export async function keepDocuments(records: RecordStore, name: string, made: MadeDocuments): Promise<void> {
   const prefix = prefixOf(name, made);
   for (const [file, text] of made.files)
     await records.put(`${prefix}${file}`, new TextEncoder().encode(text));
 }
 
 /** Prefix of the keys of one publish's documents, with a slash at its end. */
-export function prefixOf(name: string, { commit, digest }: Pick<Made, 'commit' | 'digest'>): string {
+export function prefixOf(name: string, { commit, digest }: Pick<MadeDocuments, 'commit' | 'digest'>): string {
   return `${DOCUMENTS}${name}/${commit}-${digest.slice('sha256:'.length, 'sha256:'.length + 16)}/`;
 }
 

@@ -78,7 +78,7 @@ export async function acquireLease({
   }
 }
 
-interface Held extends Required<Pick<Leasing, 'fence' | 'name'>> {
+interface LeaseOnClock extends Required<Pick<Leasing, 'fence' | 'name'>> {
   readonly clock: Clock;
   readonly lease: StandingLease;
   /** When the last request must have been answered. */
@@ -86,7 +86,7 @@ interface Held extends Required<Pick<Leasing, 'fence' | 'name'>> {
 }
 
 /** A lease that is held: how long it lasts, and how to end it. */
-function heldLease({ fence, name, clock, lease, over }: Held): HeldLease {
+function heldLease({ fence, name, clock, lease, over }: LeaseOnClock): HeldLease {
   let isSure = true;
   return {
     left: () => {

@@ -20,7 +20,7 @@ export interface Fencing {
 }
 
 /** The order of a commit and the claimed one. */
-type Standing =
+type CommitOrder =
   | { readonly kind: 'ahead'; readonly of: StandingClaim | undefined }
   /** A newer commit is claimed, or a later epoch. */
   | { readonly kind: 'superseded'; readonly by: StandingClaim };
@@ -55,7 +55,7 @@ function shortDigest(text: string): string {
 export async function standingOf(
   { fence, name, isAncestor }: Fencing,
   { commit, epoch }: Pick<Wanted, 'commit' | 'epoch'>,
-): Promise<Standing> {
+): Promise<CommitOrder> {
   const standing = await fence.read(name);
   if (!standing) return { kind: 'ahead', of: undefined };
   const wanted = epoch ?? standing.epoch;
@@ -82,7 +82,7 @@ export async function standingOf(
 export async function claimTag(
   fencing: Fencing,
   wanted: Wanted,
-): Promise<Standing & { claim: StandingClaim }> {
+): Promise<CommitOrder & { claim: StandingClaim }> {
   const { commit, digest } = wanted;
   return claimAs(fencing, wanted, (of) => ({ epoch: wanted.epoch ?? of?.epoch ?? 0, commit, digest }));
 }
@@ -97,7 +97,7 @@ export async function claimTag(
 export async function claimRetired(
   fencing: Fencing,
   { commit, last, retired }: { readonly commit: string; readonly last: string; readonly retired: Retirement },
-): Promise<Standing & { claim: StandingClaim }> {
+): Promise<CommitOrder & { claim: StandingClaim }> {
   return claimAs(fencing, { commit }, (of) => ({
     epoch: of?.epoch ?? 0,
     commit,
@@ -111,7 +111,7 @@ async function claimAs(
   fencing: Fencing,
   wanted: Pick<Wanted, 'commit' | 'epoch'>,
   claimOver: (of: StandingClaim | undefined) => Claim,
-): Promise<Standing & { claim: StandingClaim }> {
+): Promise<CommitOrder & { claim: StandingClaim }> {
   for (let lost = 0; lost < MOST_LOST; lost++) {
     const standing = await standingOf(fencing, wanted);
     if (standing.kind === 'superseded') return { ...standing, claim: standing.by };

@@ -76,7 +76,7 @@ interface Trees {
   readonly merged: string;
 }
 
-interface One {
+interface PreviewedCatalog {
   readonly trees: Trees;
   readonly policy: Policy;
   readonly name: string;
@@ -98,7 +98,7 @@ async function changedCatalogs(objects: ObjectReader, trees: Trees, policy: Poli
 async function previewOne(
   { repository, registry }: PreviewPorts,
   { out, onto, now }: PreviewRequest,
-  { trees, policy, name }: One,
+  { trees, policy, name }: PreviewedCatalog,
 ): Promise<Previewed> {
   const { objects } = repository;
   const source = await wholeCatalog(objects, trees.merged, { layout: policy.layout, name });
@@ -122,7 +122,10 @@ async function previewOne(
 }
 
 /** Packages whose own place in a catalog differs; for a catalog in one file, none is told apart. */
-async function changedPackages(objects: ObjectReader, { trees, policy, name }: One): Promise<string[]> {
+async function changedPackages(
+  objects: ObjectReader,
+  { trees, policy, name }: PreviewedCatalog,
+): Promise<string[]> {
   const [before, after] = await Promise.all(
     [trees.base, trees.merged].map((tree) => catalogUnits(objects, tree, policy.layout)),
   );

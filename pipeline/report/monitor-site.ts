@@ -12,7 +12,7 @@ interface Monitored {
   readonly failed: readonly { readonly name: string; readonly why: string }[];
 }
 
-interface Placed {
+interface PlacedEntry {
   readonly repository: MonitoredRepository;
   readonly entry: MonitorEntry;
 }
@@ -119,7 +119,7 @@ function tiles(stuck: number, repaired: number, merges: number): string {
 }
 
 /** A table of merges that left somebody stuck. */
-function entryTable(all: readonly Placed[]): string {
+function entryTable(all: readonly PlacedEntry[]): string {
   const rows = all.map(({ repository, entry }) => {
     const { merge, lost } = entry;
     const versions = [...new Set(lost.filter(({ repaired }) => !repaired).flatMap((one) => one.versions))];
@@ -149,7 +149,7 @@ function repositoryTable(repositories: readonly MonitoredRepository[]): string {
   return table(['Repository', 'Stuck', 'Repaired', 'Merges', 'Checked'], rows);
 }
 
-function repairsPart(all: readonly Placed[]): string {
+function repairsPart(all: readonly PlacedEntry[]): string {
   const repaired = all.filter(({ entry }) => entry.state === 'repaired');
   if (repaired.length === 0) return '';
   const names = [...new Set(repaired.map(({ entry }) => entry.package))].sort();

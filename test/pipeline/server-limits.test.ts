@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import {
   type ConnectionLimits,
   createRoom,
-  type Held,
+  type HeldBytes,
   limitConnections,
   networkOf,
   oneAtATime,
@@ -145,7 +145,7 @@ test.each([
 test('102: without room the largest that are not complete are ended, and only those', () => {
   const room = createRoom(10);
   const ended: string[] = [];
-  const held = (name: string): Held => ({ bytes: 0, end: () => ended.push(name) });
+  const held = (name: string): HeldBytes => ({ bytes: 0, end: () => ended.push(name) });
   const [whole, large, small] = [held('whole'), held('large'), held('small')];
   const [larger, late] = [held('larger'), held('late')];
   expect(room.hold(whole, 4)).toBe(true);

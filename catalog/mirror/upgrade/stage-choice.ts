@@ -65,7 +65,7 @@ export function homeOf({ catalogs }: Pick<Stage, 'catalogs'>, name: string): Pla
   return catalogs.find(({ catalog }) => catalog.packages.has(name));
 }
 
-interface At {
+interface OperatorAtStage {
   readonly stage: Stage;
   readonly operator: ClusterOperator;
   readonly home: PlatformCatalog;
@@ -85,7 +85,7 @@ interface Candidate {
  * The bundles that an operator may end a stage with, the best first: those with fewer drawbacks, then in a preferred
  * channel, then lower versions.
  */
-function candidates(stage: Stage, { operator, home, context }: Omit<At, 'stage'>): Candidate[] {
+function candidates(stage: Stage, { operator, home, context }: Omit<OperatorAtStage, 'stage'>): Candidate[] {
   const ofPackage = home.catalog.packages.get(operator.package);
   if (!ofPackage) return [];
   const { version: installed } = operator.installed;
@@ -133,7 +133,7 @@ function channelsOf({ channels, defaultChannel }: Package, operator: ClusterOper
 }
 
 /** The candidates that the operator can reach, each with the least that must be mirrored for it. */
-function* choicesAmong(some: readonly Candidate[], at: At): Generator<StageChoice> {
+function* choicesAmong(some: readonly Candidate[], at: OperatorAtStage): Generator<StageChoice> {
   const whole = scopeCatalogs(at.stage.catalogs);
   for (const candidate of some) {
     const selection = leastSelection(candidate, at, whole);
@@ -170,7 +170,7 @@ export function wholeName(name: string): string {
  */
 function leastSelection(
   candidate: Candidate,
-  at: At,
+  at: OperatorAtStage,
   whole: readonly ScopeCatalog[],
 ): PackageSelection | undefined {
   const top = formatVersion(candidate.version);
@@ -198,7 +198,7 @@ function leastSelection(
 }
 
 /** The versions of a channel above what is installed. */
-function newerIn({ home, operator }: At, { channel }: Candidate): Version[] {
+function newerIn({ home, operator }: OperatorAtStage, { channel }: Candidate): Version[] {
   const ofPackage = home.catalog.packages.get(operator.package);
   const { version: installed } = operator.installed;
   return (ofPackage?.channels.get(channel)?.entries ?? [])
@@ -206,7 +206,7 @@ function newerIn({ home, operator }: At, { channel }: Candidate): Version[] {
     .filter((version) => !installed || compareVersions(version, installed) > 0);
 }
 
-function isDefault({ home, operator }: At, channel: string): boolean {
+function isDefault({ home, operator }: OperatorAtStage, channel: string): boolean {
   return home.catalog.packages.get(operator.package)?.defaultChannel === channel;
 }
 
@@ -216,7 +216,7 @@ function isDefault({ home, operator }: At, channel: string): boolean {
  */
 function pathWith(
   selection: PackageSelection,
-  { candidate, at, whole }: { candidate: Candidate; at: At; whole: readonly ScopeCatalog[] },
+  { candidate, at, whole }: { candidate: Candidate; at: OperatorAtStage; whole: readonly ScopeCatalog[] },
 ): readonly Version[] | undefined {
   const { home, operator, context } = at;
   const catalog = selectedOf(home, [selection]);

@@ -32,13 +32,13 @@ export function withoutEntries(
   const plain = kept ? [] : [rest];
   const ways = [...plain, bridged('nothing'), bridged('skips'), bridged('skips and ranges')];
   const all = ways.flatMap((entries, i) => {
-    const inherited = INHERITED[i + (kept ? 1 : 0)] ?? 'nothing';
+    const inherited = INHERITED_FIELDS[i + (kept ? 1 : 0)] ?? 'nothing';
     return [entries, underOneHead(channel, entries, { gone, versionOf, inherited })];
   });
   return all.map((entries) => (kept ? [...entries, ...detached].sort((a, b) => a.index - b.index) : entries));
 }
 
-const INHERITED: readonly InheritedFields[] = ['nothing', 'nothing', 'skips', 'skips and ranges'];
+const INHERITED_FIELDS: readonly InheritedFields[] = ['nothing', 'nothing', 'skips', 'skips and ranges'];
 
 /** An entry that replaces a removed one replaces what that one did, and skips it. */
 function bridgedEntry(

@@ -62,9 +62,9 @@ export function countFleet(
   published: ReadonlySet<string> = new Set(),
 ): FleetReport {
   const nameable = new Set([...(packages ?? []), ...published]);
-  const known = new Map<FleetInstallation, Rated>();
+  const known = new Map<FleetInstallation, RankedOutcome>();
   const besideOf = neighborsIn(fleet, simulate);
-  const rated = (row: FleetRow): Rated => {
+  const rated = (row: FleetRow): RankedOutcome => {
     const { installation } = row;
     const beside = besideOf(row);
     const found =
@@ -141,7 +141,7 @@ export function reachedClusters({ outcomes }: Pick<FleetReport, 'outcomes'>): nu
 }
 
 /** An outcome with its place in the order of outcomes, and what it is counted by. */
-interface Rated {
+interface RankedOutcome {
   readonly rank: number;
   readonly package: string;
   readonly platform: string;
@@ -154,14 +154,14 @@ function rateOutcome(
   { platform, package: name }: FleetInstallation,
   outcome: FleetOutcome,
   nameable: ReadonlySet<string>,
-): Rated {
+): RankedOutcome {
   const of = outcome.notKnown === 'package' && !nameable.has(name) ? '' : name;
   const { installed, next, end, notKnown = '' } = outcome;
   const key = JSON.stringify([platform, outcome.outcome, installed, next, end, notKnown]);
   return { rank: OUTCOMES.indexOf(outcome.outcome), package: of, platform, outcome, key };
 }
 
-const UNREAD: Rated = {
+const UNREAD: RankedOutcome = {
   rank: OUTCOMES.indexOf('not-known'),
   package: '',
   platform: '',
@@ -175,7 +175,7 @@ function unitKey({ cluster, count }: FleetRow): string {
 }
 
 interface Share {
-  readonly rated: Rated;
+  readonly rated: RankedOutcome;
   readonly clusters: number;
 }
 
@@ -198,7 +198,7 @@ class Unit {
     this.size = Math.max(this.size, its);
   }
 
-  add(rated: Rated, clusters: number): void {
+  add(rated: RankedOutcome, clusters: number): void {
     this.#shares.push({ rated, clusters });
   }
 
@@ -226,10 +226,10 @@ function distributeClusters(shares: readonly Share[], size: number, tally: Tally
 }
 
 class Tally {
-  readonly #flows = new Map<string, { rated: Rated; clusters: number }>();
+  readonly #flows = new Map<string, { rated: RankedOutcome; clusters: number }>();
   clusters = 0;
 
-  add(rated: Rated, clusters: number): void {
+  add(rated: RankedOutcome, clusters: number): void {
     if (clusters === 0) return;
     this.clusters += clusters;
     const known = this.#flows.get(rated.key);

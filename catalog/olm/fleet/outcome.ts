@@ -4,7 +4,7 @@
  */
 import { type Installed, shortName } from '../../fbc/edge.ts';
 import { compareMinors, type Minor, tryParseMinor } from '../../fbc/openshift.ts';
-import { type Beside, installedPath } from '../foresight/namespace-path.ts';
+import { installedPath, type OperatorBeside } from '../foresight/namespace-path.ts';
 import { neighborPackages } from '../foresight/neighbors.ts';
 import type { PathSummary } from '../foresight/upgrade-impact.ts';
 import type { Change, World } from '../foresight/world.ts';
@@ -72,7 +72,7 @@ function concernsIn(worlds: readonly World[]): NonNullable<Simulation['concerns'
 }
 
 /** Whether a world knows the other operators of a cluster. */
-function besideIn(world: World, beside: readonly FleetInstallation[]): Beside[] {
+function besideIn(world: World, beside: readonly FleetInstallation[]): OperatorBeside[] {
   return beside.flatMap((one) => {
     const installed = world.catalog.packages.has(one.package) ? installedIn(world, one) : undefined;
     return installed ? [{ package: one.package, channels: one.channels, installed }] : [];

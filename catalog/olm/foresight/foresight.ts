@@ -168,7 +168,7 @@ class Walks {
   }
 }
 
-interface Ground {
+interface PathInput {
   readonly next: (from: Installed) => Outcome;
   readonly bundles: ReadonlyMap<string, Bundle>;
   readonly isHead: (name: string) => boolean;
@@ -183,11 +183,11 @@ interface Step {
 
 /** Upgrade paths over one ground, whose common parts are walked once. */
 class Walk {
-  readonly #ground: Ground;
+  readonly #ground: PathInput;
   /** Upgrade paths of the bundles that are in the catalog, and by their texts of others that were asked for. */
   readonly #paths: Map<Bundle | string, UpgradePath>;
 
-  constructor(ground: Ground, paths = new Map<Bundle | string, UpgradePath>()) {
+  constructor(ground: PathInput, paths = new Map<Bundle | string, UpgradePath>()) {
     this.#ground = ground;
     this.#paths = paths;
   }

@@ -169,7 +169,7 @@ export function offerOfMember({ source, place, installed }: Member): Offer {
 // The upgrade path of what a cluster has installed, under either OLM.
 
 /** What a Subscription or a ClusterExtension asks for. */
-interface Subscribed {
+interface SubscriptionSpec {
   readonly olm: Olm;
   readonly package: string;
   /** Under OLM v0 one or none; none for the default channel, or for all channels under OLM v1. */
@@ -185,9 +185,9 @@ interface Subscribed {
  */
 export function installedPath(
   world: World,
-  { olm, package: name, channels, range }: Subscribed,
+  { olm, package: name, channels, range }: SubscriptionSpec,
   installed: Installed,
-  beside: readonly Beside[] = [],
+  beside: readonly OperatorBeside[] = [],
 ): PathSummary {
   const { foresight } = world;
   if (olm === 'v0') {
@@ -200,13 +200,13 @@ export function installedPath(
 }
 
 /** Another operator of the same namespace. */
-export interface Beside extends Pick<Subscribed, 'package' | 'channels'> {
+export interface OperatorBeside extends Pick<SubscriptionSpec, 'package' | 'channels'> {
   readonly installed: Installed;
 }
 
 function placeOf(
   { catalog }: World,
-  { package: name, channels }: Pick<Subscribed, 'package' | 'channels'>,
+  { package: name, channels }: Pick<SubscriptionSpec, 'package' | 'channels'>,
 ): Place {
   return { package: name, channel: channels[0] ?? catalog.packages.get(name)?.defaultChannel ?? '' };
 }
@@ -215,7 +215,7 @@ function placeOf(
 function pathBeside(
   world: World,
   { place, installed, alone }: { place: Place; installed: Installed; alone: PathSummary },
-  beside: readonly Beside[],
+  beside: readonly OperatorBeside[],
 ): PathSummary {
   const { scope, source } = world.foresight;
   const others = beside.map((one) => ({ source, place: placeOf(world, one), installed: one.installed }));

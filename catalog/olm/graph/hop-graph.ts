@@ -94,9 +94,9 @@ interface State {
   readonly channels: ReadonlyMap<string, Stops>;
 }
 
-type Stops = ReadonlyMap<string, Placed>;
+type Stops = ReadonlyMap<string, StopUnder>;
 
-interface Placed {
+interface StopUnder {
   readonly installed: Installed;
   /** The upgrade under each OLM version; at least one. */
   readonly under: { readonly olm: Olm; readonly stop: Stop }[];
@@ -104,10 +104,10 @@ interface Placed {
 
 /** The stops of each channel, with what each OLM does there. */
 function stateOf(foresight: Foresight, ofPackage: Package, olm: ReadonlySet<Olm>): State {
-  const channels = new Map<string, Map<string, Placed>>();
+  const channels = new Map<string, Map<string, StopUnder>>();
   for (const one of olm) {
     for (const { channel, stops } of nextHops(foresight, ofPackage, one)) {
-      const lane = channels.get(channel) ?? new Map<string, Placed>();
+      const lane = channels.get(channel) ?? new Map<string, StopUnder>();
       channels.set(channel, lane);
       for (const stop of stops) {
         const known = lane.get(stop.bundle);
@@ -176,23 +176,23 @@ function stopsOf(was: Stops, is: Stops): HopStop[] {
   });
 }
 
-function stuckUnder(placed: Placed | undefined): Olm[] {
+function stuckUnder(placed: StopUnder | undefined): Olm[] {
   return (placed?.under ?? []).flatMap(({ olm, stop }) => (stop.arrives ? [] : olm));
 }
 
-function whyOf(placed: Placed | undefined): HopStop['why'] {
+function whyOf(placed: StopUnder | undefined): HopStop['why'] {
   const why: { [olm in Olm]?: string } = {};
   for (const { olm, stop } of placed?.under ?? []) if (stop.why !== undefined) why[olm] = stop.why;
   return why;
 }
 
 /** Name of the next bundle. */
-function nextOf(placed: Placed | undefined, olm: Olm): string | undefined {
+function nextOf(placed: StopUnder | undefined, olm: Olm): string | undefined {
   return placed?.under.find((one) => one.olm === olm)?.stop.next?.to.name;
 }
 
 /** The upgrades from a stop. OLM versions with the same target share one; upgrades without a kind are left out. */
-function hopsOf(placed: Placed | undefined, kind: (olm: Olm, to: string) => HopKind | undefined): Hop[] {
+function hopsOf(placed: StopUnder | undefined, kind: (olm: Olm, to: string) => HopKind | undefined): Hop[] {
   const hops: { to: string; olm: Olm[]; kind: HopKind }[] = [];
   for (const { olm, stop } of placed?.under ?? []) {
     const to = stop.next?.to.name;
@@ -211,7 +211,7 @@ function differ(was: Stops, is: Stops): boolean {
 }
 
 /** Whether a stop is new, or an upgrade, a path's end or a deprecation there is different. */
-function isMoved(now: Placed, was: Placed | undefined): boolean {
+function isMoved(now: StopUnder, was: StopUnder | undefined): boolean {
   return (
     was === undefined ||
     was.under.length !== now.under.length ||

@@ -98,7 +98,7 @@ function needsOf({ places, may }: ChannelTask, chain: readonly number[]): Map<st
   return needs;
 }
 
-interface Seat {
+interface ChannelSeat {
   readonly place: Place;
   /** The entry below on the chain. */
   readonly below: Place | undefined;
@@ -112,7 +112,7 @@ interface Seat {
  * The entry for one place of the chain: the one of today if that will do, or a new one with what must follow to it in
  * `replaces`, `skips` or `skipRange`.
  */
-function entryOf(task: ChannelTask, seat: Seat): SuggestedEntry {
+function entryOf(task: ChannelTask, seat: ChannelSeat): SuggestedEntry {
   const { place, below, names, isHead } = seat;
   const today = task.today(place.name);
   if (today && willDo(task, today, seat)) {
@@ -144,7 +144,7 @@ function entryOf(task: ChannelTask, seat: Seat): SuggestedEntry {
 }
 
 /** Whether today's entry does all that is needed of it, and does not hide an entry of the chain. */
-function willDo(task: ChannelTask, today: Entry, { below, needs, names, isHead }: Seat): boolean {
+function willDo(task: ChannelTask, today: Entry, { below, needs, names, isHead }: ChannelSeat): boolean {
   return (
     (below === undefined ? !names.has(today.replaces) : today.replaces === below.name) &&
     !today.skips.some((name) => names.has(name)) &&

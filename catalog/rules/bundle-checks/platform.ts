@@ -33,7 +33,7 @@ interface PlacedImage {
   readonly affinity: readonly string[];
 }
 
-interface Scene {
+interface PlatformInput {
   readonly csv: TypedCsv;
   readonly images: readonly PlacedImage[];
   /** The platforms that the labels name, or the defaults amd64 and linux. */
@@ -48,7 +48,7 @@ interface Labelled {
 }
 
 /** Makes a check that only runs where somebody has asked registries for platforms. */
-function ofImages(check: (scene: Scene) => void): Check {
+function ofImages(check: (scene: PlatformInput) => void): Check {
   return ofCsv((csv, report, { options: { platforms } }) => {
     if (!platforms) return;
     const images = imagesOf(csv).map((placed) => ({

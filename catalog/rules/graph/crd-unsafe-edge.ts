@@ -107,7 +107,8 @@ function refuses(
   { ways }: Pick<UsedEdge, 'ways'>,
 ): boolean {
   const isImpossible = changes.some(({ check }) => check === 'storedVersionRemoval' || check === 'scope');
-  return ways.some(({ olm }) => (olm === 'v1' ? !platform || hasOlmV1(platform) : isImpossible));
+  const mayHaveOlmV1 = platform === undefined || hasOlmV1(platform);
+  return ways.some(({ olm }) => (olm === 'v1' ? mayHaveOlmV1 : isImpossible));
 }
 
 /** Reports unsafe upgrades that a change adds, and what it changes in the CRDs along existing upgrades. */

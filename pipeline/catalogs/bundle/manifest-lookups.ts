@@ -70,7 +70,7 @@ function manifestsAt(path: string): Manifests | undefined {
 }
 
 /** What is kept of one package. Most versions repeat the CRDs of the one before: equal files are one. */
-interface Shelf {
+interface KeptPackage {
   readonly package: string;
   readonly byBundle: Map<string, readonly Crd[]>;
   readonly byDigest: Map<string, Crd | undefined>;
@@ -78,7 +78,7 @@ interface Shelf {
   readonly intern: <T>(value: T) => T;
 }
 
-function emptyShelf(name: string): Shelf {
+function emptyShelf(name: string): KeptPackage {
   return { package: name, byBundle: new Map(), byDigest: new Map(), intern: valueInterner() };
 }
 
@@ -109,7 +109,7 @@ function holdsCsv(manifests: string, bundle: Bundle): boolean {
     .some((file) => isCsvOf(bytesOf(join(manifests, file)), bundle));
 }
 
-function crdsOf(manifests: string, { byDigest, intern }: Shelf): readonly Crd[] | undefined {
+function crdsOf(manifests: string, { byDigest, intern }: KeptPackage): readonly Crd[] | undefined {
   if (!existsSync(manifests)) return undefined;
   return files(manifests).flatMap((file) => {
     const bytes = bytesOf(join(manifests, file));

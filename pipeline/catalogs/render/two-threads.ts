@@ -29,13 +29,13 @@ import {
 } from './ordered-spool.ts';
 
 /** How a directory is rendered. */
-interface How {
+interface RenderSettings {
   readonly format: RenderFormat;
   readonly migrates: boolean;
 }
 
 /** What both threads get. */
-export type RenderTask = ThreadTask & How & { readonly shared: SharedFile };
+export type RenderTask = ThreadTask & RenderSettings & { readonly shared: SharedFile };
 
 /** What one thread rendered of the files that it took. */
 export interface RenderShare {
@@ -63,7 +63,7 @@ export interface RenderedDirectory {
  */
 export async function renderInTwoThreads(
   root: string,
-  how: How,
+  how: RenderSettings,
   threads: ThreadOptions,
 ): Promise<RenderedDirectory | undefined> {
   const task = await sharedTask(root, threads, (path) => path);

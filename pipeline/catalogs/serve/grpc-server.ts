@@ -161,7 +161,7 @@ function bind(server: Http2Server, host: string, port: number): Promise<void> {
   });
 }
 
-interface Asked {
+interface GrpcCall {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
   readonly limits: GrpcLimits;
@@ -169,7 +169,7 @@ interface Asked {
 }
 
 /** Starts to answer a call, or ends it if it is not one of gRPC or of a known method. */
-function takeCall(methods: GrpcMethods, { stream, headers, limits, room }: Asked): void {
+function takeCall(methods: GrpcMethods, { stream, headers, limits, room }: GrpcCall): void {
   const status = httpStatus(headers);
   if (status !== 200) {
     stream.respond({ ':status': status }, { endStream: true });

@@ -119,7 +119,7 @@ function refuse(response: ServerResponse, code: number, message: string): void {
 async function sendLines(
   catalog: ServedCatalog,
   query: MetaQuery,
-  { request, response, isWhole }: Asked,
+  { request, response, isWhole }: HttpCall,
 ): Promise<void> {
   const { blobs, version, since } = catalog;
   const zipped = takesGzip(request.headers['accept-encoding']);
@@ -149,7 +149,7 @@ async function sendLines(
   else await pipeline(Readable.from(within(lines, range)), response);
 }
 
-interface Asked {
+interface HttpCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Whether the whole catalog is asked for, by the path that says so. */

@@ -186,7 +186,7 @@ async function unitsOfPackage(
   return found;
 }
 
-interface Sought {
+interface SoughtPackage {
   readonly unit: CatalogUnit;
   readonly tree: string;
   readonly name: string;
@@ -196,7 +196,7 @@ interface Sought {
 /** Whether a unit has blobs of a package. Only files that contain its name are parsed. */
 async function hasPackage(
   objects: Repository['objects'],
-  { unit, tree, name, limits }: Sought,
+  { unit, tree, name, limits }: SoughtPackage,
 ): Promise<boolean> {
   if (unit.made) return false;
   for (const file of await loadedFiles(objects, tree, unit)) {
@@ -223,14 +223,14 @@ async function pastOfUnits(
   return pastOf(repository, { base: commit, policy, touched, historyOf });
 }
 
-interface Scene extends CatalogTexts {
+interface AdvisoryInput extends CatalogTexts {
   readonly request: AdvisoryRequest;
   readonly catalog: string;
   readonly published: readonly PublishedBundle[];
 }
 
 /** What an advisory changes in one catalog; `refused` says why it cannot be edited. */
-async function planCatalog(scene: Scene): Promise<Planned> {
+async function planCatalog(scene: AdvisoryInput): Promise<Planned> {
   const { request, catalog, isMade, texts } = scene;
   const { advisory } = request;
   const before = await stateOf(scene, texts);
@@ -279,7 +279,7 @@ interface State {
 
 /** The catalog with these texts as rules see it, and the errors that opm finds in it. */
 async function stateOf(
-  { request, catalog, published }: Omit<Scene, 'texts' | 'isMade'>,
+  { request, catalog, published }: Omit<AdvisoryInput, 'texts' | 'isMade'>,
   texts: ReadonlyMap<string, string>,
 ): Promise<State> {
   const { policy, advisory, today } = request;
@@ -304,7 +304,7 @@ async function stateOf(
  * not done with it. Undefined if it is good.
  */
 async function whyRefused(
-  scene: Scene,
+  scene: AdvisoryInput,
   { before, texts }: { readonly before: State; readonly texts: ReadonlyMap<string, string> },
 ): Promise<string | undefined> {
   const { advisory } = scene.request;

@@ -51,7 +51,7 @@ const PRUNING: ReadonlySet<string> = new Set(
 );
 
 /** A pull request's commits, what it changes, and the policy that holds. */
-interface Changed {
+interface PullRequestChange {
   readonly base: string;
   readonly head: string;
   /** Id of their latest common ancestor, where the clone has no history to find it in. */
@@ -65,10 +65,10 @@ interface Changed {
 }
 
 /** The changes of a pull request, without and with the merge's own commit. */
-export type BothChanges = Pick<Changed, 'change' | 'committed'>;
+export type BothChanges = Pick<PullRequestChange, 'change' | 'committed'>;
 
 /** Looks up accounts and their reviews. */
-interface Known {
+interface PeopleLookups {
   /** For the change itself, and for what the merge commits, whose approvals are of the same reviews. */
   readonly own: KnownReviews;
   readonly committed: KnownReviews;
@@ -83,7 +83,11 @@ type KnownReviews = Pick<AuthorityInput, 'content' | 'headContent' | 'reviews'>;
  *
  * @throws PipelineError as the looking up
  */
-export async function knownOf(repository: Repository, changed: Changed, people: People): Promise<Known> {
+export async function knownOf(
+  repository: Repository,
+  changed: PullRequestChange,
+  people: People,
+): Promise<PeopleLookups> {
   const { head, change, committed, policy } = changed;
   const identities = identitiesIn(policy, committed ? [change, committed] : [change]);
   const [atHead, directory = EMPTY_DIRECTORY, commits] = await Promise.all([
@@ -109,7 +113,7 @@ export async function knownOf(repository: Repository, changed: Changed, people: 
 
 async function commitsOf(
   repository: Repository,
-  { base, head, policy }: Changed,
+  { base, head, policy }: PullRequestChange,
   { commits, author }: People,
 ): Promise<People['commits']> {
   const { signOff, verified } = policy.commits;
@@ -131,9 +135,9 @@ function forgetUnseen(content: Map<string, string>, own: Change | undefined): vo
   for (const subject of [...content.keys()]) if (!seen?.has(subject)) content.delete(subject);
 }
 
-interface CheckedPeople extends Pick<Changed, 'head' | 'change' | 'committed' | 'policy'> {
+interface CheckedPeople extends Pick<PullRequestChange, 'head' | 'change' | 'committed' | 'policy'> {
   readonly results: readonly CatalogResult[];
-  readonly known: Known | undefined;
+  readonly known: PeopleLookups | undefined;
   readonly fleet: FleetResult;
 }
 
@@ -187,7 +191,7 @@ function identitiesIn({ owners }: Policy, changes: readonly Change[]): Identity[
 /** For each commit that somebody with a say approved, and that is not the head, what it changes. */
 async function changesSeen(
   repository: Repository,
-  changed: Changed,
+  changed: PullRequestChange,
   { people, asked }: { readonly people: People; readonly asked: readonly Person[] },
 ): Promise<Map<string, BothChanges>> {
   const seen = new Map<string, BothChanges>();
@@ -207,7 +211,7 @@ async function changesSeen(
  */
 async function changeAt(
   repository: Repository,
-  { base, head, ancestor: known, changeBetween, ...now }: Changed,
+  { base, head, ancestor: known, changeBetween, ...now }: PullRequestChange,
   { commit, people }: { readonly commit: string; readonly people: People },
 ): Promise<BothChanges | undefined> {
   try {

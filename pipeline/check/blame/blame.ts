@@ -190,7 +190,7 @@ async function blameIn(
   return { ...base, why, cause, ...(fix ? { fix: withoutEntries(fix) } : {}) };
 }
 
-interface Present {
+interface PresentInstallation {
   readonly installed: Installed;
   readonly world: World;
 }
@@ -199,8 +199,8 @@ interface Present {
 async function presentIn(
   states: readonly PackageState[],
   installation: FleetInstallation,
-): Promise<Present | undefined> {
-  let unlisted: Present | undefined;
+): Promise<PresentInstallation | undefined> {
+  let unlisted: PresentInstallation | undefined;
   for (const state of states) {
     const world = await state.world();
     const ofPackage = world.catalog.packages.get(installation.package);
@@ -227,12 +227,12 @@ function requiresOthers({ catalog }: World, name: string): boolean {
   return bundles.some(({ properties }) => properties.some(({ type }) => REQUIRING.has(type)));
 }
 
-interface About {
+interface AskedInstallation {
   readonly installation: FleetInstallation;
   readonly installed: Installed;
 }
 
-interface Searched {
+interface SearchResult {
   readonly state: Blamed['state'];
   readonly why: string;
   /** The latest state with an upgrade path to a head. */
@@ -242,7 +242,7 @@ interface Searched {
 }
 
 /** Goes back from the tip to the latest state in which the installation gets to a head. */
-async function searchBack(states: readonly PackageState[], about: About): Promise<Searched> {
+async function searchBack(states: readonly PackageState[], about: AskedInstallation): Promise<SearchResult> {
   let why = '';
   let first: PackageState | undefined;
   for (const [i, state] of states.entries()) {
@@ -258,7 +258,7 @@ async function searchBack(states: readonly PackageState[], about: About): Promis
   return { state: 'stuck', why, ...(first ? { first } : {}) };
 }
 
-function isPresent({ catalog }: World, { installation, installed }: About): boolean {
+function isPresent({ catalog }: World, { installation, installed }: AskedInstallation): boolean {
   return catalog.packages.get(installation.package)?.bundles.has(installed.name) ?? false;
 }
 
@@ -315,7 +315,7 @@ function withoutEntries({ text, location }: EditFix): SuggestedFix {
  */
 export function suggestedFix(
   sides: Sides,
-  { installation, installed }: About,
+  { installation, installed }: AskedInstallation,
   all: readonly Installed[] = [installed],
 ): EditFix | undefined {
   const { olm, package: name, channels } = installation;

@@ -90,7 +90,7 @@ function touchedPackages(paths: readonly string[], { layout }: Policy): Map<stri
   return found;
 }
 
-interface Ground {
+interface StatesInput {
   readonly tip: string;
   readonly touching: readonly Touching[];
   readonly policy: Policy;
@@ -104,7 +104,7 @@ interface Ground {
  */
 function statesOf(
   { objects }: Repository,
-  { tip, touching, policy, limit, reader }: Ground,
+  { tip, touching, policy, limit, reader }: StatesInput,
   { catalog, package: name }: StateQuestion,
 ): PackageState[] {
   const merges = touching.filter(({ packages }) =>

@@ -27,7 +27,7 @@ import { besideIt, isBelow } from './bundle-folders.ts';
 import { type CatalogResult, foreseenIn } from './catalog-rules.ts';
 
 /** What is known of a bundle's place. */
-interface Known {
+interface KnownPlace {
   /** Finds a bundle as it was released; undefined if nothing says that it was. */
   readonly releasedAs: (bundle: PlacedBundle) => Promise<PlacedBundle | undefined>;
   /** Whether catalogs say what the bundle replaces, whatever it says itself. */
@@ -42,7 +42,7 @@ export async function checkUpgrade(
   scene: CheckScene,
   folder: BundleFolder,
   { before: inPlace, after }: Sided<PlacedBundle | undefined>,
-  { releasedAs, isPlacedByCatalogs }: Known,
+  { releasedAs, isPlacedByCatalogs }: KnownPlace,
 ): Promise<CatalogResult[]> {
   if (!after) return [];
   const placed = (above: PlacedBundle, below: PlacedBundle): PlacedBundle =>

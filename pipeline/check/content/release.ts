@@ -87,7 +87,7 @@ interface Drafts {
   readonly released: ReleaseReport[];
 }
 
-interface One {
+interface BundleToRelease {
   readonly bundle: AddedBundle;
   /** What earlier ones have made; this one's are added. */
   readonly texts: Map<string, string>;
@@ -101,7 +101,7 @@ interface One {
 async function foreseeOne(
   place: ReleaseRepository,
   under: PolicyOn,
-  { bundle, texts, drafts }: One,
+  { bundle, texts, drafts }: BundleToRelease,
 ): Promise<void> {
   const { release } = under.policy;
   const source = await place.folder(bundle.folder);

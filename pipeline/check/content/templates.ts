@@ -27,13 +27,13 @@ import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
 /** What templates are compared in. */
-interface Scene extends CheckScene {
+interface TemplateScene extends CheckScene {
   /** Outlines are enough: of a catalog its channels and images are compared. */
   readonly reader: FileReader;
 }
 
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */
-export async function checkTemplates(scene: Scene): Promise<CatalogResult[]> {
+export async function checkTemplates(scene: TemplateScene): Promise<CatalogResult[]> {
   const { base, merged } = scene.trees;
   const beside = { findings: await besideFindings(scene), known: [], diffs: [] };
   const names = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
@@ -68,7 +68,7 @@ function isAside(kinds: ReadonlySet<PathKind>): boolean {
 const FILE_BYTES = 4 * 1024 * 1024;
 
 /** Findings about packages whose templates and catalogs differ, in one tree. */
-async function driftIn(scene: Scene, tree: string, names: readonly string[]): Promise<Finding[]> {
+async function driftIn(scene: TemplateScene, tree: string, names: readonly string[]): Promise<Finding[]> {
   const units = [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()];
   const found: Finding[] = [];
   for (const name of names) {
@@ -175,15 +175,15 @@ function mappingFindings({ name, mappings, place }: Mapped, units: readonly Cata
   ];
 }
 
-type Placed = Mapped & { readonly tree: string };
+type PlacedTemplate = Mapped & { readonly tree: string };
 
 /**
  * Findings about basic templates that differ from a catalog rendered from them. Equal ones of several catalogs are one
  * finding.
  */
 async function templateFindings(
-  scene: Scene,
-  placed: Placed,
+  scene: TemplateScene,
+  placed: PlacedTemplate,
   units: readonly CatalogUnit[],
 ): Promise<Finding[]> {
   const found = new Map<string, Finding>();
@@ -229,7 +229,7 @@ function driftFinding({ text, location }: Difference, { path, unit, name }: Pair
  * Findings about a template that no mapping names, in the folder that its catalog is in, or changed together with one of its
  * catalogs: that a catalog is rendered from it is certain where the two are the same on the base branch.
  */
-async function besideFindings(scene: Scene): Promise<Finding[]> {
+async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
   const { base, merged } = scene.trees;
   const unitsOf = async (tree: string): Promise<CatalogUnit[]> =>
     [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()].filter(({ made }) => !made);
@@ -269,7 +269,7 @@ async function renderedFrom(
 
 /** Paths of files that may be templates: those in folders above a single catalog that changes, and those that change themselves. */
 async function templatesBeside(
-  { objects, change, trees }: Scene,
+  { objects, change, trees }: TemplateScene,
   units: readonly CatalogUnit[],
 ): Promise<Set<string>> {
   const catalogsBelow = new Map<string, Set<string>>();
@@ -334,8 +334,8 @@ export async function templateAt(
 }
 
 async function contentOf(
-  { objects, reader }: Scene,
-  { tree, name }: Pick<Placed, 'tree' | 'name'>,
+  { objects, reader }: TemplateScene,
+  { tree, name }: Pick<PlacedTemplate, 'tree' | 'name'>,
   unit: CatalogUnit,
 ): Promise<Blobs> {
   const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));

@@ -243,7 +243,7 @@ async function lostIn(search: Search, { finding, channels, of, catalog, commit }
   return [...repaired.values(), ...(await withFixes(search, place, { stuck, states, before }))];
 }
 
-interface Stuck extends About {
+interface Stuck extends AskedInstallation {
   readonly version: string;
 }
 
@@ -284,17 +284,23 @@ function namedBy(text: string): Pick<FleetInstallation, 'name' | 'version'> {
   return tryParseVersion(text) ? { name: '', version: text } : { name: text, version: '' };
 }
 
-interface About {
+interface AskedInstallation {
   readonly installation: FleetInstallation;
   readonly installed: Installed;
 }
 
-async function arrives(state: PackageState, { installation, installed }: About): Promise<boolean> {
+async function arrives(
+  state: PackageState,
+  { installation, installed }: AskedInstallation,
+): Promise<boolean> {
   return installedPath(await state.world(), installation, installed).arrives;
 }
 
 /** The first of later merges after which it can upgrade, if it still can today. */
-async function repairOf(later: readonly PackageState[], about: About): Promise<Merge | undefined> {
+async function repairOf(
+  later: readonly PackageState[],
+  about: AskedInstallation,
+): Promise<Merge | undefined> {
   let repaired: PackageState | undefined;
   // From the latest back: what was repaired and lost again is a later entry, and stuck today.
   for (const state of later) {

@@ -50,7 +50,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     const holds = (patterns: readonly WrittenPattern[]): boolean =>
       sides.every((side) =>
         side.catalogs.length === 0
-          ? !side.templates.some((path) => catalogNamer(patterns)(path) !== undefined)
+          ? side.templates.every((path) => catalogNamer(patterns)(path) === undefined)
           : layoutContradictions(patterns, side).length === 0,
       );
     const reasons = sides.flatMap((side) => side.reasons);

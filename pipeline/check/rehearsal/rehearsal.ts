@@ -17,7 +17,7 @@ import { amountText } from '../../text.ts';
 import type { CheckRequest } from '../request.ts';
 import { checkedMerges, HARM, shallowNotes } from './history.ts';
 import { isSuspect, type PastLayout, pastLayouts, withLayout } from './past-layouts.ts';
-import { type Intended, proposedSettings } from './silencing.ts';
+import { type ProposedSettings, proposedSettings } from './silencing.ts';
 import { type RehearsedMerge, type RuleCount, ruleCounts, Tally } from './tally.ts';
 import type { TimeLimit } from './time-limit.ts';
 
@@ -51,7 +51,7 @@ export interface Rehearsal {
   /** The latest first; months without harm are not among them. */
   readonly stranded: readonly StrandedMonth[];
   /** Lines for the policy that silence intended findings. */
-  readonly intended: Intended;
+  readonly intended: ProposedSettings;
   readonly unchecked: readonly { readonly what: string; readonly why: string }[];
 }
 

@@ -5,7 +5,7 @@ import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 
 /** Proposals, none of which is made without somebody who looked at the findings. */
-export interface Intended {
+export interface ProposedSettings {
   /** Keys of a policy, as YAML; empty when there is nothing to silence. */
   readonly policy: string;
   /** The findings that each line silences. */
@@ -48,7 +48,7 @@ const WAIVED_MONTHS = 3;
  * @param merges the errors of each merge
  * @param today the day from which waivers last, `YYYY-MM-DD`
  */
-export function proposedSettings(merges: readonly (readonly Finding[])[], today: string): Intended {
+export function proposedSettings(merges: readonly (readonly Finding[])[], today: string): ProposedSettings {
   const all = merges.flat();
   const errorsOf = (id: string): Finding[] => all.filter(({ rule }) => rule === id);
   const mergesOf = (id: string): number => merges.filter((one) => one.some(({ rule }) => rule === id)).length;

@@ -79,7 +79,7 @@ function tooMuch(name: string): CheckReport['unchecked'][number] {
 }
 
 /** What was read, of either side. */
-interface Shelf {
+interface KeptManifests {
   readonly objects: ObjectReader;
   readonly policy: Policy;
   readonly byBlob: Map<string, Read>;
@@ -99,7 +99,7 @@ interface Read {
   readonly part: () => ManifestPart;
 }
 
-function emptyShelf(objects: ObjectReader, policy: Policy): Shelf {
+function emptyShelf(objects: ObjectReader, policy: Policy): KeptManifests {
   return {
     objects,
     policy,
@@ -135,7 +135,7 @@ interface Listed {
 
 /** Look-ups of the manifests of bundles in one tree. A bundle is known only if all of its files were read. */
 async function sideOf(
-  shelf: Shelf,
+  shelf: KeptManifests,
   tree: string,
   wanted: ReadonlyMap<string, readonly Bundle[]>,
 ): Promise<Lookups> {
@@ -171,7 +171,7 @@ function keyOf({ package: name, name: bundle }: Bundle): string {
 
 /** The manifests of those bundles that have a folder, by its name or by its ClusterServiceVersion. */
 async function filesOfBundles(
-  shelf: Shelf,
+  shelf: KeptManifests,
   folders: readonly BundleFolder[],
   bundles: readonly Bundle[],
 ): Promise<Listed[]> {
@@ -199,7 +199,7 @@ async function filesIn(objects: ObjectReader, folder: string): Promise<readonly 
 
 /** Folders whose ClusterServiceVersion has a bundle's name; each file is looked at once. */
 async function manifestsByCsv(
-  shelf: Shelf,
+  shelf: KeptManifests,
   listed: readonly (readonly TreeEntry[])[],
   bundles: readonly Bundle[],
 ): Promise<Listed[]> {
@@ -222,7 +222,7 @@ async function manifestsByCsv(
 }
 
 /** Reads manifests onto the shelf; a package with too many is noted as left out. */
-async function readAll(shelf: Shelf, name: string, manifests: readonly Listed[]): Promise<void> {
+async function readAll(shelf: KeptManifests, name: string, manifests: readonly Listed[]): Promise<void> {
   const names = new Map(manifests.flatMap(({ files }) => files.map((file) => [file.id, file.name])));
   const ids = [...names.keys()].filter((id) => !shelf.byBlob.has(id));
   if (shelf.files + ids.length > MOST_FILES) {
@@ -243,7 +243,7 @@ async function readAll(shelf: Shelf, name: string, manifests: readonly Listed[])
 }
 
 /** Reads a file of a bundle: at once if it may be a CRD, else when somebody asks for it. */
-function readManifest(shelf: Shelf, name: string, bytes: Buffer): Read {
+function readManifest(shelf: KeptManifests, name: string, bytes: Buffer): Read {
   const value = (): unknown => firstValue(readManifestFile(name, bytes))?.value;
   if (bytes.includes('CustomResourceDefinition') || shelf.kept + bytes.length > MOST_KEPT) {
     const read = value();
@@ -258,7 +258,7 @@ function readManifest(shelf: Shelf, name: string, bytes: Buffer): Read {
 }
 
 /** A blob's bytes; undefined where they are more than is read. */
-async function bytesOf(shelf: Shelf, id: string): Promise<Buffer | undefined> {
+async function bytesOf(shelf: KeptManifests, id: string): Promise<Buffer | undefined> {
   const { objects, policy } = shelf;
   const most = Math.min(policy.limits.fileBytes, MOST_BYTES - shelf.bytes);
   try {

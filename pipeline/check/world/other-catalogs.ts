@@ -27,7 +27,7 @@ export interface OtherCatalogs {
 }
 
 /** What untouched catalogs are looked for in. */
-interface Wide extends Ground {
+interface SearchScope extends Ground {
   /** Folders in which the touched packages lie. */
   readonly folders: ReadonlySet<string>;
   /** All folders of packages in the touched catalogs: what those of the same names hold elsewhere is known. */
@@ -39,7 +39,7 @@ interface Wide extends Ground {
 export const NO_OTHERS: OtherCatalogs = { neighbors: [], everywhere: new Map(), places: [] };
 
 export async function readOthers(
-  place: Wide,
+  place: SearchScope,
   packages: ReadonlyMap<string, ReadonlySet<string>>,
   touched: readonly TouchedCatalog[],
 ): Promise<OtherCatalogs> {
@@ -50,7 +50,7 @@ export async function readOthers(
 
 /** The touched packages in the catalogs that clusters come from and go to with the platform. */
 async function neighborDrafts(
-  place: Wide,
+  place: SearchScope,
   touched: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<MemberDraft[]> {
   const { order, reader } = place;
@@ -84,7 +84,7 @@ async function neighborDrafts(
  * that the touched catalogs do not have, as far as they mention it.
  */
 async function filesOfPackages(
-  { context, folders, familiar }: Wide,
+  { context, folders, familiar }: SearchScope,
   files: readonly CatalogFile[],
   packages: ReadonlySet<string>,
 ): Promise<readonly CatalogFile[]> {
@@ -110,7 +110,7 @@ function mayHold(
 
 /** What the next catalogs have of packages, in the files where they are likely to be. */
 async function followingCatalogs(
-  place: Wide,
+  place: SearchScope,
   names: readonly string[],
   packages: ReadonlySet<string>,
 ): Promise<FollowingCatalog[]> {
@@ -126,7 +126,7 @@ async function followingCatalogs(
 
 /** What all catalogs have of the touched packages: what was read for some of them, and outlines of the others. */
 async function readEverywhere(
-  place: Wide,
+  place: SearchScope,
   touched: ReadonlyMap<string, ReadonlySet<string>>,
   read: readonly TouchedCatalog[],
 ): Promise<Pick<OtherCatalogs, 'everywhere' | 'places'>> {

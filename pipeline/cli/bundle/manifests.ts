@@ -239,7 +239,10 @@ const REFUSED: readonly RegExp[] = [
   /^webhook\//,
 ];
 
-/** How OLM v1 of a release installs: as cluster administrator, or by a service account. */
+/**
+ * How OLM v1 of a release installs: as cluster administrator, by a service account, or in the technology preview, by a
+ * service account of an extension of `v1alpha1`.
+ */
 type OlmV1Kind = 'administrator' | 'account' | 'preview';
 
 /** Who installs the bundle, by release of OLM v1. @throws PipelineError `usage` for a release without OLM v1 */
@@ -272,6 +275,7 @@ function documentsForV1(bundle: Inspected, invocation: Invocation, terminal: Ter
     const permission = { packages: invocation.list('allow-package'), group: invocation.text('group') };
     return administratorDocuments(bundle, permission, options);
   }
+  // An earlier OLM v1 has no such settings, and gets a service account in place of the policy for packages.
   const unsupportedOption = ['allow-package', 'group', 'watch-namespace', 'deployment-config'].find(
     (option) => isGiven(invocation, option),
   );
@@ -281,6 +285,7 @@ function documentsForV1(bundle: Inspected, invocation: Invocation, terminal: Ter
       `--${unsupportedOption} needs OLM v1 of OpenShift ${firstWith('administratorV1')} or later`,
     );
   const certificates = invocation.word('certificates', ['service-ca', 'cert-manager']) ?? 'service-ca';
+  // operator-controller names roles by this hash.
   const hash = (bytes: Uint8Array): string => createHash('sha224').update(bytes).digest('hex');
   const installed = installedObjects(bundle, { hash, certificates });
   const api = installer === 'preview' ? 'v1alpha1' : 'v1';

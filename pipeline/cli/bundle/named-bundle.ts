@@ -14,7 +14,7 @@ import type { Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { renderingOf } from '../rendering.ts';
 
-interface At {
+interface CommandContext {
   readonly invocation: Invocation;
   readonly terminal: Terminal;
 }
@@ -22,7 +22,7 @@ interface At {
 /** Opens the bundle that an operand names. */
 export function withNamedBundle<T>(
   name: string,
-  { invocation, terminal }: At,
+  { invocation, terminal }: CommandContext,
   use: (bundle: OpenBundle) => Promise<T>,
 ): Promise<T> {
   return withBundle(name, renderingOf(invocation, terminal), use);
@@ -31,7 +31,7 @@ export function withNamedBundle<T>(
 /** The platforms of a bundle's images, which their registries are asked for. */
 export async function platformsIn(
   source: CatalogSource,
-  { invocation, terminal }: At,
+  { invocation, terminal }: CommandContext,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const client = registryClientFor(invocation, terminal);
   try {

@@ -17,7 +17,7 @@ interface Word {
   readonly to: number;
 }
 
-interface Asked {
+interface AskedPlace {
   readonly folder: CatalogFolder;
   readonly file: string;
   readonly at: Position;
@@ -25,7 +25,7 @@ interface Asked {
 
 const NAME = /[A-Za-z0-9][A-Za-z0-9._+~-]*/g;
 
-function wordAt({ folder, file, at }: Asked): Word | undefined {
+function wordAt({ folder, file, at }: AskedPlace): Word | undefined {
   const line = folder.files.get(file)?.line(at.line) ?? '';
   for (const match of line.matchAll(NAME)) {
     const [from, to] = [match.index, match.index + match[0].length];
@@ -36,7 +36,7 @@ function wordAt({ folder, file, at }: Asked): Word | undefined {
 }
 
 /** The key of a line, or of the list that it is an item of. */
-function keyOf({ folder, file, at }: Asked, line: string): string {
+function keyOf({ folder, file, at }: AskedPlace, line: string): string {
   const own = /^[\s-]*["']?([A-Za-z]+)["']?:/.exec(line)?.[1];
   if (own !== undefined) return own;
   const indent = line.search(/\S|$/);
@@ -50,7 +50,7 @@ function keyOf({ folder, file, at }: Asked, line: string): string {
 }
 
 /** The package whose document a line is in. */
-function packageAt({ folder, file, at }: Asked): Package | undefined {
+function packageAt({ folder, file, at }: AskedPlace): Package | undefined {
   const blobs = folder.blobsAt(file, at.line);
   const name =
     blobs?.packages[0]?.name ?? [blobs?.channels, blobs?.bundles, blobs?.deprecations].flat()[0]?.package;
@@ -58,7 +58,7 @@ function packageAt({ folder, file, at }: Asked): Package | undefined {
 }
 
 /** What clusters do with the bundle whose name is at a place, as Markdown. */
-export function hoverText(asked: Asked): string | undefined {
+export function hoverText(asked: AskedPlace): string | undefined {
   const word = wordAt(asked);
   const ofPackage = packageAt(asked);
   const { world } = asked.folder;
@@ -88,7 +88,7 @@ function stopText(stop: Stop, stops: readonly Stop[], where: string): string {
 }
 
 /** Where the entry is that an entry replaces or skips; elsewhere, where the bundle is. */
-export function definitionLocation(asked: Asked): Location | undefined {
+export function definitionLocation(asked: AskedPlace): Location | undefined {
   const word = wordAt(asked);
   const ofPackage = packageAt(asked);
   if (!word || !ofPackage) return undefined;
@@ -103,7 +103,7 @@ export function definitionLocation(asked: Asked): Location | undefined {
 
 /** Names that may be written at a place. */
 export function completionsAt(
-  asked: Asked,
+  asked: AskedPlace,
 ): { readonly label: string; readonly kind: 'bundle' | 'channel' | 'package' }[] {
   const { folder, file, at } = asked;
   const line = folder.files.get(file)?.line(at.line) ?? '';

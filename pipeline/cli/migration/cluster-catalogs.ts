@@ -41,7 +41,7 @@ export function movedCatalogs(view: ClusterView): MovedCatalog[] {
   });
 }
 
-interface Around {
+interface AdoptionContext {
   readonly view: ClusterView;
   readonly sources: readonly ClusterObject[];
   /** Images by the names of the ClusterCatalogs before. */
@@ -60,7 +60,7 @@ function imageOf(source: ClusterObject): string {
 const LARGEST = 2 ** 31 - 1;
 
 /** What becomes of a CatalogSource: a new ClusterCatalog, an existing one that has its image, or a reason to skip it. */
-function movedCatalog(source: ClusterObject, around: Around): MovedCatalog {
+function movedCatalog(source: ClusterObject, around: AdoptionContext): MovedCatalog {
   const image = imageOf(source);
   const about = { source: refOf(source), image, notes: notesOf(source) };
   const skip = (reason: string): MovedCatalog => ({
@@ -191,12 +191,15 @@ export interface ServedCatalog {
   readonly read: ReadCatalog;
   readonly name: string;
   readonly priority: number;
-  /** `namespace/name` of the CatalogSources that it stands for; undefined for all of them. */
+  /**
+   * `namespace/name` of the CatalogSources that it stands for: none for a ClusterCatalog that no source became, undefined
+   * for all of them, if the only catalog on the command line is not on the cluster.
+   */
   readonly sources: readonly string[] | undefined;
 }
 
 /** A cluster, with what stands for its catalogs. */
-export interface Ground {
+export interface ClusterCatalogs {
   readonly view: ClusterView;
   readonly moved: readonly MovedCatalog[];
   readonly served: readonly ServedCatalog[];

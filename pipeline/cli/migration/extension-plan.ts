@@ -7,7 +7,7 @@ import { manifestsOfBundle } from '../../../catalog/olm/manifests.ts';
 import { gatedSupport } from '../../../catalog/olm/resolve/support.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { type ClusterInstallation, type ClusterObject, textAt, valueAt } from '../../check/cluster.ts';
-import { type Ground, type ServedCatalog, scopeOf } from './cluster-catalogs.ts';
+import { type ClusterCatalogs, type ServedCatalog, scopeOf } from './cluster-catalogs.ts';
 import { dropsConfig, managesNamespaces } from './cluster-view.ts';
 import type { CheckRow } from './library-olm.ts';
 import { pinOf, type Wanted } from './pin.ts';
@@ -23,15 +23,15 @@ export interface ExtensionPlan {
   };
 }
 
-interface Around {
-  readonly ground: Ground;
+interface PlanContext {
+  readonly ground: ClusterCatalogs;
   readonly subscription: ClusterObject;
   readonly source: ServedCatalog | undefined;
   readonly checks: readonly CheckRow[];
 }
 
 /** The ClusterExtension for an installation of OLM v0, or the obstacles to it. */
-export function planExtension(one: ClusterInstallation, around: Around): ExtensionPlan {
+export function planExtension(one: ClusterInstallation, around: PlanContext): ExtensionPlan {
   const { source, checks, ground } = around;
   const served = source && (source.sources === undefined ? [source] : ground.served);
   const found = served && one.installed && pinOf(scopeOf(served, one.package), wantedOf(one, source));
@@ -87,7 +87,7 @@ function wantedOf({ package: of, installed, channels }: ClusterInstallation, sou
 /** What an admin should know of the ClusterExtension: where it is different from the Subscription. */
 function notesOf(
   one: ClusterInstallation,
-  { source, checks }: Around,
+  { source, checks }: PlanContext,
   {
     pin,
     managed,
@@ -121,7 +121,7 @@ function notesOf(
 }
 
 /** Whether a ClusterExtension must say which catalog it means: others may have the package, too. */
-function isAmongSeveral({ view, moved, served }: Ground): boolean {
+function isAmongSeveral({ view, moved, served }: ClusterCatalogs): boolean {
   const names = new Set([
     ...served.flatMap(({ name, sources }) => (sources === undefined ? [] : [name])),
     ...moved.flatMap(({ name }) => (name === '' ? [] : [name])),
@@ -140,7 +140,7 @@ function nameObstacles({ package: of, name, namespace, channels }: ClusterInstal
 /** The namespace that the operator would watch under OLM v1: one, or undefined for all. `why` says why there is none. */
 function watchedBy(
   { namespace, subscription }: ClusterInstallation,
-  { ground }: Around,
+  { ground }: PlanContext,
   bundle: Bundle | undefined,
 ): { readonly watched?: string; readonly why: readonly string[] } {
   const watches = subscription?.watches ?? targetsIn(ground, namespace);
@@ -157,7 +157,7 @@ function watchedBy(
 }
 
 /** What the OperatorGroup says where OLM v0 has not noted it at the ClusterServiceVersion. */
-function targetsIn({ view }: Ground, namespace: string): readonly string[] {
+function targetsIn({ view }: ClusterCatalogs, namespace: string): readonly string[] {
   const [group] = view.all('OperatorGroup', namespace);
   const targets = valueAt(group, 'spec', 'targetNamespaces');
   return Array.isArray(targets) ? targets.filter((name) => typeof name === 'string') : [];
@@ -190,7 +190,7 @@ function unknownSettings(config: Readonly<Record<string, unknown>> | undefined):
 /** Whether OLM v1 manages namespaces on this cluster, and would choose the operator's current one. */
 function isManaged(
   { namespace, package: packageName, installed }: ClusterInstallation,
-  { ground }: Around,
+  { ground }: PlanContext,
 ): boolean {
   if (!installed || !managesNamespaces(ground.view)) return false;
   const csv = ground.view.one('ClusterServiceVersion', namespace, installed.name);

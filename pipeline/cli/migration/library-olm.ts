@@ -28,7 +28,7 @@ export interface CheckRow {
   readonly override?: string;
 }
 
-interface About {
+interface SubscriptionFacts {
   readonly view: ClusterView;
   readonly subscription: ClusterObject;
   readonly namespace: string;
@@ -50,7 +50,7 @@ interface Check {
   /** The kinds that it reads besides the Subscription. */
   readonly reads: readonly Kind[];
   readonly override?: string;
-  readonly verdict: (about: About) => Verdict;
+  readonly verdict: (about: SubscriptionFacts) => Verdict;
 }
 
 const SCOPE = '--acknowledge-watch-scope-change';
@@ -109,7 +109,7 @@ export function checksOf(view: ClusterView, subscription: ClusterObject): CheckR
  * The result of one check; `unread` if nobody knows the cluster's objects of a kind that it needs, or there is no such
  * object, except for checks that refuse for that.
  */
-function rowOf({ check, name, reads, override, verdict }: Check, about: About): CheckRow {
+function rowOf({ check, name, reads, override, verdict }: Check, about: SubscriptionFacts): CheckRow {
   const missing = reads.filter((kind) => !about.view.knows(kind));
   if (missing.length > 0) return { check, name, ...unread(missing, about) };
   const absent = absentOf(reads, about);
@@ -128,12 +128,15 @@ function rowOf({ check, name, reads, override, verdict }: Check, about: About): 
 /** The checks that refuse an operator for what is not there; the others then have nothing to read. */
 const REPORTS_ABSENT: ReadonlySet<string> = new Set(['OperatorGroup exists', 'CSV health', 'Dependents']);
 
-function absentOf(reads: readonly Kind[], about: About): string | undefined {
+function absentOf(reads: readonly Kind[], about: SubscriptionFacts): string | undefined {
   if (reads === GROUP && !groupOf(about)) return 'there is no OperatorGroup';
   return reads === CSV && !about.csv ? 'there is no ClusterServiceVersion' : undefined;
 }
 
-function unread(kinds: readonly Kind[], { view }: Pick<About, 'view'>): Pick<CheckRow, 'result' | 'reason'> {
+function unread(
+  kinds: readonly Kind[],
+  { view }: Pick<SubscriptionFacts, 'view'>,
+): Pick<CheckRow, 'result' | 'reason'> {
   return { result: 'unread', reason: `${view.name} has no ${kinds.join(', ')}` };
 }
 
@@ -160,7 +163,7 @@ export function migratedExtensions(view: ClusterView): ReadonlyMap<string, strin
 }
 
 /** The check for a ClusterExtension that already stands for the Subscription, or has its name. */
-function conflictRow({ view, subscription }: About): CheckRow {
+function conflictRow({ view, subscription }: SubscriptionFacts): CheckRow {
   const about = { check: 'R1.3', name: 'Conflict' };
   const { namespace, name } = placeOfObject(subscription);
   if (!view.knows('ClusterExtension'))
@@ -192,7 +195,7 @@ function refusedIf(condition: boolean, refusal: string, pass: string): Verdict {
 const groups = new WeakMap<readonly ClusterObject[], ClusterObject>();
 
 /** The one that library-olm looks at: the API lists them by name. Looked for once in each namespace. */
-function groupOf({ view, namespace }: About): ClusterObject | undefined {
+function groupOf({ view, namespace }: SubscriptionFacts): ClusterObject | undefined {
   const all = view.all('OperatorGroup', namespace);
   const known = groups.get(all);
   if (known) return known;
@@ -201,7 +204,7 @@ function groupOf({ view, namespace }: About): ClusterObject | undefined {
   return first;
 }
 
-function groupVerdict(about: About): Verdict {
+function groupVerdict(about: SubscriptionFacts): Verdict {
   const group = groupOf(about);
   return refusedIf(
     !group,
@@ -210,7 +213,7 @@ function groupVerdict(about: About): Verdict {
   );
 }
 
-function selectorVerdict(about: About): Verdict {
+function selectorVerdict(about: SubscriptionFacts): Verdict {
   const selector = valueAt(groupOf(about), 'spec', 'selector');
   const labels = valueAt(selector, 'matchLabels');
   const selects =
@@ -222,7 +225,7 @@ function selectorVerdict(about: About): Verdict {
   );
 }
 
-function targetVerdict(about: About): Verdict {
+function targetVerdict(about: SubscriptionFacts): Verdict {
   return refusedIf(
     listAt(groupOf(about), 'spec', 'targetNamespaces').length > 0,
     'OperatorGroup has spec.targetNamespaces set; operator must be in AllNamespaces mode for migration',
@@ -230,7 +233,7 @@ function targetVerdict(about: About): Verdict {
   );
 }
 
-function scopeVerdict(about: About): Verdict {
+function scopeVerdict(about: SubscriptionFacts): Verdict {
   const [only, ...more] = listAt(groupOf(about), 'status', 'namespaces');
   return refusedIf(
     more.length === 0 && typeof only === 'string' && only !== '',
@@ -239,7 +242,7 @@ function scopeVerdict(about: About): Verdict {
   );
 }
 
-function modeVerdict({ csv }: About): Verdict {
+function modeVerdict({ csv }: SubscriptionFacts): Verdict {
   const supports = listAt(csv, 'spec', 'installModes').some(
     (mode) => textAt(mode, 'type') === 'AllNamespaces' && valueAt(mode, 'supported') === true,
   );
@@ -265,7 +268,7 @@ function propertiesOf(csv: ClusterObject | undefined): readonly Property[] | und
   return list.map((item) => ({ type: textAt(item, 'type'), value: item['value'] }));
 }
 
-function dependencyVerdict({ csv }: About): Verdict {
+function dependencyVerdict({ csv }: SubscriptionFacts): Verdict {
   const properties = propertiesOf(csv);
   const pass = 'no olm.package.required or olm.gvk.required properties';
   if (!properties) return { refusals: ['failed to parse bundle properties'], pass };
@@ -284,7 +287,7 @@ export function csvVersion(csv: ClusterObject | undefined): string {
   return textAt(own?.value, 'version') || textAt(csv, 'spec', 'version');
 }
 
-function serviceVerdict({ csv }: About): Verdict {
+function serviceVerdict({ csv }: SubscriptionFacts): Verdict {
   return refusedIf(
     listAt(csv, 'spec', 'apiservicedefinitions', 'owned').length > 0,
     'CSV has spec.apiservicedefinitions.owned set; OLMv1 does not yet fully support APIService-based operators',
@@ -292,7 +295,7 @@ function serviceVerdict({ csv }: About): Verdict {
   );
 }
 
-function conditionVerdict({ view, namespace, subscription }: About): Verdict {
+function conditionVerdict({ view, namespace, subscription }: SubscriptionFacts): Verdict {
   const condition = view.one('OperatorCondition', namespace, textAt(subscription, 'status', 'installedCSV'));
   return refusedIf(
     listAt(condition, 'status', 'conditions').length > 0,
@@ -311,7 +314,7 @@ const RESOURCES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The check for an operator that uses the API of OLM v0, but not that of OLM v1. */
-function accessVerdict({ csv }: About): Verdict {
+function accessVerdict({ csv }: SubscriptionFacts): Verdict {
   const rules = listAt(csv, 'spec', 'install', 'spec', 'clusterPermissions').flatMap((one) =>
     listAt(one, 'rules'),
   );
@@ -329,7 +332,7 @@ function accessVerdict({ csv }: About): Verdict {
   );
 }
 
-function accountVerdict(about: About): Verdict {
+function accountVerdict(about: SubscriptionFacts): Verdict {
   return refusedIf(
     textAt(groupOf(about), 'spec', 'serviceAccountName') !== '',
     'OperatorGroup has spec.serviceAccountName set; OLMv1 does not support scoped service accounts',
@@ -347,7 +350,7 @@ const subscriptionsOf = onceFor(
 );
 
 /** The check for other Subscriptions to the same package. */
-function uniqueVerdict({ view, subscription }: About): Verdict {
+function uniqueVerdict({ view, subscription }: SubscriptionFacts): Verdict {
   const of = textAt(subscription, 'spec', 'name');
   const others = (subscriptionsOf(view).get(of) ?? []).filter((one) => one !== subscription);
   const quoted = JSON.stringify(of);
@@ -362,12 +365,12 @@ function uniqueVerdict({ view, subscription }: About): Verdict {
   };
 }
 
-function installedVerdict({ subscription }: About): Verdict {
+function installedVerdict({ subscription }: SubscriptionFacts): Verdict {
   const installed = textAt(subscription, 'status', 'installedCSV');
   return refusedIf(installed === '', 'no installedCSV set', installed);
 }
 
-function stateVerdict({ subscription }: About): Verdict {
+function stateVerdict({ subscription }: SubscriptionFacts): Verdict {
   const state = textAt(subscription, 'status', 'state');
   return refusedIf(
     state !== 'AtLatestKnown' && state !== 'UpgradePending',
@@ -376,7 +379,7 @@ function stateVerdict({ subscription }: About): Verdict {
   );
 }
 
-function healthVerdict({ csv, subscription }: About): Verdict {
+function healthVerdict({ csv, subscription }: SubscriptionFacts): Verdict {
   const installed = textAt(subscription, 'status', 'installedCSV');
   if (!csv) return { refusals: [`failed to get CSV ${installed}`], pass: '' };
   const [phase, reason] = [textAt(csv, 'status', 'phase'), textAt(csv, 'status', 'reason')];
@@ -387,7 +390,7 @@ function healthVerdict({ csv, subscription }: About): Verdict {
   return refusedIf(reason !== 'InstallSucceeded', refusal, pass);
 }
 
-function generatedVerdict({ subscription }: About): Verdict {
+function generatedVerdict({ subscription }: SubscriptionFacts): Verdict {
   return refusedIf(
     annotationOf(subscription, 'olm.generated-by') !== undefined,
     'olm.generated-by annotation present — operator is an OLMv0-managed dependency of another operator; do not migrate individually',
@@ -396,7 +399,7 @@ function generatedVerdict({ subscription }: About): Verdict {
 }
 
 /** The CatalogSource that the Subscription names, and the one that its bundle came from. */
-function sourceVerdict(about: About): Verdict {
+function sourceVerdict(about: SubscriptionFacts): Verdict {
   const { subscription } = about;
   const named = [
     textAt(subscription, 'spec', 'sourceNamespace'),
@@ -427,7 +430,7 @@ function sourceRefusal(view: ClusterView, namespace: string, name: string): stri
 }
 
 /** The InstallPlan that the Subscription refers to: library-olm stops where it does not exist. */
-function planOf({ view, subscription, namespace }: About): {
+function planOf({ view, subscription, namespace }: SubscriptionFacts): {
   readonly name: string;
   readonly plan: ClusterObject | undefined;
 } {
@@ -437,7 +440,7 @@ function planOf({ view, subscription, namespace }: About): {
   return { name, plan: view.one('InstallPlan', textAt(ref, 'namespace') || namespace, name) };
 }
 
-function planRow(about: About): CheckRow {
+function planRow(about: SubscriptionFacts): CheckRow {
   const { name, plan } = planOf(about);
   const row = { check: 'R4', name: 'InstallPlan' };
   if (name === '') return { ...row, result: 'pass', reason: 'the Subscription refers to no InstallPlan' };
@@ -446,7 +449,7 @@ function planRow(about: About): CheckRow {
   return { ...row, result: 'refused', reason: `failed to get InstallPlan ${name}` };
 }
 
-function strategyVerdict(about: About): Verdict {
+function strategyVerdict(about: SubscriptionFacts): Verdict {
   const strategy = textAt(groupOf(about), 'spec', 'upgradeStrategy');
   const pass = 'upgrade strategy is Default or unset';
   if (strategy === '' || strategy === 'Default') return { refusals: [], pass };
@@ -477,7 +480,7 @@ export function dependentsOf(view: ClusterView, of: string): string[] {
     .map((other) => `${placeOfObject(other).namespace}/${placeOfObject(other).name}`);
 }
 
-function dependentVerdict({ view, subscription }: About): Verdict {
+function dependentVerdict({ view, subscription }: SubscriptionFacts): Verdict {
   const of = textAt(subscription, 'spec', 'name');
   const dependents = dependentsOf(view, of);
   const pass = 'no other operator declares a dependency on this package';

@@ -21,7 +21,7 @@ import {
 } from '../../check/cluster.ts';
 import { type Answer, answerQuestion } from '../catalog/installed-next.ts';
 import {
-  type Ground,
+  type ClusterCatalogs,
   type MovedCatalog,
   movedCatalogs,
   type ServedCatalog,
@@ -151,7 +151,7 @@ function ordered(operators: readonly MigratedOperator[], view: ClusterView): Mig
 }
 
 /** What a migration does with one operator, and what OLM v1 then upgrades it to. */
-async function migrated(one: ClusterInstallation, ground: Ground): Promise<MigratedOperator> {
+async function migrated(one: ClusterInstallation, ground: ClusterCatalogs): Promise<MigratedOperator> {
   const { namespace, name, installed } = one;
   const subscription = ground.view.one('Subscription', namespace, name) ?? {};
   const source = servedFor(ground.served, ground.moved, subscription);
@@ -210,7 +210,7 @@ function statusOf(checks: readonly CheckRow[], obstacles: readonly string[]): Mi
 /** C7: whether a ClusterCatalog has the installed version. */
 function catalogRow(
   subscription: ClusterObject,
-  { view, served, moved }: Ground,
+  { view, served, moved }: ClusterCatalogs,
   source: ServedCatalog | undefined,
 ): CheckRow {
   const row = { check: 'C7', name: 'Catalog availability' };

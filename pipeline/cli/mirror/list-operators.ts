@@ -42,7 +42,7 @@ export const command: Command = {
   },
 };
 
-interface Asked {
+interface CommandContext {
   readonly invocation: Invocation;
   readonly terminal: Terminal;
 }
@@ -51,7 +51,7 @@ interface Asked {
 async function listIn(
   operand: string,
   { name, channel }: { readonly name: string | undefined; readonly channel: string | undefined },
-  { invocation, terminal }: Asked,
+  { invocation, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const [read] = await readOperands([operand], invocation, terminal);
   // Each operand gives one catalog: there is always one.

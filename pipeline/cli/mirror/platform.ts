@@ -33,7 +33,7 @@ export interface PlatformOutcome extends ReadCharts {
   readonly documents: Pick<DocumentOptions, 'releaseSignatures' | 'updateGraph'>;
 }
 
-interface Asked {
+interface CommandContext {
   readonly invocation: Invocation;
   readonly terminal: Terminal;
 }
@@ -47,7 +47,7 @@ interface Asked {
 export async function readPlatform(
   platform: PlatformSelection,
   deletes: boolean,
-  { invocation, terminal }: Asked,
+  { invocation, terminal }: CommandContext,
 ): Promise<PlatformOutcome> {
   const { directory } = terminal;
   const written = invocation.text('release-signatures') ?? RED_HAT_SIGNATURES;
@@ -89,7 +89,7 @@ type GraphOutcome = Pick<Required<ReadCharts>, 'findings' | 'images'> & { readon
 async function graphOf(
   platform: PlatformSelection,
   deletes: boolean,
-  { download, ...asked }: Asked & { readonly download: RepositoryPorts['download'] },
+  { download, ...asked }: CommandContext & { readonly download: RepositoryPorts['download'] },
 ): Promise<GraphOutcome> {
   if (deletes) return { findings: [], images: [{ reference: GRAPH_IMAGE, from: `oci://${GRAPH_IMAGE}` }] };
   try {

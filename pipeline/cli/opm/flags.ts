@@ -93,13 +93,13 @@ function parse(words: readonly string[], flags: Flags): Parsed {
   return parsed;
 }
 
-interface Into {
+interface FlagTarget {
   readonly flags: Flags;
   readonly values: Map<string, string[]>;
 }
 
 /** Reads a flag into `into`; a value that is a word of its own is taken from `rest`. */
-function longFlag(text: string, rest: string[], into: Into): void {
+function longFlag(text: string, rest: string[], into: FlagTarget): void {
   const equals = text.indexOf('=');
   const name = equals < 0 ? text : text.slice(0, equals);
   const flag = Object.hasOwn(into.flags, name) ? into.flags[name] : undefined;
@@ -110,7 +110,7 @@ function longFlag(text: string, rest: string[], into: Into): void {
 }
 
 /** Reads letters that stand together: flags without values, and at most one with a value, which ends them. */
-function shortFlags(text: string, rest: string[], into: Into): void {
+function shortFlags(text: string, rest: string[], into: FlagTarget): void {
   for (let left = text; left !== ''; ) {
     const short = left.charAt(0);
     left = left.slice(1);
@@ -138,7 +138,7 @@ function following(rest: string[], flag: string): string {
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
 
-function set(name: string, value: string, { flags, values }: Into): void {
+function set(name: string, value: string, { flags, values }: FlagTarget): void {
   let kept = value;
   if (flags[name]?.value === undefined) {
     if (!TRUE.has(value) && !FALSE.has(value)) {

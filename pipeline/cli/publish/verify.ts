@@ -93,9 +93,9 @@ function rootOf(text: string, name: string): unknown {
   }
 }
 
-type Told = Omit<SignatureReport, 'unread'> & { readonly image: string; readonly digest: string };
+type VerifyResult = Omit<SignatureReport, 'unread'> & { readonly image: string; readonly digest: string };
 
-function textOf({ image, digest, verified, rejected }: Told, isValid: boolean): string {
+function textOf({ image, digest, verified, rejected }: VerifyResult, isValid: boolean): string {
   return [
     `${image} ${digest}`,
     ...verified.map(({ by, says }) => `  signed by ${plainText(by)}: ${plainText(says)}`),

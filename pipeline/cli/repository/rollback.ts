@@ -126,6 +126,8 @@ async function printProposed(restored: Restored, proposed: Proposed, terminal: T
   if (kind === 'taken') {
     terminal.err(`the branch ${branch} has commits by others and was not changed\n`);
   }
-  if (number === undefined || !(isSomething || kind === 'closed')) return;
+  // If nothing is proposed, an open pull request may have been closed.
+  const isTouched = isSomething || kind === 'closed';
+  if (number === undefined || !isTouched) return;
   await terminal.out(`${kind} pull request ${number}\n  ${plainText(url ?? '')}\n`);
 }

@@ -76,7 +76,7 @@ export async function proposeAdvisory(
   return { plans, templates, proposed };
 }
 
-interface Made {
+interface PlannedBranch {
   readonly advisory: StoredAdvisory;
   readonly plans: AdvisoryPlans;
   readonly templates: readonly TemplatePlan[];
@@ -91,7 +91,7 @@ async function madeAt(
   { github, name, repository }: AdvisoryPorts,
   { id, file, today }: AdvisoryProposalRequest,
   tip: string,
-): Promise<Made> {
+): Promise<PlannedBranch> {
   await repository.bringHistory([tip]);
   await repository.bring([tip]);
   const { policy } = await policyAt(repository.objects, tip);

@@ -109,7 +109,7 @@ async function waitingOf(ports: ReleasePorts, base: string): Promise<BundleName[
   });
 }
 
-interface One {
+interface BundleToRelease {
   readonly bundle: BundleName;
   readonly release: ReleasePolicy;
   /** Whether the pull request that was merged has shown it, and was checked with it. */
@@ -120,7 +120,7 @@ interface One {
 async function releaseOne(
   ports: ReleasePorts,
   request: ReleaseBundlesRequest,
-  one: One,
+  one: BundleToRelease,
 ): Promise<BundleRelease> {
   const none = { ...one.bundle, image: undefined, proposed: undefined, commit: undefined, missing: [] };
   const pushed = await pushBundle(ports, request, one);
@@ -139,7 +139,7 @@ async function releaseOne(
 async function intoCatalogs(
   ports: ReleasePorts,
   { branch }: ReleaseBundlesRequest,
-  { bundle, release, foreseen, made }: One & { readonly made: BuiltBundle },
+  { bundle, release, foreseen, made }: BundleToRelease & { readonly made: BuiltBundle },
 ): Promise<Pick<BundleRelease, 'commit'> | Pick<BundleRelease, 'proposed'>> {
   let fetched = false;
   const fetching = (): void => {
@@ -198,7 +198,7 @@ function findingOf(error: PipelineError, bundle: BundleName): Finding {
 async function pushBundle(
   { repository, registry }: ReleasePorts,
   { commit, policy, today }: ReleaseBundlesRequest,
-  { bundle, release }: One,
+  { bundle, release }: BundleToRelease,
 ): Promise<BuiltBundle | Pick<BundleRelease, 'findings' | 'missing'> | undefined> {
   const folder = folderOf(bundle);
   let findings: readonly Finding[] = [];
@@ -221,7 +221,7 @@ async function pushBundle(
   }
 }
 
-interface Made {
+interface MadeBundle {
   readonly bundle: BundleName;
   readonly made: BuiltBundle;
   /** Told when a bundle is fetched that no catalog holds yet. */
@@ -232,7 +232,7 @@ interface Made {
 async function proposalAt(
   { repository, registryFor }: ReleasePorts,
   tip: string,
-  { bundle, made, fetching }: Made,
+  { bundle, made, fetching }: MadeBundle,
 ): Promise<Proposal | undefined> {
   await repository.bring([tip]);
   const place = treeRepository(repository.objects, tip);

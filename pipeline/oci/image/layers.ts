@@ -166,17 +166,17 @@ function* roomSteps(): Generator<number> {
   }
 }
 
-interface Placed extends Load {
+interface PlacedLoad extends Load {
   /** Where among all names the package stands, in 32 bits. */
   readonly place: number;
 }
 
-function placedLoad({ name, size }: Load): Placed {
+function placedLoad({ name, size }: Load): PlacedLoad {
   return { name, size, place: createHash('sha256').update(name).digest().readUInt32BE(0) };
 }
 
 /** The names of the packages in each layer. A large package has a layer of its own. */
-function sharedLayers(loads: readonly Placed[], room: number): string[][] {
+function sharedLayers(loads: readonly PlacedLoad[], room: number): string[][] {
   const isLarge = ({ size }: Load): boolean => size > room / 2;
   const layers = [
     ...loads.filter(isLarge).map((load) => [load]),
@@ -195,11 +195,11 @@ function sharedLayers(loads: readonly Placed[], room: number): string[][] {
  *
  * @param bit the highest that tells their places apart
  */
-function halvedLoads(loads: readonly Placed[], room: number, bit = 31): (readonly Placed[])[] {
+function halvedLoads(loads: readonly PlacedLoad[], room: number, bit = 31): (readonly PlacedLoad[])[] {
   if (loads.length === 0) return [];
   const size = loads.reduce((sum, load) => sum + load.size, 0);
   if (size <= room || loads.length === 1 || bit < 0) return [loads];
-  const isUpper = ({ place }: Placed): boolean => ((place >>> bit) & 1) === 1;
+  const isUpper = ({ place }: PlacedLoad): boolean => ((place >>> bit) & 1) === 1;
   return [
     ...halvedLoads(
       loads.filter((load) => !isUpper(load)),

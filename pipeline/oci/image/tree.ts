@@ -197,7 +197,7 @@ async function unpackLayer(layer: AsyncIterable<Uint8Array>, state: Unpacking): 
   return added;
 }
 
-interface Into {
+interface UnpackTarget {
   /** The entries that the layer added so far. */
   readonly added: Stack;
   readonly state: Unpacking;
@@ -207,7 +207,7 @@ interface Into {
 async function unpackEntry(
   path: string,
   { header, body }: { readonly header: TarHeader; readonly body: ReadableStream<Uint8Array> },
-  { added, state }: Into,
+  { added, state }: UnpackTarget,
 ): Promise<void> {
   const { stack, limits, wanted } = state;
   const isWanted = wanted(path);

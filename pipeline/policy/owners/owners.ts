@@ -88,7 +88,7 @@ export function comparedOwnersReader(
  * The owners that the first source names which names any; those of the policy if none does. A source that cannot be read
  * ends the search.
  */
-async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promise<PackageOwners> {
+async function ownersOf(files: OwnersFiles, policy: Policy, asked: AskedPackage): Promise<PackageOwners> {
   const findings: Finding[] = [];
   for (const source of policy.owners.sources) {
     const named = await withinWorkLimit(source.path, asked, () => fromSource(files, source, asked));
@@ -105,7 +105,7 @@ async function ownersOf(files: OwnersFiles, policy: Policy, asked: Asked): Promi
 /** Owners, or the finding that the files which name them ask for too much work. */
 async function withinWorkLimit(
   file: string,
-  { paths }: Asked,
+  { paths }: AskedPackage,
   find: () => Promise<PackageOwners>,
 ): Promise<PackageOwners> {
   try {
@@ -123,13 +123,17 @@ export function sameOwners(a: PackageOwners, b: PackageOwners): boolean {
   return names(a) !== '' && names(a) === names(b);
 }
 
-interface Asked {
+interface AskedPackage {
   readonly name: string;
   readonly paths: readonly string[];
 }
 
 /** The owners of a package by one source. */
-async function fromSource(files: OwnersFiles, source: OwnersSource, asked: Asked): Promise<PackageOwners> {
+async function fromSource(
+  files: OwnersFiles,
+  source: OwnersSource,
+  asked: AskedPackage,
+): Promise<PackageOwners> {
   if (source.format === 'codeowners') return byCodeOwners(files, source.path, asked.paths);
   if (!source.path.startsWith('{dir}/')) {
     const path = source.path.replaceAll('{package}', () => asked.name);

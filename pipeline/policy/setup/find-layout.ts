@@ -104,13 +104,13 @@ export interface ReadEvidence extends Evidence {
 }
 
 /** A repository and its tip, which decide where several hypotheses hold. */
-interface Past {
+interface LayoutHistory {
   readonly repository: Repository;
   readonly commit: string;
 }
 
 /** Looks for the layout of a commit. */
-export async function findLayout(evidence: ReadEvidence, past?: Past): Promise<ProvenLayout> {
+export async function findLayout(evidence: ReadEvidence, past?: LayoutHistory): Promise<ProvenLayout> {
   const { looked, catalogs: parts, paths, read } = evidence;
   if (parts.length === 0) return provenAs(NOTHING, evidence);
   const holds = (found: FoundLayout): boolean => contradictionsOf(found, evidence).length === 0;
@@ -130,7 +130,11 @@ export async function findLayout(evidence: ReadEvidence, past?: Past): Promise<P
 }
 
 /** A layout that holds, with what people must decide. It is looked for again without catalogs that nothing ships. */
-async function decideLayout(held: FoundLayout, evidence: ReadEvidence, past?: Past): Promise<ProvenLayout> {
+async function decideLayout(
+  held: FoundLayout,
+  evidence: ReadEvidence,
+  past?: LayoutHistory,
+): Promise<ProvenLayout> {
   const found = inOwnImages(held, evidence);
   const { questions, unused } = rivalsAmong(found.patterns, evidence.catalogs, evidence.looked.build);
   return questions.length > 0 || unused.length === 0

@@ -44,7 +44,7 @@ export function layoutOf(
   const isCatalog = new Set(files.map(({ path }) => path));
   const isOther = (path: string): boolean => !isCatalog.has(path) && (!FORMAT.test(path) || read.has(path));
   const byFolder = filesByFolder(paths);
-  const found = new Map<string, Found>();
+  const found = new Map<string, FoundShape>();
   const whole = new Set(files.filter(({ isWhole }) => isWhole).map(({ path }) => path));
   const stems = new Set([...whole].map((path) => path.replace(ENDING, '')));
   const isDouble = (path: string): boolean =>
@@ -81,13 +81,13 @@ export function layoutOf(
 // Patterns in the order in which they match, without those that others make needless, each with a name
 // where two would share one.
 
-interface Found {
+interface FoundShape {
   readonly shape: Shape;
   readonly files: readonly CatalogFile[];
 }
 
 /** The patterns, those that name more before those that name less, each with its catalog's name where two have one. */
-function namedPatterns(found: ReadonlyMap<string, Found>): WrittenPattern[] {
+function namedPatterns(found: ReadonlyMap<string, FoundShape>): WrittenPattern[] {
   const all = [...found].map(([pattern, one]) => ({ pattern, ...one }));
   const variables = (pattern: string): number => pattern.split(/\{package|\*/).length;
   all.sort(

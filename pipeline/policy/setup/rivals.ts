@@ -121,7 +121,10 @@ function isSourceOf(one: Place, other: Place): boolean {
  * Catalogs of a pattern and a top folder that no build file names, where catalogs of another pattern and another top
  * folder are shipped with the same packages: sources or copies of those, whatever their platforms.
  */
-function copiesBeside(places: readonly Place[], standingOf: (place: Place) => Standing): Map<Place, string> {
+function copiesBeside(
+  places: readonly Place[],
+  standingOf: (place: Place) => ShippedState,
+): Map<Place, string> {
   const shipped = places.filter((place) => standingOf(place) === 'shipped');
   const unused = new Map<Place, string>();
   for (const group of groupedBy(places, (place) => JSON.stringify([topOf(place), place.pattern])).values()) {
@@ -250,14 +253,14 @@ function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-type Standing = 'shipped' | 'open' | 'unknown';
+type ShippedState = 'shipped' | 'open' | 'unknown';
 
 /** What build files say about a catalog: they name it, a build argument decides, or they do not name it. */
 function standing(
   { root, files }: Place,
   roots: readonly string[],
   { mentions, words }: BuildFacts,
-): Standing {
+): ShippedState {
   let isOpen = false;
   const inner = roots.filter((one) => one.startsWith(`${root}/`));
   for (const { path, isCopied } of mentions) {

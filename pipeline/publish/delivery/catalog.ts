@@ -84,7 +84,7 @@ async function publishMessage(
     if (await recordOvertaken(message, newer, ports)) return undefined;
   }
   const branch = await ports.open(message);
-  const publishing: Publishing = { branch, ports, options, published: new Set() };
+  const publishing: CatalogToPublish = { branch, ports, options, published: new Set() };
   try {
     if (!(await isOn(branch.repository, message.commit, branch.tip))) {
       const detail = `it is not on ${message.branch}`;
@@ -163,7 +163,7 @@ async function reportFailure({ log }: DeliveryPorts, report: () => Promise<void>
   }
 }
 
-interface Publishing {
+interface CatalogToPublish {
   readonly branch: OpenBranch;
   readonly ports: DeliveryPorts;
   readonly options: CatalogOptions;
@@ -172,7 +172,7 @@ interface Publishing {
 }
 
 /** Publishes the branch's newest commit, which has the last word on its catalog unless a newer one was heard of meanwhile. */
-async function publishNewest(message: CatalogMessage, publishing: Publishing): Promise<Published> {
+async function publishNewest(message: CatalogMessage, publishing: CatalogToPublish): Promise<Published> {
   const { ports } = publishing;
   const before = await lastCommit(ports, message);
   const published = await publishCommit(message, publishing);
@@ -192,7 +192,7 @@ async function lastCommit({ records }: DeliveryPorts, message: CatalogMessage): 
 /** Publishes the newest commit in the place of an older one, or the older one if that is not possible. */
 async function publishBehind(
   message: CatalogMessage,
-  publishing: Publishing,
+  publishing: CatalogToPublish,
 ): Promise<Published | undefined> {
   const { branch, ports } = publishing;
   const newest = { ...message, commit: branch.tip };
@@ -215,7 +215,10 @@ async function publishBehind(
  *
  * @returns undefined when it fails: its own message says why, and keeps back no other commit
  */
-async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promise<Published | undefined> {
+async function tryNewest(
+  newest: CatalogMessage,
+  publishing: CatalogToPublish,
+): Promise<Published | undefined> {
   try {
     return await publishNewest(newest, publishing);
   } catch (error) {
@@ -228,7 +231,7 @@ async function tryNewest(newest: CatalogMessage, publishing: Publishing): Promis
 /** Publishes a catalog as a commit has it; refused if a bundle that it names is not released. */
 async function publishCommit(
   { repository: name, branch: of, catalog, commit, epoch }: CatalogMessage,
-  { branch, ports, options, published: done }: Publishing,
+  { branch, ports, options, published: done }: CatalogToPublish,
 ): Promise<Published> {
   const { registry, fence, lease, records, signer, isAnonymous, log, now } = ports;
   const { repository } = branch;

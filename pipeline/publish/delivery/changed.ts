@@ -35,7 +35,7 @@ export interface FencedTarget {
   readonly name: string;
 }
 
-interface At {
+interface ChangedCatalogAt {
   /** `owner/name`. */
   readonly name: string;
   /** Id of a commit. */
@@ -51,7 +51,7 @@ type StandingPorts = Pick<DeliveryPorts, 'fence'> & {
 /** The catalogs that the policy of a commit publishes, each with its place and whether it must be published. */
 export async function catalogsAt(
   repository: Repository,
-  { name, tip, policy }: At,
+  { name, tip, policy }: ChangedCatalogAt,
   { fence, records }: StandingPorts,
 ): Promise<CatalogAt[]> {
   const found: CatalogAt[] = [];
@@ -79,7 +79,7 @@ interface ContentAt {
   readonly catalog: string;
   readonly content: string;
   readonly at: FencedTarget;
-  readonly branch: At;
+  readonly branch: ChangedCatalogAt;
 }
 
 /**

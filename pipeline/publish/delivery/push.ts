@@ -72,14 +72,14 @@ async function sendNewest(message: CatalogMessage, { records, queue }: DeliveryP
   await queue.send({ ...messageOf({ ...message, again: true }), id: randomUUID() });
 }
 
-interface Usable {
+interface UsablePolicy {
   /** Undefined where no commit's policy can be used. */
   readonly at: { readonly tip: string; readonly policy: Policy } | undefined;
   readonly refused: readonly { readonly commit: string; readonly detail: string }[];
 }
 
 /** The newest commit, or the one that was pushed where the newest one's policy cannot be used. */
-async function newestUsable(repository: Repository, push: PushMessage, tip: string): Promise<Usable> {
+async function newestUsable(repository: Repository, push: PushMessage, tip: string): Promise<UsablePolicy> {
   const refused: { commit: string; detail: string }[] = [];
   for (const commit of new Set([tip, push.commit])) {
     const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);

@@ -111,7 +111,7 @@ const WORDS: Readonly<Record<Retirement, string>> = {
   delete: 'its image is deleted',
 };
 
-interface Found {
+interface FoundCatalog {
   readonly current: Current;
   /** Places that catalogs of the branch are published to. */
   readonly taken: ReadonlySet<string>;
@@ -122,7 +122,7 @@ interface Found {
 }
 
 /** Tells of a retirement before the record of what is published says it: after that nobody comes back to it. */
-function toldOnce(tell: Found['tell']): Follower {
+function toldOnce(tell: FoundCatalog['tell']): Follower {
   let isTold = false;
   return {
     follows: async ({ retired }) => isTold || retired === undefined,
@@ -135,7 +135,7 @@ function toldOnce(tell: Found['tell']): Follower {
 
 /** Retires a catalog at each place that it was published to. */
 async function retire(
-  { current, taken, repository, at: { name, branch, tip, policy }, tell }: Found,
+  { current, taken, repository, at: { name, branch, tip, policy }, tell }: FoundCatalog,
   ports: DeliveryPorts,
 ): Promise<void> {
   const { fence, lease, registry, records, log } = ports;

@@ -110,7 +110,7 @@ function thinnedArrivals(arrivals: readonly Arrival[], after: number, stamp: str
   return Date.parse(stamp) - Date.parse(before.at) < part ? arrivals.slice(0, -1) : arrivals;
 }
 
-interface Asked {
+interface RingLookInput {
   readonly state: RingState;
   readonly look: RingLook;
   /** The image that the ring names. */
@@ -121,7 +121,7 @@ interface Asked {
 async function whyNotOpened(
   arrival: Arrival,
   ring: RingPlace,
-  { state, look, there }: Asked,
+  { state, look, there }: RingLookInput,
 ): Promise<string[]> {
   const why: string[] = [];
   const rest = Date.parse(arrival.at) + ring.after - look.now.getTime();

@@ -77,7 +77,7 @@ function hashesIn(text: string, path: string): Map<string, string> {
 
 // Passwords compared in a thread of their own, so that no request waits for those of others.
 
-interface Asked {
+interface PendingCheck {
   readonly resolve: (isRight: boolean) => void;
   readonly reject: (error: PipelineError) => void;
 }
@@ -89,7 +89,7 @@ interface Asked {
  * @throws PipelineError `io`, from what is returned, when the thread ends; the next password starts another one
  */
 function passwordThread(): (password: string, hash: string) => Promise<boolean> {
-  const asked = new Map<number, Asked>();
+  const asked = new Map<number, PendingCheck>();
   let worker: Worker | undefined;
   let count = 0;
   const ended = (one: Worker): void => {

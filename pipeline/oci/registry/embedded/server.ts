@@ -248,8 +248,8 @@ function isUnderForeignName(
   { host = '127.0.0.1', access, openToAll, tls }: RegistryOptions,
   request: IncomingMessage,
 ): boolean {
-  const needsAccount = access !== undefined && !(access.kind === 'basic' && access.anonymousPull);
-  if (tls || needsAccount || openToAll === true) return false;
+  const isAnonymous = access === undefined || (access.kind === 'basic' && access.anonymousPull);
+  if (tls || !isAnonymous || openToAll === true) return false;
   return isLoopback(host) && !namesThisMachine(request);
 }
 

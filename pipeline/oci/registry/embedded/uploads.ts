@@ -46,7 +46,7 @@ interface State {
   idleSince: number;
 }
 
-interface Known {
+interface KnownUpload {
   readonly repository: string;
   readonly upload: Upload;
   readonly state: State;
@@ -62,7 +62,7 @@ const YIELDING = 60_000;
 /** Uploads that have begun. If there are too many, those that were idle longest make room. */
 export function createUploads(blobs: Blobs): Uploads {
   /** The one that was used last comes last. */
-  const known = new Map<string, Known>();
+  const known = new Map<string, KnownUpload>();
   const open = (repository: string): Upload => {
     makeRoom([...known.values()]);
     const id = randomUUID();
@@ -109,7 +109,7 @@ export function createUploads(blobs: Blobs): Uploads {
 }
 
 /** Ends abandoned uploads and, if there are too many without bytes, the oldest of these. */
-function makeRoom(uploads: readonly Known[]): void {
+function makeRoom(uploads: readonly KnownUpload[]): void {
   const now = performance.now();
   const idle = uploads.filter(({ state }) => state.busy === 0);
   const over = new Set(idle.filter(({ state }) => now - state.idleSince > EXPIRY));
@@ -123,7 +123,7 @@ function makeRoom(uploads: readonly Known[]): void {
  *
  * @throws PipelineError `rate-limited` when none has waited long
  */
-function makeRoomForBytes(uploads: readonly Known[]): void {
+function makeRoomForBytes(uploads: readonly KnownUpload[]): void {
   const holding = uploads.filter(({ state }) => state.file !== undefined);
   if (holding.length < MOST.withBytes) return;
   const now = performance.now();

@@ -37,7 +37,7 @@ interface IndexStore {
   ): Promise<T>;
 }
 
-interface Known {
+interface KnownIndex {
   /** Stamps of both files when they were read. */
   readonly indexStamp: string;
   readonly journalStamp: string;
@@ -48,12 +48,12 @@ interface Known {
 export function openIndex(directory: string, journaled: boolean): IndexStore {
   const path = join(directory, INDEX);
   const journal = join(directory, JOURNAL);
-  let known: Known | undefined;
+  let known: KnownIndex | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let written = -Infinity;
 
-  const read = async (): Promise<Known> => {
+  const read = async (): Promise<KnownIndex> => {
     const [indexStamp, journalStamp] = await Promise.all([stampOf(path), stampOf(journal)]);
     if (known?.indexStamp === indexStamp && known.journalStamp === journalStamp) return known;
     // The journal first: what somebody moves into the index meanwhile is seen twice, which does no harm, and not never.
