@@ -257,7 +257,7 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
 
 /** Catalogs that are the same as a template on the base branch. */
 async function renderedFrom(
-  scene: Scene,
+  scene: TemplateScene,
   units: readonly CatalogUnit[],
   { was, name }: { readonly was: Blobs; readonly name: string },
 ): Promise<CatalogUnit[]> {
