@@ -1,8 +1,8 @@
 /** Writes git's loose objects and refs, as git does. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { deflateSync } from 'node:zlib';
+import { deflateSync, inflateSync } from 'node:zlib';
 
 export interface TreeFile {
   readonly mode: string;
@@ -25,6 +25,8 @@ export interface LooseObjects {
   blob(text: string): string;
   tree(files: ReadonlyMap<string, TreeFile>): string;
   commit(text: CommitText): string;
+  /** The content of an object that was written here; undefined if git has packed it. */
+  content(id: string): Buffer | undefined;
   /** Points a branch at a commit. */
   branch(name: string, commit: string): void;
 }
@@ -79,6 +81,12 @@ export function looseObjects(folder: string, hash: 'sha1' | 'sha256' = 'sha1'): 
     },
     blob: (text) => write('blob', Buffer.from(text)),
     tree,
+    content: (id) => {
+      const path = join(folder, 'objects', id.slice(0, 2), id.slice(2));
+      if (!existsSync(path)) return undefined;
+      const bytes = inflateSync(readFileSync(path));
+      return bytes.subarray(bytes.indexOf(0) + 1);
+    },
     commit: ({ tree: root, parents, author, committer, message }) =>
       write(
         'commit',

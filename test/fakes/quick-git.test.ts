@@ -27,3 +27,21 @@ test('answers as git does', () => {
     expect(dates(quick(...words)), words.join(' ')).toBe(dates(repository.git(...words)));
   repository.remove();
 });
+
+test('a repository knows files of the commits that it wrote, and moves branches, as git does', () => {
+  const repository = makeRepository();
+  const asGit = (...words: string[]): string => repository.feed('', ...words);
+  const first = repository.commit({ 'a/one': ' é\n\n', link: { mode: '120000', text: 'a' } });
+  const second = repository.commit({ 'a/one': null, 'a/two': '' }, { parents: [first] });
+  for (const at of [`${first}:a/one`, `${first}:link`, `${first}:a`, `${second}:a/two`]) {
+    expect(repository.git('show', at), at).toBe(asGit('show', at));
+  }
+  expect(repository.git('cat-file', 'blob', `${first}:a/one`)).toBe(asGit('show', `${first}:a/one`));
+  expect(() => repository.git('show', `${second}:a/one`)).toThrow('does not exist in');
+  repository.git('branch', '-f', 'side', first);
+  repository.git('branch', '-f', 'other', 'side');
+  expect(['side', 'other'].map((name) => asGit('rev-parse', name))).toEqual([first, first]);
+  repository.git('repack', '-adq');
+  expect(repository.git('show', `${second}:a/two`)).toBe('');
+  repository.remove();
+});

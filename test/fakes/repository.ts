@@ -106,10 +106,23 @@ export function makeRepository(...options: readonly string[]): TestRepository {
     store.branch(rest.branch ?? 'main', commit);
     return commit;
   };
+  /** What is known without a process of git: a file of a commit that was written here; and moves a branch. */
+  const quick = ([command, ...rest]: readonly string[]): string | undefined => {
+    const [first = '', name = '', commit = ''] = rest;
+    if (command === 'branch' && first === '-f' && written.has(commit)) {
+      store.branch(name, commit);
+      return '';
+    }
+    if (!(command === 'show' && rest.length === 1) && !(command === 'cat-file' && first === 'blob'))
+      return undefined;
+    const [, id = '', path = ''] = /^([0-9a-f]{40}):(.+)$/.exec(rest.at(-1) ?? '') ?? [];
+    const file = written.has(id) ? listed.get(id)?.get(path) : undefined;
+    return file && store.content(file.id)?.toString('utf8').trimEnd();
+  };
   return {
     directory,
     feed,
-    git: (...parameters) => feed('', ...parameters),
+    git: (...parameters) => quick(parameters) ?? feed('', ...parameters),
     commit: (files, commitOptions = {}) => write(files, commitOptions),
     written: (commit) => written.get(commit),
     chain: (...all) => {
