@@ -74,15 +74,36 @@ interface ResolveOptions {
 
 /** The people whom identities stand for. Nobody is added when in doubt. */
 export function resolvePeople(identities: readonly Identity[], options: ResolveOptions): People {
-  const people: Person[] = [];
+  const people = new DistinctPeople();
   const ignored: string[] = [];
   for (const identity of identities) {
     const found =
       identity.kind === 'team' ? ofTeam(identity, options) : ofAccount(identity, options.directory);
     if (typeof found === 'string') ignored.push(found);
-    else people.push(...found.filter((person) => !people.some((other) => samePerson(person, other))));
+    else for (const person of found) people.add(person);
   }
-  return { people, ignored };
+  return { people: people.all, ignored };
+}
+
+/** People, each once. As {@link samePerson} of each two would say, in one step for each: a pull request may name thousands. */
+class DistinctPeople {
+  readonly all: Person[] = [];
+  readonly #ids = new Set<number>();
+  readonly #logins = new Set<string>();
+  /** Of those whose number is not known. */
+  readonly #loginsAlone = new Set<string>();
+
+  add(person: Person): void {
+    const login = person.login.toLowerCase();
+    const { id } = person;
+    const isKnown =
+      id === undefined ? this.#logins.has(login) : this.#ids.has(id) || this.#loginsAlone.has(login);
+    if (isKnown) return;
+    this.all.push(person);
+    this.#logins.add(login);
+    if (id === undefined) this.#loginsAlone.add(login);
+    else this.#ids.add(id);
+  }
 }
 
 function ofTeam(

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type CommitFacts,
@@ -8,7 +9,13 @@ import {
 } from '../../../pipeline/check/authority/authorship.ts';
 import { mergeNeeds, type Need, needText } from '../../../pipeline/check/authority/missing-approvals.ts';
 import { parseCommit, type Signer } from '../../../pipeline/git/commit.ts';
-import { formatIdentity, parseIdentity, resolvePeople } from '../../../pipeline/policy/identity.ts';
+import {
+  formatIdentity,
+  type Person,
+  parseIdentity,
+  resolvePeople,
+  samePerson,
+} from '../../../pipeline/policy/identity.ts';
 
 test.each([
   ['alice', 'alice'],
@@ -69,6 +76,40 @@ test('people of a list are counted once, and what does not count is said', () =>
     '@org/hidden: cannot read its members, which requires the token of a GitHub App',
   ]);
 });
+
+test('66: people are the same by number, else by login, and each is looked at a few times', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({ login: fc.constantFrom('a', 'A', 'b', 'c'), id: fc.constantFrom(undefined, 1, 2, 3) }),
+      ),
+      (members) => {
+        const expected = members.reduce<readonly Person[]>(
+          (kept, one) => (kept.some((other) => samePerson(one, other)) ? kept : [...kept, one]),
+          [],
+        );
+        expect(peopleOf(members)).toEqual(expected);
+      },
+    ),
+  );
+  let looks = 0;
+  const many = Array.from({ length: 2000 }, (_, id) => ({
+    id,
+    get login() {
+      looks++;
+      return `u${id}`;
+    },
+  }));
+  expect(peopleOf(many)).toHaveLength(2000);
+  expect(looks).toBeLessThan(10_000);
+});
+
+/** The people of teams with one member each. */
+function peopleOf(members: readonly Person[]): readonly Person[] {
+  const teams = new Map(members.map((member, i) => [`org/t${i}`, [member]]));
+  const identities = members.map((_, i) => ({ kind: 'team', team: `org/t${i}` }) as const);
+  return resolvePeople(identities, { directory: { accounts: new Map(), teams }, allowTeams: true }).people;
+}
 
 describe('commits', () => {
   const anna = { login: 'anna', id: 1 };

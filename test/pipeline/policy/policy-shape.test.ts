@@ -74,3 +74,14 @@ function spoiled(value: unknown): unknown[] {
     ),
   );
 }
+
+test('66: texts of lists without repetitions say that they are texts: else each is compared with all others', () => {
+  const lists = (value: unknown): Record<string, unknown>[] => {
+    if (Array.isArray(value)) return value.flatMap(lists);
+    if (!isObject(value)) return [];
+    return [...(value['uniqueItems'] === true ? [value] : []), ...Object.values(value).flatMap(lists)];
+  };
+  const found = lists(policy.SCHEMA);
+  expect(found.length).toBeGreaterThan(10);
+  expect(found.filter(({ items }) => !isObject(items) || items['type'] !== 'string')).toEqual([]);
+});
