@@ -30,7 +30,7 @@ import { type ChartSelection, helmShape, readCharts } from './helm/chart-selecti
 import type { AdditionalImage, BlockedImages } from './plan-request.ts';
 import { isPlatform, platformsOf, withPlatforms } from './platforms.ts';
 import { type PlatformSelection, platformShape, readPlatform } from './release/release-selection.ts';
-import { parseBound } from './version-bound.ts';
+import { isWithin, parseBound } from './version-bound.ts';
 
 /** The parts of catalogs and the additional images that belong to a mirror. */
 export interface ImageSet {
@@ -405,6 +405,13 @@ class Reader {
       if (!parseBound(version))
         this.report(`${field} must be a version, found ${JSON.stringify(version)}`, [...path, field]);
     }
+    const { minVersion = '', maxVersion = '' } = chosen;
+    const [least, most] = [parseBound(minVersion), parseBound(maxVersion)];
+    if (least && most && !isWithin(least.version, least, most))
+      this.report(`minVersion ${minVersion} is above maxVersion ${maxVersion}: no version is selected`, [
+        ...path,
+        'maxVersion',
+      ]);
     return chosen;
   }
 

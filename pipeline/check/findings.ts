@@ -17,6 +17,7 @@ import { danglingBundles } from './content/dangling.ts';
 import { deploymentsOf } from './content/deployments.ts';
 import { disconnectedOf } from './content/disconnected.ts';
 import { checkFragments, type FragmentResults } from './content/fragments.ts';
+import { checkImageSets } from './content/image-sets.ts';
 import { bundleRegistries, checkOperators } from './content/operators.ts';
 import { checkPolicyAfter } from './content/policy-after.ts';
 import { checkPullRequest } from './content/pull-request.ts';
@@ -171,8 +172,11 @@ async function checkFiles(
     return { results: unlisted, unlisted, unchecked: [], templatesAlone: [], left: new Set() };
   const pull = await checkPullRequest(scene, outlines);
   const { results: ofFragments, left } = await checkFragments(scene);
+  const imageSets = await checkImageSets(scene);
+  const unchecked = [...pull.unchecked, ...imageSets.unchecked];
   const results = [
     ...pull.results,
+    ...imageSets.results,
     ...(await checkBundles(scene, after.resolve, outlines)),
     ...(await checkOperators(scene)),
     ...ofFragments,
@@ -180,15 +184,14 @@ async function checkFiles(
     ...unlisted,
   ];
   // A missing file is a consequence of the unreadable one.
-  if (change.unread.length > 0)
-    return { results, unlisted, unchecked: pull.unchecked, templatesAlone: [], left };
+  if (change.unread.length > 0) return { results, unlisted, unchecked, templatesAlone: [], left };
   const dangling = await danglingBundles(after, outlines);
   const alone = await templatesAlone(objects, change, policy);
   const ofTemplates = [...(await checkTemplates(after)), ...(await checkTemplateGraphs(after, alone))];
   return {
     results: [...results, ...dangling.results, ...ofTemplates],
     unlisted,
-    unchecked: [...pull.unchecked, ...dangling.unchecked],
+    unchecked: [...unchecked, ...dangling.unchecked],
     templatesAlone: alone,
     left,
   };
