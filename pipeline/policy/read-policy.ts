@@ -158,7 +158,7 @@ function withDefaults(written: PolicyFile, waivers: readonly Waiver[]): Policy {
 type Part<K extends keyof PolicyFile> = NonNullable<PolicyFile[K]>;
 
 /** The layout of community repositories, which hold operators and their catalogs side by side. */
-const LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
+export const DEFAULT_LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
   template: ['operators/{package}/catalog-templates/**'],
   packageConfig: ['operators/{package}/{ci.yaml,Makefile}'],
   composite: [],
@@ -184,7 +184,7 @@ function layoutOf(written: Part<'layout'>, made: PolicyFile['bundleCatalogs']): 
   ];
   return compileLayout(
     order.flatMap((kind): LayoutPattern[] => {
-      const patterns = written[kind] ?? LAYOUT[kind];
+      const patterns = written[kind] ?? DEFAULT_LAYOUT[kind];
       return (typeof patterns === 'string' ? [patterns] : patterns).map((one) =>
         typeof one === 'string' ? { kind, pattern: one } : { kind, pattern: one.path, name: one.name },
       );

@@ -4,6 +4,8 @@ import { dump } from 'js-yaml';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 import type { PresetName } from '../presets/preset.ts';
+import { DEFAULT_LAYOUT } from '../read-policy.ts';
+import { catalogNamer } from './catalog-names.ts';
 import type { FoundLayout } from './layout.ts';
 import type { RebuiltBundles } from './rebuilt-bundles.ts';
 
@@ -67,8 +69,10 @@ export function firstPolicy(
     'kind: Portolan',
     '# Portolan reports, and blocks nothing. Remove this line when you agree with its reports.',
     'enforce: off',
-    ...layoutLines('catalog', isDefault ? [] : patterns),
-    ...layoutLines('bundle', bundlePatterns),
+    ...layoutLines({
+      catalog: patterns.length === 0 ? defaultsWithout(others) : isDefault ? [] : patterns,
+      bundle: bundlePatterns,
+    }),
     ...bundleCatalogLines(bundleCatalogs),
     'owners:',
     `  admins: ${namesText(admins)}`,
@@ -97,10 +101,21 @@ export function firstPolicy(
   return lines.join('\n');
 }
 
-/** At most one of the layout's keys has patterns: a repository has catalogs or bundle directories. */
-function layoutLines(key: 'catalog' | 'bundle', patterns: readonly WrittenPattern[]): string[] {
-  if (patterns.length === 0) return [];
-  return ['layout:', `  ${key}:`, ...patterns.map((pattern) => `  - ${patternText(pattern)}`)];
+function layoutLines(patterns: Readonly<Record<'catalog' | 'bundle', readonly WrittenPattern[]>>): string[] {
+  const lines = Object.entries(patterns).flatMap(([key, some]) =>
+    some.length === 0 ? [] : [`  ${key}:`, ...some.map((pattern) => `  - ${patternText(pattern)}`)],
+  );
+  return lines.length === 0 ? [] : ['layout:', ...lines];
+}
+
+/** The default patterns without those that take files for catalogs which are none; empty if there are no such files. */
+function defaultsWithout(others: readonly string[]): readonly string[] {
+  const defaults = DEFAULT_LAYOUT.catalog;
+  const kept = defaults.filter((pattern) => {
+    const nameOf = catalogNamer([pattern]);
+    return others.every((path) => nameOf(path) === undefined);
+  });
+  return kept.length === defaults.length ? [] : kept;
 }
 
 function bundleCatalogLines(names: readonly string[]): string[] {
