@@ -63,7 +63,7 @@ async function measure(codec: Codec, added: readonly Addition[]): Promise<void> 
       fresh.reduce((sum, { size }) => sum + size, 0) +
         manifests.reduce((sum, { bytes }) => sum + bytes.length, 0),
     );
-    if (after.replanned) changed++;
+    if (after.replannedRoom) changed++;
     rmSync(join(scratch, name), { recursive: true });
   }
   sent.sort((a, b) => a - b);

@@ -74,7 +74,7 @@ export async function answerJob(asking: Asking, ports: AskPorts): Promise<AskAns
     const before = await outcomeAt(ports.records, work);
     if (!before || !isDone(before) || before.documents === undefined) {
       // What an earlier try ended with is not the end of this one; older functions named no documents of newer commits.
-      await noteOutcome(ports.records, { ...named(work), state: 'pending', detail: work.commit });
+      await noteOutcome(ports.records, { ...checkNames(work), state: 'pending', detail: work.commit });
       const message = messageOf(work);
       await ports.queue.send({ ...message, id: digestOf(`${message.id} ${run}`) });
     }
@@ -139,7 +139,7 @@ function fieldsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
   });
 }
 
-function named({ repository, catalog, commit }: CatalogMessage) {
+function checkNames({ repository, catalog, commit }: CatalogMessage) {
   return { repository, catalog, commit };
 }
 
@@ -156,19 +156,19 @@ async function answerOnceEnded(
   for (;;) {
     const outcome = await outcomeAt(records, work);
     if (outcome?.state === 'refused') return { status: 422, body: { error: outcome.detail } };
-    if (outcome?.state === 'retired') return unpublished(outcome.detail);
+    if (outcome?.state === 'retired') return unpublishedAnswer(outcome.detail);
     if (outcome && isDone(outcome) && outcome.documents !== undefined) {
       return { status: 200, body: await answerOf(outcome.documents, { records, room }) };
     }
     if (clock.now() >= until) {
       const why = outcome?.state === 'failed' ? outcome.detail : 'it is waiting for its turn';
-      return unpublished(why);
+      return unpublishedAnswer(why);
     }
     await clock.sleep(PAUSE);
   }
 }
 
-function unpublished(why: string): AskAnswer {
+function unpublishedAnswer(why: string): AskAnswer {
   return { status: 503, body: { error: `not published yet: ${why}` } };
 }
 

@@ -68,20 +68,21 @@ const OLDEST = 3 * 24 * 60 * 60 * 1000;
 
 /** Answers a webhook delivery: checks its signature and age, and queues the work that it asks for, once. */
 export async function receiveDelivery({ headers, body }: Delivery, ports: ReceivePorts): Promise<Answer> {
-  if (body.length > LARGEST) return refused(ports, 413, 'the body is too large');
+  if (body.length > LARGEST) return refusedAnswer(ports, 413, 'the body is too large');
   const { webhooks } = ports;
   const text = decoded(body);
-  if (text === undefined) return refused(ports, 400, 'the body is not text');
+  if (text === undefined) return refusedAnswer(ports, 400, 'the body is not text');
   if (!(await isSigned(text, headers, ports))) {
-    return refused(ports, 401, 'the signature does not match the body');
+    return refusedAnswer(ports, 401, 'the signature does not match the body');
   }
   const event = webhooks.eventOf(headers, text);
   if (event === 'other') return { status: 202, text: 'nothing to do for this event' };
-  if (!event || (event.kind === 'push' && !isBranch(event.ref))) return refused(ports, 400, 'invalid event');
+  if (!event || (event.kind === 'push' && !isBranch(event.ref)))
+    return refusedAnswer(ports, 400, 'invalid event');
   const sources = ports.sources.filter((source) => isMeant(source, event));
-  if (sources.length === 0) return refused(ports, 403, 'the repository is not published from here');
+  if (sources.length === 0) return refusedAnswer(ports, 403, 'the repository is not published from here');
   if (event.at !== undefined && ports.now().getTime() - event.at > OLDEST)
-    return refused(ports, 409, 'the event is stale');
+    return refusedAnswer(ports, 409, 'the event is stale');
   // The delivery's id is not signed: whoever replays a body can give it another one. Where nothing in the body separates two
   // events apart, it counts all the same: a check too many costs less than a check too few.
   const digest = createHash('sha256')
@@ -165,7 +166,7 @@ function decoded(body: Uint8Array): string | undefined {
   }
 }
 
-function refused({ log }: ReceivePorts, status: number, text: string): Answer {
+function refusedAnswer({ log }: ReceivePorts, status: number, text: string): Answer {
   log(`rejected a delivery: ${text}`);
   return { status, text };
 }

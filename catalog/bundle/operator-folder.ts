@@ -149,17 +149,17 @@ async function readFirst(
   if (path === undefined || !file) return undefined;
   const place = `${root}/${path}`;
   if (file.unreadable === undefined) return operatorFile(place, await file.read());
-  return broken(place, `the file is ${file.unreadable}`);
+  return brokenFile(place, `the file is ${file.unreadable}`);
 }
 
 /** Reads a file of an operator's folder, which must be one document of YAML. A file that is not has a `defect`. */
 export function operatorFile(path: string, bytes: Uint8Array): OperatorFile {
   const { documents } = readManifestFile(path, bytes);
   const [first, second] = documents;
-  if (first?.kind === 'unread') return broken(path, first.message, first.location);
+  if (first?.kind === 'unread') return brokenFile(path, first.message, first.location);
   if (second) {
     const location = second.kind === 'unread' ? second.location : second.document.locate([]);
-    return broken(path, 'the file must be one document', location);
+    return brokenFile(path, 'the file must be one document', location);
   }
   const start = { file: path, line: 1, column: 1 };
   return {
@@ -170,7 +170,7 @@ export function operatorFile(path: string, bytes: Uint8Array): OperatorFile {
   };
 }
 
-function broken(
+function brokenFile(
   path: string,
   message: string,
   location: Location = { file: path, line: 1, column: 1 },

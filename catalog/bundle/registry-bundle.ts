@@ -209,7 +209,7 @@ type Metadata = Pick<
 
 /** What opm's registry reads of `metadata/`. @throws BundleRefusal if no file has annotations */
 function metadataOf(files: readonly ManifestFile[]): Metadata {
-  const annotations = annotated(files)?.annotations;
+  const annotations = firstAnnotations(files)?.annotations;
   if (!annotations) {
     const message = 'metadata/ has no file with the annotations of a bundle';
     throw new BundleRefusal('annotations/missing', message, at('metadata'));
@@ -240,7 +240,7 @@ interface Annotated {
 }
 
 /** The annotations that count: those of the first file that has any. */
-function annotated(files: readonly ManifestFile[]): Annotated | undefined {
+function firstAnnotations(files: readonly ManifestFile[]): Annotated | undefined {
   for (const file of files) {
     const annotations = annotationsIn(file);
     if (annotations) return { annotations, file };
@@ -255,7 +255,7 @@ function annotated(files: readonly ManifestFile[]): Annotated | undefined {
 export function packageNamedIn(
   files: readonly ManifestFile[],
 ): { name: string; location: Location } | undefined {
-  const { annotations, file } = annotated(files) ?? {};
+  const { annotations, file } = firstAnnotations(files) ?? {};
   const name = annotations?.[`${PREFIX}package.v1`] ?? '';
   const document = file && firstValue(file)?.document;
   return name === '' || !document

@@ -51,7 +51,7 @@ function bundleBlob(bundle: RegistryBundle, options: BundleRenderOptions): Bundl
   const relatedImages = relatedImagesOf(csv, image);
   // opm keeps the manifests of a bundle without an image: nothing else has them.
   const migrates = options.migrateLevel === 'bundle-object-to-csv-metadata' && image !== '';
-  const properties = (migrates ? migrated(rendered, bundle) : rendered).map(({ type, json }) => ({
+  const properties = (migrates ? withMetadata(rendered, bundle) : rendered).map(({ type, json }) => ({
     type,
     value: new RawJson(json),
   }));
@@ -62,7 +62,7 @@ function bundleBlob(bundle: RegistryBundle, options: BundleRenderOptions): Bundl
 }
 
 /** A bundle that has its metadata already keeps its manifests. */
-function migrated(properties: readonly RenderedProperty[], { csv }: RegistryBundle): RenderedProperty[] {
+function withMetadata(properties: readonly RenderedProperty[], { csv }: RegistryBundle): RenderedProperty[] {
   const json = csvMetadataJson(csv);
   if (properties.some(({ type }) => type === 'olm.csv.metadata')) return [...properties];
   return [

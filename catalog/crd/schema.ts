@@ -58,7 +58,7 @@ export function flattenSchema(schema: unknown, dialect: Dialect): ReadonlyMap<st
   const visit = (value: unknown, path: readonly string[], text: string): void => {
     if (!isObject(value)) return;
     nodes.set(dialect.key(path, text), { text, schema: value });
-    for (const child of children(value, dialect, text)) {
+    for (const child of childSchemas(value, dialect, text)) {
       visit(child.schema, [...path, ...child.path], child.text);
     }
   };
@@ -80,7 +80,7 @@ export function changedNodes(older: unknown, newer: unknown): NodePair[] {
     if (was === is || !isObject(was)) return;
     const other = isObject(is) ? is : undefined;
     pairs.push({ text, older: was, newer: other });
-    for (const child of children(was, CURRENT, text)) {
+    for (const child of childSchemas(was, CURRENT, text)) {
       if (isObject(child.schema)) visit(child.schema, other && childAt(other, child.path), child.text);
     }
   };
@@ -105,7 +105,7 @@ interface Child {
 }
 
 /** The schemas directly below a schema, by keyword. A keyword that is not written has none. */
-function children(schema: Schema, dialect: Dialect, text: string): readonly Child[] {
+function childSchemas(schema: Schema, dialect: Dialect, text: string): readonly Child[] {
   const found: Child[] = [];
   const add = (path: readonly string[], place: string, child: unknown): void => {
     if (child !== undefined) found.push({ path, text: place, schema: child });

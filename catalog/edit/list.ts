@@ -22,10 +22,10 @@ export function withItem(
   { key, item }: { readonly key: string; readonly item: Json },
 ): PieceText {
   const inserted = format === 'yaml' ? insertedAt(piece.text, [key], item) : undefined;
-  return pieceOf(inserted ?? rewritten(piece, format, { key, item }));
+  return pieceOf(inserted ?? withList(piece, format, { key, item }));
 }
 
-function rewritten(
+function withList(
   { blob, text }: PieceText,
   format: FileFormat,
   { key, item }: { readonly key: string; readonly item: Json },

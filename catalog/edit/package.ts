@@ -151,7 +151,9 @@ function withEntryAdded(files: readonly FileText[], item: Json, { holds, make, b
   const home = fileWith(files, holds);
   if (!home) {
     const place = findLast(files, beside);
-    return files.map((file) => (file === place ? withPiece(file, written(make(item), file.format)) : file));
+    return files.map((file) =>
+      file === place ? withPiece(file, textOfBlob(make(item), file.format)) : file,
+    );
   }
   let done = false;
   const pieces = home.pieces.map((piece) => {
@@ -162,7 +164,7 @@ function withEntryAdded(files: readonly FileText[], item: Json, { holds, make, b
   return files.map((file) => (file === home ? { ...file, pieces } : file));
 }
 
-function written(value: Json, format: FileFormat): string {
+function textOfBlob(value: Json, format: FileFormat): string {
   return format === 'yaml' ? `---\n${emitYaml(value)}` : `${JSON.stringify(value, null, 4)}\n`;
 }
 

@@ -125,10 +125,10 @@ function withPackage(blobs: Blobs, change: Change): Updated {
     ],
     bundles: bundles.filter((bundle) => !isLost(bundle)),
   };
-  return { blobs: updated, findings: bundles.filter(isLost).map(unlisted) };
+  return { blobs: updated, findings: bundles.filter(isLost).map(unlistedFinding) };
 }
 
-function unlisted(bundle: Blobs['bundles'][number]): Finding {
+function unlistedFinding(bundle: Blobs['bundles'][number]): Finding {
   return {
     rule: 'bundle/unlisted',
     severity: 'warning',

@@ -177,14 +177,16 @@ function copiedBy(
   // What is put elsewhere does not matter.
   if (from !== undefined && to !== undefined && !isWithin(to, catalog) && !isWithin(catalog, to)) return [];
   if (sources === undefined || to === undefined) return undefined;
-  if (from === undefined) return joined(sources.map((source) => copiesOf(source, to, context)));
+  if (from === undefined) return joinedFiles(sources.map((source) => copiesOf(source, to, context)));
   const before = stages.slice(0, stages.indexOf(stage));
   const other = before.find(({ name }, i) => name === from || String(i) === from);
   const files = other && filesOf(other, context);
-  return files && sources.flatMap((source) => moved(files, withoutSlash(source), withoutSlash(to)));
+  return files && sources.flatMap((source) => filesBelow(files, withoutSlash(source), withoutSlash(to)));
 }
 
-function joined(parts: readonly (readonly CopiedFile[] | undefined)[]): readonly CopiedFile[] | undefined {
+function joinedFiles(
+  parts: readonly (readonly CopiedFile[] | undefined)[],
+): readonly CopiedFile[] | undefined {
   return parts.every((part) => part !== undefined) ? parts.flatMap((part) => part ?? []) : undefined;
 }
 
@@ -193,7 +195,7 @@ function withoutSlash(path: string): string {
 }
 
 /** A folder's files, below another path. */
-function moved(files: readonly CopiedFile[], from: string, to: string): CopiedFile[] {
+function filesBelow(files: readonly CopiedFile[], from: string, to: string): CopiedFile[] {
   return files.flatMap(({ source, path }) =>
     isWithin(path, from) ? [{ source, path: `${to}${path.slice(from.length)}` }] : [],
   );

@@ -351,14 +351,14 @@ function structValue(value: unknown, shape: StructShape, context: Context): unkn
     const fittedItem = holdsOwner(field)
       ? fitHeld(fitValue(item, field, inner), shape, inner)
       : fitValue(item, field, inner);
-    if (fittedItem !== undefined) fitted[name] = merged(field, fitted[name], fittedItem);
+    if (fittedItem !== undefined) fitted[name] = mergedFields(field, fitted[name], fittedItem);
     proper = proper && key === name && fittedItem === item;
   }
   return proper ? value : fitted;
 }
 
 /** What Go makes of a field that two keys name: it reads the second object into the first. */
-function merged({ kind }: Shape, first: unknown, second: unknown): unknown {
+function mergedFields({ kind }: Shape, first: unknown, second: unknown): unknown {
   const merges = kind === 'struct' || kind === 'map';
   return merges && isObject(first) && isObject(second) ? { ...first, ...second } : second;
 }

@@ -33,7 +33,7 @@ export function mappingText(mappings: readonly Mapping[], transport: '' | 'docke
   return mappings
     .map(({ source, destination, platforms }) => {
       const comment = platforms ? ` # ${PLATFORMS} ${platforms.join()}` : '';
-      return `${typed(source, transport)}=${typed(destination, transport)}${comment}\n`;
+      return `${withTransport(source, transport)}=${withTransport(destination, transport)}${comment}\n`;
     })
     .join('');
 }
@@ -41,7 +41,7 @@ export function mappingText(mappings: readonly Mapping[], transport: '' | 'docke
 /** How a comment begins that names platforms. */
 const PLATFORMS = 'platforms:';
 
-function typed(reference: string, transport: string): string {
+function withTransport(reference: string, transport: string): string {
   return reference.includes('://') ? reference : transport + reference;
 }
 
@@ -128,6 +128,7 @@ function pairsOf(line: string): Pair[] {
   const written = line.split('#', 1)[0] ?? '';
   const words = [...written.matchAll(/\S+/g)].map((match) => ({ word: match[0], column: match.index + 1 }));
   const pairs = words.filter(({ word }) => word.includes('='));
+  // oc writes SOURCE=DESTINATION; it also takes one source with several destinations, separated by blanks.
   if (pairs.length > 0) {
     return pairs.map(({ word, column }) => {
       const equals = word.indexOf('=');

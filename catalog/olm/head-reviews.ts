@@ -35,7 +35,7 @@ export function headReviews(change: Change, name: string): HeadReview[] {
     else pairs.set(key, { from, to, channels: [channel.name] });
   }
   return [...pairs.values()].flatMap(({ from, to, channels }) => {
-    const review = reviewUpgrade(reviewed(change.before, from), reviewed(change.after, to));
+    const review = reviewUpgrade(reviewedBundle(change.before, from), reviewedBundle(change.after, to));
     if (review.act + review.know === 0 && review.sections.some(({ unknown }) => unknown !== undefined))
       return [];
     const haveImages = [from, to].every(({ image }) => tryParseReference(image));
@@ -72,7 +72,7 @@ function defaultFirst({ channels, defaultChannel }: Package): Channel[] {
   );
 }
 
-function reviewed(world: World, bundle: Bundle): ReviewedBundle {
+function reviewedBundle(world: World, bundle: Bundle): ReviewedBundle {
   const { package: of, name, image, relatedImages } = bundle;
   return {
     package: of,

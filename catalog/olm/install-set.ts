@@ -48,7 +48,7 @@ export function installSet(
   const members = found.map((one) => ({ ...one, requires: requirementsIn(one.bundle, { scope, found }) }));
   return members.length === 0
     ? { why: `nothing to install for package ${name}` }
-    : { members: ordered(members) };
+    : { members: requiredFirst(members) };
 }
 
 function requirementsIn(
@@ -63,7 +63,7 @@ function requirementsIn(
 }
 
 /** Orders required bundles first. Bundles that require each other keep the order in which they were found. */
-function ordered(members: readonly SetMember[]): SetMember[] {
+function requiredFirst(members: readonly SetMember[]): SetMember[] {
   const placed = new Map<string, SetMember>();
   const met = new Set<string>();
   const place = (member: SetMember): void => {

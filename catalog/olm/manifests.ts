@@ -117,6 +117,7 @@ function readManifests({ properties }: Bundle): Manifests {
     return typeof text === 'string' ? [text] : [];
   });
   if (data.length === 0) return { csv: told, objects: undefined };
+  // Manifests say more than the metadata that is made from them.
   const { csv = told, objects } = manifestsOf(data.map(partIn));
   return { csv, objects };
 }

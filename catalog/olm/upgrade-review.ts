@@ -117,14 +117,14 @@ function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const { grants: added, whole: isAddedWhole } = addedGrants(...both);
   const { grants: removed, whole: isRemovedWhole } = addedGrants(both[1], both[0]);
   const items = [
-    ...grouped(added).map(
+    ...groupedGrants(added).map(
       (grants): ReviewItem => ({
         weight: 'act',
         text: `new: ${grantText(grants)}`,
         means: reachText(grants[0]),
       }),
     ),
-    ...grouped(removed).map(
+    ...groupedGrants(removed).map(
       (grants): ReviewItem => ({
         weight: 'know',
         text: `gone: ${grantText(grants)}`,
@@ -138,7 +138,7 @@ function permissions(was: ReviewedBundle, is: ReviewedBundle): Compared {
 }
 
 /** Grants that differ only in the name of the object, together. */
-function grouped(grants: readonly Grant[]): Grant[][] {
+function groupedGrants(grants: readonly Grant[]): Grant[][] {
   return [...groupedBy(grants, ({ wide, on, verbs }) => JSON.stringify([wide, kindOf(on), verbs])).values()];
 }
 

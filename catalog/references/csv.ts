@@ -103,16 +103,16 @@ function toldOfContainer(container: Fields, place: string, path: Path): UsedImag
     }));
   return [...words, ...variables]
     .filter(({ text }) => IMAGE.test(text))
-    .flatMap(({ text, what, at }) => used(text, what, [...path, ...at]));
+    .flatMap(({ text, what, at }) => usedImage(text, what, [...path, ...at]));
 }
 
 function imagesOfContainer(container: Fields, place: string, path: Path): UsedImage[] {
   const variables = listAt(container, ['env'])
     .filter(({ item }) => RELATED_IMAGE.test(String(item['name'])))
     .flatMap(({ item, path: at }) =>
-      used(item['value'], `${String(item['name'])} in ${place}`, [...path, ...at, 'value']),
+      usedImage(item['value'], `${String(item['name'])} in ${place}`, [...path, ...at, 'value']),
     );
-  return [...used(container['image'], place, [...path, 'image']), ...variables];
+  return [...usedImage(container['image'], place, [...path, 'image']), ...variables];
 }
 
 /** Every image that a ClusterServiceVersion names: those it uses, lists, and is annotated with. */
@@ -120,13 +120,13 @@ export function namedImages(csv: Fields): UsedImage[] {
   const annotations = fieldOf(fieldOf(csv, 'metadata'), 'annotations');
   const annotated = ['metadata', 'annotations', 'containerImage'];
   const listed = listAt(csv, ['spec', 'relatedImages']).flatMap(({ item, path }) =>
-    used(item['image'], 'relatedImages', [...path, 'image']),
+    usedImage(item['image'], 'relatedImages', [...path, 'image']),
   );
-  const annotation = used(annotations['containerImage'], 'the annotation containerImage', annotated);
+  const annotation = usedImage(annotations['containerImage'], 'the annotation containerImage', annotated);
   return [...annotation, ...listed, ...usedImages(csv)];
 }
 
-function used(image: unknown, place: string, path: Path): UsedImage[] {
+function usedImage(image: unknown, place: string, path: Path): UsedImage[] {
   return typeof image === 'string' && image !== '' ? [{ image, place, path }] : [];
 }
 

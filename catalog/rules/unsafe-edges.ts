@@ -192,7 +192,7 @@ export function causesOf(
       }
     }
   }
-  return grouped(causes.values());
+  return joinedCauses(causes.values());
 }
 
 /** Lists each upgrade once, with all OLM versions and channels in which it is performed. */
@@ -250,7 +250,7 @@ function generationsOf(ways: readonly Way[]): readonly Olm[] {
 }
 
 /** Changes that the same upgrades make are one cause: they are corrected together. */
-function grouped(changes: Iterable<OneChange>): Iterable<Cause> {
+function joinedCauses(changes: Iterable<OneChange>): Iterable<Cause> {
   const causes = new Map<string, Cause>();
   for (const { crd, change, edges } of changes) {
     const key = JSON.stringify([

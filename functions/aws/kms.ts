@@ -28,7 +28,7 @@ const TRIES = 3;
 export function kmsSigner(key: string, address: string): Signer {
   let known: Promise<KeyObject> | undefined;
   const publicKey = async (): Promise<KeyObject> => {
-    const { PublicKey } = await asked(address, 'GetPublicKey', { KeyId: key });
+    const { PublicKey } = await askKms(address, 'GetPublicKey', { KeyId: key });
     return createPublicKey({ key: Buffer.from(String(PublicKey), 'base64'), format: 'der', type: 'spki' });
   };
   return {
@@ -42,7 +42,7 @@ export function kmsSigner(key: string, address: string): Signer {
     },
     sign: async (bytes) => {
       const digest = createHash('sha256').update(bytes).digest('base64');
-      const { Signature } = await asked(address, 'Sign', {
+      const { Signature } = await askKms(address, 'Sign', {
         KeyId: key,
         Message: digest,
         MessageType: 'DIGEST',
@@ -72,7 +72,7 @@ class Sha256 {
 
 type Answer = Readonly<Record<string, unknown>>;
 
-async function asked(address: string, action: string, body: object): Promise<Answer> {
+async function askKms(address: string, action: string, body: object): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     const { status, answer } = await sent(new URL(address), action, JSON.stringify(body));
     if (status === 200) return answer;

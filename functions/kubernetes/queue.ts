@@ -102,7 +102,7 @@ export async function openQueues({
     connectionTimeoutMillis: 5000,
   });
   boss.on('error', (error) => log(`the queue: ${error.message}`));
-  await failing(async () => {
+  await withQueueError(async () => {
     await boss.start();
     await boss.createQueue(ASIDE, { retentionSeconds: KEPT });
     for (const name of ['work', 'reports'] as const) {
@@ -126,7 +126,7 @@ export async function openQueues({
   });
   const clearing = supervises ? setInterval(() => void clearFailed(database, log), look * 1000) : undefined;
   const send = (name: QueueName, { group, id, body }: Message): Promise<string | null> =>
-    failing(() => boss.send(name, { group, body }, { id: uuidOf(id), singletonKey: group }));
+    withQueueError(() => boss.send(name, { group, body }, { id: uuidOf(id), singletonKey: group }));
   return {
     queue: (name) => ({ send: async (message) => void (await send(name, message)) }),
     sendAgain: async (name, message) => {
@@ -159,7 +159,7 @@ export async function openQueues({
       };
       return { work: depth('work'), reports: depth('reports'), aside: depth(ASIDE) };
     },
-    redrive: () => failing(async () => Number(await boss.redrive(ASIDE))),
+    redrive: () => withQueueError(async () => Number(await boss.redrive(ASIDE))),
     stop: async (timeout) => {
       clearInterval(clearing);
       await boss.stop({ graceful: true, timeout });
@@ -178,7 +178,7 @@ async function clearFailed(database: Database, log: (line: string) => void): Pro
   }
 }
 
-async function failing<T>(work: () => Promise<T>): Promise<T> {
+async function withQueueError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

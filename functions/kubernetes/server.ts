@@ -109,7 +109,7 @@ export async function serveRoutes(
   const address = server.address();
   return {
     port: typeof address === 'object' && address ? address.port : port,
-    stop: (patience) => stopped(server, patience),
+    stop: (patience) => stopServer(server, patience),
   };
 }
 
@@ -132,7 +132,7 @@ async function bodyOf<T extends number>(
   return Buffer.concat(chunks);
 }
 
-function stopped(server: Server, patience: number): Promise<void> {
+function stopServer(server: Server, patience: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), patience);
     server.close(() => {

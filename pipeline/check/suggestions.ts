@@ -49,7 +49,7 @@ export async function suggestionsFor(
   for (const finding of correctable) {
     const { location = finding.location } = finding.correction ?? {};
     for (const file of filesAlike(change, location.file)) {
-      const suggestion = suggested(finding, file, await linesOf(file));
+      const suggestion = suggestionOf(finding, file, await linesOf(file));
       if (suggestion) suggestions.push(suggestion);
     }
   }
@@ -80,7 +80,7 @@ interface HeadLines {
  * The correction of a finding as a suggestion for its line; undefined if the pull request has not written the line, or if
  * the text has hidden characters.
  */
-function suggested(
+function suggestionOf(
   { rule, message, correction }: Finding,
   { path }: MergedFile,
   head: HeadLines | undefined,

@@ -31,6 +31,7 @@ export async function concernedHeads(
   const repository = openRemote(ports.remote, ports.git);
   try {
     const paths = await otherPaths(repository, { branch, before, after });
+    // The push changes catalogs or the policy, or is too large to list: every result may be another one.
     if (!paths) return heads;
     await repository.bring(heads.map(({ commit }) => commit));
     const isConcerned = await Promise.all(

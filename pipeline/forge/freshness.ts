@@ -55,13 +55,13 @@ export async function freshnessOf(
   const isUngated = ({ number, base }: OpenPull): boolean =>
     ungated.some((one) => one.number === number && one.branch === base.branch);
   const gated = open.filter((one) => !isUngated(one));
-  if (numbersOf(gated) !== numbersOf(requests)) return changed('other pull requests have the same head');
+  if (numbersOf(gated) !== numbersOf(requests)) return changedSince('other pull requests have the same head');
   const { reviews, tips } = again ?? (await readApart(forge, numbers, branches));
   for (const pull of gated) {
     const request = requests.find(({ number }) => number === pull.number);
     if (request?.basis !== basisOf(pull, reviews.get(pull.number) ?? []))
-      return changed(`#${pull.number} has changed`);
-    if (request.base !== tips.get(request.branch)) return changed(`${request.branch} has new commits`);
+      return changedSince(`#${pull.number} has changed`);
+    if (request.base !== tips.get(request.branch)) return changedSince(`${request.branch} has new commits`);
   }
   return { kind: 'current' };
 }
@@ -85,6 +85,6 @@ function numbersOf(pulls: readonly { readonly number: number }[]): string {
     .join();
 }
 
-function changed(why: string): Freshness {
+function changedSince(why: string): Freshness {
   return { kind: 'changed', why };
 }

@@ -92,7 +92,7 @@ export class ObjectReader {
       await this.#bring(id);
       found = await this.#ask(id, most);
     }
-    if (!found) throw missing(id);
+    if (!found) throw missingObject(id);
     if ('bytes' in found) return found;
     throw new PipelineError('too-large', `object ${id} has ${found.size} bytes, the limit is ${most}`);
   }
@@ -208,7 +208,7 @@ function notAnId(text: string): PipelineError {
   return new PipelineError('git', `${JSON.stringify(text)} is not an object id`);
 }
 
-function missing(id: string): PipelineError {
+function missingObject(id: string): PipelineError {
   return new PipelineError('not-found', `object ${id} is not in this clone`, {
     hint: 'if the clone is shallow or partial: git fetch --unshallow, or git fetch --refetch --no-filter',
   });

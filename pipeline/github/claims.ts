@@ -44,31 +44,31 @@ export function validateClaims(
 ): void {
   const { issuer = ISSUER, audience, repositoryId, ownerId, ref, workflow, environment } = expected;
   const same = (name: string, wanted: string | undefined): void => {
-    if (wanted !== undefined && claims[name] !== wanted) throw denied(name, claims[name], wanted);
+    if (wanted !== undefined && claims[name] !== wanted) throw deniedClaim(name, claims[name], wanted);
   };
   same('iss', issuer);
   if (typeof claims['aud'] !== 'string' || withoutSlash(claims['aud']) !== withoutSlash(audience))
-    throw denied('aud', claims['aud'], audience);
+    throw deniedClaim('aud', claims['aud'], audience);
   same('repository_id', repositoryId);
   same('repository_owner_id', ownerId);
   same('ref', ref);
   same('environment', environment);
   if (!EVENTS.has(claims['event_name']))
-    throw denied('event_name', claims['event_name'], [...EVENTS].join(', '));
+    throw deniedClaim('event_name', claims['event_name'], [...EVENTS].join(', '));
   // The repository's number was looked at: its name is only what the paths begin with.
   const workflowRef = `${claims['repository']}/${workflow}@${ref}`;
   same('workflow_ref', workflowRef);
   same('job_workflow_ref', workflowRef);
   const [from, until] = [claims['nbf'] ?? claims['iat'], claims['exp']];
-  if (typeof until !== 'number' || until < now - SKEW) throw denied('exp', until, `after ${now}`);
-  if (typeof from !== 'number' || from > now + SKEW) throw denied('nbf', from, `before ${now}`);
+  if (typeof until !== 'number' || until < now - SKEW) throw deniedClaim('exp', until, `after ${now}`);
+  if (typeof from !== 'number' || from > now + SKEW) throw deniedClaim('nbf', from, `before ${now}`);
 }
 
 function withoutSlash(url: string): string {
   return url.replace(/\/$/, '');
 }
 
-function denied(name: string, found: unknown, expected: string): PipelineError {
+function deniedClaim(name: string, found: unknown, expected: string): PipelineError {
   const shown = JSON.stringify(found)?.slice(0, 200) ?? 'nothing';
   return new PipelineError('denied', `the job's identity token has ${name} ${shown}, expected ${expected}`);
 }

@@ -177,6 +177,7 @@ async function readGroup(
   const group: QueuedRequest[] = [];
   for (let at = head; at !== base; ) {
     const entry = entries.get(at);
+    // More steps than entries are a circle.
     if (!entry?.pullRequest || !entry.baseCommit || group.length > entries.size) return undefined;
     group.push({ number: entry.pullRequest.number, head: entry.pullRequest.headRefOid });
     at = entry.baseCommit.oid;

@@ -79,12 +79,12 @@ const BUNDLE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
  * @throws InvalidFreshness for one that no trusted key has signed, or that is not about a mirror
  */
 export async function trustedStatement({ bytes }: FoundStatement, trust: Trust): Promise<SignedStatement> {
-  const { by, payload } = await verified(bytes, trust);
+  const { by, payload } = await verifiedStatement(bytes, trust);
   const statement = readFreshness(payload.toString());
   return { version: statement.version, digest: digestOf(payload), statement, by };
 }
 
-async function verified(bytes: Buffer, trust: Trust): ReturnType<typeof verifyStatement> {
+async function verifiedStatement(bytes: Buffer, trust: Trust): ReturnType<typeof verifyStatement> {
   try {
     return await verifyStatement(parseJson(bytes), trust);
   } catch (cause) {

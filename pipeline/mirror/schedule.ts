@@ -144,14 +144,14 @@ export function cronJobText(schedule: MirrorSchedule, { image, content }: CronJo
 export function serviceText(schedule: MirrorSchedule): string {
   const words = ['/usr/bin/env', 'portolan', ...syncWords(schedule)];
   return `[Unit]
-Description=Mirror of ${value(schedule.config)}
+Description=Mirror of ${systemdValue(schedule.config)}
 Wants=network-online.target
 After=network-online.target
 
 [Service]
 Type=oneshot
-WorkingDirectory=${value(schedule.directory)}
-ExecStart=${words.map(word).join(' ')}
+WorkingDirectory=${systemdValue(schedule.directory)}
+ExecStart=${words.map(systemdWord).join(' ')}
 `;
 }
 
@@ -171,7 +171,7 @@ WantedBy=timers.target
 }
 
 /** A value in which systemd replaces nothing. @throws PipelineError `usage` */
-function value(text: string): string {
+function systemdValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would begin another setting
   if (/[\x00-\x1f\x7f]/.test(text))
     throw new PipelineError('usage', `${JSON.stringify(text)} has a control character`);
@@ -179,7 +179,7 @@ function value(text: string): string {
 }
 
 /** A word of a command line, whatever it holds. */
-function word(text: string): string {
-  const escaped = value(text).replaceAll('$', '$$$$').replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+function systemdWord(text: string): string {
+  const escaped = systemdValue(text).replaceAll('$', '$$$$').replaceAll('\\', '\\\\').replaceAll('"', '\\"');
   return /^[\w./:@%=+,-]+$/.test(escaped) ? escaped : `"${escaped}"`;
 }

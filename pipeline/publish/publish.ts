@@ -137,9 +137,9 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
 }
 
 /** What it costs when a build divides packages into layers differently from the previous one. */
-function replanningText({ replanned, made, layers }: BuiltCatalog): string[] {
-  if (!replanned) return [];
-  const { from, to } = replanned;
+function replanningText({ replannedRoom, made, layers }: BuiltCatalog): string[] {
+  if (!replannedRoom) return [];
+  const { from, to } = replannedRoom;
   const words = (room: number): string =>
     room === 0
       ? 'one layer per package'

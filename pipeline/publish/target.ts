@@ -190,7 +190,7 @@ function settingsOf(
 }
 
 function taggedPlace(text: string): ImageLocation {
-  return tagged(parseLocation(text));
+  return checkedTag(parseLocation(text));
 }
 
 function withoutTag(place: ImageLocation): string {
@@ -206,7 +206,7 @@ function refuseUntagged(place: ImageLocation | undefined): void {
 }
 
 /** An image is published under a tag: a digest cannot be known before. */
-function tagged(place: ImageLocation): ImageLocation {
+function checkedTag(place: ImageLocation): ImageLocation {
   if (place.kind !== 'registry' || place.reference.kind === 'tag') return place;
   throw new PipelineError(
     'usage',

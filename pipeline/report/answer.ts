@@ -61,7 +61,7 @@ function explainLines({ findings }: CheckReport, id: string): string[] {
   const found = own
     .slice(0, SHOWN)
     .map(({ severity, message, location }) =>
-      `- ${severity}: ${escapedMarkdown(message)} ${placed(fileLineText(location))}`.trimEnd(),
+      `- ${severity}: ${escapedMarkdown(message)} ${placeText(fileLineText(location))}`.trimEnd(),
     );
   const rest = own.length > SHOWN ? [`- and ${own.length - SHOWN} more`] : [];
   return [
@@ -76,6 +76,6 @@ function explainLines({ findings }: CheckReport, id: string): string[] {
   ];
 }
 
-function placed(where: string): string {
+function placeText(where: string): string {
   return where === '' ? '' : `(${codeSpan(where)})`;
 }

@@ -97,19 +97,19 @@ export function rehearsalText(rehearsal: Rehearsal): string {
   const parts = [
     [rehearsalHeadline(rehearsal), ...rehearsalNotes(rehearsal).map((note) => `  ${note}`)],
     worstLines(rehearsal),
-    titled('Fail:', stopped.map(mergeText)),
-    titled(
+    titledList('Fail:', stopped.map(mergeText)),
+    titledList(
       'Asked for approval:',
       people.map(({ login, merges }) => `${login}: ${amountText(merges, 'merge')}`),
     ),
-    titled(
+    titledList(
       'Stranded clusters by month:',
       stranded.map(
         ({ month, merges, packages }) =>
           `${month}: ${amountText(merges, 'merge')}; ${packages.map(packageText).join('; ')}`,
       ),
     ),
-    titled(
+    titledList(
       'Rules:',
       rules.map(
         ({ rule, errors, warnings, merges }) =>
@@ -134,7 +134,7 @@ export function rehearsalText(rehearsal: Rehearsal): string {
     unknown > 0
       ? [`${amountText(unknown, 'merge')} without a known author: their permissions were not checked`]
       : [],
-    titled(
+    titledList(
       'Not checked:',
       unchecked.map(({ what, why }) => `${what}: ${why}`),
     ),
@@ -152,7 +152,7 @@ export function packageText({
   return `${name} ${shortList(versions)}${where}`;
 }
 
-function titled(title: string, items: readonly string[]): string[] {
+function titledList(title: string, items: readonly string[]): string[] {
   if (items.length === 0) return [];
   const more = items.length - SHOWN;
   return [

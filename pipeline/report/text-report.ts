@@ -79,7 +79,7 @@ export function releasedLines({ package: name, version, image, by, files }: Rele
 export function gateLines({ preset, gate, date, verdict, checks, notChecked }: GateReport): string[] {
   const shown = checks.map(
     ({ check, errors, warnings }) =>
-      `${check} (${[...counted(errors, 'error'), ...counted(warnings, 'warning')].join(', ')})`,
+      `${check} (${[...countLines(errors, 'error'), ...countLines(warnings, 'warning')].join(', ')})`,
   );
   const what = shown.length === 0 ? '' : `: ${shown.join('; ')}`;
   return [
@@ -88,7 +88,7 @@ export function gateLines({ preset, gate, date, verdict, checks, notChecked }: G
   ];
 }
 
-function counted(count: number, word: string): string[] {
+function countLines(count: number, word: string): string[] {
   return count === 0 ? [] : [amountText(count, word)];
 }
 

@@ -46,7 +46,7 @@ export function bundleParts(pkg: Package, bundle: Bundle): BundleParts {
   const kept = properties.filter(({ type }) => !MANIFEST_TYPES.has(type));
   const described = members([
     ['dependencies', goList(properties.flatMap(dependency))],
-    ['properties', goList(kept.map(({ type, value }) => typed(type, jsonText(value))))],
+    ['properties', goList(kept.map(({ type, value }) => typedJson(type, jsonText(value))))],
   ]);
   return { manifests: writer.finish(), properties: encoder.encode(described) };
 }
@@ -219,14 +219,14 @@ function apis(properties: readonly Property[], type: string): string | undefined
 
 /** The API names a dependency as the `dependencies.yaml` of a bundle does; opm writes only these two types. */
 function dependency({ type, fields, value }: Property): string[] {
-  if (type === 'olm.gvk.required') return [typed('olm.gvk', jsonText(value))];
+  if (type === 'olm.gvk.required') return [typedJson('olm.gvk', jsonText(value))];
   if (type !== 'olm.package.required') return [];
   const wanted = { packageName: textOf(fields['packageName']), version: textOf(fields['versionRange']) };
-  return [typed('olm.package', compactJson(wanted))];
+  return [typedJson('olm.package', compactJson(wanted))];
 }
 
 /** A `Property` or `Dependency` of the API: its value is JSON in a string. */
-function typed(type: string, json: string): string {
+function typedJson(type: string, json: string): string {
   return goObject([
     ['type', optional(type)],
     ['value', optional(json)],

@@ -198,10 +198,10 @@ function apiSections(
     ['containerPort', (value) => (typeof value === 'number' && value !== 0 ? String(value) : undefined)],
     ...described,
   ]);
-  return { crds: owned(crd), apiServices: owned(apiService) };
+  return { crds: ownedJson(crd), apiServices: ownedJson(apiService) };
 }
 
-function owned(item: (value: unknown) => string): (value: unknown) => string {
+function ownedJson(item: (value: unknown) => string): (value: unknown) => string {
   return structOf([
     ['owned', listOf(item)],
     ['required', listOf(item)],

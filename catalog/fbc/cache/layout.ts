@@ -57,7 +57,7 @@ export function* sealedParts(tree: Tree, parts: Iterable<TreePart>): Generator<T
   let length = 0;
   let held: TreePart | undefined;
   const measure = (part: TreePart, size: number): void => {
-    for (const bytes of archived(part, size)) {
+    for (const bytes of archivedPart(part, size)) {
       state = fnv1a(bytes, state);
       length += bytes.length;
     }
@@ -84,7 +84,7 @@ export function* sealedParts(tree: Tree, parts: Iterable<TreePart>): Generator<T
 }
 
 /** A part as in the archive that the digest covers, without the padding of its last block. */
-function* archived({ path, kind, pieces }: TreePart, size: number): Generator<Uint8Array> {
+function* archivedPart({ path, kind, pieces }: TreePart, size: number): Generator<Uint8Array> {
   yield tarHeader({ name: path, kind, mode: kind === 'file' ? FILE_MODE : DIRECTORY_MODE, size });
   yield* pieces;
 }

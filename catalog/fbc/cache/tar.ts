@@ -69,7 +69,7 @@ function plainHeader(entry: TarEntry, name: string, prefix: string): Uint8Array 
   writeOctal(block, 329, 8, 0);
   writeOctal(block, 337, 8, 0);
   writeText(block, 345, PREFIX, prefix);
-  return sealed(block);
+  return withChecksum(block);
 }
 
 /** A header that is preceded by a PAX record with the whole name. */
@@ -89,7 +89,7 @@ function extendedHeader(entry: TarEntry): Uint8Array {
   writeOctal(block, 136, 12, 0);
   block[156] = 0x78;
   const all = new Uint8Array(BLOCK + record.length + tarPadding(record.length) + BLOCK);
-  all.set(sealed(block), 0);
+  all.set(withChecksum(block), 0);
   all.set(record, BLOCK);
   all.set(plainHeader(entry, toAscii(entry.name), ''), all.length - BLOCK);
   return all;
@@ -129,7 +129,7 @@ function writeOctal(block: Uint8Array, at: number, size: number, value: number):
 }
 
 /** Sets the magic and the checksum. */
-function sealed(block: Uint8Array): Uint8Array {
+function withChecksum(block: Uint8Array): Uint8Array {
   writeText(block, 257, 6, 'ustar');
   writeText(block, 263, 2, '00');
   block.fill(0x20, 148, 156);

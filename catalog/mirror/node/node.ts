@@ -74,12 +74,12 @@ export function nodeConfig(
   base: ReadonlyMap<string, NodeRegistry> = new Map(),
 ): NodeConfig {
   const registries = new Map<string, NodeRegistry>(base);
-  const digests = merged(rules.digest);
+  const digests = mirrorsBySource(rules.digest);
   for (const [source, { mirrors, blocked }] of digests) {
     registries.set(source, { location: source, digestMirrors: mirrors, tagMirrors: [], blocked });
   }
   const ofDigests = new Map([...registries].filter(([source]) => !base.has(source) || digests.has(source)));
-  for (const [source, { mirrors, blocked }] of merged(rules.tag)) {
+  for (const [source, { mirrors, blocked }] of mirrorsBySource(rules.tag)) {
     const known = ofDigests.get(source);
     registries.set(source, {
       location: source,
@@ -120,7 +120,7 @@ interface Merged {
 }
 
 /** The mirrors of each source, in an order that agrees with every rule if there is one. */
-function merged(rules: readonly MirrorRule[]): Map<string, Merged> {
+function mirrorsBySource(rules: readonly MirrorRule[]): Map<string, Merged> {
   const lists = new Map<string, { chains: string[][]; blocked: boolean }>();
   for (const { source, mirrors, blocksSource } of rules) {
     // A rule without a mirror other than the source is not a rule, not even for its policy.

@@ -59,8 +59,8 @@ function addRegistry(
   tables: readonly TomlTable[],
   registries: Map<string, NodeRegistry>,
 ): void {
-  const location = trimmed(textOf(table, 'location'));
-  const prefix = trimmed(textOf(table, 'prefix')) || location;
+  const location = withoutSlash(textOf(table, 'location'));
+  const prefix = withoutSlash(textOf(table, 'prefix')) || location;
   if (prefix === '') throw wrong(table, 'a registry needs a location or a prefix');
   const isWildcard = prefix.startsWith('*.');
   if (location === '' && !isWildcard) throw wrong(table, `the registry ${prefix} needs a location`);
@@ -81,7 +81,7 @@ function addRegistry(
 }
 
 function mirrorLocation(table: TomlTable): string {
-  const location = trimmed(textOf(table, 'location'));
+  const location = withoutSlash(textOf(table, 'location'));
   if (location === '') throw wrong(table, 'a mirror needs a location');
   if (/^https?:\/\//.test(location)) throw wrong(table, `the location ${location} must not have a scheme`);
   return location;
@@ -109,7 +109,7 @@ function flagOf(table: TomlTable, key: string): boolean {
   throw wrong(table, `${key} must be true or false`);
 }
 
-function trimmed(location: string): string {
+function withoutSlash(location: string): string {
   return location.replace(/\/+$/, '');
 }
 

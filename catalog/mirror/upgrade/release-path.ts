@@ -44,7 +44,7 @@ export async function releasePath(
     const graph = await graphs(channel).catch(() => undefined);
     if (graph && graph.releases.length > 0) named.set(channel, graph);
   }
-  const path = await pathIn(joined([...named.values()]), from, target);
+  const path = await pathIn(joinedGraph([...named.values()]), from, target);
   if (path) return withChannels(path, named);
   const names = [...named.keys()].join(', ');
   throw new UpgradeRefusal(
@@ -85,7 +85,7 @@ function channelsBetween(from: Version, { minor }: UpgradeTarget, kind: string):
 }
 
 /** The graphs of several channels as one: a release is the same one in each of them. */
-function joined(graphs: readonly UpdateGraph[]): UpdateGraph {
+function joinedGraph(graphs: readonly UpdateGraph[]): UpdateGraph {
   const releases = new Map<string, GraphRelease>();
   for (const graph of graphs)
     for (const release of graph.releases)

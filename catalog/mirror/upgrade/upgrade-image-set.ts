@@ -12,7 +12,7 @@ export function upgradeImageSet({ releases, stages }: UpgradePlan, architecture:
   const operators = stages.flatMap(({ selections }) =>
     [...selections].map(([{ reference }, packages]) => ({
       catalog: reference,
-      packages: packages.map(written),
+      packages: packages.map(packageEntry),
     })),
   );
   return emitYaml({
@@ -27,7 +27,7 @@ export function upgradeImageSet({ releases, stages }: UpgradePlan, architecture:
   });
 }
 
-function written({ name, defaultChannel, channels }: PackageSelection): Json {
+function packageEntry({ name, defaultChannel, channels }: PackageSelection): Json {
   return {
     name,
     ...(defaultChannel === undefined ? {} : { defaultChannel }),

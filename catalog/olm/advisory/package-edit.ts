@@ -30,7 +30,7 @@ export function packageAfter(ofPackage: Package, edit: PackageEdit): Package | u
   for (const [name, channel] of ofPackage.channels) {
     const entries = edit.channels.get(name);
     if (!entries) channels.set(name, channel);
-    else if (entries.length > 0) channels.set(name, { ...channel, entries: numbered(entries) });
+    else if (entries.length > 0) channels.set(name, { ...channel, entries: withIndexes(entries) });
   }
   if (channels.size === 0) return undefined;
   return packageWith(ofPackage, {
@@ -41,7 +41,7 @@ export function packageAfter(ofPackage: Package, edit: PackageEdit): Package | u
   });
 }
 
-function numbered(entries: readonly Entry[]): Entry[] {
+function withIndexes(entries: readonly Entry[]): Entry[] {
   return entries.map((entry, index) => ({ ...entry, index }));
 }
 

@@ -99,7 +99,7 @@ class Failure extends Error {
 }
 
 /** Several failures in one, as the resolver words them. */
-function joined(
+function joinedFailure(
   failures: readonly (Failure | RequirementError)[],
   first: Failure | RequirementError,
 ): Failure {
@@ -152,7 +152,7 @@ class Problem {
       throw new Failure('not-serving', `error using catalogsource ${names.join(', ')}`);
     }
     const [failure] = failures;
-    if (failure) throw failures.length > 1 ? joined(failures, failure) : failure;
+    if (failure) throw failures.length > 1 ? joinedFailure(failures, failure) : failure;
   }
 
   /** Adds the bundles that a subscription may upgrade to. An error is returned, so that the caller can add the others first. */

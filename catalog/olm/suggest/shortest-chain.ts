@@ -232,17 +232,17 @@ class Search {
     if (this.#isChosen[position] === 1) return;
     this.#isChosen[position] = 1;
     this.#size++;
-    this.#count(position, 1);
+    this.#countDirectUpgrades(position, 1);
   }
 
   /** Takes a candidate out of the chain, and what it counted for out of the counts. */
   #drop(position: number): void {
     this.#isChosen[position] = 0;
     this.#size--;
-    this.#count(position, -1);
+    this.#countDirectUpgrades(position, -1);
   }
 
-  #count(to: number, by: number): void {
+  #countDirectUpgrades(to: number, by: number): void {
     const { may } = this.#problem;
     for (let from = 0; from < to; from++) {
       if (may(from, to)) this.#covered[from] = (this.#covered[from] ?? 0) + by;

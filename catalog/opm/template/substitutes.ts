@@ -57,7 +57,7 @@ export const expandSubstitutes: Expand = (source, renderImage) =>
       if (findings.length > 0) return blobs;
       const image = await renderImage(substitution.name);
       checkNewer(blobs, substitution, image);
-      blobs = substituted(blobs, substitution, image.bundle);
+      blobs = withSubstitute(blobs, substitution, image.bundle);
       findings.push(...opmFindings({ ...blobs, bundles: blobs.bundles.map(plainBundle) }));
     }
     return blobs;
@@ -148,7 +148,7 @@ function compareReleases(a: Version['prerelease'], b: Version['prerelease']): nu
   return compareVersions({ ...zero, prerelease: a }, { ...zero, prerelease: b });
 }
 
-function substituted(blobs: Blobs, { base }: Substitution, bundle: Bundle): Blobs {
+function withSubstitute(blobs: Blobs, { base }: Substitution, bundle: Bundle): Blobs {
   const channels = blobs.channels.map((channel) => substitutedChannel(channel, base, bundle.name));
   return { ...blobs, channels, bundles: [...blobs.bundles, bundle] };
 }

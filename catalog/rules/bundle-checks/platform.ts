@@ -55,7 +55,13 @@ function ofImages(check: (scene: PlatformInput) => void): Check {
       ...placed,
       platforms: known(platforms.get(placed.image)),
     }));
-    check({ csv, images, arch: labelled(csv, 'arch', 'amd64'), os: labelled(csv, 'os', 'linux'), report });
+    check({
+      csv,
+      images,
+      arch: labelledPlatforms(csv, 'arch', 'amd64'),
+      os: labelledPlatforms(csv, 'os', 'linux'),
+      report,
+    });
   });
 }
 
@@ -66,7 +72,7 @@ function known(platforms: readonly string[] | undefined): readonly string[] | un
   );
 }
 
-function labelled({ labels }: TypedCsv, kind: 'arch' | 'os', fallback: string): Labelled {
+function labelledPlatforms({ labels }: TypedCsv, kind: 'arch' | 'os', fallback: string): Labelled {
   const prefix = `operatorframework.io/${kind}.`;
   const values = Object.entries(labels)
     .filter(([key, value]) => key.startsWith(prefix) && value === 'supported')

@@ -37,7 +37,7 @@ function annotation(name: string, expected: string, isGood: (value: string) => b
   };
 }
 
-function matching(pattern: RegExp): (value: string) => boolean {
+function matcherOf(pattern: RegExp): (value: string) => boolean {
   return (value) => pattern.test(value);
 }
 
@@ -91,12 +91,12 @@ const FIELDS: readonly Field[] = [
   annotation(
     'containerImage',
     'registry/repository/image:tag or @digest',
-    matching(/^[^/]+\/(?:[^/]+\/)*[^/:]+:./),
+    matcherOf(/^[^/]+\/(?:[^/]+\/)*[^/:]+:./),
   ),
-  annotation('createdAt', 'a date of ISO 8601', matching(DATE)),
-  annotation('repository', 'a URL that begins with http', matching(/^https?:\/\/./)),
-  annotation('support', 'at least 3 characters', matching(/^.{3}/s)),
-  annotation('description', 'at least 10 characters', matching(/^.{10}/s)),
+  annotation('createdAt', 'a date of ISO 8601', matcherOf(DATE)),
+  annotation('repository', 'a URL that begins with http', matcherOf(/^https?:\/\/./)),
+  annotation('support', 'at least 3 characters', matcherOf(/^.{3}/s)),
+  annotation('description', 'at least 10 characters', matcherOf(/^.{10}/s)),
   asWritten(['displayName'], 'at least 3 characters', hasText(/^.{3}/)),
   asWritten(['description'], 'at least 20 characters', hasText(/^.{20}/s)),
   inSpec(

@@ -122,8 +122,8 @@ export const rules: readonly Rule[] = [
 ];
 
 function differencesOf(old: Entry, entry: Entry): string[] {
-  const lost = missing(old.skips, entry.skips);
-  const won = missing(entry.skips, old.skips);
+  const lost = namesNotIn(old.skips, entry.skips);
+  const won = namesNotIn(entry.skips, old.skips);
   return [
     ...(old.replaces === entry.replaces
       ? []
@@ -137,7 +137,7 @@ function differencesOf(old: Entry, entry: Entry): string[] {
 }
 
 /** The names of a list that another one lacks. */
-function missing(names: readonly string[], from: readonly string[]): string[] {
+function namesNotIn(names: readonly string[], from: readonly string[]): string[] {
   // Most entries are as they were.
   if (names.every((name, i) => name === from[i])) return [];
   const has = new Set(from);

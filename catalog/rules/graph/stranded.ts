@@ -118,6 +118,7 @@ function strandedOf(world: World, name: string, { channel, installed, published 
   return [{ package: name, channel, installed, path, severity }];
 }
 
+/** Whether a bundle was last published more than {@link LONG_AGO} days before. Without dates, it may be in use. */
 function isLongAgo(last: string | undefined, asOf: string | undefined): boolean {
   if (last === undefined || asOf === undefined) return false;
   const days = (Date.parse(asOf) - Date.parse(last)) / 86_400_000;

@@ -31,7 +31,7 @@ const MOST_BYTES = 256 * 1024 * 1024;
  * @throws PipelineError `usage` for a bundle whose metadata cannot be read, `too-large`
  */
 export async function bundleImage(source: CatalogSource, types: MediaType = 'oci'): Promise<ImageContent> {
-  const archive = await archived(source);
+  const archive = await archiveOf(source);
   const layer = await gzipped(archive);
   const config = json({
     created: NO_TIME,
@@ -77,7 +77,7 @@ async function labelsOf(source: CatalogSource): Promise<Readonly<Record<string, 
  * A tar archive of `manifests/`, `metadata/` and `tests/`, in byte order and without times and owners: the same files
  * give the same bytes.
  */
-async function archived(source: CatalogSource): Promise<Uint8Array> {
+async function archiveOf(source: CatalogSource): Promise<Uint8Array> {
   const files = (await source.files()).filter(({ path }) => /^(?:manifests|metadata|tests)\//.test(path));
   const folders = new Set(
     files.flatMap(({ path }) =>

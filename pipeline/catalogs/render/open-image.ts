@@ -96,7 +96,7 @@ export async function openImage(
     hasServer: startsProgram(config),
     size: manifest.layers.reduce((sum, layer) => sum + layer.size, 0),
     unpack: (wanted, use, { within = '', limits = TREE_LIMITS } = {}) =>
-      unpacked(readAhead(layersIn(within)), { wanted, limits }, use),
+      withUnpacked(readAhead(layersIn(within)), { wanted, limits }, use),
     unpackFolder: (folder, allLayers = false) =>
       treeOf(readAhead(allLayers ? fetches : layersIn(folder)), {
         wanted: (path) => folder === '' || path === folder || path.startsWith(`${folder}/`),
@@ -173,7 +173,7 @@ function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   }
 }
 
-async function unpacked<T>(
+async function withUnpacked<T>(
   layers: readonly AsyncIterable<Uint8Array>[],
   options: Omit<TreeOptions, 'scratch'>,
   use: (tree: ImageTree) => Promise<T>,

@@ -134,7 +134,7 @@ async function sendLines(
     return;
   }
   response.setHeader('content-type', 'application/jsonl');
-  const lines = batched(metaLines(blobs, query));
+  const lines = batchedLines(metaLines(blobs, query));
   if (zipped) {
     response.setHeader('content-encoding', 'gzip');
     if (request.method === 'HEAD') response.end();
@@ -229,7 +229,7 @@ function listsTag(list: string, etag: string): boolean {
 /** Characters that are collected before they are sent. */
 const BATCH = 1 << 16;
 
-function* batched(lines: Iterable<string>): Generator<Buffer> {
+function* batchedLines(lines: Iterable<string>): Generator<Buffer> {
   let batch = '';
   for (const line of lines) {
     batch += line;

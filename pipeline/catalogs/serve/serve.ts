@@ -49,7 +49,7 @@ export async function serveCatalog({ source, name, grpc, http, now }: ServeReque
     ordered.push(blob);
     return blob;
   };
-  const { source: hashed, version } = hashing(source);
+  const { source: hashed, version } = hashingSource(source);
   const { blobs, findings: unread } = await load(hashed, DEFAULT_LIMITS, {
     package: noted,
     channel: noted,
@@ -85,7 +85,7 @@ export async function serveCatalog({ source, name, grpc, http, now }: ServeReque
 }
 
 /** A source whose content is hashed as it is read, so that the same catalog has the same version. */
-function hashing(source: CatalogSource): { source: CatalogSource; version: () => string } {
+function hashingSource(source: CatalogSource): { source: CatalogSource; version: () => string } {
   const seen = new Map<string, string>();
   const files: CatalogSource['files'] = async () =>
     (await source.files()).map((file) => ({

@@ -209,7 +209,7 @@ function mayRender(path: string, catalog: string): boolean {
 function planTemplate(template: Template, states: readonly State[]): TemplatePlan {
   const { file: path, schema } = template;
   const catalogs = states.map(({ catalog }) => catalog);
-  const { text, why } = schema === BASIC_SCHEMA ? editOf(template, states) : unedited(schema);
+  const { text, why } = schema === BASIC_SCHEMA ? editOf(template, states) : uneditedTemplate(schema);
   const finding = text === undefined ? findingOf(template, states, why) : undefined;
   return { path, schema, catalogs, text, finding };
 }
@@ -219,7 +219,7 @@ interface Edited {
   readonly why?: string;
 }
 
-function unedited(schema: string): Edited {
+function uneditedTemplate(schema: string): Edited {
   return schema === SEMVER_SCHEMA ? { why: 'a semver template cannot have these edges' } : {};
 }
 

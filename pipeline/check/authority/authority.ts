@@ -90,7 +90,7 @@ export function decideAuthority(input: AuthorityInput): AuthorityDecision {
     subjects,
     needs,
     holds: [...input.holds, ...objections(given)],
-    byHand: unreviewed(given),
+    byHand: missingReviews(given),
     warnings: [...new Set(given.warnings)],
   };
 }
@@ -354,7 +354,7 @@ function objections(given: AuthorityFacts): string[] {
 }
 
 /** Portolan merges only what somebody had to approve. */
-function unreviewed(given: AuthorityFacts): string[] {
+function missingReviews(given: AuthorityFacts): string[] {
   const isAsked = (change: AreaChange): boolean =>
     !isFree(change, given.policy) ||
     supportersOf(given, subjectOf(change), []).supporters.some(({ admin }) => admin);

@@ -97,7 +97,7 @@ export async function blameMerges(
         const cause = await blameIn(search, installation, one);
         if (cause) found.push(cause);
       }
-      blamed.push(...joined(found));
+      blamed.push(...joinedByHistory(found));
       if (found.length === 0) neverPublished.push(name);
     } catch (error) {
       if (!(error instanceof OutOfTime)) throw error;
@@ -136,7 +136,7 @@ function catalogsOf(
 }
 
 /** Joins what is the same in several catalogs, but for the places of fixes. */
-function joined(found: readonly Blamed[]): Blamed[] {
+function joinedByHistory(found: readonly Blamed[]): Blamed[] {
   const groups = new Map<string, Blamed>();
   for (const one of found) {
     const key = JSON.stringify([one.state, one.why, one.cause, one.fix?.text]);

@@ -140,13 +140,13 @@ function reportMixture({ operators, bundles, catalogs, others }: Parts, report: 
     say(message, [...operators.values()][1], 'open a pull request for each operator');
   }
   if (added.length > 1)
-    say(`adds several bundles: ${named(added)}`, added[1]?.file, 'open a pull request for each bundle');
+    say(`adds several bundles: ${bundleNames(added)}`, added[1]?.file, 'open a pull request for each bundle');
   if (added.length > 0 && deleted.length > 0) {
-    const message = `adds ${named(added)} and deletes ${named(deleted)}`;
+    const message = `adds ${bundleNames(added)} and deletes ${bundleNames(deleted)}`;
     say(message, added[0]?.file, 'open a pull request for what is added, and one for what is deleted');
   }
   if (kept.length > 0 && catalogs.size > 0) {
-    const message = `changes ${named(kept)} and the catalogs ${shortList([...catalogs.keys()], 'catalogs')}`;
+    const message = `changes ${bundleNames(kept)} and the catalogs ${shortList([...catalogs.keys()], 'catalogs')}`;
     say(message, firstCatalog, 'open a pull request for the bundle, and one for the catalogs');
   }
   if (others.length > 0 && operators.size + catalogs.size > 0) {
@@ -155,7 +155,7 @@ function reportMixture({ operators, bundles, catalogs, others }: Parts, report: 
   }
 }
 
-function named(bundles: readonly ChangedBundle[]): string {
+function bundleNames(bundles: readonly ChangedBundle[]): string {
   return shortList(
     bundles.map(({ name }) => name),
     'bundles',
@@ -180,7 +180,7 @@ async function reportDeleted(
     const own = deleted.filter(({ operator }) => operator === name);
     const folder = await readOperatorFolder(treeSource(objects, entry.id), { path });
     if (!usesCatalogs(folder)) {
-      const message = `the pull request deletes ${named(own)}, and ci.yaml of the operator does not have fbc.enabled: true`;
+      const message = `the pull request deletes ${bundleNames(own)}, and ci.yaml of the operator does not have fbc.enabled: true`;
       const location = startOf(own[0]?.file ?? path);
       report(bundleDeleted, message, { location, package: name, hint: 'restore the bundle directory' });
     }

@@ -57,13 +57,13 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
     if (!held) continue;
     const isKnown = (await heldIn(one.path, oldFile(one))) !== undefined;
     const own = isSource(one.path, held) ? 'info' : severity;
-    (isKnown ? known : findings).push(unlisted(one.path, own, one.after ? held : []));
+    (isKnown ? known : findings).push(unlistedFinding(one.path, own, one.after ? held : []));
   }
   const found = new Set([...findings, ...known].map(({ location }) => location.file));
   for (const one of await strangeFiles(scene)) {
     if (found.has(one.path)) continue;
     const held = one.comesToLight ? await catalogAt(objects, one.file, policy) : undefined;
-    findings.push(held ? unlisted(one.path, severity, held) : unread(one, policy, severity));
+    findings.push(held ? unlistedFinding(one.path, severity, held) : unread(one, policy, severity));
   }
   return [{ findings, known, diffs: [] }];
 }
@@ -83,7 +83,7 @@ async function sourceTest({
 }
 
 /** The finding about a catalog that no pattern of the layout matches. @param packages those that the file defines */
-function unlisted(path: string, severity: Severity, packages: readonly string[]): Finding {
+function unlistedFinding(path: string, severity: Severity, packages: readonly string[]): Finding {
   const message = `${path} contains catalog blobs, but no layout pattern matches it, so Portolan did not check it`;
   const hint = `add a pattern to layout.catalog in the policy, for example ${patternFor(path)}`;
   const [only, ...others] = packages;

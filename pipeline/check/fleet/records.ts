@@ -56,7 +56,7 @@ export function fleetOf(records: readonly FleetRecord[]): ReadFleet {
   for (const record of records) {
     if (isPlatformOnly(record)) continue;
     if (record.isSubscription && !record.csv && !record.version) continue;
-    const whole = completed(record, bySubscription, platforms);
+    const whole = completedRecord(record, bySubscription, platforms);
     const wrong = defectOf(whole);
     if (wrong) {
       const count = record.count === undefined ? 1 : countOf(record);
@@ -109,7 +109,7 @@ function subscriptionsOf(records: readonly FleetRecord[]): Map<string, FleetReco
 }
 
 /** A record with what other records say of the same cluster. */
-function completed(
+function completedRecord(
   record: FleetRecord,
   subscriptions: ReadonlyMap<string, FleetRecord>,
   platforms: ReadonlyMap<string, string>,

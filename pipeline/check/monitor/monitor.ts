@@ -114,7 +114,7 @@ export async function monitorRepository(
         (one.package === undefined || one.package === of),
     );
   const reported = rehearsal.merges.flatMap((merge) =>
-    [...stranded(merge)].map(([of, findings]) => ({ merge, of, findings })),
+    [...strandedErrors(merge)].map(([of, findings]) => ({ merge, of, findings })),
   );
   const kept = reported.filter(({ merge, of }) => !isRemoved(merge.commit, of));
   const entries: MonitorEntry[] = [];
@@ -144,7 +144,7 @@ export async function monitorRepository(
 }
 
 /** Errors of a merge that say whose upgrade path is lost, by package. */
-function stranded({ errors }: RehearsedMerge): Map<string, Finding[]> {
+function strandedErrors({ errors }: RehearsedMerge): Map<string, Finding[]> {
   const byPackage = new Map<string, Finding[]>();
   for (const finding of errors) {
     const { package: of, catalogs = [] } = finding;
@@ -196,7 +196,7 @@ async function entryOf(
     merge: mergeOf(merge.commit, merge),
     rules: [...new Set(confirmed.map(({ rule }) => rule))],
     messages: [...new Set(confirmed.map(({ message }) => message))],
-    lost: joined(lost),
+    lost: joinedLosses(lost),
     state: isStuck ? 'stuck' : 'repaired',
     days: daysBetween(merge.date, last ?? search.today),
   };
@@ -335,7 +335,7 @@ function mergeOf(commit: string, { date, subject }: Pick<MergedCommit, 'date' | 
 }
 
 /** Joins what happened alike in several catalogs. */
-function joined(all: readonly Lost[]): Lost[] {
+function joinedLosses(all: readonly Lost[]): Lost[] {
   const alike = new Map<string, Lost>();
   for (const one of all) {
     const { catalogs: _, fix, ...rest } = one;

@@ -37,14 +37,14 @@ export async function patchOf(
   const found = await entryAt(objects, commit, location.file);
   if (!found) return undefined;
   const before = fileText(location.file, (await objects.read(found.id, MOST_BYTES)).bytes);
-  const after = edited(before, { package: name, channel, entries });
+  const after = editedFile(before, { package: name, channel, entries });
   return after && hunkOf(location.file, joinedText(before), joinedText(after));
 }
 
 /**
  * The file with a channel's entries changed; undefined if the entries are not in it, or if a fix adds or removes some.
  */
-function edited(
+function editedFile(
   file: FileText,
   { package: name, channel, entries }: Required<Omit<Edit, 'location'>>,
 ): FileText | undefined {

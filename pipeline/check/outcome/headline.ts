@@ -67,7 +67,7 @@ function effectText(findings: readonly Finding[]): string {
   const alike = severe.filter((one) => one === worst || isSameEffect(one, worst));
   const rest = restText(severe.length - alike.length, first.severity);
   const room = STATUS_CHARACTERS - rest.length;
-  return (strandedText(alike, room) ?? shortened(messageText(worst), room)) + rest;
+  return (strandedText(alike, room) ?? shortenedClauses(messageText(worst), room)) + rest;
 }
 
 /** Findings that harm clusters most have the lowest rank; harmless ones come last. */
@@ -111,7 +111,7 @@ function messageText({ message, package: name, location }: Finding): string {
 }
 
 /** A text that fits: without its last clauses, or else cut. */
-function shortened(text: string, room: number): string {
+function shortenedClauses(text: string, room: number): string {
   if (text.length <= room) return text;
   const ends = [': ', '; ', ', '].map((mark) => text.indexOf(mark, room / 2));
   const end = Math.min(...ends.filter((at) => at > 0 && at <= room));

@@ -66,14 +66,14 @@ export function reportOf(outcome: Outcome): CheckReport {
       const { path } = outcome.policy;
       // The same path may be correct in the pull request.
       const where = path === POLICY_PATH ? ' on the base branch' : '';
-      return unchecked(outcome, 'fail', `cannot read the policy ${path}${where}`);
+      return uncheckedReport(outcome, 'fail', `cannot read the policy ${path}${where}`);
     }
     case 'ended':
-      return unchecked(outcome, 'inconclusive', outcome.why);
+      return uncheckedReport(outcome, 'inconclusive', outcome.why);
     case 'no merge':
-      return unchecked(outcome, 'inconclusive', mergeText(outcome.merged));
+      return uncheckedReport(outcome, 'inconclusive', mergeText(outcome.merged));
     case 'checked':
-      return checked(outcome);
+      return checkedReport(outcome);
   }
 }
 
@@ -85,7 +85,7 @@ function mergeText(merged: Exclude<Merged, { kind: 'merged' }>): string {
 }
 
 /** A report in which nothing of the pull request was looked at. */
-function unchecked(outcome: Start, verdict: Verdict, headline: string): CheckReport {
+function uncheckedReport(outcome: Start, verdict: Verdict, headline: string): CheckReport {
   return {
     ...head(outcome),
     verdict,
@@ -126,7 +126,7 @@ function policyReport({ defaults, path }: Start['policy'], expired: Waived['expi
 }
 
 /** The report of a check that read everything: waivers are applied, and rules that are not enforced do not count. */
-function checked(outcome: Checked): CheckReport {
+function checkedReport(outcome: Checked): CheckReport {
   const { change, defects, authority, policy, today, count } = outcome;
   const { results, references, incomplete, templatesAlone, fleet } = defects;
   const known = results.flatMap((result) => result.known);
@@ -184,7 +184,7 @@ const TEMPLATE_ALONE =
 function foundIn({ change, policy, defects: { results, references } }: Checked): Finding[] {
   const closing = [...change.unsafe, ...change.ownerDefects];
   const told = new Set(closing.map(placeKey));
-  const ofCatalogs = joined(results.flatMap(({ findings }) => findings));
+  const ofCatalogs = joinedFindings(results.flatMap(({ findings }) => findings));
   return [
     ...closing,
     ...policy.findings,
@@ -208,7 +208,7 @@ function gatesIn(
     const place = OF_BUNDLES.has(rule) ? policy.layout.match(location.file) : undefined;
     return place?.kind !== 'bundle' || bundles.has(bundleKey(place));
   };
-  return { gates: gateReports(policy, [...found, ...joined(known.filter(isOfGate))]) };
+  return { gates: gateReports(policy, [...found, ...joinedFindings(known.filter(isOfGate))]) };
 }
 
 /** Whether an error fails the check. What makes a change unsafe to read always does. */
@@ -235,7 +235,7 @@ const ABOUT_BUNDLES: ReadonlySet<string> = new Set(
 );
 
 /** Merges findings that are equal in several catalogs and channels into one, at the first place. */
-function joined(findings: readonly Finding[]): Finding[] {
+function joinedFindings(findings: readonly Finding[]): Finding[] {
   const alike = new Map<string, Finding>();
   for (const [i, finding] of findings.entries()) {
     const { rule, severity, message, package: of, catalogs = [], installed = [] } = finding;

@@ -96,12 +96,15 @@ function untouchedCatalogs({ touched, others }: Loaded): PastRequest['touched'] 
 }
 
 /** Manifests of others, in place of the repository's own; none of some are known where nobody gives them. */
-function manifestsGiven({ crds = nothing, manifests = nothing }: Partial<WorldSources>): OwnManifests {
+function manifestsGiven({
+  crds = unknownOfBundle,
+  manifests = unknownOfBundle,
+}: Partial<WorldSources>): OwnManifests {
   const given = { crds, manifests };
   return { sides: { before: given, after: given }, unchecked: [] };
 }
 
-function nothing(_: Bundle): undefined {
+function unknownOfBundle(_: Bundle): undefined {
   return undefined;
 }
 

@@ -77,7 +77,7 @@ export const command: Command = {
       today: terminal.now().toISOString().slice(0, 10),
       ...(packages ? { packages } : {}),
     });
-    await written(format(worlds, name), text('out'), terminal);
+    await writeDiagram(format(worlds, name), text('out'), terminal);
     return 0;
   },
 };
@@ -96,7 +96,7 @@ function onePackage(worlds: readonly World[], name: string | undefined): ReturnT
   return hopGraph(world, ofPackage);
 }
 
-async function written(content: string, out: string | undefined, terminal: Terminal): Promise<void> {
+async function writeDiagram(content: string, out: string | undefined, terminal: Terminal): Promise<void> {
   if (out === undefined) {
     await terminal.out(content);
     return;

@@ -214,9 +214,9 @@ function isListed(
 /** What a bundle that is gone was most likely called: what entries call it, else as its siblings. */
 function absentName(source: ScopeCatalog, ofPackage: string, version: string): string {
   const ends = [`.v${version}`, `.${version}`, `-v${version}`, `-${version}`];
-  const named = [...namedByEntries(source, ofPackage)];
+  const nameAndVersion = [...namedByEntries(source, ofPackage)];
   for (const end of ends) {
-    const found = named.find((name) => name.endsWith(end));
+    const found = nameAndVersion.find((name) => name.endsWith(end));
     if (found !== undefined) return found;
   }
   for (const { name, version: own } of source.catalog.packages.get(ofPackage)?.bundles.values() ?? []) {

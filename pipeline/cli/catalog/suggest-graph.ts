@@ -163,7 +163,7 @@ async function worldIn(invocation: Invocation, terminal: Terminal): Promise<Worl
     if (name === undefined || another !== undefined) {
       throw usageError(command, '--versions needs exactly one --package');
     }
-    return worldOf({ name, catalog: listed(name, file, terminal), olm: generations });
+    return worldOf({ name, catalog: catalogOfVersions(name, file, terminal), olm: generations });
   }
   const catalogs = await readOperands(operands, invocation, terminal);
   const today = terminal.now().toISOString().slice(0, 10);
@@ -177,7 +177,7 @@ async function worldIn(invocation: Invocation, terminal: Terminal): Promise<Worl
  *
  * @throws PipelineError `usage` for a list that cannot be read
  */
-function listed(name: string, file: string, { directory }: Terminal): Catalog {
+function catalogOfVersions(name: string, file: string, { directory }: Terminal): Catalog {
   try {
     return readVersionList(name, readText(resolve(directory, file)));
   } catch (error) {

@@ -62,7 +62,7 @@ export function clusterApi(
   };
   return {
     get,
-    list: (path, selector) => listed(get, path, selector),
+    list: (path, selector) => allPagesOf(get, path, selector),
     close: () => agent.destroy(),
   };
 }
@@ -74,7 +74,7 @@ function unusable({ name }: ClusterAccess, cause: unknown): PipelineError {
 }
 
 /** All pages; where the continue token has expired, the list is read once more from its beginning. */
-async function listed(
+async function allPagesOf(
   get: ClusterApi['get'],
   path: string,
   selector: string | undefined,

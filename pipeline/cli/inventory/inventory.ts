@@ -84,10 +84,13 @@ export async function inventoryOf(
 ): Promise<InventoryRow[]> {
   const version = await api.get(VERSION);
   if (version !== undefined && !isObject(version)) throw badAnswer(`${VERSION} is not an object`);
-  const [subscriptions, extensions] = [await listed(api, SUBSCRIPTIONS), await listed(api, EXTENSIONS)];
+  const [subscriptions, extensions] = [
+    await objectsOfKind(api, SUBSCRIPTIONS),
+    await objectsOfKind(api, EXTENSIONS),
+  ];
   if (!subscriptions && !extensions)
     throw new PipelineError('not-found', `cluster ${JSON.stringify(name)} has no OLM`);
-  const csvs = subscriptions ? await listed(api, CSVS) : [];
+  const csvs = subscriptions ? await objectsOfKind(api, CSVS) : [];
   const found = installationsOf([...(subscriptions ?? []), ...(csvs ?? []), ...(extensions ?? [])]);
   const about = {
     cluster: anonymize ? anonymousName(version) : name,
@@ -100,7 +103,7 @@ export async function inventoryOf(
 type Json = Readonly<Record<string, unknown>>;
 
 /** The objects of a kind, which in a list need not say their kind; undefined where the cluster has no such kind. */
-async function listed(api: ClusterApi, of: Kind): Promise<Json[] | undefined> {
+async function objectsOfKind(api: ClusterApi, of: Kind): Promise<Json[] | undefined> {
   const items = await api.list(of.path, of.selector);
   return items?.map((item, i) => {
     const defect = defectOf(item, of);

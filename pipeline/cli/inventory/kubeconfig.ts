@@ -40,11 +40,11 @@ export function clusterAccess(file: KubeconfigFile, context: string | undefined)
   if (!isObject(value)) throw usage(`${file.path} is not a kubeconfig`);
   const name = context ?? text(value['current-context']);
   if (name === '') throw usage(`${file.path} has no current context`, 'use --context NAME');
-  const chosen = named(value['contexts'], name, 'context');
+  const chosen = entryNamed(value['contexts'], name, 'context');
   if (!chosen)
     throw usage(`${file.path} has no context ${JSON.stringify(name)}`, contextsHint(value['contexts']));
-  const cluster = named(value['clusters'], text(chosen['cluster']), 'cluster') ?? {};
-  const user = named(value['users'], text(chosen['user']), 'user') ?? {};
+  const cluster = entryNamed(value['clusters'], text(chosen['cluster']), 'cluster') ?? {};
+  const user = entryNamed(value['users'], text(chosen['user']), 'user') ?? {};
   refuse(file.path, cluster, user);
   const data = (of: Json, key: string): string | undefined => dataOrFile(file, of, key);
   const [cert, key] = [data(user, 'client-certificate'), data(user, 'client-key')];
@@ -69,7 +69,7 @@ function usage(message: string, hint?: string): PipelineError {
 }
 
 /** The value under `kind` of the entry with a name, as in `clusters: [{name: prod, cluster: {…}}]`. */
-function named(list: unknown, name: string, kind: string): Json | undefined {
+function entryNamed(list: unknown, name: string, kind: string): Json | undefined {
   const found = Array.isArray(list) ? list.find((one) => isObject(one) && one['name'] === name) : undefined;
   const value = isObject(found) ? found[kind] : undefined;
   return isObject(value) ? value : undefined;

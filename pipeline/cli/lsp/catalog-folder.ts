@@ -112,7 +112,7 @@ export class CatalogFolder {
 
   /** Where a field of a blob is in the files; the last steps that are not there are left out. */
   placeOf(blob: Blob, ...path: readonly (string | number)[]): Location | undefined {
-    return placed(blob.document.locate(path), this.#places());
+    return placeInFile(blob.document.locate(path), this.#places());
   }
 
   /** At the first document of a package, what could not be found out of it. */
@@ -187,19 +187,19 @@ type Places = ReadonlyMap<number, { readonly file: string; readonly line: number
 /** A finding about a segment with its places in the file, in its message too. */
 function placedFinding(finding: Finding, places: Places): Finding {
   const { correction } = finding;
-  const at = correction && placed(correction.location, places);
+  const at = correction && placeInFile(correction.location, places);
   return {
     ...finding,
     message: finding.message.replaceAll(SEGMENT_PLACE, (text, id: string, line: string | undefined) => {
-      const place = placed({ file: `segment-${id}`, line: Number(line ?? 1), column: 1 }, places);
+      const place = placeInFile({ file: `segment-${id}`, line: Number(line ?? 1), column: 1 }, places);
       return place ? `${place.file}${line === undefined ? '' : `:${place.line}`}` : text;
     }),
-    location: placed(finding.location, places) ?? finding.location,
+    location: placeInFile(finding.location, places) ?? finding.location,
     ...(correction && at ? { correction: { ...correction, location: at } } : {}),
   };
 }
 
-function placed({ file, line, column }: Location, places: Places): Location | undefined {
+function placeInFile({ file, line, column }: Location, places: Places): Location | undefined {
   const place = places.get(Number(/^segment-(\d+)$/.exec(file)?.[1]));
   return place && { file: place.file, line: place.line + line, column };
 }

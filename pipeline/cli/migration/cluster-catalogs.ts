@@ -70,7 +70,7 @@ function movedCatalog(source: ClusterObject, around: AdoptionContext): MovedCata
     status: 'skip',
     reason,
   });
-  if (image === '') return skip(unsupported(source));
+  if (image === '') return skip(whyUnsupported(source));
   const priority = numberAt(source, 'spec', 'priority');
   if (priority > LARGEST || priority < -LARGEST - 1)
     return skip(
@@ -104,7 +104,7 @@ function movedCatalog(source: ClusterObject, around: AdoptionContext): MovedCata
   return { ...about, name, priority, status: 'create', reason: `created from image ${image}`, document };
 }
 
-function unsupported(source: ClusterObject): string {
+function whyUnsupported(source: ClusterObject): string {
   const type = textAt(source, 'spec', 'sourceType');
   if (type === 'grpc') return 'grpc address-only CatalogSource (no spec.image) has no OLMv1 equivalent';
   return type === 'configmap' || type === 'internal'

@@ -169,17 +169,17 @@ export async function viewOfCluster(api: ClusterApi, name: string): Promise<Clus
     const items = await api.list(`/apis/${group}/${version}/${plural}`, selector);
     if (!items && kind === 'Subscription')
       throw new PipelineError('not-found', `cluster ${JSON.stringify(name)} has no OLM v0`);
-    for (const item of items ?? []) objects.push(named(item, kind, `${group}/${version}`));
+    for (const item of items ?? []) objects.push(withKind(item, kind, `${group}/${version}`));
   }
   for (const crd of [OBJECT_SETS, EXTENSIONS]) {
     const found = await api.get(`/apis/${CRDS}/v1/customresourcedefinitions/${crd}`);
-    if (found !== undefined) objects.push(named(found, 'CustomResourceDefinition', `${CRDS}/v1`));
+    if (found !== undefined) objects.push(withKind(found, 'CustomResourceDefinition', `${CRDS}/v1`));
   }
   return viewOf(name, objects, true);
 }
 
 /** An item of the API's list, which need not say its kind. */
-function named(item: unknown, kind: string, apiVersion: string): ClusterObject {
+function withKind(item: unknown, kind: string, apiVersion: string): ClusterObject {
   if (textAt(item, 'metadata', 'name') !== '') return { ...(item as ClusterObject), kind, apiVersion };
   // An object that cannot be understood is not one less that is installed.
   throw new PipelineError('bad-answer', `the cluster answered with a ${kind} without metadata.name`);

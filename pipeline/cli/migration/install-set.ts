@@ -83,7 +83,7 @@ export const command: Command = {
         terminal.err(`hint: another version can: --version ${formatVersion(other.bundle.version)}\n`);
       return 1;
     }
-    const members = set.members.map((member) => printed(member, scope));
+    const members = set.members.map((member) => printedMember(member, scope));
     if (format === 'json') await terminal.out(`${JSON.stringify({ members }, null, 2)}\n`);
     else if (format === 'text') await terminal.out(linesText(members.flatMap(memberLines)));
     else
@@ -137,7 +137,7 @@ function bundleNamed(
 }
 
 /** A member of the set with its ClusterExtension, or why OLM v1 refuses it. */
-function printed({ catalog, channel, bundle, requires }: SetMember, scope: Scope): PrintedMember {
+function printedMember({ catalog, channel, bundle, requires }: SetMember, scope: Scope): PrintedMember {
   const { obstacles, needsNamespace } = gatedSupport(bundle);
   const installed = installedOf(bundle);
   const pin = pinOf(scope.catalogs, { package: bundle.package, installed, channel, preferred: catalog });

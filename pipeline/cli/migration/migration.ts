@@ -116,14 +116,14 @@ async function clusterOf(
   const ground = { view, moved, served: servedCatalogs(catalogs, { view, moved, named }) };
   const operators: MigratedOperator[] = [];
   for (const one of installationsOf(view.objects)) {
-    if (one.olm === 'v0') operators.push(await migrated(one, ground));
+    if (one.olm === 'v0') operators.push(await migratedOperator(one, ground));
   }
   const subscriptions = new Set(operators.map(({ namespace, name }) => `${namespace}/${name}`));
   return {
     cluster: view.name,
     checks: clusterChecks(view),
     clusterCatalogs: moved,
-    operators: ordered(operators, view),
+    operators: migrationOrder(operators, view),
     alreadyMigrated: [...migratedExtensions(view)].flatMap(([from, name]) =>
       subscriptions.has(from) ? [] : [name],
     ),
@@ -134,7 +134,7 @@ async function clusterOf(
  * The order in which operators should move: those that others require come last, because OLM v0 looks for what its operators
  * require; those of one namespace, which OLM v0 resolves together, follow each other.
  */
-function ordered(operators: readonly MigratedOperator[], view: ClusterView): MigratedOperator[] {
+function migrationOrder(operators: readonly MigratedOperator[], view: ClusterView): MigratedOperator[] {
   const names = new Set(operators.map((one) => one.package));
   const required = new Map([...names].map((name) => [name, Math.sign(dependentsOf(view, name).length)]));
   const rank = (one: MigratedOperator): number => required.get(one.package) ?? 0;
@@ -151,7 +151,10 @@ function ordered(operators: readonly MigratedOperator[], view: ClusterView): Mig
 }
 
 /** What a migration does with one operator, and what OLM v1 then upgrades it to. */
-async function migrated(one: ClusterInstallation, ground: ClusterCatalogs): Promise<MigratedOperator> {
+async function migratedOperator(
+  one: ClusterInstallation,
+  ground: ClusterCatalogs,
+): Promise<MigratedOperator> {
   const { namespace, name, installed } = one;
   const subscription = ground.view.one('Subscription', namespace, name) ?? {};
   const source = servedFor(ground.served, ground.moved, subscription);

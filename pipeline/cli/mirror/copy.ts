@@ -132,7 +132,7 @@ export const command: Command = {
       });
       const archive = await way.finish();
       if (report.failed.length === 0) await carried?.put();
-      const documents = loaded && unpacked(loaded, report, invocation, terminal);
+      const documents = loaded && writeDocuments(loaded, report, invocation, terminal);
       const signed =
         signing &&
         (await signState(
@@ -218,7 +218,7 @@ function planIn({ list }: Invocation, { directory }: Terminal): LoadedPlan | und
 const REPORT = 'report.json';
 
 /** Writes the manifests of an archive, if the index images that they name are in the mirror. */
-function unpacked(
+function writeDocuments(
   { archive, files }: LoadedPlan,
   { failed }: CopyReport,
   invocation: Invocation,

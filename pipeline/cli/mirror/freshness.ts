@@ -134,7 +134,7 @@ export async function checkFreshness(
   const keys = keysOf(invocation, terminal);
   const memory = memoryFile(invocation, terminal);
   const { found, expected, names, beside = [] } = state;
-  if (!found) return { findings: [unsigned(expected)] };
+  if (!found) return { findings: [unsignedFinding(expected)] };
   let signed: SignedStatement;
   try {
     signed = await trustedStatement(found, { kind: 'keys', keys });
@@ -188,7 +188,7 @@ function memoryFile({ text }: Invocation, { directory, environment }: Terminal):
   });
 }
 
-function unsigned(expected: string): Finding {
+function unsignedFinding(expected: string): Finding {
   return {
     rule: 'mirror/unsigned',
     severity: 'error',

@@ -106,7 +106,7 @@ function longFlag(text: string, rest: string[], into: FlagTarget): void {
   if (!flag || name === '') throw usage(`unknown flag: --${name}`);
   if (equals >= 0) set(name, text.slice(equals + 1), into);
   else if (flag.value === undefined) set(name, 'true', into);
-  else set(name, following(rest, `--${name}`), into);
+  else set(name, nextWord(rest, `--${name}`), into);
 }
 
 /** Reads letters that stand together: flags without values, and at most one with a value, which ends them. */
@@ -122,13 +122,13 @@ function shortFlags(text: string, rest: string[], into: FlagTarget): void {
     }
     if (flag.value === undefined) set(name, 'true', into);
     else {
-      set(name, left === '' ? following(rest, `-${short}`) : left, into);
+      set(name, left === '' ? nextWord(rest, `-${short}`) : left, into);
       return;
     }
   }
 }
 
-function following(rest: string[], flag: string): string {
+function nextWord(rest: string[], flag: string): string {
   const value = rest.shift();
   if (value === undefined) throw usage(`${flag} requires a value`);
   return value;

@@ -34,7 +34,10 @@ export const command: OpmCommand = {
     const migrates = migratesTo(call.text('migrate-level'));
     const template = await readInput(path, world.terminal);
     try {
-      return await expanded({ template, type: type ?? typeOf(template) }, { call, world, output, migrates });
+      return await printExpanded(
+        { template, type: type ?? typeOf(template) },
+        { call, world, output, migrates },
+      );
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       printErrors([error.finding], world);
@@ -76,7 +79,7 @@ function typeOf(template: TemplateText): TemplateKind {
 }
 
 /** Expands a template and prints the catalog, or its graph. */
-async function expanded(
+async function printExpanded(
   { template, type }: { readonly template: TemplateText; readonly type: TemplateKind },
   how: {
     readonly call: Call;

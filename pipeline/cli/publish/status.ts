@@ -66,11 +66,11 @@ export const command: Command = {
       ? await readStatus(invocation, terminal)
       : await read(invocation.operands[0], invocation.text('from'), terminal);
     await terminal.out(invocation.flag('json') ? `${JSON.stringify(status, null, 2)}\n` : statusText(status));
-    return printed(status);
+    return printStatus(status);
   },
 };
 
-function printed(status: DeliveryStatus): ExitCode {
+function printStatus(status: DeliveryStatus): ExitCode {
   return isSettled(status) ? 0 : 1;
 }
 

@@ -97,7 +97,7 @@ export async function openArchiveWriter(options: ArchiveOptions): Promise<Archiv
   };
   return {
     target: {
-      resolve: async (reference) => state.names.get(formatReference(named(reference))),
+      resolve: async (reference) => state.names.get(formatReference(underItsTag(reference))),
       putBlob: put,
       putManifest: async (to, manifest) => {
         const { digest, bytes } = manifest;
@@ -124,7 +124,7 @@ export async function openArchiveWriter(options: ArchiveOptions): Promise<Archiv
 }
 
 /** A reference with a tag and a digest is written under its tag, as registries do. */
-function named(reference: Reference): Reference {
+function underItsTag(reference: Reference): Reference {
   const { registry, repository } = reference;
   return reference.kind === 'digest'
     ? { kind: 'digest', registry, repository, digest: reference.digest }
@@ -138,7 +138,7 @@ function nameOf(to: Reference, manifest: Manifest): ArchivedName {
   const { artifactType } = parsed ? referrerDescriptor(descriptor, parsed) : descriptor;
   const subject = parsed?.subject?.digest;
   return {
-    name: formatReference(named(to)),
+    name: formatReference(underItsTag(to)),
     digest: descriptor.digest,
     mediaType: descriptor.mediaType,
     size: descriptor.size,
@@ -176,14 +176,14 @@ async function writtenIn(directory: string, part: number): Promise<Line[]> {
     if (receipt.content > end) throw shortParts(directory, { expected: receipt.content, found: end });
     written.push(...receipt.blobs.map((blob) => ({ blob })), ...receipt.names.map((name) => ({ name })));
   }
-  return [...written, ...journalled(join(directory, JOURNAL), { part, end })];
+  return [...written, ...soundLines(join(directory, JOURNAL), { part, end })];
 }
 
 /**
  * The lines of a journal up to the first that a kill or a full disk has cut short, or whose blob is not whole in
  * the parts. The file is cut off there, so that what is added is a line of its own.
  */
-function journalled(journal: string, { part, end }: { readonly part: number; readonly end: number }): Line[] {
+function soundLines(journal: string, { part, end }: { readonly part: number; readonly end: number }): Line[] {
   const lines: Line[] = [];
   let length = 0;
   const text = existsSync(journal) ? readRegular(journal).toString('utf8') : '';

@@ -61,7 +61,7 @@ export async function readCharts(
       return await work();
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
-      findings.push(failed(selection, error));
+      findings.push(failedChart(selection, error));
       return undefined;
     }
   };
@@ -154,7 +154,7 @@ function unreadGroup({ name, path, repository }: ChartSelection): ImageGroup {
   };
 }
 
-function failed({ name, path, location }: ChartSelection, error: PipelineError): Finding {
+function failedChart({ name, path, location }: ChartSelection, error: PipelineError): Finding {
   const chart = name === '' ? (path ?? 'the repository') : `chart ${name}`;
   return {
     rule: 'mirror/chart',

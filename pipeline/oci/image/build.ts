@@ -76,7 +76,7 @@ export interface BuiltCatalog {
   /** Bytes up to which packages share a layer: see `LayerPlan`. */
   readonly room: number;
   /** Set when packages share layers of another room than in the build before, so that many of them moved. */
-  readonly replanned: { readonly from: LayerPlan['room']; readonly to: LayerPlan['room'] } | undefined;
+  readonly replannedRoom: { readonly from: LayerPlan['room']; readonly to: LayerPlan['room'] } | undefined;
 }
 
 /**
@@ -171,7 +171,7 @@ async function assemble(
     made: workshop.made.size,
     layers: layers.length,
     room: plan.room,
-    replanned: replanned(workshop.memory, plan),
+    replannedRoom: replanned(workshop.memory, plan),
   };
 }
 
@@ -192,7 +192,7 @@ function digestOver(packages: readonly PackageFacts[], meta: readonly StretchFac
   return sealDigest(configs, [...cache, ...meta.map(placed)]);
 }
 
-function replanned({ room }: BuildCache, plan: LayerPlan): BuiltCatalog['replanned'] {
+function replanned({ room }: BuildCache, plan: LayerPlan): BuiltCatalog['replannedRoom'] {
   return room === undefined || room === plan.room ? undefined : { from: room, to: plan.room };
 }
 

@@ -45,7 +45,7 @@ interface LayeredSettings {
 export function imageConfig(base: Json | undefined, settings: ImageSettings & LayeredSettings): Uint8Array {
   const inner = objectIn(base ?? {}, 'config');
   return layeredConfig(base, settings, {
-    ...(base ? serving(settings.cache) : {}),
+    ...(base ? serveCommand(settings.cache) : {}),
     Labels: labelsOf(objectIn(inner, 'Labels'), settings.labels),
   });
 }
@@ -78,7 +78,7 @@ export function layeredConfig(
 }
 
 /** Without a cache the server builds one in its own directory; it would refuse to start on an empty one. */
-function serving(cache: boolean): Json {
+function serveCommand(cache: boolean): Json {
   return {
     Entrypoint: ['/bin/opm'],
     Cmd: ['serve', '/configs', ...(cache ? ['--cache-dir=/tmp/cache'] : [])],

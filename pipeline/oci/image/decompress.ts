@@ -31,14 +31,14 @@ export async function* decompressed(
   now: () => number = () => performance.now(),
 ): AsyncGenerator<Uint8Array> {
   const reading: Reading = { bytes: 0, waited: 0 };
-  const { head, rest } = await peek(counted(bytes, reading, now), ZSTD.length);
-  if (startsWith(head, GZIP)) yield* limited(gunzipped(rest), reading, now);
-  else if (startsWith(head, ZSTD)) yield* limited(unzstd(rest), reading, now);
+  const { head, rest } = await peek(countedReading(bytes, reading, now), ZSTD.length);
+  if (startsWith(head, GZIP)) yield* withinLimits(gunzipped(rest), reading, now);
+  else if (startsWith(head, ZSTD)) yield* withinLimits(unzstd(rest), reading, now);
   else yield* rest;
 }
 
 /** Passes bytes on, and notes in `reading` how many they were and how long they took. */
-async function* counted(
+async function* countedReading(
   bytes: AsyncIterable<Uint8Array>,
   reading: Reading,
   now: () => number,
@@ -97,7 +97,7 @@ async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
  * Passes bytes on until they exceed what any real layer has, in size or time: a few compressed bytes can stand for very
  * many.
  */
-async function* limited(
+async function* withinLimits(
   bytes: AsyncIterable<Uint8Array>,
   reading: Reading,
   now: () => number,

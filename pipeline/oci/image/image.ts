@@ -86,10 +86,10 @@ export function layeredImage(
       base,
     });
     manifests.push(manifest);
-    listed.push({ ...described(manifest), platform: writtenPlatform(platform) });
+    listed.push({ ...describedManifest(manifest), platform: writtenPlatform(platform) });
   }
   return {
-    manifestList: sealed(LIST_TYPES[family], { manifests: listed, ...annotations(family, base) }),
+    manifestList: manifestOfJson(LIST_TYPES[family], { manifests: listed, ...annotations(family, base) }),
     manifests,
     blobs: byDigest([...configs, ...layers.map(({ blob }) => blob)]),
     baseLayers: byDigest(base?.platforms.flatMap((platform) => platform.layers) ?? []),
@@ -138,7 +138,7 @@ function manifestOf(parts: {
   readonly base: BaseImage | undefined;
 }): Manifest {
   const { config, layers, family, base } = parts;
-  return sealed(MANIFEST_TYPES[family], {
+  return manifestOfJson(MANIFEST_TYPES[family], {
     config: { mediaType: CONFIG_TYPES[family], digest: digestOf(config), size: config.length },
     layers,
     ...annotations(family, base),
@@ -149,12 +149,12 @@ function annotations(family: Family, base: BaseImage | undefined): Json {
   return base && family === 'oci' ? { annotations: { [BASE_DIGEST]: base.digest } } : {};
 }
 
-function sealed(mediaType: string, content: Json): Manifest {
+function manifestOfJson(mediaType: string, content: Json): Manifest {
   const bytes = new TextEncoder().encode(JSON.stringify({ schemaVersion: 2, mediaType, ...content }));
   return { mediaType, digest: digestOf(bytes), bytes };
 }
 
-function described({ mediaType, digest, bytes }: Manifest): Descriptor {
+function describedManifest({ mediaType, digest, bytes }: Manifest): Descriptor {
   return { mediaType, digest, size: bytes.length };
 }
 

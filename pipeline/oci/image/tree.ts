@@ -179,7 +179,7 @@ interface Unpacking {
 /** Unpacks one layer over those below it. @returns what it adds; what it removes is gone from the stack */
 async function unpackLayer(layer: AsyncIterable<Uint8Array>, state: Unpacking): Promise<Stack> {
   const added = emptyStack();
-  const archive = Readable.toWeb(Readable.from(counted(decompressed(measured(layer, state)), state)));
+  const archive = Readable.toWeb(Readable.from(withinLimits(decompressed(measured(layer, state)), state)));
   try {
     for await (const { header, body } of archive.pipeThrough(createTarDecoder({ strict: true }))) {
       if (++state.count > state.limits.entries) {
@@ -240,7 +240,7 @@ async function passOver(body: ReadableStream<Uint8Array>): Promise<void> {
 }
 
 /** Passes bytes on until a layer, or all of them, are too large. */
-async function* counted(bytes: AsyncIterable<Uint8Array>, state: Unpacking): AsyncGenerator<Uint8Array> {
+async function* withinLimits(bytes: AsyncIterable<Uint8Array>, state: Unpacking): AsyncGenerator<Uint8Array> {
   const { limits } = state;
   let layer = 0;
   for await (const chunk of bytes) {

@@ -36,7 +36,7 @@ interface Authfile {
 export function authfileCredentials({ authfile, environment }: AuthfileOptions): CredentialSource {
   let files: Promise<readonly Authfile[]> | undefined;
   const answers = new Map<string, Promise<Credential | undefined>>();
-  const ask = remembered((helper, server) => askHelper(helper, server, environment));
+  const ask = askedOnce((helper, server) => askHelper(helper, server, environment));
   const look = async (repository: Repository): Promise<Credential | undefined> => {
     files ??= readFiles(authfile, environment);
     for (const file of await files) {
@@ -138,7 +138,7 @@ function entries(value: unknown): Map<string, unknown> {
 type AskHelper = (helper: string, server: string) => Promise<Credential | undefined>;
 
 /** Asks a helper once for each server: it is a process, and there may be thousands of repositories. */
-function remembered(ask: AskHelper): AskHelper {
+function askedOnce(ask: AskHelper): AskHelper {
   const answers = new Map<string, Promise<Credential | undefined>>();
   return (helper, server) => {
     const key = `${helper} ${server}`;

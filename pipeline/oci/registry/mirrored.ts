@@ -44,7 +44,7 @@ export function readThroughMirrors<R extends Registry>(source: R, options: Mirro
     return [first, ...places.filter((place) => !isHolder(place))];
   };
   const ofBlob = (from: Repository, digest: string): Place[] =>
-    placesOf({ ...named(from), kind: 'digest', digest });
+    placesOf({ ...nameOfRepository(from), kind: 'digest', digest });
   const keepHolder = (reference: Reference, place: Place): void => {
     holders.set(repositoryName(reference), place);
   };
@@ -72,11 +72,11 @@ export function readThroughMirrors<R extends Registry>(source: R, options: Mirro
         const found = await registry.listReferrers(reference, digest, artifactType);
         return found.length > 0 ? found : undefined;
       })) ?? [],
-    listTags: (of) => allTags(placesOf({ ...named(of), kind: 'tag', tag: 'latest' })),
+    listTags: (of) => allTags(placesOf({ ...nameOfRepository(of), kind: 'tag', tag: 'latest' })),
   };
 }
 
-function named({ registry, repository }: Repository): Repository {
+function nameOfRepository({ registry, repository }: Repository): Repository {
   return { registry, repository };
 }
 

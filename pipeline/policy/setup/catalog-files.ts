@@ -218,15 +218,15 @@ export async function lookInto(objects: ObjectReader, id: string, validates = fa
   const all = [...new Set([...defines, ...named])].filter((name) => name !== '');
   const whole = bundles.filter(({ name, package: of }) => name !== '' && of !== '');
   const keyOf = (blob: { readonly package: string; readonly name: string }): string =>
-    copied(JSON.stringify([blob.package, blob.name]));
+    copiedText(JSON.stringify([blob.package, blob.name]));
   if (all.length === 0) return isTemplateText(text) ? { inputs: inputsOf(text) } : undefined;
   // A template may be a list of blobs without a schema of its own: what opm renders from it has names.
   if (whole.length === 0 && bundles.length > 0) return { inputs: [] };
   const defect = findings.find(({ severity }) => severity === 'error')?.message;
   const isClosed = channels.length > 0 && whole.length > 0 && all.every((pkg) => defines.includes(pkg));
   return {
-    packages: all.map(copied),
-    defines: defines.map(copied),
+    packages: all.map(copiedText),
+    defines: defines.map(copiedText),
     hasContent: channels.length + bundles.length > 0,
     isWhole: defines.length > 0 && channels.length > 0 && whole.length > 0,
     bundles: whole.map(keyOf),
@@ -255,10 +255,10 @@ function bundleDefect({ bundles }: Blobs): string | undefined {
 /** The files that a composite template renders, as `input:` and `path:` of its builders name them. */
 function inputsOf(text: string): string[] {
   const named = text.matchAll(/["']?(?:input|path)["']?\s*:\s*["']?([\w./-]+\.(?:ya?ml|json))\b/g);
-  return [...named].map(([, path = '']) => copied(path.replace(/^\.\//, '')));
+  return [...named].map(([, path = '']) => copiedText(path.replace(/^\.\//, '')));
 }
 
 /** A text that keeps no file in memory. */
-function copied(text: string): string {
+function copiedText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }

@@ -35,15 +35,15 @@ export function rivalsAmong(
     ...unsaidParts(place, roots, build),
   ]);
   const unused = copiesBeside(places, (place) =>
-    isEmpty(place, build) ? 'unknown' : standing(place, roots, build),
+    isEmpty(place, build) ? 'unknown' : shippedState(place, roots, build),
   );
   const copies = copiesOf(build);
-  const isCopied = (place: Place): boolean => !copies || standing(place, roots, copies) === 'shipped';
+  const isCopied = (place: Place): boolean => !copies || shippedState(place, roots, copies) === 'shipped';
   const sources = new Map<Place, string>();
   for (const [one, other] of pairsOf(places)) {
     const shared = [...one.packages].find((name) => other.packages.has(name));
     if (shared === undefined && !isSibling(one, other)) continue;
-    const [first, second] = [one, other].map((place) => standing(place, roots, build));
+    const [first, second] = [one, other].map((place) => shippedState(place, roots, build));
     if (first === 'shipped' && second === 'shipped') {
       for (const [copy, source] of [
         [one, other],
@@ -89,7 +89,7 @@ export function uncopiedAmong(
   const places = placesOf(patterns, catalogs);
   const roots = places.map(({ root }) => root);
   return leftOut(
-    copiesBeside(places, (place) => standing(place, roots, copies)),
+    copiesBeside(places, (place) => shippedState(place, roots, copies)),
     (_, root) => `no Dockerfile copies it, and ${root}, which one does, has the same package`,
   );
 }
@@ -256,7 +256,7 @@ function folderOf(path: string): string {
 type ShippedState = 'shipped' | 'open' | 'unknown';
 
 /** What build files say about a catalog: they name it, a build argument decides, or they do not name it. */
-function standing(
+function shippedState(
   { root, files }: Place,
   roots: readonly string[],
   { mentions, words }: BuildFacts,
@@ -329,7 +329,7 @@ function partsInImages({ root, files }: Place, { mentions }: BuildFacts): string
 function unsaidParts(place: Place, roots: readonly string[], build: BuildFacts): string[] {
   const { root, files, packages } = place;
   const isSeveral = packages.size > 1 && files.every(({ path }) => foldersBetween(root, path).length > 0);
-  return isSeveral && isFolderOfCatalogs(root) && standing(place, roots, build) === 'unknown'
+  return isSeveral && isFolderOfCatalogs(root) && shippedState(place, roots, build) === 'unknown'
     ? [
         `${root} may be one catalog of ${packages.size} packages or a catalog for each: no Dockerfile, Makefile or CI file says which is published`,
       ]

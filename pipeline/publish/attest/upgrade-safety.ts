@@ -117,8 +117,8 @@ async function checkChange(
   return {
     result: isFailed ? 'FAILED' : isClear ? 'PASSED' : 'UNKNOWN',
     simulated: worlds.flatMap(simulatedIn),
-    findings: findings.map(stated),
-    waived: waived.map(({ finding, until }) => ({ ...stated(finding), waivedUntil: until })),
+    findings: findings.map(statedFinding),
+    waived: waived.map(({ finding, until }) => ({ ...statedFinding(finding), waivedUntil: until })),
     unchecked: report.unchecked,
   };
 }
@@ -135,13 +135,13 @@ async function checkState({ repository, catalog, commit, policy, today }: Public
   return {
     result: isFailed ? 'FAILED' : 'PASSED',
     simulated: worlds.flatMap(simulatedIn),
-    findings: findings.map(stated),
-    waived: waived.map(({ finding, waiver }) => ({ ...stated(finding), waivedUntil: waiver.until })),
+    findings: findings.map(statedFinding),
+    waived: waived.map(({ finding, waiver }) => ({ ...statedFinding(finding), waivedUntil: waiver.until })),
     unchecked: [],
   };
 }
 
-function stated({ rule, severity, message, package: of, channel, installed }: Finding): StatedFinding {
+function statedFinding({ rule, severity, message, package: of, channel, installed }: Finding): StatedFinding {
   return {
     rule,
     severity,

@@ -137,7 +137,7 @@ export async function whyHeldBack(
   const { objects } = repository;
   const noted = notedIn(await records.get(keyOf(from)));
   if (!noted || !(await hasCommit(repository, noted.commit)))
-    throw waiting('bundles of the branch are not released yet');
+    throw waitingError('bundles of the branch are not released yet');
   const catalog = { objects, commit, policy, name };
   const refused = await namedMissing(catalog, new Set(noted.missing));
   if (await isOn(repository, commit, noted.commit))
@@ -149,11 +149,11 @@ export async function whyHeldBack(
     ...added,
   ]);
   const named = refused ?? (await namedMissing(catalog, references));
-  if (named !== undefined) throw waiting(`${named} is not released yet`);
+  if (named !== undefined) throw waitingError(`${named} is not released yet`);
   return undefined;
 }
 
-function waiting(why: string): PipelineError {
+function waitingError(why: string): PipelineError {
   return new PipelineError('not-found', why, { retryable: true });
 }
 

@@ -199,8 +199,8 @@ async function publishBehind(
   const known = await knownOutcome(newest, ports);
   if (await recordOvertaken(message, known, ports)) return undefined;
   // What failed comes again by its own message.
-  const isOut = known?.state === 'refused' || known?.state === 'failed';
-  const first = isOut ? undefined : await tryNewest(newest, publishing);
+  const hasFailed = known?.state === 'refused' || known?.state === 'failed';
+  const first = hasFailed ? undefined : await tryNewest(newest, publishing);
   if (first && first.kind !== 'refused') {
     await recordOutcome(ports, message, outcomeOf(first, message));
     return first;

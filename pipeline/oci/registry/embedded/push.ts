@@ -49,10 +49,10 @@ async function mount(
   if (await gate.check(request, { repository: fromLayout(source), action: 'pull' })) return undefined;
   members.add(toLayout(name), digest);
   await layout.blobs.touch(digest);
-  return stored(name, digest);
+  return storedReply(name, digest);
 }
 
-function stored(name: string, digest: string): Reply {
+function storedReply(name: string, digest: string): Reply {
   return {
     status: 201,
     headers: { location: `/v2/${name}/blobs/${digest}`, 'docker-content-digest': digest },
@@ -117,7 +117,7 @@ async function finish(
 ): Promise<Reply> {
   await upload.commit(digest);
   members.add(toLayout(name), digest);
-  return stored(name, digest);
+  return storedReply(name, digest);
 }
 
 /** Takes a manifest when all that it names is in the repository. */

@@ -326,9 +326,9 @@ describe('after a change of one package', () => {
       Object.fromEntries(
         Array.from({ length: count }, (_, i) => [`${i}.yaml`, packageText(`p${i}`, ['1.0.0'])]),
       );
-    expect((await build(many(49), { memory })).replanned).toBeUndefined();
-    expect((await build(many(50), { memory })).replanned).toMatchObject({ from: 0 });
-    expect((await build(many(50), { memory })).replanned).toBeUndefined();
+    expect((await build(many(49), { memory })).replannedRoom).toBeUndefined();
+    expect((await build(many(50), { memory })).replannedRoom).toMatchObject({ from: 0 });
+    expect((await build(many(50), { memory })).replannedRoom).toBeUndefined();
   });
 });
 
