@@ -245,9 +245,9 @@ test('a command that writes files shows the effect first, or is known to write n
   const SHOWS = /\b(?:showEffect|madeWithEffect)\(/;
   const writing = sources.filter((one) => WRITES.test(readFileSync(join(root, one), 'utf8')));
   const silent = writing.filter((one) => !SHOWS.test(readFileSync(join(root, one), 'utf8')));
-  // The callers of deliver and deliverIndex make the catalogs that these write.
+  // The callers of printOrWriteCatalog and deliverIndex make the catalogs that these write.
   const delivering = sources.filter((one) =>
-    /\breturn deliver(?:Index)?\(/.test(readFileSync(join(root, one), 'utf8')),
+    /\breturn (?:printOrWriteCatalog|deliverIndex)\(/.test(readFileSync(join(root, one), 'utf8')),
   );
   const mute = delivering.filter((one) => !SHOWS.test(readFileSync(join(root, one), 'utf8')));
   expect(mute.sort()).toEqual(['catalog/render.ts', 'index/index-image.ts']);

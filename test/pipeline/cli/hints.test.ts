@@ -14,6 +14,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/cli/mirror/carried-statement.ts': ['mirror copy'],
   'pipeline/cli/mirror/freshness.ts': ['mirror verify', 'mirror copy'],
   'catalog/mirror/helm/chart-images.ts': ['mirror plan', 'mirror sync'],
+  'catalog/mirror/helm/template-images.ts': ['mirror plan', 'mirror sync'],
   'pipeline/mirror/releases/signatures.ts': ['mirror plan', 'mirror sync'],
   'pipeline/mirror/releases/update-graphs.ts': ['mirror plan', 'mirror sync', 'mirror list releases'],
   'pipeline/mirror/sync-records.ts': ['mirror sync'],
