@@ -14,6 +14,9 @@ import { PROGRAM } from './password-program.ts';
 /** Bytes of a password: bcrypt leaves out what follows, so that longer ones with the same beginning are alike. */
 const LONGEST = 72;
 
+/** Right passwords that are remembered, of each network: all are forgotten at once, and proven again. */
+const MOST_PROVEN = 10_000;
+
 /** Highest cost of a hash: a comparison doubles with each, and takes about a second with this one. */
 const HIGHEST_COST = 14;
 
@@ -26,7 +29,8 @@ const HIGHEST_COST = 14;
  */
 export function htpasswdAccounts(text: string, path: string): PasswordCheck {
   const hashes = hashesIn(text, path);
-  // A password costs a tenth of a second; clients send it with every request.
+  // A password costs a tenth of a second; clients send it with every request. Each network proves it for itself: whoever
+  // may try no more passwords would learn from an answer that a guess is the one of somebody elsewhere.
   const proven = new Map<string, Buffer>();
   const attempts = passwordAttempts();
   const compare = passwordThread();
@@ -36,16 +40,20 @@ export function htpasswdAccounts(text: string, path: string): PasswordCheck {
     if (Buffer.byteLength(password) > LONGEST) return false;
     const hash = hashes.get(name);
     const digest = createHmac('sha256', key).update(password).digest();
-    const known = proven.get(name);
+    const network = networkOf(address);
+    const account = `${network} ${name}`;
+    const known = proven.get(account);
     if (known && timingSafeEqual(known, digest)) return true;
-    const attempt = { address: networkOf(address), what: `${name}:${digest.toString('hex')}` };
+    const attempt = { address: network, what: `${name}:${digest.toString('hex')}` };
     // A name that is unknown takes as long.
     const isRight = await attempts(
       attempt,
       async () => (await compare(password, hash ?? some)) && hash !== undefined,
     );
-    if (isRight) proven.set(name, digest);
-    return isRight;
+    if (!isRight) return false;
+    if (proven.size >= MOST_PROVEN) proven.clear();
+    proven.set(account, digest);
+    return true;
   };
 }
 

@@ -155,8 +155,12 @@ test('attack 49: an address that tries many passwords gets status 429, and anoth
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
   from = '192.0.2.2';
   expect((await ask('p')).status).toBe(200);
-  // Who has proven a password is not asked again.
+  // Who may try no more does not learn that a guess is what another address has proven; there, nobody asks again.
   from = '192.0.2.1';
+  expect((await ask('p')).status).toBe(429);
+  from = '192.0.2.2';
+  await Promise.all(Array.from({ length: 20 }, (_, i) => ask(`wrong${i}`)));
+  expect((await ask('wrong')).status).toBe(429);
   expect((await ask('p')).status).toBe(200);
 });
 
