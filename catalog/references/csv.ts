@@ -70,6 +70,7 @@ export function toldImages(csv: Fields): UsedImage[] {
 
 type ImagesOf = (container: Fields, place: string, path: Path) => UsedImage[];
 
+/** What `imagesOf` finds in the containers of all deployments. */
 function imagesIn(csv: Fields, imagesOf: ImagesOf): UsedImage[] {
   return listAt(csv, DEPLOYMENTS).flatMap(({ item: deployment, path: at }) =>
     ['initContainers', 'containers'].flatMap((kind) =>

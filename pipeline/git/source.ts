@@ -48,9 +48,8 @@ const PLAIN_MODES: ReadonlySet<string> = new Set(['100644', '100755', '100664'])
 
 /**
  * A source whose files have the ids of their git blobs as identity, if they are as git has them: a file that was read or
- * checked before under the same identity is not read again. Git finds that as `git
- * status` does: by time and size, and by content if these do not tell. Outside of a repository, or without git, files
- * have no identity.
+ * checked before under the same identity is not read again. Git finds that as `git status` does: by time and size, and by
+ * content if these do not tell. Outside of a repository, or without git, files have no identity.
  *
  * @param root the directory of the source
  */

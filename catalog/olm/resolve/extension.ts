@@ -287,6 +287,7 @@ export function absentFollower(
 
 const absent = new WeakMap<Package, Map<string, (from: Installed) => Entry | undefined>>();
 
+/** Finds the first entry in the channels that follows an installed bundle, and has no bundle itself. */
 function firstAbsent(
   ofPackage: Package,
   channels: readonly string[],

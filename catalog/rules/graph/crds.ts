@@ -129,6 +129,7 @@ const LOSSES: readonly KeptCrdLoss[] = [
   },
 ];
 
+/** Reports new upgrades by which clusters lose what a row of the table above looks for. */
 function reportLoss(change: Change, report: Report, { lostOn, severity, says, advice }: KeptCrdLoss): void {
   const lossOf = (upgrade: NewUpgrade): Loss | undefined => newlyLost(upgrade, lostOn);
   reportUpgrades(change, report, lossOf, ({ lost }, { text, isOne, to }) => ({

@@ -154,6 +154,7 @@ interface Edge {
   readonly kind: HopKind;
 }
 
+/** The arrows between the nodes: dashed for those that a change removes and those of OLM v1 only. */
 function edgesOf(nodes: readonly ViewNode[], prefix: string, ids: ReadonlyMap<string, string>): Edge[] {
   return nodes.flatMap(({ hops }, i) =>
     hops.flatMap(({ to, olm, kind }): Edge[] => {
