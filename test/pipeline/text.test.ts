@@ -42,7 +42,7 @@ test('lines are escaped by linesText alone, and before they are joined', () => {
     file.endsWith('.ts'),
   );
   const joined = files.filter((file) =>
-    /split\('\\n'\)\.map\(plain\)|map\(plain\)\.join\('\\n'\)|plain\([^()]*\.join\('\\n'\)\)/.test(
+    /split\('\\n'\)\.map\(plainText\)|map\(plainText\)\.join\('\\n'\)|plainText\([^()]*\.join\('\\n'\)\)/.test(
       readFileSync(join('pipeline', file), 'utf8'),
     ),
   );
