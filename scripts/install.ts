@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'e6305c4124e7be012834621ec2a3786f7bc66487',
+  commit: 'ef4f46155abe0ad6a1a37d25bd520a771db742d1',
 };
 
 const REPOSITORY = 'portolan/portolan';
