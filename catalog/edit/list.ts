@@ -163,11 +163,19 @@ function startsIn(node: YamlNode | undefined): number[] {
   return node?.kind === 'sequence' ? node.items.map(({ start }) => start) : [];
 }
 
-/** Where a list's last line ends: before the next key, and before the blank lines and comments that lead to it. */
+/**
+ * Where a list's last line ends: before the next key or the end of the document, and before the blank lines and comments
+ * that lead to it.
+ */
 function endOf(list: YamlNode, keys: readonly number[], text: string): number {
-  const next = Math.min(...keys.filter((start) => start > list.start), text.length);
-  return beforeComments(text, next === text.length ? next : text.lastIndexOf('\n', next) + 1);
+  const next = Math.min(...keys.filter((start) => start > list.start));
+  if (Number.isFinite(next)) return beforeComments(text, text.lastIndexOf('\n', next) + 1);
+  const mark = text.slice(list.start).search(DOCUMENT_END);
+  return beforeComments(text, mark < 0 ? text.length : list.start + mark);
 }
+
+/** Ends a document wherever it begins a line; what follows is not read. */
+const DOCUMENT_END = /^\.\.\.(?=\s|$)/m;
 
 /** The end of the last line above a place that is neither blank nor a comment. */
 function beforeComments(text: string, from: number): number {

@@ -124,6 +124,19 @@ schema: olm.deprecations
 `);
   });
 
+  test.each(['...\n', '\n# the end\n... # of it\n# no more\n'])(
+    'the entry stands before the end of its document: %j',
+    async (end) => {
+      const entry = '- {reference: {schema: olm.bundle, name: foo.v1.0.0}, message: use 2}\n';
+      write('c/foo.yaml', `${FOO}---\nschema: olm.deprecations\npackage: foo\nentries:\n${entry}${end}`);
+      const { out } = await run('deprecate', 'c', '--package', 'foo', '-m', 'use bar');
+      expect(out).not.toContain('no changes');
+      const text = read('c/foo.yaml');
+      expect(text.endsWith(end)).toBe(true);
+      expect(text.slice(text.indexOf(entry), -end.length)).toContain('message: use bar');
+    },
+  );
+
   test('what is not in the catalog cannot be deprecated', async () => {
     write('c/foo.yaml', FOO);
     const { code } = await run('deprecate', 'c', '--package', 'foo', '--channel', 'beta', '-m', 'x');
