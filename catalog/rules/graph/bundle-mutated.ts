@@ -1,5 +1,5 @@
 import { headOf } from '../../fbc/channel.ts';
-import { shortName } from '../../fbc/edge.ts';
+import { shortName, versionText } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Property } from '../../fbc/model.ts';
 import { canonicalJson, sameBundle } from '../../fbc/same-bundle.ts';
 import type { Change } from '../../olm/foresight/world.ts';
@@ -14,7 +14,7 @@ export const rule: Rule = {
   id: 'graph/bundle-mutated',
   severity: 'error',
   summary:
-    'Reports names that stand for another bundle than before or elsewhere: clusters that have it never install it again',
+    'Reports names that stand for another bundle than before, in another catalog or in another package: clusters that have it never install it again',
   harm: { rank: 9, kind: 'change' },
   reads: ['catalogs', 'history', 'registry'],
   compare(change, report) {
@@ -28,9 +28,22 @@ export const rule: Rule = {
         ...bundles.flatMap((bundle) => (was?.has(bundle.name) ? [] : mutatedElsewhere(change, bundle))),
       ];
       for (const group of grouped(mutated, causeOf)) reportAlike(name, group, report);
+      for (const bundle of bundles) if (!was?.has(bundle.name)) reportForeignName(change, bundle, report);
     }
   },
 };
+
+/** Reports a new bundle that is named as one of another package, and has another image. */
+function reportForeignName({ after }: Change, bundle: Bundle, report: Report): void {
+  if (!after.olm.has('v0')) return;
+  for (const [owner, { bundles }] of after.catalog.packages) {
+    const other = owner === bundle.package ? undefined : bundles.get(bundle.name);
+    if (!other || imageChange(other.image, bundle.image) !== 'other') continue;
+    const message = `bundle ${quoted(bundle.name)} has the name of a bundle of package ${quoted(owner)}: OLM v0 knows an installed version by its name alone`;
+    const hint = `name it after its own package, such as ${bundle.package}.v${versionText(bundle)}`;
+    report(message, locate(bundle, 'name'), { package: bundle.package, hint });
+  }
+}
 
 /** A name that stands for another bundle. */
 interface Mutated {
