@@ -61,6 +61,8 @@ export interface TextPiece {
 /** Why there is nothing to read where a link names nothing, or a directory. */
 export const LINK_TO_NOTHING = 'a link to nothing';
 export const LINK_TO_DIRECTORY = 'a link to a directory';
+/** Links that opm and other tools pass over. */
+export const SKIPPED_LINKS: readonly string[] = [LINK_TO_NOTHING, LINK_TO_DIRECTORY];
 
 /** A source in memory. */
 export function sourceOf(files: Readonly<Record<string, string | Uint8Array>>): CatalogSource {

@@ -6,7 +6,7 @@
  */
 import type { Finding, Location, Severity } from '../finding.ts';
 import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
-import { type CatalogSource, compareWalk } from '../source.ts';
+import { type CatalogSource, compareWalk, SKIPPED_LINKS } from '../source.ts';
 import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';
 import { type ManifestFile, readManifestFile } from './manifest.ts';
@@ -53,14 +53,15 @@ export interface PackageFolder {
 /** Reads a folder in the package manifest format. */
 export async function readPackageFolder(source: CatalogSource): Promise<PackageFolder> {
   const files: ManifestFile[] = [];
-  for (const file of [...(await source.files())].sort((a, b) => compareWalk(a.path, b.path))) {
-    const hidden = file.path.split('/').some((part) => part.startsWith('.'));
-    if (!hidden && file.unreadable === undefined) files.push(readManifestFile(file.path, await file.read()));
-  }
   const findings: Finding[] = [];
   const report: Report = (rule, message, location, severity = 'error') => {
     findings.push({ rule: `package-manifest/${rule}`, severity, message, location });
   };
+  for (const file of [...(await source.files())].sort((a, b) => compareWalk(a.path, b.path))) {
+    if (file.path.split('/').some((part) => part.startsWith('.'))) continue;
+    if (file.unreadable === undefined) files.push(readManifestFile(file.path, await file.read()));
+    else if (!SKIPPED_LINKS.includes(file.unreadable)) report('unreadable', file.unreadable, at(file.path));
+  }
   const manifest = theManifest(files, report);
   const versions = versionsIn(files, report);
   if (manifest) checkManifest(manifest, report);

@@ -23,7 +23,7 @@ import {
 } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { parsedJson } from '../json.ts';
-import type { CatalogSource } from '../source.ts';
+import { type CatalogSource, SKIPPED_LINKS } from '../source.ts';
 import { asText } from '../yaml/resolve.ts';
 import { CSV_META } from './csv-shape.ts';
 import { firstValue, kindOf, type ManifestFile, objectNumbers, type ReadValue } from './manifest.ts';
@@ -103,6 +103,10 @@ export function bundleOf(files: BundleFiles): ReadBundle {
  * @throws BundleRefusal
  */
 function registryBundle(files: BundleFiles): RegistryBundle {
+  for (const { path, why } of files.unreadable) {
+    if (SKIPPED_LINKS.includes(why)) continue;
+    throw new BundleRefusal('manifest/unreadable', `${path} is ${why}`, at(path));
+  }
   const objects = bundleObjects(files.manifests.filter(isDirect));
   if (objects.length === 0) throw new BundleRefusal('manifest/csv-missing', 'no manifests', at('manifests'));
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion');

@@ -13,7 +13,7 @@ import { type BundleObject, foldedMember, itemsOf } from '../../bundle/registry-
 import { secondReading } from '../../bundle/second-reading.ts';
 import { OBJECT_META } from '../../go/kubernetes-types.ts';
 import { fitStruct, isObject, type Misfit, type Path, structShape, text } from '../../go/shape.ts';
-import { LINK_TO_DIRECTORY, LINK_TO_NOTHING } from '../../source.ts';
+import { SKIPPED_LINKS } from '../../source.ts';
 import type { Report } from '../rule.ts';
 
 export function checkFolders({ files }: Inspected, report: Report): void {
@@ -74,7 +74,7 @@ export function checkHiddenFiles({ manifests }: Inspected, report: Report): void
 export function checkReadable({ manifests, files }: Inspected, report: Report): void {
   for (const { path, why } of files.unreadable) {
     // Tools skip such links in metadata/.
-    const isSkipped = path.startsWith('metadata/') && [LINK_TO_NOTHING, LINK_TO_DIRECTORY].includes(why);
+    const isSkipped = path.startsWith('metadata/') && SKIPPED_LINKS.includes(why);
     report(why, start(path), isSkipped ? { severity: 'warning' } : {});
   }
   for (const file of manifests) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseImageTemplate } from '../../../catalog/bundle/image-template.ts';
+import { readPackageFolder } from '../../../catalog/bundle/package-manifest.ts';
 import { readBundle } from '../../../catalog/bundle/registry-bundle.ts';
 import { type BundleRenderOptions, renderBundle } from '../../../catalog/bundle/render.ts';
 import { renderJson } from '../../../catalog/fbc/render.ts';
@@ -119,4 +120,21 @@ describe('rendering a bundle', () => {
   test.each(['{{.Image}}', '{{', '{{printf "%s" .Name}}'])('refuses the template %s', (text) => {
     expect(() => parseImageTemplate(text)).toThrow(SyntaxError);
   });
+});
+
+test.each([
+  ['a link out of the clone', 'manifests/s.yaml is a link out of the clone'],
+  ['a link to nothing', ''],
+])('a file of a bundle or of a package manifest that is %s', async (unreadable, message) => {
+  const link = { path: 'manifests/s.yaml', unreadable, read: () => Promise.reject(new Error('not read')) };
+  const files = await sourceOf({
+    'manifests/csv.yaml': CSV,
+    'metadata/annotations.yaml': ANNOTATIONS,
+  }).files();
+  const source = { files: async () => [...files, link] };
+  const { findings } = await readBundle(source);
+  expect(findings.map((finding) => finding.message).join()).toBe(message);
+  const { findings: ofFolder } = await readPackageFolder(source);
+  const own = ofFolder.filter(({ location }) => location.file === link.path);
+  expect(own.map((finding) => finding.message)).toEqual(message === '' ? [] : [unreadable]);
 });
