@@ -1,7 +1,8 @@
 import { headOf } from '../../fbc/channel.ts';
 import { shortName, versionText } from '../../fbc/edge.ts';
-import { type Bundle, locate, type Property } from '../../fbc/model.ts';
+import { type Bundle, type Catalog, locate, type Property } from '../../fbc/model.ts';
 import { canonicalJson, sameBundle } from '../../fbc/same-bundle.ts';
+import { onceFor } from '../../go/once.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { REQUIRING } from '../../olm/resolve/requirement.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
@@ -33,16 +34,47 @@ export const rule: Rule = {
   },
 };
 
-/** Reports a new bundle that is named as one of another package, and has another image. */
-function reportForeignName({ after }: Change, bundle: Bundle, report: Report): void {
+/** Reports a new bundle that is named as one of another package and has another image, or as the next one there. */
+function reportForeignName({ before, after }: Change, bundle: Bundle, report: Report): void {
   if (!after.olm.has('v0')) return;
+  const name = quoted(bundle.name);
+  const hint = `name it after its own package, such as ${bundle.package}.v${versionText(bundle)}`;
+  const say = (message: string, details: Details = {}): void =>
+    report(message, locate(bundle, 'name'), { package: bundle.package, hint, ...details });
   for (const [owner, { bundles }] of after.catalog.packages) {
     const other = owner === bundle.package ? undefined : bundles.get(bundle.name);
     if (!other || imageChange(other.image, bundle.image) !== 'other') continue;
-    const message = `bundle ${quoted(bundle.name)} has the name of a bundle of package ${quoted(owner)}: OLM v0 knows an installed version by its name alone`;
-    const hint = `name it after its own package, such as ${bundle.package}.v${versionText(bundle)}`;
-    report(message, locate(bundle, 'name'), { package: bundle.package, hint });
+    say(
+      `bundle ${name} has the name of a bundle of package ${quoted(owner)}: OLM v0 knows an installed version by its name alone`,
+    );
+    return;
   }
+  const owners = namesBefore(before.catalog).get(operatorIn(bundle.name));
+  const [owner] = owners?.has(bundle.package) ? [] : (owners ?? []);
+  if (owner !== undefined)
+    say(
+      `bundle ${name} is named as the bundles of package ${quoted(owner)}, which may come to have it, too`,
+      {
+        severity: 'warning',
+      },
+    );
+}
+
+/** Packages by the names of the operators in the names of their bundles. */
+const namesBefore = onceFor(({ packages }: Catalog) => {
+  const owners = new Map<string, Set<string>>();
+  for (const [owner, { bundles }] of packages) {
+    for (const name of bundles.keys()) {
+      const operator = operatorIn(name);
+      owners.set(operator, (owners.get(operator) ?? new Set()).add(owner));
+    }
+  }
+  return owners;
+});
+
+/** `etcd` of `etcd.v1.0.0`. */
+function operatorIn(name: string): string {
+  return name.slice(0, `${name}.`.indexOf('.'));
 }
 
 /** A name that stands for another bundle. */
