@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'ef4f46155abe0ad6a1a37d25bd520a771db742d1',
+  commit: '54f706b77b82dbd6fd2e986a5c6666833f0bfc97',
 };
 
 const REPOSITORY = 'portolan/portolan';
