@@ -23,7 +23,8 @@ export async function storeObjects(
   format: ObjectFormat,
   objects: readonly NewObject[],
 ): Promise<void> {
-  const header = Buffer.from([...Buffer.from('PACK'), 0, 0, 0, 2, 0, 0, 0, objects.length]);
+  const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
+  header.writeUInt32BE(objects.length, 8);
   const pack = Buffer.concat([
     header,
     ...objects.flatMap(({ type, bytes }) => [head(type, bytes.length), deflateSync(bytes)]),

@@ -25,3 +25,16 @@ test.each(['sha1', 'sha256'] as const)('git reads what was written, of any lengt
   expect(lines.map((line) => Number(line.split(/\s+/)[3]))).toEqual([0, 15, 16, 2047, 2048, 300_000]);
   expect(repository.git('fsck', '--strict', '--no-dangling')).toBe('');
 });
+
+test('more objects than a byte can count are all written', async () => {
+  const repository = makeRepository();
+  onTestFinished(() => repository.remove());
+  const run = { settings: { searchPath: process.env['PATH'] }, directory: repository.directory };
+  const blobs = Array.from(
+    { length: 300 },
+    (_, i): NewObject => ({ type: 'blob', bytes: Buffer.from(`${i}`) }),
+  );
+  await storeObjects(run, 'sha1', blobs);
+  const last = objectId('blob', Buffer.from('299'), 'sha1');
+  expect(repository.git('cat-file', 'blob', last)).toBe('299');
+});
