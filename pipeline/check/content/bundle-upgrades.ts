@@ -64,7 +64,8 @@ export async function checkUpgrade(
     const causes = async (one: PlacedBundle, other: PlacedBundle): Promise<ReadonlySet<string>> =>
       new Set(((await changeIn(scene, folder, one, other))?.findings ?? []).map(causeOf));
     // What is only on the branch may go again, and what is said of the bundle as it was is known.
-    const [all, known] = [await causes(released, after), await causes(inPlace, inPlace)];
+    const all = released === inPlace ? new Set(own.findings.map(causeOf)) : await causes(released, after);
+    const known = await causes(inPlace, inPlace);
     const isNews = (finding: Finding): boolean => all.has(causeOf(finding)) && !known.has(causeOf(finding));
     // A branch goes on from what a tag has; where the bundle stays, it is what users install and pin.
     const images = released === inPlace ? otherImages(scene.policy, released.blob, after.blob) : [];

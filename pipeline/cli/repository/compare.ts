@@ -7,8 +7,9 @@ import { shellWord } from '../../../catalog/names.ts';
 import { changeOf, type WorldOptions } from '../../../catalog/olm/foresight/world.ts';
 import { nearest } from '../../../catalog/spelling.ts';
 import { type CatalogPlace, readCatalogs } from '../../catalogs/read-catalogs.ts';
+import { sharedPackages } from '../../change/catalogs.ts';
 import { classifyChange } from '../../change/classify.ts';
-import { type FileReader, fileReader, loadedFiles, readContent } from '../../change/content.ts';
+import { type FileReader, fileReader } from '../../change/content.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import { joinedDiffs, placedDiffs } from '../../check/content/catalog-rules.ts';
 import type { PlacedDiff } from '../../check/report.ts';
@@ -135,11 +136,7 @@ async function namesIn(
     reader,
   }: { readonly objects: ObjectReader; readonly layout: Layout; readonly reader: FileReader },
 ): Promise<string[]> {
-  const units = [...(await catalogUnits(objects, tree, layout)).values()];
-  const names = units.map(async (unit) => {
-    if (unit.package !== undefined) return [unit.package];
-    const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));
-    return [...packages.keys()];
-  });
-  return (await Promise.all(names)).flat();
+  const units = await catalogUnits(objects, tree, layout);
+  const own = [...units.values()].flatMap(({ package: name }) => name ?? []);
+  return [...own, ...(await sharedPackages(objects, reader, { tree, units }))];
 }
