@@ -108,7 +108,7 @@ function layoutLines(patterns: Readonly<Record<'catalog' | 'bundle', readonly Wr
   return lines.length === 0 ? [] : ['layout:', ...lines];
 }
 
-/** The default patterns without those that take files for catalogs which are none; empty if there are no such files. */
+/** The default patterns that match none of the files left out; empty if all of them do. */
 function defaultsWithout(others: readonly string[]): readonly string[] {
   const defaults = DEFAULT_LAYOUT.catalog;
   const kept = defaults.filter((pattern) => {

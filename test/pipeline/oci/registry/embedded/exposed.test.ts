@@ -155,7 +155,7 @@ test('attack 49: an address that tries many passwords gets status 429, and anoth
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
   from = '192.0.2.2';
   expect((await ask('p')).status).toBe(200);
-  // Who may try no more does not learn that a guess is what another address has proven; there, nobody asks again.
+  // A limited address does not learn that a guess is right because another address has proven it. That one stays logged in.
   from = '192.0.2.1';
   expect((await ask('p')).status).toBe(429);
   from = '192.0.2.2';
