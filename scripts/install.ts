@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '54f706b77b82dbd6fd2e986a5c6666833f0bfc97',
+  commit: 'a5d39f06aa6e7a7ebcef3668b6429984f1b0b280',
 };
 
 const REPOSITORY = 'portolan/portolan';
