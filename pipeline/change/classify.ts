@@ -26,7 +26,7 @@ import {
   type Trees,
 } from './classification-input.ts';
 import { type ChangeBudget, fileReader, type KeptFiles } from './content.ts';
-import { compareFiles } from './files.ts';
+import { compareFiles, compareNamedBundles } from './files.ts';
 import type { ForeignPlace } from './foreign-blobs.ts';
 import { finishDraft, newDrafts, type PackageDraft } from './package-draft.ts';
 import { placePaths } from './path.ts';
@@ -72,6 +72,7 @@ export async function classifyChange(
   if (catalogs.entries > mostEntries)
     return unreadChange(paths, [...unsafe, tooManyEntries(catalogs.entries, mostEntries)]);
   await settlePackages(scene);
+  await compareNamedBundles(scene);
   const packages = await withOwners(scene);
   return {
     paths,

@@ -3,6 +3,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
+import { isVersionFolder } from '../policy/layout.ts';
 import { type ChangedPath, type ClassificationInput, claimedPackages } from './classification-input.ts';
 import {
   type ForeignPlace,
@@ -11,6 +12,7 @@ import {
   packagesOfBundle,
   packagesOfTemplate,
 } from './foreign-blobs.ts';
+import { namedBundles } from './named-bundles.ts';
 import { contentText, noteDetail, type PackageDraft } from './package-draft.ts';
 
 interface FilesFound {
@@ -45,7 +47,6 @@ async function comparePath(scene: ClassificationInput, path: PackagePath, found:
       await compareTemplate(scene, path, found);
       break;
     case 'bundle':
-      draft.kinds.add('bundle');
       found.foreign.push(
         ...foreignNames(
           scene,
@@ -165,15 +166,47 @@ async function compareBundle(
   path: ChangedPath,
   draft: PackageDraft,
 ): Promise<void> {
-  const folder = bundleFolder(path);
   const { version = '' } = path;
+  await noteBundle(scene, { folder: bundleFolder(path), named: version, isOneVersion: true }, draft);
+}
+
+interface NotedBundle {
+  readonly folder: string;
+  /** What the bundle is called in the report. */
+  readonly named: string;
+  /** Whether the folder has the same version for good. */
+  readonly isOneVersion: boolean;
+}
+
+async function noteBundle(
+  scene: ClassificationInput,
+  { folder, named, isOneVersion }: NotedBundle,
+  draft: PackageDraft,
+): Promise<void> {
   const [before, after] = await folderSides(scene, folder);
+  draft.kinds.add('bundle');
   draft.sides.set(folder, [before, after]);
-  draft.classes.add(!before ? 'add-entry' : after ? 'mutate-published' : 'prune');
-  noteDetail(
-    draft,
-    !before ? `adds bundle ${version}` : after ? `changes bundle ${version}` : `loses bundle ${version}`,
-  );
+  const changed = isOneVersion ? 'mutate-published' : 'add-entry';
+  draft.classes.add(!before ? 'add-entry' : after ? changed : 'prune');
+  noteDetail(draft, `${!before ? 'adds' : after ? 'changes' : 'loses'} bundle ${named}`);
+}
+
+/**
+ * Bundle directories outside the layout: they belong to the packages that their annotations name, before and after, if
+ * the policy says whose these are. Whoever must approve files outside the layout is asked besides.
+ */
+export async function compareNamedBundles(scene: ClassificationInput): Promise<void> {
+  const { objects, trees, policy, paths: changed, drafts } = scene;
+  if (policy.owners.packages.size === 0) return;
+  for (const { path: folder, paths, before, after } of await namedBundles(objects, trees, changed)) {
+    const isOneVersion = isVersionFolder(folder.split('/').at(-1) ?? '');
+    for (const name of new Set([before, after])) {
+      if (name === undefined || !policy.owners.packages.has(name)) continue;
+      const draft = drafts.of(name);
+      for (const path of paths) draft.paths.add(path);
+      await noteBundle(scene, { folder, named: folder, isOneVersion }, draft);
+    }
+  }
 }
 
 interface CompositeChange {

@@ -358,7 +358,10 @@ function missingReviews(given: AuthorityFacts): string[] {
   const isAsked = (change: AreaChange): boolean =>
     !isFree(change, given.policy) ||
     supportersOf(given, subjectOf(change), []).supporters.some(({ admin }) => admin);
-  const free = given.change.areas.filter((change) => !isAsked(change)).flatMap(({ paths }) => paths);
+  const owned = new Set([...given.change.packages.values()].flatMap(({ paths }) => paths));
+  const free = given.change.areas
+    .filter((change) => !isAsked(change))
+    .flatMap(({ paths }) => paths.filter((path) => !owned.has(path)));
   const [first] = free;
   if (first === undefined) return [];
   const more = free.length > 1 ? ` and ${free.length - 1} more` : '';

@@ -4,14 +4,10 @@ import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { type BundleFolder, checkFiles } from '../../catalogs/bundle/check-bundle.ts';
+import { namedBundles } from '../../change/named-bundles.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
-import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
-import { whyUnreadable } from '../../git/source.ts';
-import { entryAt } from '../../git/tree.ts';
-import { packageIn } from '../../policy/setup/bundle-folders.ts';
-import { isUnshipped } from '../../policy/setup/unshipped.ts';
 import type { KeptOutlines } from '../world/context.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { Sided } from '../world/touched-catalog.ts';
@@ -32,7 +28,8 @@ export async function checkBundles(
 ): Promise<CatalogResult[]> {
   const { trees } = scene;
   const results: CatalogResult[] = [];
-  const others = await unnamedFolders(scene);
+  const named = await namedBundles(scene.objects, trees, scene.change.paths);
+  const others = named.map(({ path, before = '', after = before }) => ({ path, package: after }));
   const hasCatalogs = (await catalogUnits(scene.objects, trees.merged, scene.policy.layout)).size > 0;
   const sources = { resolve, kept, hasCatalogs };
   // One at a time: what is in memory is one bundle.
@@ -141,29 +138,6 @@ function foldersOf({ change, policy }: Pick<CheckScene, 'change' | 'policy'>): B
     folders.set(folder, { path: folder, package: match.package });
   }
   return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
-}
-
-/** Bundle directories that no pattern names, such as `bundle/` in the source of an operator: their files say what they are. */
-async function unnamedFolders({ objects, change, trees }: CheckScene): Promise<BundleFolder[]> {
-  const paths = new Set(
-    change.paths
-      .filter(({ area, path }) => (area === 'unknown' || area === 'root') && !isUnshipped(path))
-      .flatMap(({ path }) => /^(.+)\/(?:manifests|metadata)\/[^/]+$/.exec(path)?.[1] ?? []),
-  );
-  const folders: BundleFolder[] = [];
-  for (const path of [...paths].sort(compareText)) {
-    const name =
-      (await packageNamed(objects, trees.merged, path)) ?? (await packageNamed(objects, trees.base, path));
-    if (name !== undefined) folders.push({ path, package: name });
-  }
-  return folders;
-}
-
-/** The package that the annotations in a folder name. */
-async function packageNamed(objects: ObjectReader, tree: string, path: string): Promise<string | undefined> {
-  const entry = await entryAt(objects, tree, `${path}/metadata/annotations.yaml`);
-  if (!entry || whyUnreadable(entry.mode) !== undefined) return undefined;
-  return packageIn(objects, { ...entry, path: `${path}/metadata/annotations.yaml` });
 }
 
 /** What is wrong with a folder's files, and the bundle that they are. */
