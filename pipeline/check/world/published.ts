@@ -16,6 +16,7 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Limits } from '../../policy/policy.ts';
+import { documentsIn, type ReadFile, readDocuments } from './documents.ts';
 import {
   type AddedFile,
   type CatalogPath,
@@ -94,7 +95,7 @@ export async function publishedIn(
   { versions, added = [], incomplete }: OldVersions,
   { places, limits, kept = keptVersions() }: PastReading,
 ): Promise<PublishedHistory> {
-  const ids = [...new Set(versions.map(({ id }) => id))];
+  const ids = new Map(versions.map(({ id, path }) => [id, path]));
   const read = await readVersions(objects, ids, { limits, kept });
   const catalogOf = ({ catalog, path }: AddedFile): string | undefined =>
     catalog ?? places.find((place) => isWithin(path, place.path))?.catalog;
@@ -117,8 +118,8 @@ export async function publishedIn(
       if (file.date < (days.get(name) ?? LAST_DAY)) days.set(name, file.date);
   }
   const cut =
-    read.size < ids.length
-      ? `only the latest ${read.size} of ${ids.length} old file versions were read`
+    read.size < ids.size
+      ? `only the latest ${read.size} of ${ids.size} old file versions were read`
       : undefined;
   return { published: publishedOf(found), since, incomplete: incomplete ?? cut };
 }
@@ -126,25 +127,33 @@ export async function publishedIn(
 /** What old versions of files say, by id, as far as the limits allow. */
 async function readVersions(
   objects: ObjectReader,
-  ids: readonly string[],
+  ids: ReadonlyMap<string, string>,
   { limits, kept }: VersionReading,
 ): Promise<Map<string, FilePast>> {
-  const asked = ids.slice(0, MOST_FILES);
-  const known = new Map(asked.map((id) => [id, kept.get(keyOf(id, limits))]));
-  await objects.prefetch(asked.filter((id) => !known.get(id)));
+  const asked = [...ids].slice(0, MOST_FILES);
+  const known = new Map(asked.map(([id]) => [id, kept.get(keyOf(id, limits))]));
+  await objects.prefetch(asked.flatMap(([id]) => (known.get(id) ? [] : id)));
   const read = new Map<string, FilePast>();
+  const later = new Map<string, ReadFile<FilePast>>();
   let bytes = 0;
   for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
     const batch = asked.slice(i, i + TOGETHER);
     const contents = await Promise.all(
-      batch.map((id) => (known.get(id) ? undefined : contentOf(objects, id, limits))),
+      batch.map(([id]) => (known.get(id) ? undefined : contentOf(objects, id, limits))),
     );
     // One after the other: what one of them has brought need not be parsed for the next.
-    for (const [at, id] of batch.entries()) {
+    for (const [at, [id, path]] of batch.entries()) {
       const content = contents[at];
-      const past = known.get(id) ?? (content && (await filePast(content, { limits, kept })));
+      let past = known.get(id);
+      if (!past && content) {
+        const documents = await readDocuments(content, later.get(path), (document) =>
+          documentPast(document, { limits, kept }),
+        );
+        later.set(path, documents);
+        past = filePast(documents);
+        kept.keep(keyOf(id, limits), past, weightOf(past));
+      }
       if (!past) continue;
-      if (!known.get(id)) kept.keep(keyOf(id, limits), past, weightOf(past));
       bytes += past.bytes;
       read.set(id, past);
     }
@@ -229,41 +238,22 @@ function keyOf(id: string, limits: Limits): string {
 
 const limitsText = onceFor((limits: Limits) => JSON.stringify(limits));
 
-/** Reads one version of a file, but for documents that are known. */
-async function filePast(content: Buffer, { limits, kept }: VersionReading): Promise<FilePast> {
-  const channels: Channel[] = [];
-  const bundles: OutlinedBundle[] = [];
-  for (const document of documentsIn(content)) {
-    const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
-    const known = kept.get(key);
-    const past = known ?? (await parseDocument(document.toString('utf8'), limits));
-    if (!known) kept.keep(key, past, weightOf(past));
-    channels.push(...past.channels);
-    bundles.push(...past.bundles);
-  }
-  return { channels, bundles, bytes: content.length };
+/** Reads one document, unless it is known. */
+async function documentPast(document: Buffer, { limits, kept }: VersionReading): Promise<FilePast> {
+  const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
+  const known = kept.get(key);
+  if (known) return known;
+  const past = await parseDocument(document.toString('utf8'), limits);
+  kept.keep(key, past, weightOf(past));
+  return past;
 }
 
-const [NEWLINE, RETURN, SPACE, TAB] = [10, 13, 32, 9];
-const DASHES = Buffer.from('---');
-
-/**
- * The documents of a YAML file as bytes, cut at lines that begin with three dashes. Most are known already and are never
- * made texts.
- */
-function documentsIn(content: Buffer): Buffer[] {
-  const documents: Buffer[] = [];
-  let start = 0;
-  for (let at = content.indexOf(DASHES); at >= 0; at = content.indexOf(DASHES, at + 1)) {
-    if (at > 0 && content[at - 1] !== NEWLINE) continue;
-    let end = at + DASHES.length;
-    while (content[end] === SPACE || content[end] === TAB) end++;
-    if (content[end] === RETURN) end++;
-    if (end < content.length && content[end] !== NEWLINE) continue;
-    documents.push(content.subarray(start, at));
-    start = end;
-  }
-  return [...documents, content.subarray(start)];
+function filePast({ content, documents }: ReadFile<FilePast>): FilePast {
+  return {
+    channels: documents.flatMap(({ value }) => value.channels),
+    bundles: documents.flatMap(({ value }) => value.bundles),
+    bytes: content.length,
+  };
 }
 
 /** An outline of a bundle weighs as much as this many entries of channels. */
