@@ -225,7 +225,7 @@ function decodeSchema(blob: Blob, report: Report): Decoded | undefined {
       const fields = fittedFields(blob, BUNDLE, report);
       if (!fields) return undefined;
       const bundle = bundleOf(blob, fields);
-      return objectsRead(bundle, report) ? { kind: 'bundle', blob: bundle } : undefined;
+      return { kind: 'bundle', blob: objectsRead(bundle, report) ? bundle : withoutObjects(bundle) };
     }
     case 'olm.deprecations': {
       const fields = fittedFields(blob, DEPRECATIONS, report);
@@ -394,6 +394,13 @@ function objectsRead(bundle: Bundle, report: Report): boolean {
     sound = false;
   }
   return sound;
+}
+
+/** A bundle whose manifests nobody knows; all the rest of it is known. */
+function withoutObjects(bundle: Bundle): Bundle {
+  const known = (one: Property): Property =>
+    one.type === 'olm.bundle.object' ? { ...one, value: null } : one;
+  return { ...bundle, properties: bundle.properties.map(known) };
 }
 
 function objectDefect(value: unknown): string | undefined {

@@ -79,6 +79,11 @@ export interface Loaded {
   readonly findings: readonly Finding[];
 }
 
+/** Whether blobs are missing because of an error: a bundle with an invalid manifest is read without its manifests. */
+export function hidesBlobs({ severity, rule }: Finding): boolean {
+  return severity === 'error' && rule !== 'fbc/bundle-object';
+}
+
 /** What is done with each blob as it is read; what comes back is kept in its place. */
 export interface EachBlob {
   readonly package?: (blob: PackageBlob) => PackageBlob;

@@ -1,7 +1,7 @@
 /** What changes in catalogs: unit by unit, package by package. */
 import { createHash } from 'node:crypto';
 import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
-import { countEntries } from '../../catalog/fbc/load.ts';
+import { countEntries, hidesBlobs } from '../../catalog/fbc/load.ts';
 import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import {
@@ -194,7 +194,7 @@ function unreadPartsOf(
   unread: readonly Finding[],
 ): UnreadPart[] {
   const parts = new Map<string, UnreadPart>();
-  for (const { location } of unread) {
+  for (const { location } of unread.filter(hidesBlobs)) {
     const { file } = location;
     const path = unit.package === undefined && file !== unit.path ? folderOf(file) : unit.path;
     const isHere = ({ name, before, after }: Pieces): boolean =>

@@ -77,8 +77,14 @@ export async function checkUpgrade(
       ? undefined
       : await besideIt(scene, folder, after);
   if (!below) return [];
-  const found = await upgradeIn(scene, folder, below, placed(after, below));
-  return found ? [found] : [];
+  const above = placed(after, below);
+  const found = await upgradeIn(scene, folder, below, above);
+  if (!found) return [];
+  // That the edge is missing hides no rights: they come with its repair.
+  const repaired = { ...above, replaces: below.blob.name };
+  const all = above.replaces === '' ? await upgradeIn(scene, folder, below, repaired) : undefined;
+  const rights = all?.findings.filter(({ rule }) => OF_RIGHTS.has(rule)) ?? [];
+  return [{ ...found, findings: [...found.findings, ...rights] }];
 }
 
 /** That a released bundle names images which it did not name. A tag may become a digest. */

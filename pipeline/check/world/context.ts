@@ -4,7 +4,7 @@
  */
 
 import { joinedBlobs } from '../../../catalog/fbc/blobs.ts';
-import { type Loaded, load } from '../../../catalog/fbc/load.ts';
+import { hidesBlobs, type Loaded, load } from '../../../catalog/fbc/load.ts';
 import { type Blobs, type Catalog, catalogOf, type Package } from '../../../catalog/fbc/model.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
@@ -249,7 +249,7 @@ function hasAny(names: ReadonlySet<string>, wanted: ReadonlySet<string>): boolea
 }
 
 function outlineOf({ blobs, findings }: Loaded): ReadOutline {
-  const isBroken = findings.some(({ severity }) => severity === 'error');
+  const isBroken = findings.some(hidesBlobs);
   return { catalog: catalogOf(blobs), packages: packagesOf(blobs), isBroken };
 }
 

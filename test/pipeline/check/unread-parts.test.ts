@@ -1,6 +1,6 @@
 /** What cannot be read is an error, and hides nothing else: the effect of all the rest on clusters is told. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { catalogOf, documents } from '../../fakes/gate.ts';
+import { catalogOf, documents, operator } from '../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
@@ -119,6 +119,23 @@ test('what was wrong with it before is not told of the file that cannot be read'
   expect((await checked({ [fileOf('other')]: 'a: [' }, base)).rules).toEqual(['fbc/yaml']);
   const worse = `${base[fileOf('other')]}\n`;
   expect((await checked({ [fileOf('other')]: worse }, base)).rules).toEqual(['channel/head']);
+});
+
+test('a manifest that cannot be read hides nothing else of its package, and its repair changes no image', async () => {
+  const invalid = { type: 'olm.bundle.object', value: { data: 'kind: ClusterServiceVersion' } };
+  const written = (versions: readonly string[], ...more: object[]): Files => ({
+    [fileOf('etcd')]: operator('etcd', versions, ...more),
+  });
+  const base = { ...BASE, ...written(TWO, invalid) };
+  const harmed = await checked(written(['1.0.0'], invalid), base);
+  expect(harmed).toMatchObject({ verdict: 'fail', graph: ['etcd'], unchecked: [] });
+  expect(harmed.rules).toEqual(['fbc/bundle-object']);
+  // Whatever else changes, the catalog cannot be loaded.
+  const added = await checked(written([...TWO, '1.2.0'], invalid), base);
+  expect(added).toMatchObject({ verdict: 'fail', graph: [] });
+  expect(new Set(added.rules)).toEqual(new Set(['fbc/bundle-object']));
+  const manifest = { type: 'olm.bundle.object', value: { data: 'e30=' } };
+  expect(await checked(written(TWO, manifest), base)).toMatchObject({ verdict: 'pass', messages: [] });
 });
 
 test('a change beyond the limits is not read, and the report says so', async () => {

@@ -101,6 +101,11 @@ const rulesOf = ({ findings }: { findings: readonly Found[] }): string[] => [
   ...new Set(findings.map(({ rule }) => rule).filter((rule) => rule !== 'image/unpinned')),
 ];
 
+const PRIVILEGED = [
+  '- name: manager\n',
+  '- name: manager\n                securityContext: {privileged: true}\n',
+] as const;
+
 const TEXT = ['type: integer', 'type: string'] as const;
 
 test('a bundle that changes in place is an upgrade from the version before, whatever its folder is called', async () => {
@@ -113,6 +118,9 @@ test('a bundle that changes in place is an upgrade from the version before, what
     ['  version: 1.1.0\n  min', `  version: 1.1.0\n  replaces: etcd.v${version}\n  min`] as const;
   expect(await upgrade(replaces('1.0.0'))).toEqual([]);
   expect(await upgrade(replaces('0.9.0'))).toContain('graph/strands-installed-v0');
+  // That the edge is missing does not hide what comes with its repair.
+  expect(await upgrade(replaces('0.9.0'), PRIVILEGED)).toContain('graph/privileges-grow');
+  expect(await upgrade(replaces('0.9.0'))).not.toContain('graph/privileges-grow');
   const ranged = ['    categories', "    olm.skipRange: '<1.1.0'\n    categories"] as const;
   expect(await upgrade(replaces('0.9.0'), ranged)).toEqual([]);
 });
@@ -193,11 +201,6 @@ test('a released bundle that changes under its version is compared with what clu
   const later = bundleIn('bundle', '1.0.0', ...UNSAFE, ['displayName: etcd', 'displayName: Etcd']);
   expect(rulesOf(await checked(unsafe, later, 'v1.0.0', before))).toEqual([]);
 });
-
-const PRIVILEGED = [
-  '- name: manager\n',
-  '- name: manager\n                securityContext: {privileged: true}\n',
-] as const;
 
 test('a bundle that nobody has is compared with what it may do on the branch, and with the version beside it', async () => {
   const found = async (
