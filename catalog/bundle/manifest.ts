@@ -102,10 +102,14 @@ export function firstValue(file: ManifestFile): ReadValue | undefined {
 /** Half of a surrogate pair as an escape of JSON, which YAML does not have. */
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 
-/** Whether a file has JSON that is not YAML: some tools read it only as YAML. */
+const jsonAlone = new WeakMap<ManifestFile, boolean>();
+
+/** Whether a file has JSON that is not YAML: some tools read it only as YAML. The answer is kept, and not the tree. */
 export function isJsonAlone(file: ManifestFile): boolean {
   const first = firstValue(file);
-  return first?.json !== undefined && !first.tree();
+  const isAlone = jsonAlone.get(file) ?? (first?.json !== undefined && !first.tree());
+  jsonAlone.set(file, isAlone);
+  return isAlone;
 }
 
 /** Whether what keeps JSON from being YAML are surrogate pairs as escapes, which opm does not read either. */

@@ -10,7 +10,8 @@ import { isObject } from '../go/shape.ts';
 import { compareText, goQuoted } from '../go/text.ts';
 import { parseJson } from '../json.ts';
 import { formatG } from '../yaml/scalar.ts';
-import { bareSchema, bareValue, sameJson, sameKeyword } from './schema.ts';
+import type { Meanings } from './meaning.ts';
+import { bareSchema, sameJson } from './schema.ts';
 
 /** A way in which a node has changed. */
 export interface NodeChange {
@@ -18,7 +19,7 @@ export interface NodeChange {
   readonly check: string;
   /** In the words of the cluster's own check. */
   readonly message: string;
-  /** All that has changed, where the message leaves out a part. */
+  /** Differs for changes that differ in what the message leaves out. */
   readonly detail?: string;
 }
 
@@ -29,10 +30,14 @@ export interface CompareOptions {
   readonly descriptionMayChange: boolean;
 }
 
+interface ComparedBy extends CompareOptions {
+  readonly meanings: Meanings;
+}
+
 /** The keywords that a node says by itself. */
 type Keywords = ReadonlyMap<string, unknown>;
 
-type Comparison = (a: unknown, b: unknown, options: CompareOptions) => string | undefined;
+type Comparison = (a: unknown, b: unknown, options: ComparedBy) => string | undefined;
 
 const BOUNDS: readonly string[] = ['imum', 'Items', 'Length', 'Properties'];
 
@@ -50,24 +55,24 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>
 ]);
 
 /** All changes of a node that are not safe, by name of the comparison. */
-export function compareNodes(a: Keywords, b: Keywords, options: CompareOptions): NodeChange[] {
+export function compareNodes(a: Keywords, b: Keywords, options: ComparedBy): NodeChange[] {
+  const { meanings } = options;
   const changes: NodeChange[] = [];
   for (const [check, compare] of COMPARISONS) {
     const message = compare(a.get(check), b.get(check), options);
     if (message !== undefined) changes.push({ check, message });
   }
   const unhandled = [...new Set([...a.keys(), ...b.keys()])]
-    .filter((key) => !COMPARISONS.has(key) && !sameKeyword(key, a.get(key), b.get(key)))
+    .filter((key) => !COMPARISONS.has(key) && meanings.of(key, a.get(key)) !== meanings.of(key, b.get(key)))
     .map((key): [string, unknown, unknown] => [key, a.get(key), b.get(key)]);
   if (unhandled.length > 0) {
-    const detail = JSON.stringify(unhandled.map(([key, ...values]) => [key, ...values.map(bareOf(key))]));
-    changes.push({ check: 'unhandled', message: unhandledText(unhandled), detail });
+    const detail = unhandled.map(([key, ...values]) => [
+      key,
+      ...values.map((value) => meanings.of(key, value)),
+    ]);
+    changes.push({ check: 'unhandled', message: unhandledText(unhandled), detail: JSON.stringify(detail) });
   }
   return changes;
-}
-
-function bareOf(key: string): (value: unknown) => string {
-  return (value) => (value === undefined ? '' : compactJson(bareValue(key, value)));
 }
 
 /** A JSON value as Go represents it in memory. */
@@ -135,7 +140,8 @@ function compareNullable(a: unknown, b: unknown): string | undefined {
   return b === true ? 'nullable added : false -> true' : 'nullable removed : true -> false';
 }
 
-function compareOneOf(before: unknown, after: unknown): string | undefined {
+function compareOneOf(before: unknown, after: unknown, { meanings }: ComparedBy): string | undefined {
+  if (meanings.of('oneOf', before) === meanings.of('oneOf', after)) return undefined;
   const [a, b] = [alternatives(before), alternatives(after)];
   const added = membersNotIn(b, a);
   const removed = membersNotIn(a, b);

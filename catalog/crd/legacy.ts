@@ -9,7 +9,8 @@ import { compareText } from '../go/text.ts';
 import { parseJson } from '../json.ts';
 import { membersNotIn, numberText, quote, rawJson } from './compare.ts';
 import { type Crd, type CrdVersion, servedPairs } from './crd.ts';
-import { flattenSchema, LEGACY, ownKeywords, sameJson, sameKeyword } from './schema.ts';
+import { meaningsForComparison } from './meaning.ts';
+import { flattenSchema, ownKeywords, sameJson } from './schema.ts';
 
 export type LegacyRelease = 'v1.3' | 'v0.17';
 
@@ -66,8 +67,8 @@ function storedMessages(before: Crd, after: Crd): string[] {
 }
 
 function removedMessages(name: string, older: CrdVersion, newer: CrdVersion): string[] {
-  const left = flattenSchema(newer.schema, LEGACY);
-  return [...flattenSchema(older.schema, LEGACY).keys()]
+  const left = flattenSchema(newer.schema);
+  return [...flattenSchema(older.schema).keys()]
     .filter((field) => !left.has(field))
     .map((field) => `crd/${name} version/${newer.name} field/${field} may not be removed`)
     .sort(compareText);
@@ -124,17 +125,15 @@ function fieldChanges(
   newer: CrdVersion,
   release: LegacyRelease,
 ): FieldChange[] | undefined {
-  const left = flattenSchema(newer.schema, LEGACY);
+  const left = flattenSchema(newer.schema);
   // The checks with kapp leave the items where they are, so a change of them shows twice.
   const below = release === 'v1.3' ? ['properties', 'items'] : ['properties'];
   const changes: FieldChange[] = [];
-  for (const [field, node] of [...flattenSchema(older.schema, LEGACY)].sort(([a], [b]) =>
-    compareText(a, b),
-  )) {
+  for (const [field, node] of [...flattenSchema(older.schema)].sort(([a], [b]) => compareText(a, b))) {
     const other = left.get(field);
     if (!other) return undefined;
-    const a = ownKeywords(node.schema, below);
-    const b = ownKeywords(other.schema, below);
+    const a = ownKeywords(node, below);
+    const b = ownKeywords(other, below);
     const hint = omittedFields(a.get('required'), b.get('required'), release);
     for (const message of nodeChanges(a, b, release)) {
       changes.push({ field, message, ...(hint !== undefined && message?.endsWith(OMITTED) && { hint }) });
@@ -175,8 +174,11 @@ function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string 
   if (release === 'v1.3' && a.get('type') !== b.get('type')) {
     messages.push(`type changed from ${quote(a.get('type'))} to ${quote(b.get('type'))}`);
   }
+  const meanings = meaningsForComparison();
+  const differs = (keyword: string): boolean =>
+    meanings.of(keyword, a.get(keyword)) !== meanings.of(keyword, b.get(keyword));
   const unknown = [...new Set([...a.keys(), ...b.keys()])].some(
-    (keyword) => !knows(keyword) && !sameKeyword(keyword, a.get(keyword), b.get(keyword)),
+    (keyword) => !knows(keyword) && differs(keyword),
   );
   return unknown ? [...messages, undefined] : messages;
 }

@@ -8,8 +8,10 @@
 
 import { groupedBy } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
-import { type CompareOptions, compareNodes, type NodeChange } from './compare.ts';
+import { Undecided } from '../undecided.ts';
+import { type CompareOptions, compareNodes } from './compare.ts';
 import { type Crd, servedPairs } from './crd.ts';
+import { type Meanings, meaningsForComparison } from './meaning.ts';
 import { changedNodes, type NodePair, ownKeywords, type Schema } from './schema.ts';
 
 /** One reason why an upgrade is refused. */
@@ -23,8 +25,10 @@ export interface UnsafeChange {
   readonly message: string;
   /** The line that the cluster prints. */
   readonly text: string;
-  /** All that has changed, where the line leaves out a part. */
+  /** Differs for changes that differ in what the line leaves out. */
   readonly detail?: string;
+  /** Set for a change of or below a field that is removed, which goes with it. */
+  readonly isBelowRemoval?: true;
 }
 
 export interface SafetyOptions extends CompareOptions {
@@ -39,16 +43,42 @@ export const OLM_OPTIONS: SafetyOptions = {
   webhookMayConvert: true,
 };
 
-/** Every reason to refuse the upgrade, sorted by text; none when it is safe. */
+/** Most characters of unsafe changes, for which a CRD of the largest size must change nearly all of its fields. */
+const MOST_TEXT = 4 * 1024 * 1024;
+
+/** Most pairs of schemas that are compared in two CRDs. */
+const MOST_PAIRS = 1_000_000;
+
+/**
+ * Every reason to refuse the upgrade, sorted by text; none when it is safe.
+ *
+ * @throws Undecided for more than can be compared
+ */
 export function unsafeChanges(before: Crd, after: Crd, options: SafetyOptions = OLM_OPTIONS): UnsafeChange[] {
-  const versions = comparedVersions(before, after);
-  return [
-    ...wholeChanges(before, after, versions),
-    ...versions.flatMap(({ name, nodes }) =>
-      schemaChanges(nodes, options).map(([text, change]) => changeInVersion(name, text, change)),
-    ),
-    ...(options.webhookMayConvert && after.convertsByWebhook ? [] : servedChanges(before, after, options)),
-  ].sort((a, b) => compareText(a.text, b.text));
+  const changes: UnsafeChange[] = [];
+  let left = MOST_TEXT;
+  for (const change of new Comparison(before.name, options).changes(before, after)) {
+    changes.push(change);
+    left -= change.text.length + (change.detail ?? '').length;
+    if (left < 0) throw tooLarge(before.name, `its unsafe changes have more than ${MOST_TEXT} characters`);
+  }
+  return changes.sort((a, b) => compareText(a.text, b.text));
+}
+
+const between = new WeakMap<Crd, WeakMap<Crd, readonly UnsafeChange[]>>();
+
+/** The unsafe changes from one CRD to another, kept because several catalogs contain the same pairs. */
+export function changesBetween(before: Crd, after: Crd): readonly UnsafeChange[] {
+  if (before === after) return [];
+  const known = between.get(before) ?? new WeakMap<Crd, readonly UnsafeChange[]>();
+  between.set(before, known);
+  const changes = known.get(after) ?? unsafeChanges(before, after);
+  known.set(after, changes);
+  return changes;
+}
+
+function tooLarge(crd: string, why: string): Undecided {
+  return new Undecided(`the change of the CRD ${crd}`, why);
 }
 
 /** A change of the definition, or of one field in it. */
@@ -56,62 +86,91 @@ function definitionChange(check: string, message: string, field = '', version = 
   return { check, version, field, message, text: `${check}: ${message}` };
 }
 
-/** Unsafe changes of a definition as a whole: its scope, removed stored versions, removed fields. */
-function wholeChanges(before: Crd, after: Crd, compared: readonly ComparedVersion[]): UnsafeChange[] {
-  const changes: UnsafeChange[] = [];
+/** Yields one change after the other: hostile CRDs have more than fits into memory. */
+class Comparison {
+  readonly #name: string;
+  readonly #options: SafetyOptions & { readonly meanings: Meanings };
+  #pairsLeft = MOST_PAIRS;
+
+  constructor(name: string, options: SafetyOptions) {
+    this.#name = name;
+    this.#options = { ...options, meanings: meaningsForComparison() };
+  }
+
+  *changes(before: Crd, after: Crd): Iterable<UnsafeChange> {
+    const newer = new Map(after.versions.map((version) => [version.name, version]));
+    yield* scopeAndVersionChanges(before, after);
+    for (const { name, schema } of before.versions) {
+      const nodes = newer.has(name) ? this.#nodes(schema, newer.get(name)?.schema) : [];
+      for (const { text, newer: left, isBelowGone } of nodes) {
+        if (left) continue;
+        const removed = definitionChange(
+          'existingFieldRemoval',
+          `removed field : ${name}.${text}`,
+          text,
+          name,
+        );
+        yield isBelowGone ? { ...removed, isBelowRemoval: true } : removed;
+      }
+      yield* this.#nodeChanges(name, nodes, true);
+    }
+    const mayConvert = this.#options.webhookMayConvert && after.convertsByWebhook;
+    if (!mayConvert) yield* this.#servedChanges(before, after);
+  }
+
+  #nodes(older: unknown, newer: unknown): NodePair[] {
+    const nodes = changedNodes(older, newer);
+    this.#pairsLeft -= nodes.length;
+    if (this.#pairsLeft < 0)
+      throw tooLarge(this.#name, `more than ${MOST_PAIRS} parts of schemas are to compare`);
+    return nodes;
+  }
+
+  /** Differences between served versions, less those that the old CRD had already. */
+  *#servedChanges(before: Crd, after: Crd): Iterable<UnsafeChange> {
+    let known: Set<string> | undefined;
+    for (const change of this.#pairChanges(after)) {
+      known ??= new Set([...this.#pairChanges(before)].map(contentOf));
+      if (!known.has(contentOf(change))) yield change;
+    }
+  }
+
+  *#pairChanges(crd: Crd): Iterable<UnsafeChange> {
+    for (const [older, newer] of servedPairs(crd))
+      yield* this.#nodeChanges(`${older.name} -> ${newer.name}`, this.#nodes(older.schema, newer.schema));
+  }
+
+  *#nodeChanges(version: string, nodes: readonly NodePair[], isOneVersion = false): Iterable<UnsafeChange> {
+    for (const { text: field, older: was, newer } of nodes) {
+      const is = newer ?? {};
+      // Most nodes only have something below them that differs.
+      if (isSameItself(was, is)) continue;
+      for (const change of compareNodes(
+        ownKeywords(was, CHILDREN),
+        ownKeywords(is, CHILDREN),
+        this.#options,
+      )) {
+        const text = `${version}: ${field}: ${change.check}: ${change.message}`;
+        yield { ...change, version, field, text, ...(isOneVersion && !newer && { isBelowRemoval: true }) };
+      }
+    }
+  }
+}
+
+/** Changes of the scope, and stored versions that are removed. */
+function* scopeAndVersionChanges(before: Crd, after: Crd): Iterable<UnsafeChange> {
   if (before.scope !== after.scope) {
     const scopes = `${JSON.stringify(before.scope)} -> ${JSON.stringify(after.scope)}`;
-    changes.push(definitionChange('scope', `scope changed : ${scopes}`));
+    yield definitionChange('scope', `scope changed : ${scopes}`);
   }
   const versions = new Set(after.versions.map(({ name }) => name));
   const removed = before.storedVersions.filter((name) => !versions.has(name));
-  if (removed.length > 0) {
-    changes.push(
-      definitionChange('storedVersionRemoval', `stored versions removed : [${removed.join(' ')}]`),
-    );
-  }
-  for (const { name, nodes } of compared) {
-    for (const { text, newer: left } of nodes) {
-      if (left) continue;
-      changes.push(definitionChange('existingFieldRemoval', `removed field : ${name}.${text}`, text, name));
-    }
-  }
-  return changes;
-}
-
-/** A version that both CRDs have, with what differs in its schema. */
-interface ComparedVersion {
-  readonly name: string;
-  readonly nodes: readonly NodePair[];
-}
-
-function comparedVersions(before: Crd, after: Crd): ComparedVersion[] {
-  return before.versions.flatMap((older): ComparedVersion[] => {
-    const newer = after.versions.find(({ name }) => name === older.name);
-    return newer ? [{ name: older.name, nodes: changedNodes(older.schema, newer.schema) }] : [];
-  });
-}
-
-function changeInVersion(version: string, field: string, change: NodeChange): UnsafeChange {
-  return { ...change, version, field, text: `${version}: ${field}: ${change.check}: ${change.message}` };
-}
-
-/** Differences between served versions, less those that the old CRD had already. */
-function servedChanges(before: Crd, after: Crd, options: CompareOptions): UnsafeChange[] {
-  const known = new Set(pairChanges(before, options).map(contentOf));
-  return pairChanges(after, options).filter((change) => !known.has(contentOf(change)));
+  if (removed.length > 0)
+    yield definitionChange('storedVersionRemoval', `stored versions removed : [${removed.join(' ')}]`);
 }
 
 function contentOf({ text, detail = '' }: UnsafeChange): string {
   return `${text}\n${detail}`;
-}
-
-function pairChanges(crd: Crd, options: CompareOptions): UnsafeChange[] {
-  return servedPairs(crd).flatMap(([older, newer]) =>
-    schemaChanges(changedNodes(older.schema, newer.schema), options).map(([text, change]) =>
-      changeInVersion(`${older.name} -> ${newer.name}`, text, change),
-    ),
-  );
 }
 
 /** Of a node, what lies below it is compared where it lies. */
@@ -121,15 +180,6 @@ const CHILDREN = ['properties', 'items'];
 function isSameItself(a: Schema, b: Schema): boolean {
   const same = (key: string): boolean => a[key] === b[key] || CHILDREN.includes(key);
   return Object.keys(a).every(same) && Object.keys(b).every(same);
-}
-
-function schemaChanges(nodes: readonly NodePair[], options: CompareOptions): [string, NodeChange][] {
-  return nodes.flatMap(({ text, older: was, newer: is = {} }) => {
-    // Most nodes only have something below them that differs.
-    if (isSameItself(was, is)) return [];
-    const changes = compareNodes(ownKeywords(was, CHILDREN), ownKeywords(is, CHILDREN), options);
-    return changes.map((change): [string, NodeChange] => [text, change]);
-  });
 }
 
 // What to do about an unsafe change of a CRD.
@@ -166,14 +216,7 @@ export function safeChange({ check }: UnsafeChange): string {
 
 /** The changes but for those of and below fields that are removed, which go with them. */
 export function ownChanges(changes: readonly UnsafeChange[]): UnsafeChange[] {
-  const keyOf = (version: string, field: string): string => `${version}\n${field}`;
-  const removed = new Set(changes.filter(isRemoval).map(({ version, field }) => keyOf(version, field)));
-  return changes.filter((change) => {
-    const { version, field } = change;
-    const names = field.split('.');
-    const isBelow = names.some((_, i) => i > 0 && removed.has(keyOf(version, names.slice(0, i).join('.'))));
-    return !isBelow && (isRemoval(change) || !removed.has(keyOf(version, field)));
-  });
+  return changes.filter(({ isBelowRemoval }) => !isBelowRemoval);
 }
 
 function isRemoval({ check }: UnsafeChange): boolean {

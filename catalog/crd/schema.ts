@@ -11,17 +11,8 @@ import { isObject } from '../go/shape.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema at its place. */
-interface SchemaNode {
-  /** The place as the tools print it, such as `^.spec.items`. */
-  readonly text: string;
-  readonly schema: Schema;
-}
-
 /** Names the places below a schema. */
 interface Dialect {
-  /** What a node is known by; nodes of one key overwrite each other. */
-  readonly key: (path: readonly string[], text: string) => string;
   readonly items: (text: string) => string;
   readonly index: (text: string, keyword: string, index: number) => string;
   readonly only: (text: string, keyword: string) => string;
@@ -29,12 +20,8 @@ interface Dialect {
   readonly additional: (text: string) => string;
 }
 
-/**
- * Of the current checks. A node is known by its path, not by the printed place: a
- * property `a.b` is not the property `b` of `a`.
- */
+/** Of the current checks. */
 const CURRENT: Dialect = {
-  key: (path) => JSON.stringify(path),
   items: (text) => `${text}.items`,
   index: (text, keyword, index) => `${text}.${keyword}[${index}]`,
   only: (text, keyword) => `${text}.${keyword}`,
@@ -43,8 +30,7 @@ const CURRENT: Dialect = {
 };
 
 /** Of the checks of OLM v1 up to 1.3: what is combined by anyOf and the like overwrites what it stands in. */
-export const LEGACY: Dialect = {
-  key: (_, text) => text,
+const LEGACY: Dialect = {
   items: (text) => `${text}[*]`,
   index: (text, keyword, index) => (keyword === 'items' ? `${text}[${index}]` : text),
   only: (text) => text,
@@ -52,36 +38,38 @@ export const LEGACY: Dialect = {
   additional: (text) => `${text}[*]`,
 };
 
-/** Every node of a schema by its key; none of a version without a schema. */
-export function flattenSchema(schema: unknown, dialect: Dialect): ReadonlyMap<string, SchemaNode> {
-  const nodes = new Map<string, SchemaNode>();
-  const visit = (value: unknown, path: readonly string[], text: string): void => {
+/** Every node of a schema by its place, as the checks of OLM v1 up to 1.3 print it; none of a version without a schema. */
+export function flattenSchema(schema: unknown): ReadonlyMap<string, Schema> {
+  const nodes = new Map<string, Schema>();
+  const visit = (value: unknown, text: string): void => {
     if (!isObject(value)) return;
-    nodes.set(dialect.key(path, text), { text, schema: value });
-    for (const child of childSchemas(value, dialect, text)) {
-      visit(child.schema, [...path, ...child.path], child.text);
-    }
+    nodes.set(text, value);
+    for (const child of childSchemas(value, LEGACY, text)) visit(child.schema, child.text);
   };
-  visit(schema, [], '^');
+  visit(schema, '^');
   return nodes;
 }
 
 /** A place in two schemas: the node of the second is missing where that has none. */
 export interface NodePair {
+  /** The place as the tools print it, such as `^.spec.items`. */
   readonly text: string;
   readonly older: Schema;
   readonly newer: Schema | undefined;
+  /** Whether the second has no node above it either. */
+  readonly isBelowGone: boolean;
 }
 
 /** Every node of a schema with its counterpart in another. Parts that are the same object are passed over. */
 export function changedNodes(older: unknown, newer: unknown): NodePair[] {
   const pairs: NodePair[] = [];
-  const visit = (was: unknown, is: unknown, text: string): void => {
+  const visit = (was: unknown, is: unknown, text: string, isBelowGone = false): void => {
     if (was === is || !isObject(was)) return;
     const other = isObject(is) ? is : undefined;
-    pairs.push({ text, older: was, newer: other });
+    pairs.push({ text, older: was, newer: other, isBelowGone });
     for (const child of childSchemas(was, CURRENT, text)) {
-      if (isObject(child.schema)) visit(child.schema, other && childAt(other, child.path), child.text);
+      if (isObject(child.schema))
+        visit(child.schema, other && childAt(other, child.path), child.text, !other);
     }
   };
   visit(older, newer, '^');
@@ -194,26 +182,33 @@ export function bareSchema(schema: unknown): unknown {
 }
 
 /** The value of a keyword, in which schemas lack what means the same as nothing. */
-export function bareValue(key: string, value: unknown): unknown {
-  if (ONE_SCHEMA.has(key) && !Array.isArray(value)) return bareSchema(value);
-  if (Array.isArray(value) && (LISTS_OF_SCHEMAS.includes(key) || key === 'items'))
-    return value.map(bareSchema);
-  if (isObject(value) && (NAMED_SCHEMAS.includes(key) || key === 'properties')) {
-    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, bareSchema(child)]));
+function bareValue(key: string, value: unknown): unknown {
+  switch (keywordKind(key, value)) {
+    case 'schema':
+      return bareSchema(value);
+    case 'list':
+      return listOf(value).map(bareSchema);
+    case 'named':
+      return Object.fromEntries(entriesOf(value).map(([name, child]) => [name, bareSchema(child)]));
+    default:
+      return withoutEmpty(key, value);
   }
-  // The two keywords whose values are objects of Kubernetes, which leaves out their empty fields.
-  if (key === 'externalDocs') return withoutEmpty(value);
-  return key === 'x-kubernetes-validations' ? listOf(value).map(withoutEmpty) : value;
 }
 
-function withoutEmpty(value: unknown): unknown {
-  return Object.fromEntries(entriesOf(value).filter(([, member]) => member !== '' && member !== null));
+/** Whether a keyword's value is a schema, a list or a map of them; undefined for other values. */
+export function keywordKind(key: string, value: unknown): 'schema' | 'list' | 'named' | undefined {
+  const isList = Array.isArray(value);
+  if (ONE_SCHEMA.has(key) && !isList) return 'schema';
+  if (isList && (LISTS_OF_SCHEMAS.includes(key) || key === 'items')) return 'list';
+  return isObject(value) && (NAMED_SCHEMAS.includes(key) || key === 'properties') ? 'named' : undefined;
 }
 
-/** Whether two values of a keyword mean the same. */
-export function sameKeyword(key: string, a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  return a !== undefined && b !== undefined && sameJson(bareValue(key, a), bareValue(key, b));
+/** The value of a keyword that is not a schema. Of the two that hold objects of Kubernetes, which leaves out their empty fields. */
+export function withoutEmpty(key: string, value: unknown): unknown {
+  const filled = (object: unknown): object =>
+    Object.fromEntries(entriesOf(object).filter(([, member]) => member !== '' && member !== null));
+  if (key === 'externalDocs') return filled(value);
+  return key === 'x-kubernetes-validations' ? listOf(value).map(filled) : value;
 }
 
 /** Whether two keywords' values are the same JSON. */

@@ -187,7 +187,7 @@ function lineStart(level: number): string {
   return LINE_STARTS[level];
 }
 
-function sortedKeys(value: object): string[] {
+export function sortedKeys(value: object): string[] {
   const keys = Object.keys(value);
   for (let i = 1; i < keys.length; i++) {
     if (compareText(keys[i - 1] ?? '', keys[i] ?? '') > 0) return keys.sort(compareText);

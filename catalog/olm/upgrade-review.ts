@@ -4,7 +4,7 @@
  */
 import type { Inspected } from '../bundle/inspect.ts';
 import { type Crd, readCrd } from '../crd/crd.ts';
-import { changeLines, ownChanges, type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
+import { changeLines, changesBetween, ownChanges, type UnsafeChange } from '../crd/safety.ts';
 import { groupedBy } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
 import { type Reference, repositoryName, tryParseReference } from '../reference.ts';
@@ -216,7 +216,7 @@ function crdItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
     const [before, after] = [was, is].map((crds) => crds.find((crd) => crd.name === name));
     if (!before) return [newCrd(name, `versions ${after?.versions.map((one) => one.name).join(', ')}`)];
     if (!after) return [droppedCrd(name)];
-    const unsafe = ownChanges(unsafeChanges(before, after));
+    const unsafe = ownChanges(changesBetween(before, after));
     if (unsafe.length > 0) return [unsafeItem(name, unsafe)];
     if (JSON.stringify(before.versions) !== JSON.stringify(after.versions)) safe.push(name);
     return [];

@@ -3,6 +3,7 @@
  * did before counts as well, for those who newly get there.
  */
 
+import { changesBetween } from '../crd/safety.ts';
 import { shortName } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
 import type { Location } from '../finding.ts';
@@ -15,7 +16,6 @@ import { listed } from './message-text.ts';
 import { installedWays, type NewStep, newSteps, stepsFrom } from './new-steps.ts';
 import { bundleOf } from './origins.ts';
 import { type Details, quoted, type Report } from './rule.ts';
-import { changesBetween } from './unsafe-edges.ts';
 
 /** An upgrade with what is known of both bundles. */
 export interface NewUpgrade {

@@ -1,6 +1,6 @@
 /** The automatic upgrades of clusters, and the unsafe CRD changes in them. */
 import type { Crd } from '../crd/crd.ts';
-import { type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
+import { changesBetween, type UnsafeChange, unsafeChanges } from '../crd/safety.ts';
 import { type InheritedOf, type InheritedVersion, inheritedVersions } from '../crd/stored.ts';
 import { installedOf, shortName } from '../fbc/edge.ts';
 import type { Bundle, Channel, Entry, Package } from '../fbc/model.ts';
@@ -262,16 +262,4 @@ function joinedCauses(changes: Iterable<OneChange>): Iterable<Cause> {
     causes.set(key, cause);
   }
   return causes.values();
-}
-
-const between = new WeakMap<Crd, WeakMap<Crd, readonly UnsafeChange[]>>();
-
-/** The unsafe changes from one CRD to another, kept because several catalogs contain the same pairs. */
-export function changesBetween(before: Crd, after: Crd): readonly UnsafeChange[] {
-  if (before === after) return [];
-  const known = between.get(before) ?? new WeakMap<Crd, readonly UnsafeChange[]>();
-  between.set(before, known);
-  const changes = known.get(after) ?? unsafeChanges(before, after);
-  known.set(after, changes);
-  return changes;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readManifestFile } from '../../../catalog/bundle/manifest.ts';
+import { hasEscapedSurrogates, isJsonAlone, readManifestFile } from '../../../catalog/bundle/manifest.ts';
 
 /** Bytes of a text in which `?` stands for a byte that is not UTF-8. */
 function latin1(text: string): Uint8Array {
@@ -41,4 +41,19 @@ describe('bytes that are not UTF-8', () => {
     expect(read(new TextEncoder().encode(`kind: ${text}\n`))).toEqual([{ kind: text }]);
     expect(read(new TextEncoder().encode(`{"kind": "${text}"}`))).toEqual([{ kind: text }]);
   });
+});
+
+test('JSON is read as YAML once, however many rules ask', () => {
+  const file = readManifestFile('manifests/a.yaml', new TextEncoder().encode('{"kind": "\\ud83d\\ude00"}'));
+  let reads = 0;
+  const documents = file.documents.map((document) =>
+    document.kind === 'value' ? { ...document, tree: () => void reads++ } : document,
+  );
+  const counted = { ...file, documents };
+  expect([isJsonAlone(counted), isJsonAlone(counted), hasEscapedSurrogates(counted)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(reads).toBe(1);
 });

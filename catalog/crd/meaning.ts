@@ -1,0 +1,84 @@
+/** Whether values in schemas mean the same. */
+
+import { compactJson, sortedKeys } from '../go/json-text.ts';
+import { isObject } from '../go/shape.ts';
+import { keywordKind, ownKeywords, withoutEmpty } from './schema.ts';
+
+/**
+ * Gives each value of a keyword a short text, the same for all values that mean the same. Each object is read once,
+ * however many objects around it are compared.
+ */
+export class Meanings {
+  readonly #numbers = new Map<string, number>();
+  readonly #schemas = new WeakMap<object, string>();
+  readonly #values = new WeakMap<object, string>();
+  /** How many characters it has read. */
+  size = 0;
+
+  /** Empty for a keyword that is not written. */
+  of(key: string, value: unknown): string {
+    if (value === undefined) return '';
+    switch (keywordKind(key, value)) {
+      case 'schema':
+        return this.#schema(value);
+      case 'list':
+        return this.#numbered(`[${(value as unknown[]).map((one) => this.#schema(one)).join()}]`);
+      case 'named':
+        return this.#members(value as object, (one) => this.#schema(one));
+      default:
+        return this.#value(withoutEmpty(key, value));
+    }
+  }
+
+  #schema(value: unknown): string {
+    if (!isObject(value)) return this.#value(value);
+    return this.#once(this.#schemas, value, () =>
+      this.#numbered([...ownKeywords(value, [])].map(([key, one]) => `${key}:${this.of(key, one)}`).join()),
+    );
+  }
+
+  #value(value: unknown): string {
+    if (Array.isArray(value))
+      return this.#once(this.#values, value, () =>
+        this.#numbered(`[${value.map((one) => this.#value(one)).join()}]`),
+      );
+    if (!isObject(value)) return compactJson(value);
+    return this.#once(this.#values, value, () => this.#members(value, (one) => this.#value(one)));
+  }
+
+  #members(value: object, meaning: (member: unknown) => string): string {
+    const members = value as Readonly<Record<string, unknown>>;
+    return this.#numbered(
+      `{${sortedKeys(value)
+        .map((key) => `${JSON.stringify(key)}:${meaning(members[key])}`)
+        .join()}}`,
+    );
+  }
+
+  #once(known: WeakMap<object, string>, value: object, read: () => string): string {
+    const text = known.get(value) ?? read();
+    known.set(value, text);
+    return text;
+  }
+
+  /** A number that stands for a text. No JSON value begins with its sign. */
+  #numbered(text: string): string {
+    const number = this.#numbers.get(text) ?? this.#numbers.size;
+    if (number === this.#numbers.size) {
+      this.#numbers.set(text, number);
+      this.size += text.length;
+    }
+    return `#${number}`;
+  }
+}
+
+/** Most characters that are kept for the next comparison. */
+const MOST_KEPT = 4 * 1024 * 1024;
+
+let kept = new Meanings();
+
+/** The meanings for a comparison: with those of earlier ones, because most releases repeat most of the one before. */
+export function meaningsForComparison(): Meanings {
+  if (kept.size > MOST_KEPT) kept = new Meanings();
+  return kept;
+}
