@@ -1,12 +1,10 @@
 /** The program: reads the world once, and runs the command line. */
 import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { endWithParent } from '../check/confined/limits.ts';
 import { fileError } from '../directory.ts';
 import type { Terminal } from '../terminal.ts';
 import { linesText, screenText } from '../text.ts';
 import { runCommandLine } from './main.ts';
-import { SUPERVISOR } from './supervised.ts';
 
 declare const PORTOLAN_VERSION: string;
 
@@ -95,12 +93,6 @@ process.on('uncaughtException', (error) => {
   defect(error);
   process.exit();
 });
-
-if (environment[SUPERVISOR] === String(process.ppid)) {
-  endWithParent(2);
-  // It keeps this process from no end of its own.
-  process.channel?.unref();
-}
 
 runCommandLine(process.argv.slice(2), PORTOLAN_VERSION, terminal).then((code) => {
   process.exitCode = code;

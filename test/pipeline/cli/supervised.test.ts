@@ -1,6 +1,10 @@
 /** `portolan check` runs in a process that may hang, crash or need too much. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { ENDED, runSupervised, SUPERVISOR } from '../../../pipeline/cli/supervised.ts';
+import { ENDED, runSupervised } from '../../../pipeline/cli/supervised.ts';
+import { builtFile } from '../../fakes/built.ts';
+import { isAlive } from '../../fakes/process.ts';
 import { sampleRepository } from '../../fakes/sample.ts';
 import { runCommand } from '../../fakes/terminal.ts';
 
@@ -10,7 +14,6 @@ test.each([
   ['process.exit(0)', 0],
   ['process.exit(1)', 1],
   ['process.exit(2)', 2],
-  [`process.exit(process.env.${SUPERVISOR} === String(process.ppid) ? 1 : 0)`, 1],
   ['process.exit(7)', 'its process ended with 7'],
   ['process.abort()', 'its process ended with SIGABRT'],
 ])('45: a command that does %s', async (does, expected) => {
@@ -27,6 +30,26 @@ test.each([
 ])('45: a command that does %s is ended', async (does, limits, expected) => {
   expect(await runSupervised(['-e', does], process.env, { ...LIMITS, ...limits })).toBe(expected);
 });
+
+/** Runs a command that says its process id and hangs. */
+const HANGS = `
+import { runSupervised } from './pipeline/cli/supervised.ts';
+runSupervised(['-e', 'process.stdout.write(String(process.pid), () => { for (;;); })'], process.env);`;
+
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  '45: a command that hangs ends when %s ends the process that started it',
+  async (signal) => {
+    const parent = spawn(process.execPath, [builtFile(HANGS)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [text] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(text.toString());
+    onTestFinished(() => {
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    });
+    expect(isAlive(pid)).toBe(true);
+    parent.kill(signal);
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  },
+);
 
 test.each([
   [{ [ENDED]: 'it took more than 1800 s' }, 2, 'inconclusive'],

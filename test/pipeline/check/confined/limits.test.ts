@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { builtFile } from '../../../fakes/built.ts';
+import { isAlive } from '../../../fakes/process.ts';
 
 /** Starts itself again, says the other's process id once that one hangs, and hangs as well. */
 const PROGRAM = `
@@ -15,14 +16,6 @@ if (process.argv[2] === 'child') {
 } else {
   fork(process.argv[1], ['child']).once('message', (pid) => console.log(pid));
 }`;
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 test('45: a process that hangs ends when the one that started it is killed', async () => {
   const parent = spawn(process.execPath, [builtFile(PROGRAM)], { stdio: ['ignore', 'pipe', 'inherit'] });
