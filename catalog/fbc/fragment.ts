@@ -26,6 +26,9 @@ export interface Fragment {
   readonly change?: {
     /** The base image before. */
     readonly base: string | undefined;
+    readonly labels: ReadonlyMap<string, Label>;
+    /** The ignore file that changes; absent if the Dockerfile does. */
+    readonly by?: string;
     /** Catalogs of the repository that the image had, and that none has any more. */
     readonly lost: readonly string[];
   };
@@ -33,6 +36,16 @@ export interface Fragment {
 
 /** What the Dockerfile says by itself. */
 export type DescribedFragment = Omit<Fragment, 'hasPackage' | 'change'>;
+
+/** What is known of a Dockerfile's surroundings. */
+export interface Surroundings {
+  /** Paths of all files, sorted. */
+  readonly files: readonly string[];
+  /** Whether a build whose context is a folder does not get a file. */
+  readonly isLeftOut?: (folder: string, path: string) => boolean;
+  /** Whether the Dockerfile is known to be one of a catalog, whatever it says now. */
+  readonly isCatalog?: boolean;
+}
 
 interface CopiedFile {
   /** In the repository. */
@@ -43,13 +56,11 @@ interface CopiedFile {
 
 /**
  * What a Dockerfile makes of a repository's files; undefined if it is not the image of a catalog.
- *
- * @param files their paths, sorted
  */
 export function fragmentIn(
   path: string,
   text: string,
-  files: readonly string[],
+  { files, isLeftOut = () => false, isCatalog = false }: Surroundings,
 ): DescribedFragment | undefined {
   const stages = readDockerfile(text);
   const last = stages.at(-1);
@@ -58,8 +69,9 @@ export function fragmentIn(
   const labels = new Map(chain.toReversed().flatMap((stage) => [...stage.labels]));
   const copies = chain.flatMap((stage) => stage.copies);
   const base = chain.at(-1)?.base;
-  const isIndex = /operator-registry(?:-rhel\d+)?(?:[:@]|$)|\/opm(?:[:@]|$)/.test(base ?? '');
+  const isIndex = isIndexBase(base);
   const servesCatalog =
+    isCatalog ||
     isIndex ||
     labels.has(CONFIGS_LABEL) ||
     copies.some(({ to }) => to !== undefined && /^\/configs(?:\/|$)/.test(to));
@@ -69,6 +81,7 @@ export function fragmentIn(
   const context: Context = {
     folder: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
     files,
+    isLeftOut,
     stages,
     catalog: labels.get(CONFIGS_LABEL)?.value ?? '/configs',
     known: new Map(),
@@ -80,6 +93,11 @@ export function fragmentIn(
     labels,
     files: filesOf(last, context),
   };
+}
+
+/** Whether a base image is one of opm. None of them has a label of a catalog. */
+export function isIndexBase(base = ''): boolean {
+  return /operator-registry(?:-rhel\d+)?(?:[:@]|$)|\/opm(?:[:@]|$)/.test(base);
 }
 
 /** The folder of the catalog in the image, without a slash at its end. */
@@ -138,6 +156,7 @@ interface Context {
   readonly folder: string;
   /** Paths in the repository, sorted. */
   readonly files: readonly string[];
+  readonly isLeftOut: NonNullable<Surroundings['isLeftOut']>;
   readonly stages: readonly Stage[];
   /** The folder of the catalog in the image. */
   readonly catalog: string;
@@ -208,20 +227,24 @@ function filesBelow(files: readonly CopiedFile[], from: string, to: string): Cop
 function copiesOf(
   written: string,
   to: string,
-  { folder, files }: Context,
+  { folder, files, isLeftOut }: Context,
 ): readonly CopiedFile[] | undefined {
   const plain = withoutSlash(written).replace(/^\.?\//, '');
   if (/[*?[]|\.\.|:\/\//.test(plain)) return undefined;
   const own = plain === '.' ? '' : plain;
   for (const path of new Set([own, [folder, own].filter((name) => name !== '').join('/')])) {
     if (path === '') continue;
+    const top = path === own ? '' : folder;
     if (files[firstAt(files, path)] === path) {
+      if (isLeftOut(top, path)) return [];
       const name = path.slice(path.lastIndexOf('/') + 1);
       return [{ source: path, path: to.endsWith('/') ? `${to}${name}` : to }];
     }
     const inside = files.slice(firstAt(files, `${path}/`), firstAt(files, `${path}0`));
     if (inside.length > 0)
-      return inside.map((source) => ({ source, path: `${withoutSlash(to)}${source.slice(path.length)}` }));
+      return inside
+        .filter((source) => !isLeftOut(top, source))
+        .map((source) => ({ source, path: `${withoutSlash(to)}${source.slice(path.length)}` }));
   }
   return undefined;
 }

@@ -171,9 +171,9 @@ async function checkFiles(
   if (!change.isRead)
     return { results: unlisted, unlisted, unchecked: [], templatesAlone: [], left: new Set() };
   const pull = await checkPullRequest(scene, outlines);
-  const { results: ofFragments, left } = await checkFragments(scene);
+  const { results: ofFragments, left, unchecked: ofImages } = await checkFragments(scene);
   const imageSets = await checkImageSets(scene);
-  const unchecked = [...pull.unchecked, ...imageSets.unchecked];
+  const unchecked = [...pull.unchecked, ...imageSets.unchecked, ...ofImages];
   const results = [
     ...pull.results,
     ...imageSets.results,

@@ -200,14 +200,14 @@ const BEFORE = 'before.Dockerfile';
 /** Files of a repository with the Dockerfile of a catalog. */
 function judgeFragment(files: ReadonlyMap<string, string>): Finding[] {
   const read = (name: string): DescribedFragment | undefined =>
-    fragmentIn(DOCKERFILE, files.get(name) ?? '', [...files.keys()].sort());
+    fragmentIn(DOCKERFILE, files.get(name) ?? '', { files: [...files.keys()].sort() });
   const fragment = read(DOCKERFILE);
   if (!fragment) return [];
   const catalogsOf = ({ files: copied = [] }: DescribedFragment): string[] =>
     copied.map(({ source }) => source.split('/')[1] ?? '');
   const before = read(BEFORE);
   const lost = before && catalogsOf(before).filter((name) => !catalogsOf(fragment).includes(name));
-  const change = before && lost && { change: { base: before.base, lost } };
+  const change = before && lost && { change: { base: before.base, labels: before.labels, lost } };
   const packages = [...files]
     .filter(([, text]) => text.includes('schema: olm.package'))
     .map(([path]) => path);

@@ -587,7 +587,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   },
   dockerfiles: (bytes) => {
     const files = ['catalog/etcd/catalog.yaml', 'catalog/notes.yaml'];
-    const fragment = fragmentIn('catalog/Dockerfile', text(bytes), files);
+    const fragment = fragmentIn('catalog/Dockerfile', text(bytes), { files });
     if (!fragment) return;
     for (const hasPackage of [true, false])
       runFragmentChecks({ ...fragment, hasPackage }, RULES, ({ severity }) => severity);

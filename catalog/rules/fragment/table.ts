@@ -1,6 +1,7 @@
 import {
   CONFIGS_LABEL,
   catalogFolder,
+  isIndexBase,
   isWithin,
   repositoryOf,
   VERSIONS_LABEL,
@@ -87,12 +88,37 @@ export const rules: readonly Rule[] = [
   {
     id: 'fragment/lost-catalog',
     severity: 'warning',
-    summary: 'Reports changes of a Dockerfile that leave a catalog in no image',
+    harm: { rank: 10, kind: 'some' },
+    summary: 'Reports changes of a Dockerfile, or of its .dockerignore, that leave a catalog in no image',
     fragment({ path, place, change }, report) {
       for (const catalog of change?.lost ?? []) {
-        const message = `${path} no longer copies the catalog ${quoted(catalog)}, and no other Dockerfile does`;
-        report(message, place, { hint: 'copy its folder again, or delete the catalog' });
+        const { by } = change ?? {};
+        const start =
+          by === undefined
+            ? `${path} no longer copies the catalog ${quoted(catalog)}`
+            : `${by} leaves out the catalog ${quoted(catalog)}, which ${path} copies`;
+        const hint =
+          by === undefined ? 'copy its folder again, or delete the catalog' : 'let the build have its folder';
+        const at = by === undefined ? place : { file: by, line: 1, column: 1 };
+        report(`${start}, and no other Dockerfile does`, at, { hint });
       }
+    },
+  },
+  {
+    id: 'fragment/lost-label',
+    severity: 'warning',
+    harm: { rank: 10, kind: 'some' },
+    summary: `Reports changes of a Dockerfile whose image loses the label ${CONFIGS_LABEL}, by which OLM v1 and oc-mirror find the catalog`,
+    fragment({ path, place, base, labels, files, change }, report) {
+      const was = change?.labels.get(CONFIGS_LABEL)?.value;
+      const is = labels.get(CONFIGS_LABEL);
+      if (!was || (is && is.value !== '')) return;
+      // Another base image may have it, and the image may be one of something else now.
+      const isBare = base === change?.base || base === 'scratch' || isIndexBase(base);
+      const isCatalog = isIndexBase(base) || files?.some((file) => isWithin(file.path, was));
+      if (!isBare || !isCatalog) return;
+      const message = `${path}: the image loses the label ${CONFIGS_LABEL}, by which OLM v1 and oc-mirror find the catalog`;
+      report(message, place, { hint: `LABEL ${CONFIGS_LABEL}=${was}` });
     },
   },
   {
@@ -112,7 +138,7 @@ export const rules: readonly Rule[] = [
     severity: 'warning',
     summary: 'Reports changes of the base image of a catalog from a digest to a tag',
     fragment({ path, place, base, change }, report) {
-      if (!change?.base?.includes('@') || base?.includes('@')) return;
+      if (!change?.base?.includes('@') || base?.includes('@') || base === 'scratch') return;
       const now = base === undefined ? 'what a build argument says' : quoted(base);
       const message = `${path}: the base image was ${quoted(change.base)} and is now ${now}, which may be another one at each build`;
       report(message, place, { hint: 'write the digest' });

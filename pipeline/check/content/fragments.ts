@@ -1,10 +1,10 @@
 /** The Dockerfiles of catalogs that a pull request changes, or whose catalogs it changes, as Konflux checks their images. */
 import { dirname } from 'node:path/posix';
+import { CONTEXT_IGNORE } from '../../../catalog/fbc/build-context.ts';
 import {
   catalogFolder,
   type DescribedFragment,
   type Fragment,
-  fragmentIn,
   isWithin,
   platformOf,
 } from '../../../catalog/fbc/fragment.ts';
@@ -12,24 +12,28 @@ import { load } from '../../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import { compareMinors, formatMinor, type Minor, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
-import { compareText } from '../../../catalog/go/text.ts';
 import { changeOf, type WorldOptions, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { runForesight, runFragmentChecks } from '../../../catalog/rules/rule.ts';
-import { catalogUnits } from '../../change/unit.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
-import { type ListedFile, listFiles } from '../../git/tree.ts';
+import type { ListedFile } from '../../git/tree.ts';
 import { isDockerfile } from '../../policy/setup/build-files.ts';
 import { foldersAbove } from '../../policy/setup/fragments.ts';
-import { isUnshipped } from '../../policy/setup/unshipped.ts';
 import { inChannel, severitiesOf } from '../../policy/severity.ts';
+import { shortList } from '../../text.ts';
+import type { CheckReport } from '../report.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { Sided } from '../world/touched-catalog.ts';
 import { newsOf } from './bundles.ts';
 import { type CatalogResult, foreseenIn } from './catalog-rules.ts';
+import { fragmentsIn, ignoreFilesOf, type Side, sideOf, WHY_UNREAD } from './fragment-files.ts';
 
-export interface FragmentResults {
+export interface FragmentResults extends ServedResults {
+  readonly unchecked: CheckReport['unchecked'];
+}
+
+interface ServedResults {
   readonly results: readonly CatalogResult[];
   /** Catalogs whose images get something else, which is compared with them. */
   readonly left: ReadonlySet<string>;
@@ -44,14 +48,18 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
   const severityOf = severitiesOf(policy);
   const changed = scene.change.paths.map(({ path }) => path);
   const isGate = RULES.some((rule) => rule.fragment && rule.isOptional && severityOf(rule) !== 'off');
-  if (!isGate && !changed.some(isDockerfile)) return { results: [], left: new Set() };
+  const ignoring = changed.filter((path) => path.endsWith(CONTEXT_IGNORE));
+  if (!isGate && ignoring.length === 0 && !changed.some(isDockerfile))
+    return { results: [], left: new Set(), unchecked: [] };
   const [before, after] = [await sideOf(scene, trees.base), await sideOf(scene, trees.merged)];
-  const isRead = (path: string): boolean => isGate || changed.includes(path);
-  const wanted: DescribedFragment[] = [];
-  for await (const one of fragmentsIn(scene, after, isRead)) if (isAbout(one, changed)) wanted.push(one);
-  const paths = new Set(wanted.map(({ path }) => path));
+  const isRead = (path: string): boolean => isGate || ignoring.length > 0 || changed.includes(path);
   const earlier = new Map<string, DescribedFragment>();
-  for await (const one of fragmentsIn(scene, before, (path) => paths.has(path))) earlier.set(one.path, one);
+  for await (const one of fragmentsIn(scene, before, { isRead })) earlier.set(one.path, one);
+  const wanted: DescribedFragment[] = [];
+  const isCatalog = (path: string): boolean => earlier.has(path);
+  const unread: string[] = [];
+  for await (const one of fragmentsIn(scene, after, { isRead, isCatalog, unread }))
+    if (ignoring.length > 0 || isAbout(one, changed)) wanted.push(one);
   const findingsOf = async (
     one: DescribedFragment,
     side: Side,
@@ -63,20 +71,31 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
   const [now, known]: [Finding[], Finding[]] = [[], []];
   const served: CatalogResult[] = [];
   const left = new Set<string>();
+  const catalogIn = catalogReader(scene);
   for (const one of wanted) {
     const old = earlier.get(one.path);
     const had = [...((old && before.catalogsOf(old)) ?? [])].filter((name) => after.catalogs.has(name));
+    const by = changed.includes(one.path)
+      ? undefined
+      : ignoreFilesOf(one.path).find((path) => ignoring.includes(path));
     const change = old && {
+      ...(by === undefined ? {} : { by }),
       base: old.base,
+      labels: old.labels,
       lost: await servedByNone(scene, after, { names: had, own: one }),
     };
     now.push(...(await findingsOf(one, after, change)));
-    const own = changed.includes(one.path) && (await servedChange(scene, { before, after }, old, one));
+    const own =
+      changed.includes(one.path) && (await servedChange(scene, { before, after, catalogIn }, old, one));
     served.push(...(own ? own.results : []));
     for (const name of own ? own.left : []) left.add(name);
     if (old) known.push(...(await findingsOf(old, before)));
   }
-  return { results: [newsOf(now, known), ...served], left };
+  const unchecked =
+    unread.length === 0
+      ? []
+      : [{ what: `what the images of ${shortList(unread, 'Dockerfiles')} have`, why: WHY_UNREAD }];
+  return { results: [newsOf(now, known), ...served], left, unchecked };
 }
 
 /**
@@ -84,11 +103,11 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
  * another version of OpenShift.
  */
 async function servedChange(
-  { objects, policy }: CheckScene,
-  { before, after }: Sided<Side>,
+  { policy }: CheckScene,
+  { before, after, catalogIn }: Sided<Side> & { readonly catalogIn: CatalogReader },
   old: DescribedFragment | undefined,
   one: DescribedFragment,
-): Promise<FragmentResults> {
+): Promise<ServedResults> {
   const [was, is] = [old && catalogSources(old), catalogSources(one)];
   const foldersIn = (paths: readonly string[] = []): string =>
     [...new Set(paths.map((path) => dirname(path)))].join();
@@ -97,13 +116,6 @@ async function servedChange(
   const isSamePlatform = platform === undefined || (earlier && compareMinors(earlier, platform) === 0);
   const left = new Set(isOther && old ? before.catalogsOf(old) : []);
   if (!is || is.length === 0 || (!isOther && isSamePlatform)) return { results: [], left };
-  const catalogIn = async ({ files }: Side, paths: readonly string[]): Promise<Catalog> => {
-    const own = paths
-      .flatMap((path) => files.get(path) ?? [])
-      .filter(({ mode }) => whyUnreadable(mode) === undefined)
-      .map((file) => sourceFile(objects, file));
-    return catalogOf((await load({ files: () => Promise.resolve(own) }, policy.limits)).blobs);
-  };
   const now = await catalogIn(after, is);
   const had = isOther ? await catalogIn(before, was) : now;
   const severityOf = severitiesOf(policy);
@@ -128,6 +140,24 @@ async function servedChange(
     inChannel(policy, { ...finding, location: one.place, message: `${finding.message}; ${why}` });
   const findings = [...compared.findings, ...ofFormat].map(placed);
   return { results: [{ ...compared, findings, diffs: [] }], left };
+}
+
+/** Gives the catalog that files of a side are. */
+type CatalogReader = (side: Side, paths: readonly string[]) => Promise<Catalog>;
+
+/** Reads catalogs, each once, however many Dockerfiles copy it. */
+function catalogReader({ objects, policy }: CheckScene): CatalogReader {
+  const read = new Map<string, Promise<Catalog>>();
+  return ({ files }, paths) => {
+    const own = paths
+      .flatMap((path) => files.get(path) ?? [])
+      .filter(({ mode }) => whyUnreadable(mode) === undefined);
+    const key = JSON.stringify(own.map(({ path, id }) => [path, id]));
+    const source = { files: () => Promise.resolve(own.map((file) => sourceFile(objects, file))) };
+    const found = read.get(key) ?? load(source, policy.limits).then(({ blobs }) => catalogOf(blobs));
+    read.set(key, found);
+    return found;
+  };
 }
 
 /** The rule about the format that the clusters of a version read. */
@@ -158,57 +188,6 @@ async function servedByNone(
 
 function withoutServed(names: readonly string[], served: ReadonlySet<string> | undefined): string[] {
   return served ? names.filter((name) => !served.has(name)) : [];
-}
-
-/** Most Dockerfiles that are read, and most bytes of one. */
-const MOST_DOCKERFILES = 300;
-const MOST_BYTES = 256 * 1024;
-
-/** What a tree has of files and catalogs. */
-interface Side {
-  readonly files: ReadonlyMap<string, ListedFile>;
-  /** Of the files, sorted. */
-  readonly paths: readonly string[];
-  /** Names of all catalogs. */
-  readonly catalogs: ReadonlySet<string>;
-  /** The catalogs that an image has; undefined if only a build knows. */
-  readonly catalogsOf: (fragment: DescribedFragment) => ReadonlySet<string> | undefined;
-}
-
-async function sideOf({ objects, policy }: CheckScene, tree: string): Promise<Side> {
-  const files = new Map((await listFiles(objects, tree)).map((file) => [file.path, file]));
-  const units = await catalogUnits(objects, tree, policy.layout);
-  return {
-    files,
-    paths: [...files.keys()].sort(),
-    catalogs: new Set([...units.values()].map(({ catalog }) => catalog)),
-    catalogsOf: ({ files: copied }) =>
-      copied &&
-      new Set(
-        copied.flatMap(({ source }) =>
-          [source, ...foldersAbove(source)].flatMap((path) => units.get(path)?.catalog ?? []),
-        ),
-      ),
-  };
-}
-
-/** The catalog fragments that Dockerfiles of a tree ship, one at a time: each may name all files. */
-async function* fragmentsIn(
-  { objects }: CheckScene,
-  { files, paths }: Side,
-  isRead: (path: string) => boolean = () => true,
-): AsyncGenerator<DescribedFragment> {
-  const dockerfiles = [...files.values()]
-    .filter(({ path, mode }) => isDockerfile(path) && whyUnreadable(mode) === undefined && !isUnshipped(path))
-    .sort((a, b) => compareText(a.path, b.path))
-    .slice(0, MOST_DOCKERFILES);
-  for (const { path, id } of dockerfiles) {
-    const info = isRead(path) ? await objects.info(id) : undefined;
-    if (info === undefined || info.size > MOST_BYTES) continue;
-    const text = (await objects.read(id, MOST_BYTES)).bytes.toString('utf8');
-    const fragment = fragmentIn(path, text, paths);
-    if (fragment) yield fragment;
-  }
 }
 
 /** Whether it changes, or any of its files. */

@@ -1,4 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Change } from '../../../../pipeline/change/change.ts';
+import { checkFragments } from '../../../../pipeline/check/content/fragments.ts';
+import { openRepository } from '../../../../pipeline/git/repository.ts';
+import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
 import { bundle, catalogOf, documents } from '../../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../../fakes/repository.ts';
 import { portolan } from '../../../fakes/terminal.ts';
@@ -36,16 +40,24 @@ async function found(head: Files, base: Files = BASE): Promise<string[]> {
   return own.map(({ rule, severity, location }) => `${severity} ${rule} ${location.file}`);
 }
 
-async function all(head: Files, base: Files = BASE): Promise<Found[]> {
+async function all(head: Files, base?: Files): Promise<Found[]> {
+  const { findings = [], known = [] } = await report(head, base);
+  return [...findings, ...known];
+}
+
+interface Report {
+  readonly findings?: Found[];
+  readonly known?: Found[];
+  readonly unchecked: unknown;
+}
+
+async function report(head: Files, base: Files = BASE): Promise<Report> {
   const repository = makeRepository();
   onTestFinished(repository.remove);
   const before = repository.commit(base);
   const after = repository.commit(head, { parents: [before] });
   const run = ['check', '--base', before, '--head', after, '--format', 'json'];
-  const { findings = [], known = [] }: Record<string, Found[]> = JSON.parse(
-    (await portolan(repository.directory, ...run)).out,
-  );
-  return [...findings, ...known];
+  return JSON.parse((await portolan(repository.directory, ...run)).out);
 }
 
 test('a catalog that a changed Dockerfile leaves in no image is reported', async () => {
@@ -80,6 +92,54 @@ test('a label that names another folder than files are copied to is an error, an
   ).toEqual([]);
 });
 
+test('a catalog that a build does not get any more is reported', async () => {
+  const lost = (file: string): string[] => [`warning fragment/lost-catalog ${file}`];
+  const ignored = { '.dockerignore': 'docs\ncatalogs/v4.20\n' };
+  expect(await found(ignored)).toEqual(lost('.dockerignore'));
+  expect(await found({ '.dockerignore': 'docs\n*.md\ncatalogs/v4.20/README.md\n' })).toEqual([]);
+  expect(await found({ '.dockerignore': '*\n!catalogs\n' })).toEqual([]);
+  // The file of the Dockerfile counts before that of the context.
+  expect(await found({ ...ignored, 'v4.20.Dockerfile.dockerignore': 'docs\n' })).toEqual([]);
+  expect(await found({ 'v4.20.Dockerfile.dockerignore': 'catalogs\n' })).toEqual(
+    lost('v4.20.Dockerfile.dockerignore'),
+  );
+  // What was so before is known, and a context that is a folder has its own file.
+  expect(await found({ '.dockerignore': 'catalogs\n' }, { ...BASE, ...ignored })).toEqual(
+    lost('.dockerignore'),
+  );
+  expect(await found({ '.dockerignore': 'x\ncatalogs/v4.20\n' }, { ...BASE, ...ignored })).toEqual([]);
+  const inFolder = {
+    ...catalogs,
+    'catalogs/build/Dockerfile': dockerfile('catalogs/v4.19'),
+    'catalogs/Dockerfile': dockerfile('v4.20'),
+  };
+  expect(await found({ '.dockerignore': 'catalogs/v4.20\n' }, inFolder)).toEqual([]);
+  expect(await found({ 'catalogs/.dockerignore': 'v4.20\n' }, inFolder)).toEqual(
+    lost('catalogs/.dockerignore'),
+  );
+});
+
+test('a Dockerfile that is too large, or has too many patterns of an ignore file, is said not to be checked', async () => {
+  const large = { 'v4.20.Dockerfile': `# ${'x'.repeat(256 * 1024)}\n${dockerfile('catalogs/v4.19')}` };
+  const why = expect.stringContaining('or too many patterns in .dockerignore');
+  const said = [{ what: 'what the images of v4.20.Dockerfile have', why }];
+  expect((await report(large)).unchecked).toEqual(said);
+  const many = Object.fromEntries(
+    Array.from({ length: 3000 }, (_, i) => [`catalogs/v4.20/etcd/${i}.yaml`, '']),
+  );
+  const patterns = { 'v4.20.Dockerfile.dockerignore': `${'*x'.repeat(10_000)}\n` };
+  expect((await report(patterns, { ...BASE, ...many })).unchecked).toEqual(said);
+  expect((await report({ '.dockerignore': 'x\n' }, { ...BASE, ...many })).unchecked).toEqual([]);
+});
+
+test('a Dockerfile that is not one of a catalog any more loses its catalog', async () => {
+  const plain = { 'v4.20.Dockerfile': 'FROM scratch\nCOPY docs /docs\n', 'docs/x': 'x' };
+  expect(await found(plain)).toEqual(['warning fragment/lost-catalog v4.20.Dockerfile']);
+  expect(await found({ ...plain, 'other.Dockerfile': dockerfile('catalogs/v4.20') })).toEqual([]);
+  const unlabelled = { 'v4.20.Dockerfile': 'FROM scratch\nCOPY catalogs/v4.20 /configs/v4.20\n' };
+  expect(await found(unlabelled)).toEqual(['warning fragment/lost-label v4.20.Dockerfile']);
+});
+
 test('what an image gets by another folder is compared with what it had', async () => {
   const served = async (head: Files, base?: Files): Promise<string[]> =>
     (await all(head, base))
@@ -100,6 +160,28 @@ test('what an image gets by another folder is compared with what it had', async 
   };
   expect(await served(moved)).toEqual([]);
   expect(await served({ 'v4.20.Dockerfile': `${dockerfile('catalogs/v4.20')}# comment\n` })).toEqual([]);
+});
+
+test('a catalog is read once, however many Dockerfiles copy it', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const names = ['a', 'b', 'c'].map((name) => `${name}.Dockerfile`);
+  const copying = (source: string): Files =>
+    Object.fromEntries(names.map((name) => [name, dockerfile(source)]));
+  const before = repository.commit({ ...catalogs, ...copying('catalogs/v4.20') });
+  const after = repository.commit(copying('catalogs/v4.19'), { parents: [before] });
+  const { objects } = await openRepository(repository.directory, { searchPath: process.env['PATH'] });
+  const { policy } = readPolicy(Buffer.from('apiVersion: portolan/v1alpha1\nkind: Portolan\n'));
+  if (!policy) throw new Error('no policy');
+  const trees = { base: await objects.treeOf(before), merged: await objects.treeOf(after) };
+  const read = vi.spyOn(objects, 'read');
+  const change = { paths: names.map((path) => ({ path, area: 'root' })) } as unknown as Change;
+  const { results } = await checkFragments({ objects, policy, trees, change });
+  expect(results.filter(({ findings }) => findings.length > 0).length).toBeGreaterThan(2);
+  for (const path of Object.keys(catalogs)) {
+    const id = repository.git('rev-parse', `${before}:${path}`);
+    expect(read.mock.calls.filter(([one]) => one === id)).toHaveLength(1);
+  }
 });
 
 test("the format of a catalog is that of its image's version of OpenShift, whatever the catalog is called", async () => {

@@ -1,0 +1,62 @@
+/** The files that a build of an image does not get, by the `.dockerignore` of its context. */
+import { MOST_STEPS } from '../go/steps.ts';
+import { ignoreMatcher } from './ignore.ts';
+
+export const CONTEXT_IGNORE = '.dockerignore';
+
+type Matcher = (path: string) => boolean;
+
+const NONE: Matcher = () => false;
+
+/** A character of an ignore file that meets one of a path takes a twentieth of a step. */
+const MOST_MEETINGS = 20 * MOST_STEPS;
+
+/**
+ * Gives a function that reads ignore files, which gives one that tells the files that a build does not get; undefined if
+ * that takes too many steps. Patterns that are not supported leave nothing out.
+ *
+ * @param paths of the files that may be asked for
+ * @see https://github.com/moby/patternmatcher
+ */
+export function contextMatcher(paths: Iterable<string>): (text: string | undefined) => Matcher | undefined {
+  const characters = Array.from(paths).reduce((sum, path) => sum + path.length + 1, 0);
+  const known = new Map<string, Matcher | undefined>();
+  let left = MOST_MEETINGS;
+  return (text) => {
+    if (text === undefined) return NONE;
+    if (!known.has(text)) {
+      left -= characters * text.length;
+      known.set(text, left < 0 ? undefined : askedOnce(matcherOf(text)));
+    }
+    return known.get(text);
+  };
+}
+
+function matcherOf(text: string): Matcher {
+  const lines = text.replace(/^\ufeff/, '').split('\n');
+  const patterns = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+  // A pattern is of a path from the top, and of all that is below it.
+  const plain = patterns.map((line) => {
+    const isException = line.startsWith('!');
+    return `${isException ? '!' : ''}/${trimmed(isException ? line.slice(1).trim() : line)}`;
+  });
+  const isSupported = plain.every((line) => !/\/\.\.?(?:\/|$)|[^/]\*\*|\*\*[^/]|\/\//.test(line));
+  return isSupported ? ignoreMatcher([[CONTEXT_IGNORE, plain.join('\n')]]) : NONE;
+}
+
+/** A pattern without what changes nothing: `./` at its start, slashes and `**` at its end. Of `**` alone, `*` is left. */
+function trimmed(pattern: string): string {
+  const parts = pattern.split('/');
+  while (parts.length > 1 && (parts[0] === '' || parts[0] === '.')) parts.shift();
+  while (parts.length > 1 && (parts.at(-1) === '' || parts.at(-1) === '**')) parts.pop();
+  return parts.length === 1 && parts[0] === '**' ? '*' : parts.join('/');
+}
+
+function askedOnce(matcher: Matcher): Matcher {
+  const known = new Map<string, boolean>();
+  return (path) => {
+    const found = known.get(path) ?? matcher(path);
+    known.set(path, found);
+    return found;
+  };
+}
