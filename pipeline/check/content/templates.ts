@@ -292,10 +292,7 @@ async function templatesBeside(
   const own = change.paths.filter(({ area, path }) => area !== 'catalog' && TEMPLATE_FILE.test(path));
   const paths = new Set(
     own
-      .filter(
-        ({ area, path }, i) =>
-          isOwn(dirname(path)) || (area !== 'template' && hasCatalog && i < MOST_TEMPLATES),
-      )
+      .filter(({ area, path }) => isOwn(dirname(path)) || (area !== 'template' && hasCatalog))
       .map(({ path }) => path),
   );
   for (const folder of folders) {
@@ -306,8 +303,6 @@ async function templatesBeside(
   return paths;
 }
 
-/** Most changed files that are looked at because any may be a template. */
-const MOST_TEMPLATES = 100;
 const TEMPLATE_FILE = /\.(?:ya?ml|json)$/;
 
 /** Path of a template in a mapping. */
@@ -324,8 +319,11 @@ export async function templateAt(
   const file = await entryAt(objects, tree, path);
   if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
   if (((await objects.info(file.id))?.size ?? 0) > FILE_BYTES) return undefined;
+  const { bytes } = await objects.read(file.id, FILE_BYTES);
+  // Any changed file may be a template: few are parsed.
+  if (!bytes.includes(BASIC_SCHEMA)) return undefined;
   try {
-    return writtenInBasic({ file: path, bytes: (await objects.read(file.id, FILE_BYTES)).bytes }, []);
+    return writtenInBasic({ file: path, bytes }, []);
   } catch (error) {
     // The reader of templates reports files that are not templates.
     if (error instanceof TemplateError) return undefined;

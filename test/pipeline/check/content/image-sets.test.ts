@@ -1,3 +1,4 @@
+import { load } from 'js-yaml';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeRepository } from '../../../fakes/repository.ts';
 import { portolan } from '../../../fakes/terminal.ts';
@@ -44,4 +45,49 @@ test('an ImageSetConfiguration that selects nothing is a warning, and what needs
   // A part that is left out may be any.
   expect((await checked(good, imageSet('1.1.5', '"1.1"'))).found).toEqual([]);
   expect(await checked('a: b\n', 'kind: List\n')).toEqual({ found: [], unchecked: [] });
+});
+
+test('no configuration passes in silence: behind many files, in JSON, or too large', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const checked = async (files: Readonly<Record<string, string>>): Promise<[string[], string[]]> => {
+    const base = repository.commit({ 'README.md': 'x' });
+    const head = repository.commit(files, { parents: [base] });
+    const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+    const { findings, unchecked } = JSON.parse((await portolan(repository.directory, ...words)).out);
+    return [
+      findings.map(({ location }: { location: { file: string } }) => location.file),
+      unchecked.map(({ what, why }: { what: string; why: string }) => `${what}: ${why}`),
+    ];
+  };
+  const others = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`a/${i}.yaml`, `a: ${i}\n`]));
+  const wrong = imageSet('1.1.0', '1.0.0');
+  const [found, unchecked] = await checked({
+    ...others,
+    'b.yaml': wrong,
+    'c.json': JSON.stringify(load(wrong), undefined, 2),
+    'd.yaml': `${wrong}# ${'x'.repeat(256 * 1024)}\n`,
+    'e.json': '{"kind": "List", "items": [{"kind": "ImageSetConfiguration"}]}',
+  });
+  expect(found).toEqual(['b.yaml', 'c.json']);
+  expect(unchecked).toEqual([
+    expect.stringContaining('b.yaml selects: it is an'),
+    expect.stringContaining('c.json selects: it is an'),
+    expect.stringMatching(
+      /d\.yaml selects: it has \d+ bytes; ImageSetConfigurations of up to 262144 are read$/,
+    ),
+  ]);
+  const policy = 'apiVersion: portolan/v1alpha1\nkind: Portolan\nlimits: {contextBytes: 1000}\n';
+  const base = repository.commit({ '.github/portolan.yaml': policy });
+  const head = repository.commit(
+    { 'a.yaml': `a: ${'x'.repeat(1000)}\n`, 'b.yaml': wrong },
+    { parents: [base] },
+  );
+  const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+  expect(JSON.parse((await portolan(repository.directory, ...words)).out).unchecked).toEqual([
+    {
+      what: 'whether a.yaml, b.yaml are ImageSetConfigurations',
+      why: 'the changed files are larger than limits.fileBytes or limits.contextBytes of the policy',
+    },
+  ]);
 });

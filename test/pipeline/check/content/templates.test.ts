@@ -206,6 +206,8 @@ test('catalogs that were alike, and of one template, get what it gets together',
   expect(await found(files(both, both, old))).toEqual([
     `warning ${path}: ${path} and its rendered catalog differ: the entry "etcd.v1.1.0" in channel "stable" is only in the template`,
   ]);
+  const before = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`a/${i}.yaml`, `a: ${i}\n`]));
+  expect(await found({ ...before, ...files(both, both, old) })).toHaveLength(1);
   expect(await found(files(both, both, both))).toEqual([]);
   // Both are rendered later.
   expect(await found(files(both, old, old))).toEqual([]);
