@@ -12,7 +12,7 @@ import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
 import { type Link, linksOf, linkTargets } from './links.ts';
 import { preferredLayout } from './preferred.ts';
-import { defectsOf, type Evidence, emptyCatalogs, layoutContradictions } from './prove.ts';
+import { defectsOf, type Evidence, emptyCatalogs, layoutContradictions, unfilledCatalogs } from './prove.ts';
 import { rivalsAmong, uncopiedAmong } from './rivals.ts';
 import {
   withCopiedFolders,
@@ -118,7 +118,11 @@ export async function findLayout(evidence: ReadEvidence, past?: LayoutHistory): 
   const [first, ...others] = distinct(all.filter(holds));
   if (!first) {
     // What no image has may be all that no hypothesis fits.
-    const unused = uncopiedAmong(all[0]?.patterns ?? [], parts, looked.build);
+    const { patterns = [] } = all[0] ?? {};
+    const unused = [
+      ...uncopiedAmong(patterns, parts, looked.build),
+      ...unfilledCatalogs(patterns, evidence, looked.build),
+    ];
     if (unused.length > 0) return findLayout(evidenceWithout(unused, evidence), past);
     // Paths that are written out know no catalog to come: they are the last resort.
     const literal = rootsOf(parts, paths, read);

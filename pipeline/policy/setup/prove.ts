@@ -7,8 +7,10 @@ import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { runCatalogChecks } from '../../../catalog/rules/rule.ts';
 import { amountText } from '../../text.ts';
 import type { WrittenPattern } from '../policy-file.ts';
+import type { BuildFacts } from './build-files.ts';
 import type { CatalogFacts } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
+import type { LeftOut } from './fragments.ts';
 
 /** What is known of the files of a commit. */
 export interface Evidence {
@@ -94,16 +96,46 @@ function barePackages(
   catalogs: readonly (readonly [name: string, files: readonly CatalogFacts[]])[],
   unclear: ReadonlySet<string | undefined>,
 ): string[] {
-  return catalogs.flatMap(([name, files]) => {
-    if (unclear.has(name) || !hasBundles(files) || files.some(({ defect }) => defect !== undefined))
-      return [];
-    const isOf = (of: string, key: string): boolean => key.startsWith(`[${JSON.stringify(of)},`);
-    return files.flatMap(({ path, defines, channels }) =>
-      defines
-        .filter((of) => channels.some((key) => isOf(of, key)))
-        .filter((of) => !files.some(({ bundles }) => bundles.some((key) => isOf(of, key))))
-        .map((of) => `catalog ${name} has no bundle of ${of} (${path})`),
+  return catalogs.flatMap(([name, files]) =>
+    unclear.has(name)
+      ? []
+      : barePackagesIn(files).map(({ of, path }) => `catalog ${name} has no bundle of ${of} (${path})`),
+  );
+}
+
+/** Packages of a catalog with channels but without bundles, each with the file that defines it. */
+function barePackagesIn(files: readonly CatalogFacts[]): { readonly of: string; readonly path: string }[] {
+  if (!hasBundles(files) || files.some(({ defect }) => defect !== undefined)) return [];
+  const isOf = (of: string, key: string): boolean => key.startsWith(`[${JSON.stringify(of)},`);
+  return files.flatMap(({ path, defines, channels }) =>
+    defines
+      .filter((of) => channels.some((key) => isOf(of, key)))
+      .filter((of) => !files.some(({ bundles }) => bundles.some((key) => isOf(of, key))))
+      .map((of) => ({ of, path })),
+  );
+}
+
+/** Files of catalogs to which a build adds bundles: a script writes a file beside them that the repository does not have. */
+export function unfilledCatalogs(
+  patterns: readonly WrittenPattern[],
+  { catalogs, paths }: Evidence,
+  { mentions }: BuildFacts,
+): LeftOut[] {
+  const nameOf = catalogNamer(patterns);
+  const known = new Set(paths);
+  const own = catalogs.filter(({ path }) => nameOf(path) !== undefined);
+  return [...groupedBy(own, ({ path }) => nameOf(path)).values()].flatMap((files) => {
+    const [bare] = barePackagesIn(files);
+    const added = mentions.find(
+      ({ path, isCopied }) =>
+        !isCopied &&
+        FORMAT.test(path) &&
+        !/[\0*]/.test(path) &&
+        !known.has(path) &&
+        dirname(path) === dirname(bare?.path ?? ''),
     );
+    const reason = `it has no bundle of ${bare?.of} before ${added?.file} makes ${added?.path}`;
+    return bare && added ? files.map(({ path }) => ({ path, reason })) : [];
   });
 }
 

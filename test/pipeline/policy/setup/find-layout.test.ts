@@ -47,13 +47,25 @@ describe('the layout of a commit', () => {
     const packages = catalogOf('quay', ['1.0.0'])
       .split('\n')
       .filter((line) => !line.includes('olm.bundle'));
-    const { found, contradictions } = await layoutAt({
+    const files = {
       'catalog/index.yaml': `schema: olm.package\nname: etcd\ndefaultChannel: stable\n---\n${channel}---\n${packages.join('\n---\n').replace(/---\n$/, '')}`,
       'catalog/etcd.yaml': bundle,
       'README.md': 'x',
-    });
+    };
+    const { found, contradictions } = await layoutAt(files);
     expect(found.patterns).toEqual([]);
     expect(contradictions).toEqual(['catalog catalog has no bundle of quay (catalog/index.yaml)']);
+    // What a build makes of the files is not in the repository: they are not a catalog.
+    const rendered = (to: string): string => `catalog:\n\topm render $(IMG) > ${to}\n`;
+    const built = await layoutAt({ ...files, Makefile: rendered('catalog/quay.yaml') });
+    expect(built.contradictions).toEqual([]);
+    const reason = 'it has no bundle of quay before Makefile makes catalog/quay.yaml';
+    expect(built.leftOut).toEqual([
+      { path: 'catalog/etcd.yaml', reason },
+      { path: 'catalog/index.yaml', reason },
+    ]);
+    for (const to of ['catalog/etcd.yaml', 'catalog/$(NAME).yaml', 'other/quay.yaml'])
+      expect((await layoutAt({ ...files, Makefile: rendered(to) })).contradictions).toEqual(contradictions);
   });
 
   test('leaves out what an .indexignore file names, as opm does', async () => {
