@@ -16,3 +16,14 @@ export function appendToGroup<K, T>(to: Map<K, T[]>, key: K, value: T): void {
   if (values) values.push(value);
   else to.set(key, [value]);
 }
+
+/** The places of all items that are equal to one before them. */
+export function repeatedPlaces(items: readonly unknown[]): ReadonlySet<number> {
+  const seen = new Set<unknown>();
+  const repeated = new Set<number>();
+  for (const [i, item] of items.entries()) {
+    if (seen.has(item)) repeated.add(i);
+    seen.add(item);
+  }
+  return repeated;
+}

@@ -378,6 +378,14 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: DIRECTORY_TEST,
   },
   {
+    attack: 111,
+    without: 'looking at each name of a list once to find repeated ones',
+    file: 'catalog/go/grouped.ts',
+    text: 'if (seen.has(item)) repeated.add(i);',
+    instead: 'if (items.indexOf(item) < i) repeated.add(i);',
+    test: 'test/catalog/bundle/growth.test.ts',
+  },
+  {
     attack: 110,
     without: 'reading each part of a schema once',
     file: 'catalog/crd/meaning.ts',

@@ -5,6 +5,7 @@
  */
 
 import {
+  deploymentsOf,
   type Fields,
   type Inspected,
   memberObject,
@@ -168,18 +169,21 @@ export const checkInitialization: Check = ofAnnotation(
   },
 );
 
+/** Most names in a hint. */
+const NAMED = 20;
+
 export const checkInternalObjects: Check = ofAnnotation(
   'operators.operatorframework.io/internal-objects',
   (annotation) => {
-    const owned = memberObjects(annotation.csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
-      memberText(crd, 'name'),
+    const owned = new Set(
+      memberObjects(annotation.csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
+        memberText(crd, 'name'),
+      ),
     );
+    const hint = `one of ${[...owned].slice(0, NAMED).join(', ')}${owned.size > NAMED ? ', …' : ''}`;
     for (const name of textsOf(annotation, `'["internals.example.com"]'`)) {
-      if (!owned.includes(name))
-        annotation.say(
-          `hides ${JSON.stringify(name)}, which the ClusterServiceVersion does not own`,
-          `one of ${owned.join(', ')}`,
-        );
+      if (!owned.has(name))
+        annotation.say(`hides ${JSON.stringify(name)}, which the ClusterServiceVersion does not own`, hint);
     }
   },
 );
@@ -282,12 +286,10 @@ function descriptorDefect(descriptor: Fields): string | undefined {
 }
 
 export const checkApiServiceDeployment: Check = ofCsv((csv, report) => {
-  const deployments = memberObjects(csv.spec, 'install', 'spec', 'deployments').map((deployment) =>
-    memberText(deployment, 'name'),
-  );
+  const deployments = new Set(deploymentsOf(csv).map(({ value }) => memberText(value, 'name')));
   for (const [i, api] of memberObjects(csv.spec, 'apiservicedefinitions', 'owned').entries()) {
     const name = memberText(api, 'deploymentName');
-    if (name === '' || deployments.includes(name)) continue;
+    if (name === '' || deployments.has(name)) continue;
     const message = `${called(csv)}: the API service ${JSON.stringify(memberText(api, 'name'))} names the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
     report(message, csv.at('spec', 'apiservicedefinitions', 'owned', i, 'deploymentName'));
   }

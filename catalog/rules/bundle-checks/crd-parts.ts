@@ -6,6 +6,7 @@
  */
 import { type Fields, memberObject, memberObjects, memberText, memberTexts } from '../../bundle/inspect.ts';
 import { sameJson } from '../../crd/schema.ts';
+import { repeatedPlaces } from '../../go/grouped.ts';
 import { isObject, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import { type Check, type DefaultedCrd, DNS_LABEL, eachCrd, LABEL_TEXT } from './crd.ts';
@@ -59,9 +60,10 @@ function checkReviews(reviews: readonly string[], path: Path, say: DefaultedCrd[
   if (reviews.length === 0)
     say(path, 'is missing: the strategy is Webhook', 'conversionReviewVersions: [v1]');
   else if (!reviews.includes('v1') && !reviews.includes('v1beta1')) say(path, 'must include v1 or v1beta1');
+  const repeated = repeatedPlaces(reviews);
   for (const [i, review] of reviews.entries()) {
     if (!DNS_LABEL.test(review)) say([...path, i], `${JSON.stringify(review)} ${LABEL_TEXT}`);
-    if (reviews.indexOf(review) !== i) say([...path, i], `${JSON.stringify(review)} is listed twice`);
+    if (repeated.has(i)) say([...path, i], `${JSON.stringify(review)} is listed twice`);
   }
 }
 
@@ -182,8 +184,9 @@ export const checkSelectableFields: Check = eachCrd((crd) => {
     }
     const unique = new Set(fields.filter((field) => field !== '')).size;
     if (unique > MOST_SELECTABLE) crd.say(path, `has ${unique} fields, the limit is ${MOST_SELECTABLE}`);
+    const repeated = repeatedPlaces(fields);
     for (const [i, field] of fields.entries()) {
-      const defect = fields.indexOf(field) === i ? selectableDefect(field, schema) : 'is a duplicate';
+      const defect = repeated.has(i) ? 'is a duplicate' : selectableDefect(field, schema);
       if (defect !== undefined) crd.say([...path, i, 'jsonPath'], `${JSON.stringify(field)} ${defect}`);
     }
   }

@@ -15,11 +15,12 @@ import {
   memberTexts,
 } from '../../bundle/inspect.ts';
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
+import { repeatedPlaces } from '../../go/grouped.ts';
 import { onceFor } from '../../go/once.ts';
 import { fitStruct, type Misfit, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
-import { ofCsv, ownedApis } from './csv.ts';
+import { isBelowMiscased, ofCsv, ownedApis } from './csv.ts';
 
 /** A CRD with Kubernetes' defaults in the places of what was left out. */
 export interface DefaultedCrd {
@@ -102,11 +103,11 @@ function isReadAsText(path: Path): boolean {
 
 export const checkCrdUnquoted: Check = ({ crds }, report) => {
   for (const crd of crds) {
-    const { miscased, name, document } = crd;
+    const { name, document } = crd;
     const inSchemas = misfitsOf(crd).filter(isUnquotedInSchema);
     for (const path of [...crd.unquoted, ...inSchemas.map((misfit) => misfit.path)]) {
       // opm does not look at a field that is spelled otherwise.
-      if (miscased.some(({ path: key }) => key.every((step, i) => step === path[i]))) continue;
+      if (isBelowMiscased(crd, path)) continue;
       const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} is not a string: operator-sdk accepts it, but opm and OLM reject the bundle`;
       const key = path.at(-1);
       report(message, document.locate(path), { hint: typeof key === 'number' ? '- "…"' : `${key}: "…"` });
@@ -133,17 +134,20 @@ interface MiscasedKey {
 
 /** Keys of CRDs that are spelled in another case than their fields, with what must be known of each. */
 function miscasedKeys({ crds, csv }: Inspected): MiscasedKey[] {
-  const owned = csv ? memberObjects(csv.spec, 'customresourcedefinitions', 'owned') : [];
+  const listed = csv ? memberObjects(csv.spec, 'customresourcedefinitions', 'owned') : [];
+  const owned = new Set(listed.map((one) => memberText(one, 'name')));
+  const ownedVersions = new Set(
+    listed.map((one) => JSON.stringify([memberText(one, 'name'), memberText(one, 'version')])),
+  );
   return crds.flatMap((crd) =>
     crd.miscased.map(({ path, field }): MiscasedKey => {
       // `Object` takes what is not an object for one without keys.
       const parent = Object(path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], crd.written));
       const isVersion = path[1] === 'versions' && path.length > 2;
       const version = parent[String(path.at(-1))];
-      const isOwned = owned.some(
-        (one) =>
-          memberText(one, 'name') === crd.name && (!isVersion || memberText(one, 'version') === version),
-      );
+      const isOwned = isVersion
+        ? ownedVersions.has(JSON.stringify([crd.name, version]))
+        : owned.has(crd.name);
       return { crd, path, field, isOwned, isSpelled: field in parent };
     }),
   );
@@ -224,10 +228,10 @@ export const checkVersionNames: Check = eachCrd(({ spec, isBeta, versions, say }
   if (isBeta && single !== '' && !DNS_LABEL.test(single))
     say(['spec', 'version'], `${JSON.stringify(single)} ${LABEL_TEXT}`);
   const names = versions.map((version) => memberText(version, 'name'));
+  const repeated = repeatedPlaces(names);
   for (const [i, name] of names.entries()) {
     if (!DNS_LABEL.test(name)) say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} ${LABEL_TEXT}`);
-    if (names.indexOf(name) !== i)
-      say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} is a duplicate`);
+    if (repeated.has(i)) say(['spec', 'versions', i, 'name'], `${JSON.stringify(name)} is a duplicate`);
   }
 });
 
@@ -376,11 +380,14 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
 export const checkOwnedGroup: Check = ofCsv((csv, report, bundle) => {
   const named = new Map(servedApis(bundle).map(([api, { name }]) => [api, name]));
   const names = new Set(bundle.crds.map(({ name }) => name));
+  const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
+    memberText(crd, 'name'),
+  );
   for (const [api, path] of ownedApis(csv)) {
     const name = named.get(api);
-    const written = memberObject(csv.spec, 'customresourcedefinitions')['owned'];
-    const own = Array.isArray(written) ? memberText(written[Number(path.at(-1))], 'name') : '';
-    if (path[1] !== 'customresourcedefinitions' || name === undefined || names.has(own)) continue;
+    const own = owned[Number(path.at(-1))];
+    if (path[1] !== 'customresourcedefinitions' || name === undefined || own === undefined || names.has(own))
+      continue;
     const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns a CRD ${JSON.stringify(own)}, but it is named ${JSON.stringify(name)}: opm does not find it`;
     report(message, csv.at(...path, 'name'), { hint: `name: ${name}` });
   }

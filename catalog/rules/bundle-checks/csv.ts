@@ -11,7 +11,9 @@ import {
 } from '../../bundle/inspect.ts';
 import { kindOf } from '../../bundle/manifest.ts';
 import { foldedMember } from '../../bundle/registry-bundle.ts';
+import { repeatedPlaces } from '../../go/grouped.ts';
 import { readJson } from '../../go/json.ts';
+import { onceFor } from '../../go/once.ts';
 import { foldCase, isObject, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import { InvalidReference, parseReference, tryParseReference } from '../../reference.ts';
@@ -55,11 +57,23 @@ function isDefinitionKey(path: Path): boolean {
 }
 
 /** Whether a part of a path differs by case from the field that it means, so that opm ignores it. */
-function isMiscased({ miscased }: TypedCsv, path: Path): boolean {
+function isMiscased(csv: TypedCsv, path: Path): boolean {
   if (isDefinitionKey(path)) return false;
   // The case of these keys does not matter to opm either.
   if (/^(?:apiversion|kind|metadata)$/.test(foldCase(String(path[0])))) return false;
-  return miscased.some(({ path: key }) => key.every((step, i) => step === path[i]));
+  return isBelowMiscased(csv, path);
+}
+
+type WithMiscased = Pick<TypedCsv, 'miscased'>;
+
+const miscasedPaths = onceFor(
+  ({ miscased }: WithMiscased) => new Set(miscased.map(({ path }) => JSON.stringify(path))),
+);
+
+/** Whether a path leads to a key that is spelled in another case than its field, or to what is below one. */
+export function isBelowMiscased(object: WithMiscased, path: Path): boolean {
+  const keys = miscasedPaths(object);
+  return keys.size > 0 && path.some((_, i) => keys.has(JSON.stringify(path.slice(0, i + 1))));
 }
 
 export const checkCsvType: Check = typeCheck((csv, path) => !isMiscased(csv, path));
@@ -248,10 +262,9 @@ export const checkInstallModes: Check = ofCsv((csv, report) => {
 
 export const checkInstallModesOnce: Check = ofCsv((csv, report) => {
   const modes = memberObjects(csv.spec, 'installModes').map((mode) => memberText(mode, 'type'));
-  for (const [i, mode] of modes.entries()) {
-    if (modes.indexOf(mode) === i) continue;
+  for (const i of repeatedPlaces(modes)) {
     report(
-      `${called(csv)} has the install mode ${JSON.stringify(mode)} twice`,
+      `${called(csv)} has the install mode ${JSON.stringify(modes[i])} twice`,
       csv.at('spec', 'installModes', i),
     );
   }
@@ -263,6 +276,8 @@ export const checkConversionModes: Check = ofCsv((csv, report) => {
   const supported = modes
     .filter((mode) => mode['supported'] === true)
     .map((mode) => memberText(mode, 'type'));
+  // There are four, and the message of each webhook names them.
+  const found = JSON.stringify(supported.slice(0, 4));
   const onlyAll = !modes.some(
     (mode) => (memberText(mode, 'type') === 'AllNamespaces') !== (mode['supported'] === true),
   );
@@ -272,7 +287,7 @@ export const checkConversionModes: Check = ofCsv((csv, report) => {
     const loose = memberTexts(webhook, 'conversionCRDs').length > 0 && !onlyAll;
     if (!strict && !loose) continue;
     const name = JSON.stringify(memberText(webhook, 'generateName'));
-    const message = `${called(csv)}: with the conversion webhook ${name} AllNamespaces must be the only supported install mode, found ${JSON.stringify(supported)}`;
+    const message = `${called(csv)}: with the conversion webhook ${name} AllNamespaces must be the only supported install mode, found ${found}`;
     report(message, csv.at('spec', 'webhookdefinitions', i));
   }
 });

@@ -18,6 +18,7 @@ import { annotatedProperties } from '../../bundle/properties.ts';
 import { isDirect } from '../../bundle/read.ts';
 import { propertiesIn, readInto } from '../../bundle/registry-bundle.ts';
 import type { Severity } from '../../finding.ts';
+import { groupedBy, repeatedPlaces } from '../../go/grouped.ts';
 import { readJson } from '../../go/json.ts';
 import { any, fitStruct, listOf, type Path, structShape, text as textShape } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
@@ -29,9 +30,10 @@ type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkDeploymentNames: Check = ofCsv((csv, report) => {
   const names = deploymentsOf(csv).map(({ value }) => memberText(value, 'name'));
+  const repeated = repeatedPlaces(names);
   for (const [i, { path }] of deploymentsOf(csv).entries()) {
     const name = names[i] ?? '';
-    if (names.indexOf(name) !== i)
+    if (repeated.has(i))
       report(
         `${called(csv)}: the deployment ${JSON.stringify(name)} is a duplicate`,
         csv.at(...path, 'name'),
@@ -53,16 +55,16 @@ export const checkPackageNamed: Check = ({ annotations, package: name }, report)
   );
 };
 
-/** Makes a check of each webhook. */
-function eachWebhook(
-  check: (
-    webhook: Fields,
-    say: (field: string, message: string, severity?: Severity) => void,
-    bundle: Inspected,
-    csv: TypedCsv,
-  ) => void,
-): Check {
+type WebhookCheck = (
+  webhook: Fields,
+  say: (field: string, message: string, severity?: Severity) => void,
+  index: number,
+) => void;
+
+/** Makes a check of each webhook. @param prepare gives it, and reads what it compares with, once */
+function eachWebhook(prepare: (csv: TypedCsv, bundle: Inspected) => WebhookCheck): Check {
   return ofCsv((csv, report, bundle) => {
+    const check = prepare(csv, bundle);
     for (const [i, webhook] of memberObjects(csv.spec, 'webhookdefinitions').entries()) {
       const shown = `${called(csv)}: webhook ${JSON.stringify(memberText(webhook, 'generateName'))}`;
       const say = (field: string, message: string, severity?: Severity): void =>
@@ -71,57 +73,67 @@ function eachWebhook(
           csv.at('spec', 'webhookdefinitions', i, field),
           severity === undefined ? {} : { severity },
         );
-      check(webhook, say, bundle, csv);
+      check(webhook, say, i);
     }
   });
 }
 
 const TYPES = ['ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'];
 
-export const checkWebhookType: Check = eachWebhook((webhook, say) => {
+export const checkWebhookType: Check = eachWebhook(() => (webhook, say) => {
   const type = memberText(webhook, 'type');
   if (!TYPES.includes(type))
     say('type', `must be of a type ${TYPES.join(', ')}, found ${JSON.stringify(type)}`);
 });
 
-export const checkWebhookDeployment: Check = eachWebhook((webhook, say, _, csv) => {
-  const name = memberText(webhook, 'deploymentName');
-  if (deploymentsOf(csv).some(({ value }) => memberText(value, 'name') === name)) return;
-  say('deploymentName', `names the deployment ${JSON.stringify(name)}, which does not exist`);
+export const checkWebhookDeployment: Check = eachWebhook((csv) => {
+  const deployments = new Set(deploymentsOf(csv).map(({ value }) => memberText(value, 'name')));
+  return (webhook, say) => {
+    const name = memberText(webhook, 'deploymentName');
+    if (deployments.has(name)) return;
+    say('deploymentName', `names the deployment ${JSON.stringify(name)}, which does not exist`);
+  };
 });
 
-export const checkWebhookName: Check = eachWebhook((webhook, say) => {
+export const checkWebhookName: Check = eachWebhook(() => (webhook, say) => {
   if (!isDnsSubdomain(memberText(webhook, 'generateName')))
     say('generateName', 'must have a lower-case DNS name');
 });
 
-export const checkWebhookNamesOnce: Check = eachWebhook((webhook, say, _, csv) => {
+export const checkWebhookNamesOnce: Check = eachWebhook((csv) => {
   const all = memberObjects(csv.spec, 'webhookdefinitions');
-  const name = memberText(webhook, 'generateName');
-  const before = all
-    .slice(0, all.indexOf(webhook))
-    .filter((other) => memberText(other, 'generateName') === name);
-  if (before.length === 0) return;
-  const sameType = before.some((other) => memberText(other, 'type') === memberText(webhook, 'type'));
-  say(
-    'generateName',
-    sameType ? 'is a duplicate' : 'is a duplicate, which OLM v0 refuses even if the types differ',
-  );
+  const names = all.map((webhook) => memberText(webhook, 'generateName'));
+  const repeated = repeatedPlaces(names);
+  const ofSameType = repeatedPlaces(all.map((one, i) => JSON.stringify([names[i], memberText(one, 'type')])));
+  return (_, say, index) => {
+    if (!repeated.has(index)) return;
+    say(
+      'generateName',
+      ofSameType.has(index)
+        ? 'is a duplicate'
+        : 'is a duplicate, which OLM v0 refuses even if the types differ',
+    );
+  };
 });
 
-export const checkConversionOwned: Check = eachWebhook((webhook, say, bundle, csv) => {
-  if (memberText(webhook, 'type') !== 'ConversionWebhook') return;
-  const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
-    memberText(crd, 'name'),
-  );
-  const converted = memberTexts(webhook, 'conversionCRDs');
-  if (converted.length === 0) say('conversionCRDs', 'does not name a CRD to convert');
-  for (const name of converted) {
-    if (!owned.includes(name)) say('conversionCRDs', `converts ${JSON.stringify(name)}, which is not owned`);
-    const crd = bundle.crds.find((object) => object.name === name);
-    if (crd && preserves(crd.value, crd.version))
-      say('conversionCRDs', `converts ${JSON.stringify(name)}, so preserveUnknownFields must be false there`);
-  }
+export const checkConversionOwned: Check = eachWebhook(({ spec }, { crds }) => {
+  const listed = memberObjects(spec, 'customresourcedefinitions', 'owned');
+  const owned = new Set(listed.map((crd) => memberText(crd, 'name')));
+  const byName = groupedBy(crds, ({ name }) => name);
+  return (webhook, say) => {
+    if (memberText(webhook, 'type') !== 'ConversionWebhook') return;
+    const converted = memberTexts(webhook, 'conversionCRDs');
+    if (converted.length === 0) say('conversionCRDs', 'does not name a CRD to convert');
+    for (const name of converted) {
+      if (!owned.has(name)) say('conversionCRDs', `converts ${JSON.stringify(name)}, which is not owned`);
+      const [crd] = byName.get(name) ?? [];
+      if (crd && preserves(crd.value, crd.version))
+        say(
+          'conversionCRDs',
+          `converts ${JSON.stringify(name)}, so preserveUnknownFields must be false there`,
+        );
+    }
+  };
 });
 
 /** Annotations by which cert-manager and OpenShift write a certificate into a CRD. */
@@ -190,21 +202,20 @@ const V0_CONFIGURATIONS = ['*', 'MutatingWebhookConfiguration', 'ValidatingWebho
  *
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/v0.46.0/pkg/controller/install/webhook.go
  */
-export const checkWebhookRules: Check = eachWebhook((webhook, say) => {
+export const checkWebhookRules: Check = eachWebhook(() => (webhook, say) => {
   const isConversion = memberText(webhook, 'type') === 'ConversionWebhook';
   const sayOfV1 = (message: string): void => {
     if (!isConversion) say('rules', `${message}: OLM v1 refuses the bundle`, 'warning');
   };
   for (const rule of memberObjects(webhook, 'rules')) {
     const resources = memberTexts(rule, 'resources');
+    const refused = resources.find((name) => V0_CONFIGURATIONS.includes(name));
+    const resource = refused ?? resources.find((name) => CONFIGURATIONS.test(name));
     for (const group of memberTexts(rule, 'apiGroups')) {
       if (group === '*') say('rules', 'must not apply to all API groups');
       if (group === 'operators.coreos.com') say('rules', `must not apply to OLM's group ${group}`);
       else if (OLM_GROUPS.includes(group)) sayOfV1(`must not apply to OLM's group ${group}`);
-      if (group !== 'admissionregistration.k8s.io') continue;
-      const refused = resources.find((name) => V0_CONFIGURATIONS.includes(name));
-      const resource = refused ?? resources.find((name) => CONFIGURATIONS.test(name));
-      if (resource === undefined) continue;
+      if (group !== 'admissionregistration.k8s.io' || resource === undefined) continue;
       const message = `must not apply to webhook configurations, found ${JSON.stringify(resource)} of ${group}`;
       if (refused === undefined) sayOfV1(message);
       else say('rules', message);

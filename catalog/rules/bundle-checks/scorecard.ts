@@ -37,15 +37,15 @@ interface Example {
 }
 
 function examplesOf(csv: TypedCsv): Example[] {
-  const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned');
+  // Like scorecard, which does not compare groups.
+  const keyOf = (kind: string, version: string): string => JSON.stringify([kind, version]);
+  const owned = groupedBy(
+    memberObjects(csv.spec, 'customresourcedefinitions', 'owned').map((crd, index) => ({ crd, index })),
+    ({ crd }) => keyOf(memberText(crd, 'kind'), memberText(crd, 'version')),
+  );
   return parsedExamples(csv.annotations['alm-examples'] ?? '').map((value) => {
     const kind = kindOf(value);
-    // Like scorecard, which does not compare groups.
-    const index = owned.findIndex(
-      (crd) => memberText(crd, 'kind') === kind?.kind && memberText(crd, 'version') === kind.version,
-    );
-    const crd = owned[index];
-    return { value, owned: crd && { crd, index } };
+    return { value, owned: kind && owned.get(keyOf(kind.kind, kind.version))?.[0] };
   });
 }
 
@@ -59,6 +59,11 @@ function where({ value }: Example): string {
   return `${memberText(value, 'kind')} of ${memberText(value, 'apiVersion')}`;
 }
 
+const describedIn = onceFor(
+  (crd: Fields) =>
+    new Set(memberObjects(crd, 'specDescriptors').map((descriptor) => memberText(descriptor, 'path'))),
+);
+
 export const checkSpecDescriptors: Check = ofCsv((csv, report) => {
   for (const example of examplesOf(csv)) {
     if ((example.value['spec'] ?? null) === null) {
@@ -69,11 +74,9 @@ export const checkSpecDescriptors: Check = ofCsv((csv, report) => {
     }
     const { owned } = example;
     if (!owned) continue;
-    const known = memberObjects(owned.crd, 'specDescriptors').map((descriptor) =>
-      memberText(descriptor, 'path'),
-    );
+    const known = describedIn(owned.crd);
     for (const field of Object.keys(memberObject(example.value, 'spec'))) {
-      if (known.includes(field)) continue;
+      if (known.has(field)) continue;
       const message = `${called(csv)}: the field spec.${field} of ${where(example)} has no descriptor`;
       report(message, csv.at('spec', 'customresourcedefinitions', 'owned', owned.index));
     }
@@ -94,36 +97,37 @@ function examplesPlace(csv: TypedCsv): Location {
   return csv.at('metadata', 'annotations', 'alm-examples');
 }
 
-/** The schemas of CRDs for a kind and version, which scorecard compares in any case. */
-function schemasFor({ crds }: Inspected, kind: string, version: string): Fields[] {
-  return (ofKind(crds).get(kind.toLowerCase()) ?? [])
-    .flatMap(({ value }) => {
-      const common = memberObject(value, 'spec', 'validation', 'openAPIV3Schema');
-      const listed = memberObjects(value, 'spec', 'versions');
-      const single = memberText(memberObject(value, 'spec'), 'version');
-      return (listed.length === 0 ? [{ name: single }] : listed)
-        .filter((each) => isSame(memberText(each, 'name'), version))
-        .map((each) => {
-          const own = memberObject(each, 'schema', 'openAPIV3Schema');
-          return Object.keys(own).length > 0 ? own : common;
-        });
-    })
-    .filter((schema) => Object.keys(schema).length > 0);
+/** The schemas of CRDs by kind and version, which scorecard compares in any case. */
+const schemasIn = onceFor((crds: Inspected['crds']) => {
+  const schemas = crds.flatMap(({ value }) => {
+    const kind = memberText(memberObject(value, 'spec', 'names'), 'kind');
+    const common = memberObject(value, 'spec', 'validation', 'openAPIV3Schema');
+    const listed = memberObjects(value, 'spec', 'versions');
+    const single = memberText(memberObject(value, 'spec'), 'version');
+    return (listed.length === 0 ? [{ name: single }] : listed).map((each) => {
+      const own = memberObject(each, 'schema', 'openAPIV3Schema');
+      const schema = Object.keys(own).length > 0 ? own : common;
+      return { key: apiKey(kind, memberText(each, 'name')), schema };
+    });
+  });
+  return groupedBy(
+    schemas.filter(({ schema }) => Object.keys(schema).length > 0),
+    ({ key }) => key,
+  );
+});
+
+function apiKey(kind: string, version: string): string {
+  return JSON.stringify([kind.toLowerCase(), version.toLowerCase()]);
 }
 
-/** CRDs by their kinds in lower case. */
-const ofKind = onceFor((crds: Inspected['crds']) =>
-  groupedBy(crds, ({ value }) => memberText(memberObject(value, 'spec', 'names'), 'kind').toLowerCase()),
-);
-
-function isSame(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}
+/** Most schemas of one kind and version that an example is compared with. Only different groups have more than one. */
+const MOST_SCHEMAS = 10;
 
 export const checkExampleFields: Check = ofCsv((csv, report, bundle) => {
   for (const example of examplesOf(csv)) {
     const kind = kindOf(example.value);
-    for (const schema of kind ? schemasFor(bundle, kind.kind, kind.version) : []) {
+    const schemas = (kind && schemasIn(bundle.crds).get(apiKey(kind.kind, kind.version))) ?? [];
+    for (const { schema } of schemas.slice(0, MOST_SCHEMAS)) {
       for (const part of ['spec', 'status']) {
         const known = memberObject(schema, 'properties', part, 'properties');
         for (const field of Object.keys(memberObject(example.value, part))) {
