@@ -235,6 +235,8 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
     [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()].filter(({ made }) => !made);
   const before = await unitsOf(base);
   const after = await unitsOf(merged);
+  const isRendered = (name: string): boolean =>
+    [...scene.change.contents.values()].some((names) => names.has(name));
   const found: Finding[] = [];
   for (const path of await templatesBeside(scene, before)) {
     const [was, is] = [await templateAt(scene, base, path), await templateAt(scene, merged, path)];
@@ -249,8 +251,8 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
       const difference = unit && differenceOf(is, await contentOf(scene, { tree: merged, name }, unit));
       if (difference) differing.push(driftFinding(difference, { path, unit, name }));
     }
-    // A template for several catalogs may be rendered later: but not for one, and for another not.
-    if (rendered.length === 1 || differing.length < rendered.length) found.push(...differing);
+    // A template for several catalogs may be rendered later: but not where other catalogs of the package get what is new.
+    if (rendered.length === 1 || isRendered(name)) found.push(...differing);
   }
   return underPolicy(scene, found);
 }
