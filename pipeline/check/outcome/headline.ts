@@ -38,7 +38,7 @@ export function headlineFor(checked: Checked): string {
   return `allowed, and ${passed}${byHand === undefined ? '' : `; ${byHand}`}`;
 }
 
-/** The headline of a check that passed, with a warning if somebody may be left without an upgrade. */
+/** The headline of a check that passed, with its warnings: in words if somebody may be left without an upgrade. */
 function passedText({ uncounted, template, findings }: Checked): string {
   const passed =
     uncounted === 0
@@ -48,10 +48,10 @@ function passedText({ uncounted, template, findings }: Checked): string {
     return `${passed}, but no catalog was checked: ${JSON.stringify(template)} is a template`;
   }
   // Who is left without an upgrade is what people must see, even if the policy lets it pass.
-  const harmful = findings.filter(
-    (finding) => finding.severity === 'warning' && (effectOf(finding) || HARM_RANKS.has(finding.rule)),
-  );
-  return harmful.length === 0 ? passed : `${passed}, with a warning: ${effectText(harmful)}`;
+  const warnings = findings.filter(({ severity }) => severity === 'warning');
+  const harmful = warnings.filter((finding) => effectOf(finding) || HARM_RANKS.has(finding.rule));
+  if (harmful.length > 0) return `${passed}, with a warning: ${effectText(harmful)}`;
+  return warnings.length === 0 ? passed : `${passed}, with ${amountText(warnings.length, 'warning')}`;
 }
 
 /** Most characters that GitHub shows of a commit status. */

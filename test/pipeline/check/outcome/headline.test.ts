@@ -81,6 +81,8 @@ describe('the first line of a report', () => {
       /^all checks passed, with a warning: p: users stay; permissions/,
     );
     const harmless = finding('image/unpinned', ['1.0.0'], { severity: 'warning' });
-    expect(headlineOf([harmless], { verdict: 'pass' })).toMatch(/^all checks passed; permissions/);
+    expect(headlineOf([harmless], { verdict: 'pass' })).toMatch(
+      /^all checks passed, with 1 warning; permissions/,
+    );
   });
 });

@@ -238,7 +238,7 @@ describe('a policy that does not enforce', () => {
     const ran = await checkedUnder('enforce: off\n', TWO);
     expect([ran.exit, firstLine(ran)]).toEqual([
       0,
-      'OBSERVED: would have passed: allowed, and all checks passed',
+      'OBSERVED: would have passed: allowed, and all checks passed, with 2 warnings',
     ]);
   });
 
@@ -255,7 +255,7 @@ describe('a policy that does not enforce', () => {
     expect(ran.out).toContain('not enforced: errors of channel/head do not fail the check');
     expect([ran.exit, firstLine(ran)]).toEqual([
       0,
-      'PASS: allowed, and all enforced checks passed; 1 error of rules that are not enforced',
+      'PASS: allowed, and all enforced checks passed; 1 error of rules that are not enforced, with 2 warnings',
     ]);
     const worse = BROKEN.replace('"defaultChannel":"stable"', '"defaultChannel":"gone"');
     const still = await checkedUnder(rules, worse);
