@@ -169,7 +169,7 @@ async function askScheme(
   const url = new URL('/v2/', base);
   const work = async (inner: Budget): Promise<Scheme> => {
     const answer = await transport.send(
-      { method: 'GET', url, isLook: true, what: 'the greeting /v2/' },
+      { method: 'GET', url, isLook: true, isGreeting: true, what: 'the greeting /v2/' },
       inner,
     );
     await answer.discard();

@@ -27,7 +27,7 @@ import { type ImageContent, pushImage, readImage } from '../../../pipeline/oci/r
 import { testClock } from '../../fakes/clock.ts';
 import { type Fault, faultProxy, type Passing } from '../../fakes/fault-proxy.ts';
 import { folder } from '../../fakes/folder.ts';
-import { startHost, testClient } from '../../fakes/host.ts';
+import { reply, startHost, testClient } from '../../fakes/host.ts';
 import { bytesOf, noise, sampleImage, sampleReferrer } from '../../fakes/image.ts';
 import { registry, tokensEndAfter } from '../../fakes/registry.ts';
 
@@ -444,6 +444,21 @@ test('104: a registry that never answers is asked twice, and fails its images in
   const [ofAll, ...others] = failureLines(report);
   expect([ofAll, others]).toEqual([`failed 3 images: ${silent.host} does not respond`, []]);
   expect(silent.asked).toHaveLength(2);
+  expect(clock.waits).toEqual([2000]);
+});
+
+test('104: a registry that answers nothing but /v2/ is asked twice for one thing, as long as for a look-up', async () => {
+  const from = await scene();
+  const silent = await startHost(({ url }, response) => {
+    if (url === '/v2/') reply(response, 200);
+  });
+  const client = testClient([from.from, silent.host], { timeouts: { look: 50, answer: 20_000 } });
+  const clock = testClock();
+  const ports = { ...from.ports, from: client, to: client, clock };
+  const report = await copy(`${from.from}/org/b:single=${silent.host}/m/a:v1\n`, ports);
+  expect(failureLines(report)).toEqual([expect.stringContaining(`${silent.host} does not respond`)]);
+  const tags = 'GET /v2/m/a/tags/list?n=1000';
+  expect(silent.asked.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /v2/', tags, tags]);
   expect(clock.waits).toEqual([2000]);
 });
 

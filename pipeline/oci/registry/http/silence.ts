@@ -44,7 +44,9 @@ export function createSilences({ now }: Pick<Clock, 'now'>): Silences {
   const silent = new Map<Method, Silence>();
   return {
     begin: (method, budget) => {
-      const found = silent.get(method);
+      // What answers no GET answers no HEAD, either.
+      const ofAll = heard.has(method) || method !== 'HEAD' ? undefined : silent.get('GET');
+      const found = ofAll?.error && now() < ofAll.until ? ofAll : silent.get(method);
       if (found === undefined) {
         if (!heard.has(method)) silent.set(method, { tries: 0, since: now(), until: 0, error: undefined });
         return 0;

@@ -37,6 +37,8 @@ export interface TransportRequest {
   readonly isSecret?: boolean;
   /** Whether the host only looks something up, as for every HEAD: it gets less time to answer. */
   readonly isLook?: boolean;
+  /** Whether the answer does not tell whether the host answers anything else. */
+  readonly isGreeting?: boolean;
   /** What is asked for, in words: it stands in messages instead of the URL. */
   readonly what: string;
 }
@@ -81,6 +83,8 @@ interface HostState {
   readonly silences: Silences;
   readonly traffic: { requests: number; sent: number; received: number };
   readonly meter: Meter;
+  /** Whether it has answered more than greetings. */
+  hasAnswered: boolean;
   /** How many answers came, so that such a host is not taken for one that never answers. */
   answers: number;
   down: { readonly until: number; readonly error: PipelineError } | undefined;
@@ -172,6 +176,7 @@ function newHost(host: string, { concurrency, farthest, retrying }: TransportOpt
         traffic.received += bytes;
       },
     },
+    hasAnswered: false,
     answers: 0,
     down: undefined,
   };
@@ -183,14 +188,15 @@ async function ask(
   host: HostState,
   { budget, ...options }: TransportOptions & { readonly budget: Budget },
 ): Promise<Answer> {
-  const { authorization, body, method } = request;
+  const { authorization, body, method, isGreeting = false } = request;
   const signal = budget.signal ?? options.signal;
   const number = host.silences.begin(method, budget);
   host.traffic.requests++;
   const answer = await exchangeOnce(
     {
       method,
-      isLook: request.isLook ?? method === 'HEAD',
+      // A host that has not answered yet gets less time for everything that it only reads.
+      isLook: request.isLook ?? (method === 'HEAD' || (method === 'GET' && !host.hasAnswered)),
       url: request.url,
       headers: {
         'user-agent': options.userAgent,
@@ -207,8 +213,11 @@ async function ask(
     if (error instanceof NoAnswer) host.silences.unanswered(method, number, error);
     throw error;
   });
-  host.silences.answered(method);
   host.answers++;
+  if (!isGreeting) {
+    host.silences.answered(method);
+    host.hasAnswered = true;
+  }
   host.down = undefined;
   return answer;
 }
