@@ -57,7 +57,7 @@ export async function runSupervised(
 }
 
 /** Reads a line. If the input ends instead, it ends a process, which has 2 s to remove its files. */
-const GUARD = 'read -r _ || { kill "$1"; sleep 2; kill -9 "$1"; }';
+const GUARD = 'read -r line || { kill "$1"; sleep 2; kill -9 "$1"; }';
 
 /**
  * Ends a process when this one is gone, even if it hangs and this one is killed. A shell waits for that, which costs a
