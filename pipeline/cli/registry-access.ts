@@ -22,7 +22,7 @@ interface ClientScope {
   /** Requests at a time to one host at most. */
   readonly concurrency?: number | undefined;
   /** The same for a host that is far away. */
-  readonly farthest?: number | undefined;
+  readonly distantConcurrency?: number | undefined;
 }
 
 /**
@@ -51,7 +51,7 @@ export function registryClientFor(
 export function clientOptions(
   invocation: Invocation,
   { directory, environment }: Terminal,
-  { named = [], hosts = [], concurrency, farthest = concurrency }: ClientScope = {},
+  { named = [], hosts = [], concurrency, distantConcurrency = concurrency }: ClientScope = {},
 ): ClientOptions {
   const authfile = invocation.text('authfile');
   const file = authfile === undefined ? undefined : resolve(directory, authfile);
@@ -64,7 +64,7 @@ export function clientOptions(
     authorities: invocation.list('ca').map((path) => readText(resolve(directory, path))),
     environment,
     ...(concurrency === undefined ? {} : { concurrency }),
-    ...(farthest === undefined ? {} : { farthest }),
+    ...(distantConcurrency === undefined ? {} : { distantConcurrency }),
   };
 }
 

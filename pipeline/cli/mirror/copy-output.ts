@@ -19,7 +19,7 @@ export const PACE_OPTIONS = {
 /** Images at a time: most of a copy's time is waiting, for what the registries let through. */
 export const PARALLEL = 192;
 /** Requests at a time to a host that is far away. */
-export const FARTHEST = 192;
+export const DISTANT_CONCURRENCY = 192;
 
 /** Requests to all hosts so far. */
 export function requestsOf(client: Pick<RegistryClient, 'traffic'>): number {

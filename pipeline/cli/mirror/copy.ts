@@ -19,8 +19,8 @@ import { carriedStatement } from './carried-statement.ts';
 import {
   copyLines,
   copyProgress,
+  DISTANT_CONCURRENCY,
   elsewhereLine,
-  FARTHEST,
   failureLines,
   PACE_OPTIONS,
   PARALLEL,
@@ -98,7 +98,7 @@ export const command: Command = {
     const client = registryClientFor(invocation, terminal, {
       hosts: destinationHosts(mapping.mappings, invocation.text('to')),
       concurrency,
-      farthest: concurrency ?? FARTHEST,
+      distantConcurrency: concurrency ?? DISTANT_CONCURRENCY,
     });
     try {
       const way = await openWay(invocation, terminal, { client, mapping });

@@ -86,7 +86,7 @@ async function sendChunk(
   const answer = await gate(body.size, () =>
     endpoint.ask({ ...request, method: 'PATCH', to: location, headers, body }, budget),
   );
-  if (answer.status !== 202 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  if (answer.status !== 202 && answer.status !== 204) throw await uploadRefusal(upload, answer);
   await answer.discard();
   return progressOf(upload, answer, end);
 }
@@ -159,15 +159,17 @@ export function sentName({ digest }: BlobSource, to: Repository): string {
 }
 
 /**
- * A registry that does not know the upload any more, or that got other bytes than left here,
- * may do better in a new upload.
+ * The error of a registry that refused an upload. It may be retried in a new upload if the registry got other bytes than were
+ * sent, does not know this upload any more (404), or expects another range of it (416).
+ *
+ * @throws PipelineError `corrupt` if the source itself has other bytes: then a new upload cannot help
  */
-export async function refusedUpload(upload: Upload, answer: Answer): Promise<PipelineError> {
+export async function uploadRefusal(upload: Upload, answer: Answer): Promise<PipelineError> {
   const error = await failureOf(answer, uploadRequest(upload).what);
-  const changed = /DIGEST_INVALID|SIZE_INVALID/.test(error.message);
-  if (changed) await readThrough(upload);
-  if (!changed && answer.status !== 404 && answer.status !== 416) return error;
-  return new PipelineError(changed ? 'corrupt' : error.code, error.message, { retryable: true });
+  const hasOtherBytes = /DIGEST_INVALID|SIZE_INVALID/.test(error.message);
+  if (hasOtherBytes) await verifySource(upload);
+  if (!hasOtherBytes && answer.status !== 404 && answer.status !== 416) return error;
+  return new PipelineError(hasOtherBytes ? 'corrupt' : error.code, error.message, { retryable: true });
 }
 
 /**
@@ -175,6 +177,6 @@ export async function refusedUpload(upload: Upload, answer: Answer): Promise<Pip
  *
  * @throws PipelineError `corrupt` when it was the source that has other bytes
  */
-async function readThrough({ blob, to }: Upload): Promise<void> {
+async function verifySource({ blob, to }: Upload): Promise<void> {
   for await (const _ of checkedBytes(blob.open(0), blob, sentName(blob, to)));
 }

@@ -42,7 +42,7 @@ interface TransportChoices {
   /** Requests at a time to one host at most; 48 when left out. */
   readonly concurrency?: number;
   /** The same for a host that is far away; as many as to any other when left out. */
-  readonly farthest?: number;
+  readonly distantConcurrency?: number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryOptions>;
   /** Ends all that the client does. */
@@ -124,7 +124,7 @@ export function openTransport(options: TransportChoices): Transport {
     connections,
     plainHosts: new Set(options.plainHttp ?? []),
     concurrency,
-    farthest: Math.max(concurrency, options.farthest ?? 0),
+    distantConcurrency: Math.max(concurrency, options.distantConcurrency ?? 0),
     timeouts,
     retrying: {
       options: { ...DEFAULT_RETRY, ...options.retry },

@@ -14,10 +14,10 @@ import {
   bodyOf,
   CHUNK,
   READ_AHEAD,
-  refusedUpload,
   sendChunks,
   sentName,
   type Upload,
+  uploadRefusal,
   uploadRequest,
 } from './chunks.ts';
 import { algorithmOf, checkedBytes, digestMismatch, digestsContradict, isDigest } from './digest.ts';
@@ -237,7 +237,7 @@ async function commitUpload(upload: Upload, location: URL, body: RequestBody | u
   url.search += `${url.search === '' ? '?' : '&'}digest=${encodeURIComponent(blob.digest)}`;
   const request = { ...uploadRequest(upload), method: 'PUT', to: url, ...(body && { body }) } as const;
   const answer = await gate(body?.size ?? 0, () => endpoint.ask(request, budget));
-  if (answer.status !== 201 && answer.status !== 204) throw await refusedUpload(upload, answer);
+  if (answer.status !== 201 && answer.status !== 204) throw await uploadRefusal(upload, answer);
   await answer.discard();
   const digest = headerOf(answer, 'docker-content-digest');
   if (isDigest(digest) && digestsContradict(digest, blob.digest))

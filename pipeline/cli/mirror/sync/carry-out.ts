@@ -13,7 +13,14 @@ import { findingText } from '../../../text.ts';
 import { writeFiles } from '../../../write.ts';
 import { countOption, type Invocation } from '../../command.ts';
 import { registryClientFor } from '../../registry-access.ts';
-import { copyProgress, elsewhereLine, FARTHEST, failureLines, PARALLEL, requestsOf } from '../copy-output.ts';
+import {
+  copyProgress,
+  DISTANT_CONCURRENCY,
+  elsewhereLine,
+  failureLines,
+  PARALLEL,
+  requestsOf,
+} from '../copy-output.ts';
 import { openWay } from '../copy-route.ts';
 import { collectArrivals, type SignedReport, signingOf, signState } from '../freshness-sign.ts';
 import { folderOf, type Planned, type SyncRun } from './plan-sync.ts';
@@ -102,12 +109,13 @@ function isToArchive({ text }: Invocation): boolean {
   return text('to-archive') !== undefined;
 }
 
+/** A client for the registries of a sync: those that it copies to may be on internal networks. */
 function clientFor(mappings: Mappings, { command, invocation, terminal }: SyncRun): SyncClient {
   const concurrency = countOption(command, invocation, 'concurrency');
   return registryClientFor(invocation, terminal, {
     hosts: destinationHosts(mappings, undefined),
     concurrency,
-    farthest: concurrency ?? FARTHEST,
+    distantConcurrency: concurrency ?? DISTANT_CONCURRENCY,
   });
 }
 

@@ -30,7 +30,7 @@ interface PaceOptions {
   /** Requests at a time at most. */
   readonly most: number;
   /** The same for a host that is far away. */
-  readonly farthest: number;
+  readonly mostWhenDistant: number;
   readonly clock: Clock;
   /** How long to wait after failures. */
   readonly waits: Pick<RetryOptions, 'firstWait' | 'longestWait'>;
@@ -44,8 +44,8 @@ const NEAR = 12;
  * the host's pause is over. A deadline limits how long a host may fail. So it moves by the wait if the host answered
  * another request meanwhile: then the host is only busy. If it answered none, the wait counts.
  */
-export function createPace({ host, most, farthest, clock, waits }: PaceOptions): Pace {
-  const limit = new Limit(most, farthest);
+export function createPace({ host, most, mostWhenDistant, clock, waits }: PaceOptions): Pace {
+  const limit = new Limit(most, mostWhenDistant);
   const turns = new Turns(() => limit.current);
   let resumeAt = 0;
   let servedAt = -Infinity;
@@ -99,7 +99,7 @@ export function createPace({ host, most, farthest, clock, waits }: PaceOptions):
 class Limit {
   /** What a near host is asked at a time at most, and one that is far away. */
   readonly #near: number;
-  readonly #farthest: number;
+  readonly #mostWhenDistant: number;
   /** A host that refuses each URL once, however slowly it is asked, must not end at one request at a time. */
   readonly #least: number;
   #limit: number;
@@ -108,9 +108,9 @@ class Limit {
   #quickest = Infinity;
   #halvedAt = -Infinity;
 
-  constructor(near: number, farthest: number) {
+  constructor(near: number, mostWhenDistant: number) {
     this.#near = near;
-    this.#farthest = farthest;
+    this.#mostWhenDistant = mostWhenDistant;
     this.#least = Math.max(1, near / 4);
     this.#limit = near;
     this.#most = near;
@@ -124,7 +124,7 @@ class Limit {
   grow(took: number): void {
     this.#quickest = Math.min(this.#quickest, took);
     const most = (this.#near * this.#quickest) / NEAR;
-    this.#most = Math.min(this.#farthest, Math.max(this.#near, most));
+    this.#most = Math.min(this.#mostWhenDistant, Math.max(this.#near, most));
     // Until it says "too many" for the first time what a host bears is not known: each answer allows one more.
     const step = this.#halvedAt === -Infinity ? 1 : 1 / this.#limit;
     this.#limit = Math.min(this.#most, this.#limit + step);

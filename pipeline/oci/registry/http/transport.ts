@@ -67,7 +67,7 @@ interface TransportOptions {
   /** Requests at a time to one host at most. */
   readonly concurrency: number;
   /** The same for a host that is far away. */
-  readonly farthest: number;
+  readonly distantConcurrency: number;
   readonly timeouts: Timeouts;
   readonly retrying: Retrying;
   readonly userAgent: string;
@@ -135,7 +135,7 @@ export function createTransport(options: TransportOptions): Transport {
       const timed = await hop(current, budget);
       const { answer } = timed;
       const next = redirectOf(answer, current);
-      if (next === undefined) return verified(timed, state(current.url.host), request, retrying);
+      if (next === undefined) return pacedAnswer(timed, state(current.url.host), request, retrying);
       await answer.discard();
       if (current.isSecret && next.url.origin !== current.url.origin)
         throw secretElsewhere(current, next.url);
@@ -156,13 +156,13 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /** What is known of a host before its first request. */
-function newHost(host: string, { concurrency, farthest, retrying }: TransportOptions): HostState {
+function newHost(host: string, { concurrency, distantConcurrency, retrying }: TransportOptions): HostState {
   const traffic = { requests: 0, sent: 0, received: 0 };
   return {
     pace: createPace({
       host,
       most: concurrency,
-      farthest,
+      mostWhenDistant: distantConcurrency,
       clock: retrying.clock,
       waits: retrying.options,
     }),
@@ -222,8 +222,12 @@ async function ask(
   return answer;
 }
 
-/** Hands an answer on, unless it says that the host is busy or broken. */
-async function verified(
+/**
+ * Adjusts the pace of requests to a host by its answer, and hands on an answer that is final.
+ *
+ * @throws PipelineError for an answer that says that the host is busy or broken; it may be retried
+ */
+async function pacedAnswer(
   { answer, took }: Timed,
   host: HostState,
   request: TransportRequest,
@@ -235,6 +239,7 @@ async function verified(
   }
   const pause = retryAfter(headerOf(answer, 'retry-after'), clock.now());
   if (answer.status === 429 || pause > 0) host.pace.slowDown(pause);
+  // 500 may be about this request only. 502, 503 and 504 are about the host.
   else if (answer.status > 500) host.pace.failed();
   throw await failureOf(answer, request.what);
 }

@@ -70,9 +70,9 @@ test.each([
 ])('Retry-After %s is %d ms', (header, expected) => expect(retryAfter(header, 10_000)).toBe(expected));
 
 describe('pace', () => {
-  const host = (most: number, farthest = most) => {
+  const host = (most: number, mostWhenDistant = most) => {
     const { clock, budget } = setUp();
-    return { clock, budget, pace: createPace({ host: 'h', most, farthest, clock, waits: options }) };
+    return { clock, budget, pace: createPace({ host: 'h', most, mostWhenDistant, clock, waits: options }) };
   };
 
   test('lets so many in at a time, in the order in which they came', async () => {
