@@ -20,7 +20,7 @@ export const command: Command = {
   options: { ...REPOSITORY_OPTIONS, json: { description: 'print the list as JSON' } },
   details: [
     'Lists the advisories of a commit, and for each catalog whether its advisory is applied, not applied, or lost: it was',
-    'applied in an earlier commit, and a later one undid it. The exit code is 1 if any advisory is not applied everywhere.',
+    'applied in an earlier commit, and a later one undid it. The exit code is 1 if any advisory is invalid or not applied everywhere.',
   ].join('\n'),
   examples: ['portolan advisory list', 'portolan advisory list --base origin/main --json'],
   run: (invocation, terminal) =>
@@ -29,7 +29,7 @@ export const command: Command = {
     ),
 };
 
-/** Lists advisories with their state in each catalog. @returns 1 if one is still to be applied */
+/** Lists advisories with their state in each catalog. @returns 1 if one is still to be applied or has a finding */
 async function list(invocation: Invocation, terminal: Terminal, clone: AdvisedClone): Promise<ExitCode> {
   const { states, findings } = await advisoryStates(clone.repository, { ...clone, today: dayOf(terminal) });
   for (const finding of findings) terminal.err(findingText(finding));
@@ -45,8 +45,8 @@ async function list(invocation: Invocation, terminal: Terminal, clone: AdvisedCl
       [...states.map(({ path }) => path), ...findings.map(({ location }) => location.file)],
       terminal,
     );
-  const isOpen = states.some(({ catalogs }) => catalogs.some(({ state }) => OPEN.has(state)));
-  return isOpen || findings.length > 0 ? 1 : 0;
+  const isToBeApplied = states.some(({ catalogs }) => catalogs.some(({ state }) => TO_BE_APPLIED.has(state)));
+  return isToBeApplied || findings.length > 0 ? 1 : 0;
 }
 
 /** Names the advisories of the work tree that the commit does not have: the list is of the commit. */
@@ -58,7 +58,7 @@ function warnOfUncommitted({ directory }: AdvisedClone, listed: readonly string[
   for (const path of missing) err(linesText([`warning: ${path} is not in the commit: commit it to list it`]));
 }
 
-const OPEN: ReadonlySet<string> = new Set(['not applied', 'lost', 'refused']);
+const TO_BE_APPLIED: ReadonlySet<string> = new Set(['not applied', 'lost', 'refused']);
 
 function linesOf({ id, action, package: name, versions, catalogs }: AdvisoryState): string[] {
   const rows = catalogs.map(({ catalog, state, why, withoutUpgradePath }) => {
