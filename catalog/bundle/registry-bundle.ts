@@ -298,7 +298,7 @@ export function propertiesIn(
     .sort(([a], [b]) => compareText(a, b))
     .at(-1) ?? [key, undefined];
   if (!Array.isArray(list)) return undefined;
-  const written = first.json === undefined ? undefined : writtenValues(first.json, key);
+  const written = first.json === undefined ? undefined : valuesAsSpelled(first.json, key);
   const entries: WrittenProperty[] = [];
   for (const [i, item] of list.entries()) {
     const property = isObject(item) ? item : {};
@@ -311,8 +311,11 @@ export function propertiesIn(
   return entries;
 }
 
-/** The values of a list's items as JSON has them: opm keeps them so. */
-function writtenValues(json: string, key: string): string[] {
+/**
+ * The member `value` of each item of a list, as the JSON text spells it: opm passes on this spelling. Empty for an item
+ * without one. As in Go, the case of a key does not matter, and the last of equal keys counts.
+ */
+function valuesAsSpelled(json: string, key: string): string[] {
   const lastOf = (text: string, name: string): string =>
     rawItems(text).findLast((one) => foldCase(String(parsedJson(one.key ?? ''))) === name)?.text ?? '';
   return rawItems(lastOf(json, key)).map(({ text: item }) =>

@@ -1,5 +1,5 @@
 /**
- * JSON by the engine's own writer, several times as fast as any of ours, for the values of
+ * JSON by the JavaScript engine's own writer, several times as fast as any of ours, for the values of
  * which it writes what Go's encoding/json does.
  */
 import { isObject } from '../go/shape.ts';
@@ -64,12 +64,13 @@ function orderedCopy(object: Readonly<Record<string, unknown>>, keys: readonly s
 }
 
 /**
- * A value over several lines, four spaces a level, its keys in the order that they have.
+ * JSON as Go's encoding/json writes it with an indent of four spaces, its keys in the order that they have.
  *
- * @returns undefined when a text holds half of a surrogate pair, or looks so
+ * @returns undefined if a text may hold half of a surrogate pair, which Go writes otherwise: the slower writer must do it
  */
-export function engineJson(value: unknown): string | undefined {
+export function indentedGoJson(value: unknown): string | undefined {
   const json = JSON.stringify(value, null, 4);
+  // JavaScript escapes half a pair as \ud…; a text that spells this itself takes the slow way, too.
   if (json.includes('\\ud')) return undefined;
   // Go escapes these two as well; they stand within strings only.
   return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');

@@ -134,7 +134,7 @@ export async function catalogFiles(source: CatalogSource): Promise<SourceFile[]>
 class Loader {
   readonly #limits: LoadLimits;
   readonly #each: EachBlob;
-  readonly #known: KnownDocuments | undefined;
+  readonly #knownDocuments: KnownDocuments | undefined;
   readonly #findings: Finding[] = [];
   readonly #packages: PackageBlob[] = [];
   readonly #channels: Channel[] = [];
@@ -148,7 +148,7 @@ class Loader {
     this.#room = limits.room ?? (limits.nodes === undefined ? valueRoom() : undefined);
     this.#limits = this.#room ? { total: this.#room, ...limits } : limits;
     this.#each = each;
-    this.#known = known;
+    this.#knownDocuments = known;
   }
 
   loaded(): Loaded {
@@ -184,7 +184,7 @@ class Loader {
       return;
     }
     if (this.#room) this.#room.left += size / BYTES_OF_VALUE;
-    const options = { limits: this.#limits, findings: this.#findings, known: this.#known };
+    const options = { limits: this.#limits, findings: this.#findings, known: this.#knownDocuments };
     for (const { value, document } of readDocuments(file.path, pieces, options))
       this.#document(value, document);
   }
@@ -199,14 +199,18 @@ class Loader {
     });
   }
 
+  /**
+   * Decodes a document. With known documents, several versions of a file share the values that were parsed once: then a
+   * bundle is decoded once, too.
+   */
   #decode(value: unknown, document: SourceDocument): Decoded | undefined {
-    if (!this.#known || !isObject(value)) return decodeBlob(value, document, this.#findings);
+    if (!this.#knownDocuments || !isObject(value)) return decodeBlob(value, document, this.#findings);
     const known = decodedBundles.get(value);
     if (known) return { kind: 'bundle', blob: { ...known, document } };
-    const { length } = this.#findings;
+    const findingsBefore = this.#findings.length;
     const decoded = decodeBlob(value, document, this.#findings);
-    // Findings are said again at each place.
-    if (decoded?.kind === 'bundle' && this.#findings.length === length)
+    // A bundle with findings is decoded at each place, so that each place reports them.
+    if (decoded?.kind === 'bundle' && this.#findings.length === findingsBefore)
       decodedBundles.set(value, decoded.blob);
     return decoded;
   }

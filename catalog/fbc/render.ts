@@ -11,7 +11,7 @@ import { compareText } from '../go/text.ts';
 import { emitYaml } from '../yaml/emit.ts';
 import type { Json } from '../yaml/scalar.ts';
 import { fieldsOf } from './blob.ts';
-import { engineJson, inByteOrder } from './engine-json.ts';
+import { inByteOrder, indentedGoJson } from './engine-json.ts';
 import type { Blob, ByKind } from './model.ts';
 
 export type RenderFormat = 'json' | 'yaml';
@@ -243,7 +243,7 @@ export function renderJson(blob: Blob): string {
   const members = membersOf(blob);
   const value = members ? new Struct(members) : blob.value;
   const plain = plainInOrder(value);
-  const json = plain === undefined ? undefined : engineJson(plain);
+  const json = plain === undefined ? undefined : indentedGoJson(plain);
   if (json !== undefined) return `${json}\n`;
   const parts: string[] = [];
   writeJson(value, 0, parts);

@@ -15,7 +15,7 @@ import { Undecided } from '../undecided.ts';
 import { quoted } from './rule.ts';
 
 /** The installed version of a package, and its subscription; an empty channel means none is selected. */
-interface InstalledWay {
+interface PackageInstallation {
   readonly package: string;
   readonly olm: Olm;
   readonly channel: string;
@@ -23,7 +23,7 @@ interface InstalledWay {
 }
 
 /** An upgrade from what is installed. */
-export interface NewStep extends InstalledWay {
+export interface NewStep extends PackageInstallation {
   readonly to: Bundle;
   /** To whom it is new: what is upgraded, or what comes there by other upgrades that are new. */
   readonly newTo: Installed;
@@ -32,15 +32,17 @@ export interface NewStep extends InstalledWay {
 /** The states of a catalog between which upgrades are new. */
 type Sides = Pick<Change, 'before' | 'after'>;
 
-/** Versions that clusters may have had of a package before a change, with a channel and with none. */
-export function installedWays(change: Change, name: string): InstalledWay[] {
-  return [...change.after.olm].sort().flatMap((olm): InstalledWay[] => {
-    const all = installedBefore(change, name, olm);
-    const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
-    // A subscription to one channel may get versions that others do not.
-    return [...(olm === 'v0' ? [...all, ...open] : [...open, ...all])].map(({ channel, installed }) => {
-      return { package: name, olm, channel, installed };
-    });
+/**
+ * Versions of a package that clusters may have had before a change: each with every channel that a cluster may select,
+ * because channels get different upgrades, and with none.
+ */
+export function installationsBefore(change: Change, name: string): PackageInstallation[] {
+  return [...change.after.olm].sort().flatMap((olm): PackageInstallation[] => {
+    const inChannels = installedBefore(change, name, olm);
+    const inNone = withoutChannels(inChannels).map((installed) => ({ channel: '', installed }));
+    // The usual choice comes first, since a finding names the first that it is true of: OLM v0 needs a channel, OLM v1 does not.
+    const ordered = olm === 'v0' ? [...inChannels, ...inNone] : [...inNone, ...inChannels];
+    return ordered.map(({ channel, installed }) => ({ package: name, olm, channel, installed }));
   });
 }
 
@@ -64,8 +66,8 @@ const MOST_NEW = 150_000;
  *
  * @throws Undecided when they are more than are looked at
  */
-export function newSteps(sides: Sides, ways: readonly InstalledWay[]): NewStep[] {
-  const groups = groupedBy(ways, ({ olm, channel }) => JSON.stringify([olm, channel]));
+export function newSteps(sides: Sides, installations: readonly PackageInstallation[]): NewStep[] {
+  const groups = groupedBy(installations, ({ olm, channel }) => JSON.stringify([olm, channel]));
   const found: NewStep[] = [];
   for (const group of groups.values()) {
     for (const step of newStepsOf(sides, group)) {
@@ -80,17 +82,20 @@ export function newSteps(sides: Sides, ways: readonly InstalledWay[]): NewStep[]
  * The upgrades that a change makes new for installations that get theirs in one way. Each is given once, with an
  * installation that makes it.
  */
-function* newStepsOf({ before, after }: Sides, ways: readonly InstalledWay[]): Generator<NewStep> {
+function* newStepsOf(
+  { before, after }: Sides,
+  installations: readonly PackageInstallation[],
+): Generator<NewStep> {
   const [former, now] = [nextIn(before), nextIn(after)];
   const wentBy = passesIn(former);
   // Who went to the same bundle before went on alike: what is new to one of them is new to the next.
   const passed = new Map<string, Set<string>>();
-  for (const start of reachedInstallations(now, ways)) {
+  for (const start of reachedInstallations(now, installations)) {
     const was = former(start);
     if (now(start)?.name === was?.name) continue;
     const names = passed.get(was?.name ?? '') ?? new Set<string>();
     passed.set(was?.name ?? '', names);
-    let at: InstalledWay = start;
+    let at: PackageInstallation = start;
     for (const to of stepsBy(now, start)) {
       const { name } = at.installed;
       // What is new from a bundle that it reached before as well is given for that bundle itself.
@@ -109,7 +114,9 @@ const END = -1;
  * Whether what becomes a bundle comes by another one later, or is it already. Paths are walked as numbers: those of a
  * long chain have the square of its length together.
  */
-function passesIn(nextOne: NextState): (way: InstalledWay, from: Bundle, name: string) => boolean {
+function passesIn(
+  nextOne: NextState,
+): (installation: PackageInstallation, from: Bundle, name: string) => boolean {
   const numbers = new Map<string, number>();
   const bundles: Bundle[] = [];
   const nexts: number[] = [];
@@ -122,18 +129,18 @@ function passesIn(nextOne: NextState): (way: InstalledWay, from: Bundle, name: s
     numbers.set(bundle.name, number);
     return number;
   };
-  const nextNumber = (way: InstalledWay, number: number): number => {
+  const nextNumber = (installation: PackageInstallation, number: number): number => {
     const installed = bundles[number];
-    const next = installed && nextOne({ ...way, installed: installedOf(installed) });
+    const next = installed && nextOne({ ...installation, installed: installedOf(installed) });
     return next ? numberOf(next) : END;
   };
-  return (way, from, name) => {
+  return (installation, from, name) => {
     if (walkedFrom !== from) {
       walkedFrom = from;
       walk++;
       for (let at = numberOf(from); at !== END && marks[at] !== walk; ) {
         marks[at] = walk;
-        at = nexts[at] ??= nextNumber(way, at);
+        at = nexts[at] ??= nextNumber(installation, at);
       }
     }
     return marks[numbers.get(name) ?? END] === walk;
@@ -141,10 +148,13 @@ function passesIn(nextOne: NextState): (way: InstalledWay, from: Bundle, name: s
 }
 
 /** All bundles that these installations are or become, each once. */
-function* reachedInstallations(nextOne: NextState, ways: readonly InstalledWay[]): Generator<InstalledWay> {
+function* reachedInstallations(
+  nextOne: NextState,
+  installations: readonly PackageInstallation[],
+): Generator<PackageInstallation> {
   const names = new Set<string>();
-  for (const way of ways) {
-    for (let at: InstalledWay | undefined = way; at && !names.has(at.installed.name); ) {
+  for (const installation of installations) {
+    for (let at: PackageInstallation | undefined = installation; at && !names.has(at.installed.name); ) {
       names.add(at.installed.name);
       yield at;
       const next = nextOne(at);
@@ -154,34 +164,40 @@ function* reachedInstallations(nextOne: NextState, ways: readonly InstalledWay[]
 }
 
 /** The bundles that an installation becomes, one after the other. */
-export function stepsFrom(world: World, way: InstalledWay): Generator<Bundle> {
-  return stepsBy((at) => nextOf(world, at), way);
+export function stepsFrom(world: World, installation: PackageInstallation): Generator<Bundle> {
+  return stepsBy((at) => nextOf(world, at), installation);
 }
 
-type NextState = (way: InstalledWay) => Bundle | undefined;
+type NextState = (installation: PackageInstallation) => Bundle | undefined;
 
-function* stepsBy(nextOne: NextState, way: InstalledWay, first?: Bundle): Generator<Bundle> {
-  const seen = new Set([way.installed.name]);
-  for (let next = first ?? nextOne(way); next && !seen.has(next.name); ) {
+function* stepsBy(nextOne: NextState, installation: PackageInstallation, first?: Bundle): Generator<Bundle> {
+  const seen = new Set([installation.installed.name]);
+  for (let next = first ?? nextOne(installation); next && !seen.has(next.name); ) {
     seen.add(next.name);
     yield next;
-    next = nextOne({ ...way, installed: installedOf(next) });
+    next = nextOne({ ...installation, installed: installedOf(next) });
   }
 }
 
 /** What the installations of one package that get their upgrades in one way become next, each asked for once. */
 function nextIn(world: World): NextState {
   const known = new Map<string, Bundle | undefined>();
-  return (way) => {
-    const { name } = way.installed;
-    if (!known.has(name)) known.set(name, nextOf(world, way));
+  return (installation) => {
+    const { name } = installation.installed;
+    if (!known.has(name)) known.set(name, nextOf(world, installation));
     return known.get(name);
   };
 }
 
 /** What an installation becomes next; undefined where it stays. */
-function nextOf({ catalog, foresight }: World, way: InstalledWay): Bundle | undefined {
-  const { next } = upgradePathOf(foresight, { ...way, onlyChannel: way.channel !== '' }, way.installed);
+function nextOf({ catalog, foresight }: World, installation: PackageInstallation): Bundle | undefined {
+  const { next } = upgradePathOf(
+    foresight,
+    { ...installation, onlyChannel: installation.channel !== '' },
+    installation.installed,
+  );
   const name = upgradeOf(next)?.to.name;
-  return name === way.installed.name ? undefined : catalog.packages.get(way.package)?.bundles.get(name ?? '');
+  return name === installation.installed.name
+    ? undefined
+    : catalog.packages.get(installation.package)?.bundles.get(name ?? '');
 }

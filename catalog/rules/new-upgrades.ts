@@ -13,7 +13,7 @@ import type { Manifests } from '../olm/manifests.ts';
 import { isRefusedByV1 } from '../olm/resolve/support.ts';
 import { entryIn, placeOfEntry, placeOfPackage } from './finding-location.ts';
 import { listed } from './message-text.ts';
-import { installedWays, type NewStep, newSteps, stepsFrom } from './new-steps.ts';
+import { installationsBefore, type NewStep, newSteps, stepsFrom } from './new-steps.ts';
 import { bundleOf } from './origins.ts';
 import { type Details, quoted, type Report } from './rule.ts';
 
@@ -64,7 +64,7 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
   const edges = new Map<string, NewUpgrade>();
   // What a new catalog copies from the one before it is not new.
   const before = formerWorld(change, name);
-  for (const step of newSteps({ before, after: change.after }, installedWays(change, name))) {
+  for (const step of newSteps({ before, after: change.after }, installationsBefore(change, name))) {
     // Few upgrades are new: what is known of bundles is read for those alone.
     const to = targetOf(change, step);
     const from = to && sideOf(change, name, step.installed.name);

@@ -40,14 +40,14 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
   const elsewhere = [others, newElsewhere(after.publications(of), after.name, others)];
   const isSure = ({ isUnconfirmed }: OtherContent): boolean => !isUnconfirmed;
   const found = elsewhere.flatMap((all) => compared(all, changeElsewhere).filter(isSure));
-  const lineOf = linesOf(before, bundle.package);
+  const isOtherLine = otherProductLines(before, bundle.package);
   // A bundle that is rebuilt until its release is the same in all catalogs.
   const isRebuilt =
     before.rebuildsHeads &&
     others.some((one) => one.last === undefined && imageChange(one.image, bundle.image) === 'same');
   return (
     (isRebuilt ? undefined : compared(own, imageChange)[0]) ??
-    found.find(({ publication }) => !lineOf(publication.catalog)) ??
+    found.find(({ publication }) => !isOtherLine(publication.catalog)) ??
     found.map((one) => ({ ...one, isOfOtherLine: true as const }))[0]
   );
 }
@@ -75,20 +75,24 @@ function latestOf(all: readonly Publication[]): Publication[] {
 }
 
 /**
- * Tells catalogs that had another image under one of the names that both have. Clusters move through catalogs of platform
- * versions, which therefore are one line whatever they have.
+ * Finds the catalogs of other product lines: those that already have another image for a bundle of the same name. A catalog
+ * of one platform version and a catalog of another are never two lines, because clusters move from one to the other.
  */
-function linesOf(before: World, name: string): (catalog: string) => boolean {
+function otherProductLines(before: World, name: string): (catalog: string) => boolean {
   const bundles = [...(before.catalog.packages.get(name)?.bundles.values() ?? [])];
   const isOther = ({ image }: Publication, own: Bundle): boolean =>
     image !== '' && changeElsewhere(image, own.image, before.digests) === 'other';
-  return (catalog) =>
-    (minorOfCatalog(catalog) === undefined || minorOfCatalog(before.name) === undefined) &&
-    bundles.some((own) =>
-      before
-        .publications({ package: name, bundle: own.name })
-        .some((one) => one.catalog === catalog && one.last === undefined && isOther(one, own)),
+  const isOfPlatform = (catalog: string): boolean => minorOfCatalog(catalog) !== undefined;
+  return (catalog) => {
+    if (isOfPlatform(catalog) && isOfPlatform(before.name)) return false;
+    return bundles.some((own) =>
+      before.publications({ package: name, bundle: own.name }).some((one) => {
+        // A bundle with a last day is gone.
+        const isThere = one.catalog === catalog && one.last === undefined;
+        return isThere && isOther(one, own);
+      }),
     );
+  };
 }
 
 /** The content that earlier catalogs get at the same time: only the later of two reports the difference. */

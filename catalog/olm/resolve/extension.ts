@@ -88,6 +88,7 @@ export function readQuery(extension: Extension): Query | Fails {
   const { version, installed } = extension;
   try {
     const constraint = version === '' ? undefined : parseVersionConstraint(version);
+    // Under SelfCertified OLM v1 does not ask what is installed: any version may follow.
     if (!installed || extension.policy === 'SelfCertified')
       return { extension, constraint, installed: undefined };
     const versionRelease = parseStored(installed.version, installed.release);

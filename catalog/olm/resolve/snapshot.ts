@@ -207,7 +207,10 @@ type Candidates<E> =
 /** Whether any of the entries skips a name. */
 type IsSkipped = (name: string) => boolean;
 
-/** Orders the entries of one channel, or of a part of it. */
+/**
+ * Orders the entries of one channel, or of a part of it, from the head down the chain of `replaces`. A cycle is looked for
+ * before several heads because OLM v0 does so: it reports the first that it finds.
+ */
 export function candidatesOf<E extends Pick<Entry, 'name' | 'replaces' | 'skips'>>(
   entries: readonly E[],
   isSkipped: IsSkipped = skippedBy(entries),
@@ -218,7 +221,10 @@ export function candidatesOf<E extends Pick<Entry, 'name' | 'replaces' | 'skips'
   const heads = entries.filter(({ name }) => !isSkipped(name) && !replaced.has(name));
   if (heads.length === 0) return { kind: 'no-head' };
   const chain = new Set<E>();
-  for (const head of heads) if (!follow(head, byName, chain)) return { kind: 'cycle', head: head.name };
+  for (const head of heads) {
+    const hasEnd = addChain(head, byName, chain);
+    if (!hasEnd) return { kind: 'cycle', head: head.name };
+  }
   if (heads.length > 1) return { kind: 'many-heads', heads: heads.map(({ name }) => name) };
   return { kind: 'ordered', entries: [...chain].filter(({ name }) => !isSkipped(name)) };
 }
@@ -230,7 +236,7 @@ function skippedBy(entries: readonly Pick<Entry, 'skips'>[]): IsSkipped {
 }
 
 /** Adds what is replaced below a head to the chain; false when it comes back to where it was. */
-function follow<E extends Pick<Entry, 'replaces'>>(
+function addChain<E extends Pick<Entry, 'replaces'>>(
   head: E,
   byName: ReadonlyMap<string, E>,
   chain: Set<E>,

@@ -72,7 +72,12 @@ function saysNothing({ entries }: Fields, edit: PackageEdit): boolean {
   return Array.isArray(entries) && entries.length > 0 && entries.every((item) => isGoneReference(edit, item));
 }
 
-/** A template with one more item in a list. */
+/**
+ * A template with one more item in a list. Its other lines stay if it is YAML and the list has one line for each item;
+ * otherwise the whole text is written anew.
+ *
+ * @param piece a template that was read, and so has a value
+ */
 function withLast(
   piece: PieceText,
   format: FileText['format'],
@@ -83,7 +88,7 @@ function withLast(
   if (inserted !== undefined) return pieceOf(inserted);
   const value = structuredClone(piece.blob?.value) as Json;
   const list = path.reduce<unknown>(
-    (inside, step) => (inside as Record<string | number, unknown>)[step],
+    (inside, key) => (inside as Record<string | number, unknown>)[key],
     value,
   );
   (list as Json[]).push(item);

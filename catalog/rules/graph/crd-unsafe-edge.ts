@@ -14,7 +14,7 @@ import {
 } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../finding-location.ts';
-import { installedWays, newSteps, stepsFrom } from '../new-steps.ts';
+import { installationsBefore, newSteps, stepsFrom } from '../new-steps.ts';
 import { bundleOf, type Origin, originsIn } from '../origins.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 import {
@@ -199,7 +199,7 @@ function formerPathsTo(
 ): (edge: UsedEdge, way: Way) => readonly (readonly string[])[] {
   const keyOf = ({ olm, channel }: Way, from: string, to: string): string =>
     JSON.stringify([olm, channel, from, to]);
-  const steps = newSteps({ before, after: change.after }, installedWays(change, name)).filter(
+  const steps = newSteps({ before, after: change.after }, installationsBefore(change, name)).filter(
     ({ newTo, installed }) => newTo.name !== installed.name,
   );
   const byEdge = groupedBy(steps, (step) => keyOf(step, step.installed.name, step.to.name));

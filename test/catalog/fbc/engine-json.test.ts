@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { engineJson, inByteOrder } from '../../../catalog/fbc/engine-json.ts';
+import { inByteOrder, indentedGoJson } from '../../../catalog/fbc/engine-json.ts';
 import { indentedJson } from '../../../catalog/go/json-text.ts';
 import { jsonValue, Random } from '../../fuzz/yaml-documents.ts';
 
 function written(value: unknown): string | undefined {
   const ordered = inByteOrder(value);
-  return ordered === undefined ? undefined : engineJson(ordered);
+  return ordered === undefined ? undefined : indentedGoJson(ordered);
 }
 
 test('what the engine writes is what our own writer writes', () => {
