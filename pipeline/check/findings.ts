@@ -134,8 +134,15 @@ function unreadParts({ isRead, unread, unsafe }: Change): CheckReport['unchecked
 }
 
 /** Findings with their numbers of clusters; the changes have served. */
-function withNumbers({ changes: _, ...result }: CatalogResult, { counted }: FleetNumbers): CatalogResult {
-  return { ...result, findings: result.findings.map(counted), known: result.known.map(counted) };
+function withNumbers(
+  { changes: _, ...result }: CatalogResult,
+  { withClusterCount }: FleetNumbers,
+): CatalogResult {
+  return {
+    ...result,
+    findings: result.findings.map(withClusterCount),
+    known: result.known.map(withClusterCount),
+  };
 }
 
 /** Findings but for those about digests that a registry may yet confirm. */

@@ -13,8 +13,8 @@ import type { Change, World } from '../../../catalog/olm/foresight/world.ts';
 
 export interface FleetNumbers {
   readonly report: FleetReport;
-  /** A finding with the number of clusters that have what it is about; as it is where it names no installation. */
-  readonly counted: (finding: Finding) => Finding;
+  /** Adds to a finding how many clusters have the installations that it names; unchanged if it names none. */
+  readonly withClusterCount: (finding: Finding) => Finding;
 }
 
 /** Counts what becomes of a fleet with catalogs as they are. */
@@ -51,7 +51,7 @@ function numbersOf(given: Fleet, { worlds, simulate, packages }: Counting): Flee
   );
   return {
     report: countFleet(fleet, simulate, packages, published),
-    counted: (finding) => {
+    withClusterCount: (finding) => {
       const { package: of, installed = [], channel, catalogs = [], rule } = finding;
       if (of === undefined || installed.length === 0 || !rule.startsWith('graph/')) return finding;
       const minors = catalogs.map(minorOfCatalog);

@@ -17,7 +17,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { releasedImage } from '../../policy/released.ts';
 import type { Registry } from '../../ports.ts';
 import type { CheckReport } from '../report.ts';
-import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
+import { blobsUnlessBroken, derivedOnce, type ImagePorts } from './stored-image.ts';
 import type { Sided } from './touched-catalog.ts';
 
 interface CompanionsRequest {
@@ -156,7 +156,7 @@ function catalogOfImage(text: string, ports: ImagePorts): Promise<Catalog> {
 }
 
 function wholeCatalog(name: string, loaded: Loaded): Catalog {
-  return catalogOf(wholeBlobs(name, loaded));
+  return catalogOf(blobsUnlessBroken(name, loaded));
 }
 
 function sourceOfBytes(bytes: Uint8Array): CatalogSource {

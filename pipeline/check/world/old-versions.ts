@@ -46,7 +46,8 @@ const LOG: readonly string[] = [
 const MOST_MOVES = 3;
 
 /**
- * The old versions of files below some places, the latest first, and of the files that these were moved from.
+ * The old versions of files below some places, the latest first, and the day on which each file was added. Files that were
+ * moved within their catalog are followed to earlier folders, up to `MOST_MOVES` times.
  *
  * @param commit id of the last commit that is looked at
  */
@@ -60,45 +61,39 @@ export async function oldVersions(
   const asked = paths.slice(0, MOST_PATHS);
   const incomplete =
     asked.length < paths.length ? `the history of ${paths.length} paths is too long to read` : undefined;
-  const parts = await endedVersions(repository, commit, asked);
-  const versions = parts.flatMap((part) => part.versions);
-  const files = parts.flatMap(addedIn);
-  let [added, from] = [parts.filter(mayMove), places];
+  let commits = await endedVersions(repository, commit, asked);
+  const versions = commits.flatMap((one) => one.versions);
+  const added = commits.flatMap(filesAddedBy);
+  // Each round reads the folders that the files of the round before were moved from.
+  let current = places;
   const known = new Set(paths);
-  for (let moves = 0; moves < MOST_MOVES && added.length > 0; moves++) {
-    from = (await movedFrom(repository, added, from)).filter(({ path }) => !known.has(path));
-    if (from.length === 0) break;
-    for (const { path } of from) known.add(path);
-    const earlier = await endedVersions(
-      repository,
-      commit,
-      from.map(({ path }) => path),
-    );
-    const catalogOf = (path: string): string | undefined => from.find((one) => one.path === path)?.catalog;
-    versions.push(
-      ...earlier.flatMap((part) => part.versions.map((one) => ({ ...one, ...placed(catalogOf(one.path)) }))),
-    );
-    files.push(...earlier.flatMap(addedIn).map((one) => ({ ...one, ...placed(catalogOf(one.path)) })));
-    added = earlier.filter(mayMove);
+  for (let moves = 0; moves < MOST_MOVES; moves++) {
+    const origins = await movedFrom(repository, commits.filter(mayContinueOthers), current);
+    current = origins.filter(({ path }) => !known.has(path));
+    if (current.length === 0) break;
+    // Where one catalog is inside of another, the first of the two counts.
+    const catalogs = new Map(current.toReversed().map(({ path, catalog }) => [path, { catalog }]));
+    for (const path of catalogs.keys()) known.add(path);
+    commits = await endedVersions(repository, commit, [...catalogs.keys()]);
+    const withCatalog = <T extends AddedFile>(file: T): T => ({ ...file, ...catalogs.get(file.path) });
+    versions.push(...commits.flatMap((one) => one.versions).map(withCatalog));
+    added.push(...commits.flatMap(filesAddedBy).map(withCatalog));
   }
-  return { versions, added: files, incomplete };
+  return { versions, added, incomplete };
 }
 
-/** Whether files of a commit may have been elsewhere before: the first commit of a branch removes none. */
-function mayMove({ added, isFirst }: EndedVersions): boolean {
+/** Whether files that a commit added may have been elsewhere before: the first commit of a branch removes none. */
+function mayContinueOthers({ added, isFirst }: EndedVersions): boolean {
   return added.length > 0 && !isFirst;
 }
 
-function addedIn({ added, date }: EndedVersions): AddedFile[] {
+function filesAddedBy({ added, date }: EndedVersions): AddedFile[] {
   return added.map((path) => ({ path, date }));
-}
-
-function placed(catalog: string | undefined): Pick<OldVersion, 'catalog'> {
-  return catalog === undefined ? {} : { catalog };
 }
 
 /**
  * Files of the same catalogs that commits removed while they added files at these places: their history goes on there.
+ * Nothing is asked of git when no commit added any.
  */
 async function movedFrom(
   { settings, scratch }: Repository,

@@ -99,7 +99,7 @@ export async function publishedIn(
   const read = await readVersions(objects, ids, { limits, kept });
   const catalogOf = ({ catalog, path }: AddedFile): string | undefined =>
     catalog ?? places.find((place) => isWithin(path, place.path))?.catalog;
-  const found: Found = new Map();
+  const found: PastByCatalog = new Map();
   const packages = new Map<string, Set<string>>();
   for (const version of versions) {
     const catalog = catalogOf(version);
@@ -181,24 +181,25 @@ async function contentOf(objects: ObjectReader, id: string, limits: Limits): Pro
 }
 
 /** What was found of a package: entries by channel and bundle, and bundles, which may stand in other files. */
-interface FoundPackage {
+interface PackagePast {
   readonly entries: Map<string, PublishedBundle>;
   readonly bundles: Map<string, Pick<PastBundle, 'file'> & { readonly bundle: Bundle }>;
 }
 
-/** By catalog and package. */
-type Found = Map<string, Map<string, FoundPackage>>;
+/** What was found so far, by catalog and package. */
+type PastByCatalog = Map<string, Map<string, PackagePast>>;
 
-function publishedOf(found: Found): Published {
+/** The entries that were found, each with the version and image of its bundle, if the bundle was found as well. */
+function publishedOf(found: PastByCatalog): Published {
   return new Map(
     [...found].map(([catalog, packages]) => [
       catalog,
-      new Map([...packages].map(([name, of]) => [name, bundlesOf(of)] as const)),
+      new Map([...packages].map(([name, past]) => [name, bundlesOf(past)] as const)),
     ]),
   );
 }
 
-function bundlesOf({ entries, bundles }: FoundPackage): PastBundle[] {
+function bundlesOf({ entries, bundles }: PackagePast): PastBundle[] {
   return [...entries.values()].map((entry): PastBundle => {
     const known = bundles.get(entry.name);
     return known
@@ -207,7 +208,7 @@ function bundlesOf({ entries, bundles }: FoundPackage): PastBundle[] {
   });
 }
 
-function packageIn(packages: Map<string, FoundPackage>, name: string): FoundPackage {
+function packageIn(packages: Map<string, PackagePast>, name: string): PackagePast {
   const known = packages.get(name) ?? { entries: new Map(), bundles: new Map() };
   packages.set(name, known);
   return known;
@@ -288,7 +289,7 @@ async function blobsIn(text: string, limits: Limits, each: EachBlob): Promise<Bl
 function notePast(
   { channels, bundles }: FilePast,
   { id, date: last }: Pick<OldVersion, 'id' | 'date'>,
-  packages: Map<string, FoundPackage>,
+  packages: Map<string, PackagePast>,
 ): void {
   for (const { bundle, hasManifests } of bundles) {
     const known = packageIn(packages, bundle.package).bundles;

@@ -11,7 +11,7 @@ import type { PublishedBundle } from '../../../catalog/olm/foresight/world.ts';
 import { formatVersion, tryParseVersion } from '../../../catalog/version/version.ts';
 import { renderImage } from '../../catalogs/render/image.ts';
 import type { Registry } from '../../ports.ts';
-import { derivedOnce, type ImagePorts, wholeBlobs } from './stored-image.ts';
+import { blobsUnlessBroken, derivedOnce, type ImagePorts } from './stored-image.ts';
 
 /** By package. */
 export type ReleasedPackages = ReadonlyMap<string, readonly PublishedBundle[]>;
@@ -48,24 +48,30 @@ function namesPackage(packages: ReadonlySet<string>): (content: Uint8Array) => b
   };
 }
 
-/** The packages in an index image. @param parses which files must be parsed; by default all */
+/**
+ * The packages in an index image.
+ *
+ * @param parses which files must be parsed; by default all
+ * @throws PipelineError `corrupt` for an image with a file that cannot be read
+ */
 async function readImage(
   name: string,
   registry: Registry,
   parses: ((content: Uint8Array) => boolean) | undefined,
 ): Promise<ReleasedPackages> {
   const options = {
+    // The name is a reference, never a path, so no directory matters.
     directory: '/',
     registry: () => registry,
     only: 'catalogs',
-    each: { bundle: outlineOf },
+    each: { bundle: withoutContents },
     ...(parses ? { parses } : {}),
   } as const;
-  return packagesOf(wholeBlobs(name, await renderImage(`docker://${name}`, options)));
+  return packagesOf(blobsUnlessBroken(name, await renderImage(`docker://${name}`, options)));
 }
 
-/** A bundle without what nobody asks for here, which is most of a catalog. */
-function outlineOf(bundle: Bundle): Bundle {
+/** A bundle without its properties, related images and text: they are most of a catalog's size, and nobody asks for them here. */
+function withoutContents(bundle: Bundle): Bundle {
   return { ...bundle, value: {}, properties: [], relatedImages: [], document: bundle.document.detached() };
 }
 

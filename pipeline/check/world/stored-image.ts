@@ -46,11 +46,14 @@ export async function derivedOnce<T>(
 }
 
 /**
- * The blobs of a catalog that was read whole: what cannot be read might be what is asked for.
+ * The blobs of a catalog that has no errors: what cannot be read might be what is asked for.
  *
- * @throws PipelineError `corrupt`
+ * @throws PipelineError `corrupt` if a file cannot be read
  */
-export function wholeBlobs(name: string, { blobs, findings }: Pick<Loaded, 'blobs' | 'findings'>): Blobs {
+export function blobsUnlessBroken(
+  name: string,
+  { blobs, findings }: Pick<Loaded, 'blobs' | 'findings'>,
+): Blobs {
   const broken = findings.find(({ severity }) => severity === 'error');
   if (broken) throw new PipelineError('corrupt', `${name}: ${broken.location.file}: ${broken.message}`);
   return blobs;

@@ -119,12 +119,12 @@ export const command: Command = {
   },
 };
 
-/** The numbers of a fleet, and the findings with theirs. */
+/** How many clusters of a fleet have each outcome, and the findings, each with the number of clusters it concerns. */
 function withFleet(
   { report }: Audited,
-  { report: fleet, counted }: FleetNumbers,
+  { report: fleet, withClusterCount }: FleetNumbers,
 ): Pick<AuditReport, 'fleet' | 'findings'> {
-  return { fleet, findings: report.findings.map(counted) };
+  return { fleet, findings: report.findings.map(withClusterCount) };
 }
 
 /** 2 where nothing is bad as far as anybody knows: rows of the fleet could not be read. */
