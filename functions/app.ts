@@ -117,15 +117,19 @@ function readForgeSecret(text: string): string {
   });
 }
 
-/** Releases bundles as the App; undefined for a branch whose job does that. */
-export function bundleReleaser(
+/**
+ * Finds who releases the bundles of a branch as the App. Nobody does (undefined) where a job of the branch does that, where
+ * the branch is not a source, and where the App cannot release.
+ */
+export function releaserLookup(
   sources: readonly Source[],
   app: App,
   registry: Registry,
 ): NonNullable<DeliveryPorts['releaserOf']> {
   return ({ repository, branch }) => {
     const source = sources.find((one) => one.repository === repository && one.branch === branch);
-    return source && !source.job ? app.releaser?.(source, registry) : undefined;
+    if (!source || source.job) return undefined;
+    return app.releaser?.(source, registry);
   };
 }
 

@@ -5,7 +5,7 @@ import { authfileCredentials } from '../../pipeline/oci/registry/credentials.ts'
 import type { CredentialSource, RecordStore } from '../../pipeline/ports.ts';
 import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery/ports.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
-import { type App, bundleReleaser, logForge, openApp, pullChecker } from '../app.ts';
+import { type App, logForge, openApp, pullChecker, releaserLookup } from '../app.ts';
 import { branchOpener } from '../branch.ts';
 import { ecrCredentials } from '../ecr/credentials.ts';
 import { bucketRecords } from '../s3/records.ts';
@@ -40,7 +40,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
     reports: fifoQueue(reports),
     isAnonymous: true,
     signer: signing && kmsSigner(signing.key, signing.address),
-    releaserOf: app && bundleReleaser(settings.sources, app, registry),
+    releaserOf: app && releaserLookup(settings.sources, app, registry),
     checkOf: app?.forge.checkOf,
     gate: app && pullChecker(settings.sources, app),
     now: () => new Date(),

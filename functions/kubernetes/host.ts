@@ -9,7 +9,7 @@ import type { DeliveryPorts, ReportPorts } from '../../pipeline/publish/delivery
 import { DOCUMENTS } from '../../pipeline/publish/documents.ts';
 import { recordFence } from '../../pipeline/publish/fence-records.ts';
 import { PAGE } from '../../pipeline/publish/page.ts';
-import { type App, bundleReleaser, logForge, openApp, pullChecker } from '../app.ts';
+import { type App, logForge, openApp, pullChecker, releaserLookup } from '../app.ts';
 import { branchOpener } from '../branch.ts';
 import { ownRoleCredentials } from '../ecr/credentials.ts';
 import { bucketRecords } from '../s3/records.ts';
@@ -85,7 +85,7 @@ export async function openHost(
       reports: queues.queue('reports'),
       isAnonymous: true,
       signer: secrets.signing === undefined ? undefined : { kind: 'key', key: readText(secrets.signing) },
-      releaserOf: app && bundleReleaser(sources, app, registry),
+      releaserOf: app && releaserLookup(sources, app, registry),
       checkOf: app?.forge.checkOf,
       gate: app && pullChecker(sources, app),
       now: () => new Date(),

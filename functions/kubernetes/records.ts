@@ -172,9 +172,10 @@ interface ResetStore extends Pick<RecordStore, 'get' | 'replace'> {
 }
 
 /**
- * Replaces fences that cannot be read by what the published images say.
+ * Repairs a catalog's fences, the records of the newest commit that each place has. A fence that cannot be read stops every
+ * publish to its place: it is written anew with the commit that the published image names. Others stay.
  *
- * @param store the fences' own records
+ * @param store holds the records
  * @returns a message for the catalog's newest commit, and a line about each place
  * @throws PipelineError `not-found` for a repository or catalog that is not published from here, `conflict` where
  *   somebody else was first
@@ -198,9 +199,9 @@ export async function resetFence(
       const at = { name: fenceName(catalog, place), place, to };
       lines.push(`${place}: ${await resetOne(at, { repository, ports, store })}`);
     }
-    const message: CatalogMessage = {
-      ...{ v: 1, kind: 'catalog', repository: name, branch, commit: tip, catalog, again: true },
-    };
+    const about = { repository: name, branch, commit: tip, catalog };
+    // Published again even if the records say that it was: the fences do not know it any more.
+    const message: CatalogMessage = { v: 1, kind: 'catalog', ...about, again: true };
     return { message, lines };
   } finally {
     await close();

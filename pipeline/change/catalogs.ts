@@ -61,7 +61,10 @@ interface CatalogsChange {
   readonly entries: number;
 }
 
-/** Compares all units that the changed paths can have changed, and writes what it finds into the drafts. */
+/**
+ * Compares all units (a package's folder in a catalog, or a file that holds a whole catalog) that the changed paths can have
+ * changed. What changes in each package is written into the drafts; the rest is returned.
+ */
 export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Promise<CatalogsChange> {
   const foreign: ForeignPlace[] = [];
   const unread = new Map<string, Finding>();

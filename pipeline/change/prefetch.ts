@@ -3,6 +3,7 @@
  * brings them in one request. Whatever is left out is fetched when it is read.
  */
 
+import { groupedBy } from '../../catalog/go/grouped.ts';
 import type { ObjectReader, TreeEntry } from '../git/objects.ts';
 import { diffTrees, entryAt, isTree, type ListedFile, listFiles, type PathChange } from '../git/tree.ts';
 import { CODE_OWNERS_FILES } from '../policy/owners/code-owners.ts';
@@ -58,25 +59,25 @@ function likelyFolders(changes: readonly PathChange[]): string[] {
 }
 
 /**
- * The folders that a change touches, and those of the same name in every other catalog of the repository: rules see what
- * each of them had.
+ * Places whose history the rules will most likely read: those that a change touches, and for a package's folder
+ * (`catalogs/v4.19/etcd`) the same folder in every other catalog of the repository (`catalogs/v4.20/etcd`).
  */
-export async function likelyPasts(
+export async function likelyPastFolders(
   objects: ObjectReader,
   base: string,
   changes: readonly PathChange[],
 ): Promise<string[]> {
-  const folders = likelyFolders(changes).map((path) => path.split('/'));
-  const tops = [...new Set(folders.flatMap(([top, , ...rest]) => (rest.length > 0 ? (top ?? []) : [])))];
-  const entries = await Promise.all(tops.map((top) => entryAt(objects, base, top)));
-  const catalogs = await Promise.all(
-    entries.map((entry) => (entry && isTree(entry.mode) ? objects.tree(entry.id) : [])),
-  );
-  const places = folders.flatMap(([top = '', ...rest]) => {
-    const names = catalogs[tops.indexOf(top)]?.map(({ name }) => [top, name, ...rest.slice(1)]) ?? [];
-    return rest.length > 1 ? [[top, ...rest], ...names] : [[top, ...rest]];
+  const touched = likelyFolders(changes);
+  const inPackages = touched.flatMap((path) => {
+    const [top = '', , ...rest] = path.split('/');
+    return rest.length > 0 ? [{ top, inCatalog: rest.join('/') }] : [];
   });
-  return [...new Set(places.map((names) => names.join('/')))];
+  const others = [...groupedBy(inPackages, ({ top }) => top)].map(async ([top, places]) => {
+    const folder = await entryAt(objects, base, top);
+    const catalogs = folder && isTree(folder.mode) ? await objects.tree(folder.id) : [];
+    return places.flatMap(({ inCatalog }) => catalogs.map(({ name }) => `${top}/${name}/${inCatalog}`));
+  });
+  return [...new Set([...touched, ...(await Promise.all(others)).flat()])];
 }
 
 /**

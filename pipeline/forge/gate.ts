@@ -3,7 +3,7 @@
  * people are read, and the check is asked. Policy and owners are those of the tip of the
  * branch that the pull request is for, whatever commit the event names.
  */
-import { bringLikely, likelyChanges, likelyPasts } from '../change/prefetch.ts';
+import { bringLikely, likelyChanges, likelyPastFolders } from '../change/prefetch.ts';
 import type { CommitFacts, CommitPerson } from '../check/authority/authorship.ts';
 import type { People } from '../check/authority/people.ts';
 import { checkPullRequest } from '../check/check.ts';
@@ -222,7 +222,7 @@ export async function bringSides(
   await repository.bring([...new Set([base, head, ancestor])]);
   if (!isLinear) await repository.bringHistory([base, head]);
   const changes = await likelyChanges(repository.objects, { before: ancestor, after: head });
-  history?.prime(await likelyPasts(repository.objects, base, changes));
+  history?.prime(await likelyPastFolders(repository.objects, base, changes));
   await bringLikely(repository.objects, base, changes);
 }
 

@@ -95,16 +95,16 @@ const NEWLINE = 10;
 
 /** Reads one answer: a line `<id> <type> <size>`, then the bytes and a line feed when contents were asked for. */
 class AnswerParser {
-  readonly #most: number | undefined;
+  readonly #mostBytes: number | undefined;
   #head: Buffer = Buffer.alloc(0);
   #info: ObjectInfo | undefined;
   #bytes: Buffer | undefined;
   /** Bytes of contents, with the line feed behind them, that are still to come. */
-  #left = 0;
+  #bytesLeft = 0;
   complete = false;
 
   constructor(most: number | undefined) {
-    this.#most = most;
+    this.#mostBytes = most;
   }
 
   get found(): GitObject | ObjectInfo | undefined {
@@ -132,22 +132,24 @@ class AnswerParser {
       return;
     }
     this.#info = { type: type as ObjectType, size: Number(size) };
-    if (this.#most === undefined) {
+    // Only the type and the size were asked for: no contents follow.
+    if (this.#mostBytes === undefined) {
       this.complete = true;
       return;
     }
-    this.#left = this.#info.size + 1;
-    if (this.#info.size <= this.#most) this.#bytes = Buffer.allocUnsafeSlow(this.#info.size);
+    // A line feed follows the contents. Contents that are too large are read past, and not kept.
+    this.#bytesLeft = this.#info.size + 1;
+    if (this.#info.size <= this.#mostBytes) this.#bytes = Buffer.allocUnsafeSlow(this.#info.size);
   }
 
   #takeContents(chunk: Buffer): Buffer {
-    const taken = Math.min(chunk.length, this.#left);
+    const taken = Math.min(chunk.length, this.#bytesLeft);
     if (this.#bytes) {
-      const at = this.#bytes.length + 1 - this.#left;
+      const at = this.#bytes.length + 1 - this.#bytesLeft;
       chunk.copy(this.#bytes, at, 0, Math.min(taken, this.#bytes.length - at));
     }
-    this.#left -= taken;
-    this.complete = this.#left === 0;
+    this.#bytesLeft -= taken;
+    this.complete = this.#bytesLeft === 0;
     return chunk.subarray(taken);
   }
 }

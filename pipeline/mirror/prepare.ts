@@ -220,7 +220,8 @@ async function readCatalog({ source, choices = [], deployed }: MirroredCatalog):
   }
   const { blobs, findings } = await load(source);
   const catalog = catalogOf(blobs);
-  const chosen = selectPackages(catalog, choices, needsWith(await celFor([{ catalog }])));
+  const requirementsOf = needsWith(await celFor([{ catalog }]));
+  const chosen = selectPackages(catalog, choices, requirementsOf);
   return {
     images: imagesOf(chosen.blobs, deployed),
     findings: [...findings, ...chosen.findings],

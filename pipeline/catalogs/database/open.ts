@@ -78,7 +78,12 @@ async function sqlite(name: string): Promise<SqlJs> {
   }
 }
 
-/** The columns of a plain table; undefined for views and computed columns, which could run SQL that a stranger wrote. */
+/**
+ * The columns of a plain table; undefined if there is no table of this name.
+ *
+ * @throws PipelineError `corrupt` for a view, a virtual table or a computed column, which could run SQL that a stranger wrote,
+ *   and for a table with damaged pages, which could have rows without an end
+ */
 function columnsOf(database: Opened, table: string, name: string): ReadonlySet<string> | undefined {
   const [definition] = [
     ...rowsOf(database, `SELECT type, sql FROM sqlite_master WHERE name = '${table}'`, name),

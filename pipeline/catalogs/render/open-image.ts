@@ -164,6 +164,10 @@ function startsProgram(config: Readonly<Record<string, unknown>>): boolean {
   return [inner['Entrypoint'], inner['Cmd']].some((words) => Array.isArray(words) && words.length > 0);
 }
 
+/**
+ * A JSON object; an empty one for other JSON. The specification lets a configuration be of any type, so one that is not an
+ * object has no fields; one that is not JSON is broken.
+ */
 function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     const json: unknown = parseJson(bytes);

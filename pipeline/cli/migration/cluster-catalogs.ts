@@ -260,6 +260,7 @@ export function scopeOf(served: readonly ServedCatalog[], ofPackage: string): Sc
     namespace: '',
     priority,
     catalog: read.catalog,
+    // OLM v1 loads one package at a time: only what could not be read of this one matters.
     serving: isLoadedByV1(read.unread, ofPackage),
     labels: { [CATALOG_NAME_LABEL]: name },
   }));

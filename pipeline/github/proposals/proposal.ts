@@ -286,7 +286,8 @@ async function describePull(ports: ProposalPorts, open: Pull, { title, body }: P
 const NOTHING_LEFT = 'Nothing left to change: the branch already has this change, or it is no longer needed.';
 
 /**
- * Closes a pull request whose change is no longer needed, and removes its branch. A branch with commits by others stays.
+ * Closes a pull request whose change is no longer needed, and removes its branch. If others made commits on the branch, both
+ * stay as they are.
  */
 async function withdrawProposal(
   ports: ProposalPorts,
@@ -294,7 +295,8 @@ async function withdrawProposal(
   { commit, key, open }: ProposalState,
 ): Promise<Proposed> {
   const { github, name } = ports;
-  if (commit !== undefined && key === undefined) return outcome('taken', branch, open);
+  const hasOthersCommits = commit !== undefined && key === undefined;
+  if (hasOthersCommits) return outcome('taken', branch, open);
   if (open) {
     const at = { ...name, issue_number: open.number, body: NOTHING_LEFT };
     await dataOf(github.rest.issues.createComment(at));

@@ -102,7 +102,7 @@ export async function openArchiveWriter(options: ArchiveOptions): Promise<Archiv
       putManifest: async (to, manifest) => {
         const { digest, bytes } = manifest;
         await put(to, { digest, size: bytes.length, open: () => streamOf(bytes) });
-        const name = nameOf(to, manifest);
+        const name = archivedNameOf(to, manifest);
         if (state.names.get(name.name)?.digest === digest) return;
         state.names.set(name.name, name);
         note({ name });
@@ -131,8 +131,11 @@ function underItsTag(reference: Reference): Reference {
     : reference;
 }
 
-/** The line that an archive keeps about a manifest. */
-function nameOf(to: Reference, manifest: Manifest): ArchivedName {
+/**
+ * What an archive notes about a manifest under its name. A registry gives the artifact type only in its list of referrers:
+ * so it is noted only for a manifest with a subject.
+ */
+function archivedNameOf(to: Reference, manifest: Manifest): ArchivedName {
   const descriptor = descriptorOf(manifest);
   const parsed = isManifestType(manifest.mediaType) ? parseManifest(manifest) : undefined;
   const { artifactType } = parsed ? referrerDescriptor(descriptor, parsed) : descriptor;

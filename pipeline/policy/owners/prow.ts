@@ -77,12 +77,13 @@ function approversIn(config: unknown): string[] {
 }
 
 /** What a login costs, in steps. */
-const LOGIN = 10;
+const STEPS_OF_LOGIN = 10;
 
 /**
  * Logins of those who may approve a path, lower case.
  *
- * @throws StepsError
+ * @param steps what is left of the budget: patterns and logins cost steps, since a pull request may add any number of them
+ * @throws StepsError if the budget is spent
  * @param fileIn the `OWNERS` file of a folder (the empty name is the root), if it has one
  */
 export async function approversOf(
@@ -100,10 +101,11 @@ export async function approversOf(
       if (pattern !== undefined && !pattern.test(relative, steps)) continue;
       for (const login of logins) {
         const members = aliases.get(login) ?? [login];
-        spendSteps(steps, LOGIN * members.length);
+        spendSteps(steps, STEPS_OF_LOGIN * members.length);
         for (const member of members) found.add(member);
       }
     }
+    // As prow's approve plugin does: it starts at the nearest folder with approvers for the path.
     if (file.noParentOwners && found.size > 0) break;
   }
   return found;
