@@ -3,6 +3,7 @@
 import { headsOf } from '../fbc/channel.ts';
 import { installedOf } from '../fbc/edge.ts';
 import type { Bundle, Package } from '../fbc/model.ts';
+import { appendToGroup } from '../go/grouped.ts';
 import { type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 
@@ -74,9 +75,12 @@ interface SupportedHead {
 export function supportedHeads(ofPackage: Package): SupportedHead[] {
   if (ofPackage.deprecation !== undefined) return [];
   const live = [...ofPackage.channels.values()].filter(({ name }) => !ofPackage.deprecatedChannels.has(name));
+  const channelsOf = new Map<string, string[]>();
+  for (const channel of live)
+    for (const name of new Set(headsOf(channel).map((head) => head.name)))
+      appendToGroup(channelsOf, name, channel.name);
   return headBundles(ofPackage).flatMap((bundle) => {
-    if (ofPackage.deprecatedBundles.has(bundle.name)) return [];
-    const channels = live.filter((channel) => headsOf(channel).some(({ name }) => name === bundle.name));
-    return channels.length === 0 ? [] : [{ bundle, channels: channels.map(({ name }) => name) }];
+    const channels = channelsOf.get(bundle.name);
+    return !channels || ofPackage.deprecatedBundles.has(bundle.name) ? [] : [{ bundle, channels }];
   });
 }

@@ -1,5 +1,6 @@
 import { type Installed, installedOf, shortName, versionText } from '../../fbc/edge.ts';
 import type { Channel, Entry } from '../../fbc/model.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import { stepsOf } from '../../olm/foresight/foresight.ts';
 import { installationsOf } from '../../olm/foresight/installation.ts';
 import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
@@ -99,13 +100,12 @@ export const rules: readonly Rule[] = [
     checkWorld(world, report) {
       for (const ranged of rangedChannels(world)) {
         const stuck = stuckPrereleases(world, ranged);
-        for (const { channel, entry, range, bundle } of stuck.length > 0 ? ranged.ranged : []) {
-          const [start, ...starts] = startsOf(range);
+        for (const { channel, entry, range, bundle } of stuck.size > 0 ? ranged.ranged : []) {
+          const starts = startsOf(range);
+          const [start] = starts;
           if (!start) continue;
-          const missed = stuck.filter(
-            ({ version }) => version && [start, ...starts].some((one) => isPrereleaseOf(version, one)),
-          );
-          const left = missed.filter(({ version }) => version && !satisfies(version, range));
+          const missed = [...new Set(starts.map(releaseText))].flatMap((release) => stuck.get(release) ?? []);
+          const left = missed.filter(({ version }) => !satisfies(version, range));
           if (left.length === 0) continue;
           const versions = versionsOf(left);
           const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} starts above ${listed(versions)}, because pre-releases are lower than their release`;
@@ -194,12 +194,19 @@ function isBetween(low: Version, high: Version): (one: Versioned) => boolean {
   return ({ version }) => compareVersions(version, low) > 0 && compareVersions(version, high) < 0;
 }
 
-function stuckPrereleases(world: World, { ofPackage, channel }: RangedChannel): Installed[] {
+interface Prerelease extends Installed {
+  readonly version: Version;
+}
+
+/** The pre-releases of a channel that reach no head, by their releases. */
+function stuckPrereleases(world: World, { ofPackage, channel }: RangedChannel): Map<string, Prerelease[]> {
   const place = { package: ofPackage.name, channel: channel.name };
-  return installationsOf(world, ofPackage.name)
-    .filter((one) => one.channel === channel.name && (one.installed.version?.prerelease.length ?? 0) > 0)
-    .map(({ installed }) => installed)
-    .filter((installed) => !world.foresight.v0(place, installed).arrives);
+  const stuck = installationsOf(world, ofPackage.name).flatMap(({ channel: of, installed }) => {
+    const { name, version } = installed;
+    if (of !== channel.name || version === undefined || version.prerelease.length === 0) return [];
+    return world.foresight.v0(place, installed).arrives ? [] : [{ name, version }];
+  });
+  return groupedBy(stuck, ({ version }) => releaseText(version));
 }
 
 /** The released versions with which a range begins. */
@@ -210,8 +217,8 @@ function startsOf({ alternatives }: VersionRange): Version[] {
     .map(({ version }) => version);
 }
 
-function isPrereleaseOf(version: Version, release: Version): boolean {
-  return compareVersions({ ...version, prerelease: [] }, release) === 0;
+function releaseText({ major, minor, patch }: Version): string {
+  return `${major}.${minor}.${patch}`;
 }
 
 interface Spot {

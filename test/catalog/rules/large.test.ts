@@ -114,6 +114,40 @@ async function skipsRead(count: number): Promise<number> {
   return read;
 }
 
+test('pre-releases with open ranges cost twice as much for twice as many', async () => {
+  const [few, many] = [await versionsRead(100), await versionsRead(200)];
+  expect(few).toBeGreaterThan(100);
+  expect(many / few).toBeLessThan(2.3);
+});
+
+/** How often all rules read the version of a bundle, in a channel of pre-releases that each have the same open range. */
+async function versionsRead(count: number): Promise<number> {
+  const name = (i: number): string => `p.v1.${i}.0-rc.1`;
+  const entries = times(count, (i) => ({ name: name(i), skipRange: '>=1.0.0' }));
+  const bundles = times(count, (i) => ({
+    schema: 'olm.bundle',
+    name: name(i),
+    package: 'p',
+    image: `quay.io/sea/p@sha256:${String(i).padStart(64, '0')}`,
+    properties: [{ type: 'olm.package', value: { packageName: 'p', version: `1.${i}.0-rc.1` } }],
+  }));
+  const { blobs } = await load(
+    sourceOf({ 'catalog.json': textOf([...ofPackage('p', entries), ...bundles]) }),
+  );
+  const catalog = catalogOf(blobs);
+  let read = 0;
+  for (const { version } of catalog.packages.get('p')?.bundles.values() ?? []) {
+    const major = version?.major;
+    const get = (): typeof major => {
+      read++;
+      return major;
+    };
+    Object.defineProperty(version, 'major', { get, enumerable: true });
+  }
+  runForesight(await worldOf({ name: 'cat', catalog }), RULES);
+  return read;
+}
+
 test('hundreds of versions that require versions that require others are decided', async () => {
   const chainOf = (name: string, count: number, ...required: readonly string[]): object[] => {
     const versions = times(count, (i) => `1.${i}.0`);
