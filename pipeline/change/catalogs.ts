@@ -4,6 +4,7 @@ import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
 import { countEntries, hidesBlobs } from '../../catalog/fbc/load.ts';
 import { type Blob, locate } from '../../catalog/fbc/model.ts';
 import type { Finding } from '../../catalog/finding.ts';
+import { groupedBy } from '../../catalog/go/grouped.ts';
 import {
   changedBundles,
   contentChange,
@@ -149,7 +150,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     pins: changed.flatMap(pinsIn),
     foreign: ofOthers.flatMap((one) => one.added.map((blob) => foreignPlace(one, blob))),
     unread,
-    unreadParts: unreadPartsOf(unit, pieces, unread),
+    unreadParts: unreadPartsOf(unit, pieces, unread.filter(newlyHides(before, after))),
     isOutsidePackages: pieces.some(changesOutsidePackages),
     entries: countEntries(changed.flatMap((one) => one.after.channels)),
   };
@@ -190,6 +191,24 @@ function newlyUnread(before: Side, after: Side): Finding[] {
   return after.unread.filter(({ location }) => !kept.has(location.file));
 }
 
+/** Errors of one blob: all others of its file are read. */
+const OF_ONE_BLOB: ReadonlySet<string> = new Set([
+  'fbc/duplicate-key',
+  'fbc/field-type',
+  'fbc/schema-missing',
+]);
+
+/** Whether blobs are missing that the side before has: what neither side has can be left out of the comparison. */
+function newlyHides(before: Side, after: Side): (finding: Finding) => boolean {
+  const keyOf = ({ rule, message, location }: Finding): string =>
+    JSON.stringify([rule, message, location.file]);
+  const [old, now] = [groupedBy(before.unread, keyOf), groupedBy(after.unread, keyOf)];
+  const count = (all: ReadonlyMap<string, readonly Finding[]>, one: Finding): number =>
+    all.get(keyOf(one))?.length ?? 0;
+  const isKnown = (one: Finding): boolean => OF_ONE_BLOB.has(one.rule) && count(now, one) <= count(old, one);
+  return (finding) => hidesBlobs(finding) && !isKnown(finding);
+}
+
 /** The parts of a unit with files that cannot be read: folders where packages share it, else all of it. */
 function unreadPartsOf(
   unit: CatalogUnit,
@@ -197,7 +216,7 @@ function unreadPartsOf(
   unread: readonly Finding[],
 ): UnreadPart[] {
   const parts = new Map<string, UnreadPart>();
-  for (const { location } of unread.filter(hidesBlobs)) {
+  for (const { location } of unread) {
     const { file } = location;
     const path = unit.package === undefined && file !== unit.path ? folderOf(file) : unit.path;
     const isHere = ({ name, before, after }: Pieces): boolean =>

@@ -138,6 +138,26 @@ test('a manifest that cannot be read hides nothing else of its package, and its 
   expect(await checked(written(TWO, manifest), base)).toMatchObject({ verdict: 'pass', messages: [] });
 });
 
+test('a blob that the base branch has as invalid hides nothing else of its file', async () => {
+  const invalid = documents({
+    schema: 'olm.bundle',
+    package: 'etcd',
+    name: 'etcd.v0.9.0',
+    relatedImages: 'x',
+  });
+  const written = (versions: readonly string[], more = invalid): Files => ({
+    [fileOf('etcd')]: catalogOf('etcd', versions) + more,
+  });
+  const base = { ...BASE, ...written(TWO) };
+  expect(await checked(written(['1.0.0']), base)).toMatchObject({ verdict: 'fail', graph: ['etcd'] });
+  const added = await checked(written([...TWO, '1.2.0']), base);
+  expect(added).toMatchObject({ verdict: 'fail', graph: [], rules: ['fbc/field-type'] });
+  // What a new error hides may have been read before.
+  const worse = await checked(written(['1.0.0'], `${invalid}${invalid.replace('0.9.0', '1.1.0')}`), base);
+  expect(worse).toMatchObject({ verdict: 'fail', graph: [] });
+  expect(worse.unchecked).toContainEqual({ what: 'etcd in v4.20', why: `${fileOf('etcd')} cannot be read` });
+});
+
 test('a change beyond the limits is not read, and the report says so', async () => {
   const policy = 'apiVersion: portolan/v1alpha1\nkind: Portolan\nlimits: {files: 1}\n';
   const { unchecked, rules } = await checked(
