@@ -198,7 +198,8 @@ async function noteBundle(
 export async function compareNamedBundles(scene: ClassificationInput): Promise<void> {
   const { objects, trees, policy, paths: changed, drafts } = scene;
   if (policy.owners.packages.size === 0) return;
-  for (const { path: folder, paths, before, after } of await namedBundles(objects, trees, changed)) {
+  const search = { trees, paths: changed, most: policy.limits.fileBytes };
+  for (const { path: folder, paths, before, after } of await namedBundles(objects, search)) {
     const isOneVersion = isVersionFolder(folder.split('/').at(-1) ?? '');
     for (const name of new Set([before, after])) {
       if (name === undefined || !policy.owners.packages.has(name)) continue;

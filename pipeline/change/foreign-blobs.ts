@@ -117,8 +117,7 @@ export async function packagesOfBundle(
     packageNamedIn(await readFiles(objects, files, most));
   const own = async (entry: PathChange['after']): Promise<Named | undefined> =>
     entry && named([{ path, ...entry }]);
-  const all = async (tree: string): Promise<Named | undefined> =>
-    named(await directFiles(objects, tree, `${folder}/metadata`));
+  const all = (tree: string): Promise<Named | undefined> => packageOfFolder(objects, tree, { folder, most });
   const found: Named[] = [];
   for (const side of [
     { was: await own(before), is: await own(after) },
@@ -128,6 +127,16 @@ export async function packagesOfBundle(
     if (!found.some(({ name }) => name === side.is?.name)) found.push(side.is);
   }
   return found;
+}
+
+/** The package of the bundle in a folder, as its annotations name it, whatever their file is called. */
+export async function packageOfFolder(
+  objects: ObjectReader,
+  tree: string,
+  { folder, most }: { readonly folder: string; readonly most: number },
+): Promise<Named | undefined> {
+  const files = await directFiles(objects, tree, `${folder}/metadata`);
+  return packageNamedIn(await readFiles(objects, files, most));
 }
 
 /** Files of a folder by name, without those of folders in it. */

@@ -2,11 +2,9 @@
 import { appendToGroup } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import type { ObjectReader } from '../git/objects.ts';
-import { whyUnreadable } from '../git/source.ts';
-import { entryAt } from '../git/tree.ts';
-import { packageIn } from '../policy/setup/bundle-folders.ts';
 import { isUnshipped } from '../policy/setup/unshipped.ts';
 import type { ChangedPath, Trees } from './classification-input.ts';
+import { packageOfFolder } from './foreign-blobs.ts';
 
 interface NamedBundle {
   readonly path: string;
@@ -17,11 +15,18 @@ interface NamedBundle {
   readonly after: string | undefined;
 }
 
+interface BundleSearch {
+  readonly trees: Trees;
+  /** Paths that change. */
+  readonly paths: readonly ChangedPath[];
+  /** Most bytes of a file that is read. */
+  readonly most: number;
+}
+
 /** The bundle directories outside the layout that a change touches, in the order of their paths. */
 export async function namedBundles(
   objects: ObjectReader,
-  trees: Trees,
-  changed: readonly ChangedPath[],
+  { trees, paths: changed, most }: BundleSearch,
 ): Promise<NamedBundle[]> {
   const folders = new Map<string, string[]>();
   for (const { area, path } of changed) {
@@ -31,16 +36,10 @@ export async function namedBundles(
   }
   const found: NamedBundle[] = [];
   for (const [path, paths] of [...folders].sort(([a], [b]) => compareText(a, b))) {
-    const before = await packageNamed(objects, trees.base, path);
-    const after = await packageNamed(objects, trees.merged, path);
+    const named = async (tree: string): Promise<string | undefined> =>
+      (await packageOfFolder(objects, tree, { folder: path, most }))?.name;
+    const [before, after] = [await named(trees.base), await named(trees.merged)];
     if (before !== undefined || after !== undefined) found.push({ path, paths, before, after });
   }
   return found;
-}
-
-/** The package that the annotations in a folder name. */
-async function packageNamed(objects: ObjectReader, tree: string, path: string): Promise<string | undefined> {
-  const entry = await entryAt(objects, tree, `${path}/metadata/annotations.yaml`);
-  if (!entry || whyUnreadable(entry.mode) !== undefined) return undefined;
-  return packageIn(objects, { ...entry, path: `${path}/metadata/annotations.yaml` });
 }

@@ -28,7 +28,8 @@ export async function checkBundles(
 ): Promise<CatalogResult[]> {
   const { trees } = scene;
   const results: CatalogResult[] = [];
-  const named = await namedBundles(scene.objects, trees, scene.change.paths);
+  const { fileBytes: most } = scene.policy.limits;
+  const named = await namedBundles(scene.objects, { trees, paths: scene.change.paths, most });
   const others = named.map(({ path, before = '', after = before }) => ({ path, package: after }));
   const hasCatalogs = (await catalogUnits(scene.objects, trees.merged, scene.policy.layout)).size > 0;
   const sources = { resolve, kept, hasCatalogs };

@@ -25,12 +25,15 @@ const BASE: Files = {
   ...bundleOf('bundle', 'kept'),
   ...bundleOf('other', 'nobodys'),
   ...bundleOf('e2e/bundle', 'kept'),
+  'odd/manifests/csv.yaml': '',
+  'odd/metadata/bundle.yml': bundleOf('', 'kept')['/metadata/annotations.yaml'] ?? '',
 };
 
 test.each<[string, Files, string | undefined]>([
   ['a changed version', { 'old/kept-operator/1.0.0/manifests/csv.yaml': 'x' }, 'mutate-published'],
   ['a file more', { 'old/kept-operator/1.0.0/manifests/crd.yaml': 'x' }, 'mutate-published'],
   ['a bundle that is generated again', { 'bundle/manifests/csv.yaml': 'x' }, 'add-entry'],
+  ['annotations in a file of another name', { 'odd/manifests/csv.yaml': 'x' }, 'add-entry'],
   ['a new folder', bundleOf('anywhere/kept', 'kept'), 'add-entry'],
   ['a bundle that gets the name of another package', bundleOf('bundle', 'mine'), 'add-entry'],
   [
