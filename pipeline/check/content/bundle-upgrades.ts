@@ -51,25 +51,28 @@ export async function checkUpgrade(
     const released = await releasedAs(inPlace);
     const own = await changeIn(scene, folder, inPlace, after, released ? 'released' : 'before');
     if (!own) return [];
-    if (!released) {
-      // Nobody has it yet. What it newly may do, no later comparison shows: its version is there already.
-      const of = own.findings.filter(({ rule }) => OF_RIGHTS.has(rule));
-      return [
-        {
-          ...own,
-          findings: [...of, ...(await newlyWorse(scene, folder, { before: inPlace, after, placed }))],
-        },
-      ];
-    }
     const causes = async (one: PlacedBundle, other: PlacedBundle): Promise<ReadonlySet<string>> =>
       new Set(((await changeIn(scene, folder, one, other))?.findings ?? []).map(causeOf));
-    // What is only on the branch may go again, and what is said of the bundle as it was is known.
-    const all = released === inPlace ? new Set(own.findings.map(causeOf)) : await causes(released, after);
+    // What is said of the bundle as it was is known.
     const known = await causes(inPlace, inPlace);
-    const isNews = (finding: Finding): boolean => all.has(causeOf(finding)) && !known.has(causeOf(finding));
+    const news = own.findings.filter((one) => !known.has(causeOf(one)));
+    if (!released) {
+      // Nobody has it yet, and what it newly does, no later comparison shows: its version is there already.
+      const below = await besideIt(scene, folder, after);
+      if (!below) return [{ ...own, findings: news.filter(isOfClusters).map(asWarning) }];
+      const rights = news.filter(({ rule }) => OF_RIGHTS.has(rule));
+      const worse = await newlyWorse(scene, folder, {
+        before: placed(inPlace, below),
+        after: placed(after, below),
+        below,
+      });
+      return [{ ...own, findings: [...rights, ...worse] }];
+    }
+    // What is only on the branch may go again.
+    const all = released === inPlace ? new Set(own.findings.map(causeOf)) : await causes(released, after);
     // A branch goes on from what a tag has; where the bundle stays, it is what users install and pin.
     const images = released === inPlace ? otherImages(scene.policy, released.blob, after.blob) : [];
-    return [{ ...own, findings: [...own.findings.filter(isNews), ...images] }];
+    return [{ ...own, findings: [...news.filter((one) => all.has(causeOf(one))), ...images] }];
   }
   const below = isBelow(inPlace, after)
     ? inPlace
@@ -80,11 +83,12 @@ export async function checkUpgrade(
   const above = placed(after, below);
   const found = await upgradeIn(scene, folder, below, above);
   if (!found) return [];
-  // That the edge is missing hides no rights: they come with its repair.
+  // A missing edge hides nothing: what the upgrade does comes with its repair.
   const repaired = { ...above, replaces: below.blob.name };
   const all = above.replaces === '' ? await upgradeIn(scene, folder, below, repaired) : undefined;
-  const rights = all?.findings.filter(({ rule }) => OF_RIGHTS.has(rule)) ?? [];
-  return [{ ...found, findings: [...found.findings, ...rights] }];
+  const told = new Set(found.findings.map(causeOf));
+  const hidden = all?.findings.filter((one) => isOfClusters(one) && !told.has(causeOf(one))) ?? [];
+  return [{ ...found, findings: [...found.findings, ...hidden] }];
 }
 
 /** That a released bundle names images which it did not name. A tag may become a digest. */
@@ -111,23 +115,27 @@ function otherImages(policy: Policy, released: Bundle, blob: Bundle): Finding[] 
   ];
 }
 
+/** Whether a finding is about what clusters run, and not about what a catalog shows of it. */
+function isOfClusters({ rule }: Finding): boolean {
+  return /^(?:graph|image)\//.test(rule);
+}
+
+/** A finding of what may still change before anybody has it. */
+function asWarning(finding: Finding): Finding {
+  return finding.severity === 'error' ? { ...finding, severity: 'warning' } : finding;
+}
+
 /** Rules about what an operator may do on a cluster. */
 const OF_RIGHTS: ReadonlySet<string> = new Set(['graph/permissions-grow', 'graph/privileges-grow']);
 
-/** What a bundle that nobody has yet does to the version beside it, and did not do before it changed. */
+/** What a bundle that nobody has yet does to the version below it, and did not do before it changed. */
 async function newlyWorse(
   scene: CheckScene,
   folder: BundleFolder,
-  {
-    before,
-    after,
-    placed,
-  }: Sided<PlacedBundle> & { readonly placed: (above: PlacedBundle, below: PlacedBundle) => PlacedBundle },
+  { before, after, below }: Sided<PlacedBundle> & { readonly below: PlacedBundle },
 ): Promise<Finding[]> {
-  const below = await besideIt(scene, folder, after);
-  if (!below) return [];
   const findingsOf = async (one: PlacedBundle): Promise<readonly Finding[]> =>
-    (await upgradeIn(scene, folder, below, placed(one, below)))?.findings ?? [];
+    (await upgradeIn(scene, folder, below, one))?.findings ?? [];
   const known = new Set((await findingsOf(before)).map(causeOf));
   return (await findingsOf(after)).filter((one) => !known.has(causeOf(one)) && !OF_RIGHTS.has(one.rule));
 }

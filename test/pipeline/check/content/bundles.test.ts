@@ -107,19 +107,21 @@ const PRIVILEGED = [
 ] as const;
 
 const TEXT = ['type: integer', 'type: string'] as const;
+const UNSAFE = [TEXT, ['"size": 3', '"size": "3"']] as const;
 
 test('a bundle that changes in place is an upgrade from the version before, whatever its folder is called', async () => {
   const before = bundleIn('bundle', '1.0.0');
   const upgrade = async (...edits: readonly (readonly [string, string])[]): Promise<string[]> =>
     rulesOf(await checked(before, bundleIn('bundle', '1.1.0', ...edits)));
   expect(await upgrade()).toEqual([]);
-  expect(await upgrade(TEXT, ['"size": 3', '"size": "3"'])).toEqual(['graph/crd-unsafe-edge']);
+  expect(await upgrade(...UNSAFE)).toEqual(['graph/crd-unsafe-edge']);
   const replaces = (version: string) =>
     ['  version: 1.1.0\n  min', `  version: 1.1.0\n  replaces: etcd.v${version}\n  min`] as const;
   expect(await upgrade(replaces('1.0.0'))).toEqual([]);
   expect(await upgrade(replaces('0.9.0'))).toContain('graph/strands-installed-v0');
   // That the edge is missing does not hide what comes with its repair.
   expect(await upgrade(replaces('0.9.0'), PRIVILEGED)).toContain('graph/privileges-grow');
+  expect(await upgrade(replaces('0.9.0'), ...UNSAFE)).toContain('graph/crd-unsafe-edge');
   expect(await upgrade(replaces('0.9.0'))).not.toContain('graph/privileges-grow');
   const ranged = ['    categories', "    olm.skipRange: '<1.1.0'\n    categories"] as const;
   expect(await upgrade(replaces('0.9.0'), ranged)).toEqual([]);
@@ -144,12 +146,11 @@ test('a bundle that changes is read once on each side', async () => {
   expect(read.mock.calls.map(([id]) => id).filter((id) => ids.includes(id))).toEqual(ids);
 });
 
-test('versions that nobody has, and folders of tests, are compared with nothing', async () => {
+test('pre-releases and folders of tests are compared with nothing', async () => {
   const unsafe = (folder: string, version: string): Files =>
     bundleIn(folder, version, TEXT, ['"size": 3', '"size": "3"']);
   const found = async (folder: string, from: string, to: string): Promise<string[]> =>
     rulesOf(await checked(bundleIn(folder, from), unsafe(folder, to)));
-  expect(await found('bundle', '1.0.0', '1.0.0')).toEqual([]);
   expect(await found('bundle', '1.0.0-dev', '1.0.0')).toEqual([]);
   expect(await found('test/bundle', '1.0.0', '1.1.0')).toEqual([]);
   expect(await found('deploy/olm/bundle', '1.0.0', '1.1.0')).toEqual(['graph/crd-unsafe-edge']);
@@ -179,8 +180,6 @@ test('a defect that a bundle had before its version changed is known', async () 
   ]);
 });
 
-const UNSAFE = [TEXT, ['"size": 3', '"size": "3"']] as const;
-
 test('a released bundle that changes under its version is compared with what clusters have', async () => {
   const before = bundleIn('bundle', '1.0.0');
   const changed = async (tag: string, ...edits: readonly (readonly [string, string])[]): Promise<Found[]> =>
@@ -192,7 +191,7 @@ test('a released bundle that changes under its version is compared with what clu
       location: { file: expect.stringMatching(/^bundle\//) },
     },
   ]);
-  expect(await changed('v0.9.0', ...UNSAFE)).toEqual([]);
+  expect(await changed('v0.9.0', ...UNSAFE)).toMatchObject([{ severity: 'warning' }]);
   expect(await changed('1.0.0', ['displayName: etcd', 'displayName: Etcd'])).toEqual([]);
   // What only the branch has may go again, and what the branch lost before is known.
   const unsafe = bundleIn('bundle', '1.0.0', ...UNSAFE);
@@ -202,7 +201,7 @@ test('a released bundle that changes under its version is compared with what clu
   expect(rulesOf(await checked(unsafe, later, 'v1.0.0', before))).toEqual([]);
 });
 
-test('a bundle that nobody has is compared with what it may do on the branch, and with the version beside it', async () => {
+test('a bundle that nobody has is compared with the version beside it, or else with what it was', async () => {
   const found = async (
     folder: string,
     ...edits: readonly (readonly [string, string])[]
@@ -212,7 +211,8 @@ test('a bundle that nobody has is compared with what it may do on the branch, an
     return rulesOf(await checked(before, bundleIn(folder, '1.1.0', ...edits)));
   };
   expect(await found('bundle', PRIVILEGED)).toEqual(['graph/privileges-grow']);
-  expect(await found('bundle', ...UNSAFE)).toEqual([]);
+  expect(await found('bundle', ...UNSAFE)).toEqual(['graph/crd-unsafe-edge']);
+  expect(await found('bundle', ['displayName: etcd', 'displayName: Etcd'])).toEqual([]);
   expect(await found('bundles/1.1.0', PRIVILEGED)).toEqual(['graph/privileges-grow']);
   expect(await found('bundles/1.1.0', ...UNSAFE)).toEqual(['graph/crd-unsafe-edge']);
   expect(await found('bundles/1.1.0', ['displayName: etcd', 'displayName: Etcd'])).toEqual([]);
