@@ -1,13 +1,10 @@
-/** The part of a host's environment that is the same on every host. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isObject } from '../catalog/go/shape.ts';
 import { parsedJson } from '../catalog/json.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import { type GitSettings, partsOf } from '../pipeline/git/process.ts';
 import { ISSUER } from '../pipeline/github/claims.ts';
 import { isBranch } from '../pipeline/publish/delivery/message.ts';
+import { temporaryFolder } from '../pipeline/write.ts';
 import { ACCOUNT_FORGES } from './forges/forges.ts';
 import type { Source } from './receive.ts';
 
@@ -61,7 +58,7 @@ export function hostSettings(environment: Environment, hint: string): HostSettin
     ...forgeFrom(environment, hint),
     plainHttp: (environment['PORTOLAN_PLAIN_HTTP'] ?? '').split(',').filter((host) => host !== ''),
     authfile: environment['PORTOLAN_AUTHFILE'] || undefined,
-    clones: mkdtempSync(join(tmpdir(), 'portolan-clones-')),
+    clones: temporaryFolder('clones'),
     git: { searchPath: environment['PATH'], parts: partsOf(environment) },
     environment,
   };

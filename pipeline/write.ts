@@ -1,9 +1,13 @@
 /**
- * Writing files so that a reader sees the old text or the new one, never a part.
+ * Writing files so that a reader sees the old text or the new one, never a part; and folders that last no longer than
+ * the process.
  */
 
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileError, refuseLinkOut } from './directory.ts';
 import { readRegular } from './file-pieces.ts';
@@ -100,4 +104,45 @@ function contentOf(path: string): Buffer | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+// What the program keeps in the temporary directory: it is gone when the process is, however that ends.
+
+let root: string | undefined;
+
+/**
+ * Makes a folder. Whoever needs it removes it; whatever is left is removed with the process.
+ *
+ * @param name what it is for, such as `git`
+ */
+export function temporaryFolder(name: string): string {
+  // Whoever cleans the temporary directory may have removed it.
+  if (root === undefined || dirname(root) !== tmpdir() || !existsSync(root)) root = rootFolder();
+  return mkdtempSync(join(root, `${name}-`));
+}
+
+function rootFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.on('exit', remove);
+  removeBehindThis(folder);
+  return folder;
+}
+
+/** The end of its input is the end of the process. */
+const GUARD = 'read -r _; rm -rf "$1"';
+
+/** Removes a folder when this process is gone, also if it is killed: a shell waits for that. */
+function removeBehindThis(folder: string): void {
+  // Of its own group, so that Ctrl-C does not end it, too.
+  const guard = spawn('sh', ['-c', GUARD, 'sh', folder], {
+    cwd: tmpdir(),
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // Without a shell, a process that is killed leaves the folder.
+  guard.on('error', () => undefined);
+  guard.stdin.on('error', () => undefined);
+  guard.unref();
+  (guard.stdin as Partial<Socket>).unref?.();
 }

@@ -2,10 +2,10 @@
  * A repository that is somewhere else: of its history and files only what is asked for
  * comes here, into a git directory of our own that has no configuration and no remote.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
+import { temporaryFolder } from '../write.ts';
 import { BatchProcess } from './cat-file.ts';
 import { checkObjectIds, isObjectId, ObjectReader } from './objects.ts';
 import { type GitRemote, type GitSettings, runGit } from './process.ts';
@@ -26,7 +26,7 @@ const TIMEOUT = 60_000;
  * @throws PipelineError `io` when there is no room for it
  */
 export function openRemote(remote: GitRemote, settings: GitSettings): Repository {
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-git-'));
+  const scratch = temporaryFolder('git');
   for (const folder of ['objects/info', 'objects/pack', 'refs'])
     mkdirSync(join(scratch, folder), { recursive: true });
   writeFileSync(join(scratch, 'HEAD'), 'ref: refs/heads/none\n');

@@ -5,11 +5,11 @@
  * object store: no hook, filter, merge driver, replacement, graft or remote of the
  * repository takes part, and what a merge writes does not land in it.
  */
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PipelineError } from '../error.ts';
 import { readRegular } from '../file-pieces.ts';
+import { temporaryFolder } from '../write.ts';
 import { BatchProcess } from './cat-file.ts';
 import { ObjectReader } from './objects.ts';
 import { type GitAnswer, type GitSettings, runGit } from './process.ts';
@@ -53,7 +53,7 @@ export interface Repository {
  */
 export async function openRepository(directory: string, settings: GitSettings = {}): Promise<Repository> {
   const place = await locate(directory, settings);
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-git-'));
+  const scratch = temporaryFolder('git');
   try {
     borrow(scratch, place);
   } catch (error) {

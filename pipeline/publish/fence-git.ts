@@ -4,15 +4,14 @@
  * forward, and git itself compares and moves it in one step: the server of a remote one, or
  * `update-ref` in a directory. The lease is another ref, `refs/portolan-leases/<catalog>/<place>`.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { onceFor } from '../../catalog/go/once.ts';
 import { PipelineError } from '../error.ts';
 import { type ObjectFormat, objectId } from '../git/http/pack.ts';
 import { type GitRun, type GitSettings, type Reach, runGit } from '../git/process.ts';
 import { type NewObject, storeObjects } from '../git/store-objects.ts';
 import type { Fence, StandingClaim, StandingLease } from '../ports.ts';
+import { temporaryFolder } from '../write.ts';
 import { claimText, leaseText, nextLease, parseClaim, parseLease } from './fence-records.ts';
 
 /** The repository that holds the refs. */
@@ -183,7 +182,7 @@ function localFence({ repository, settings }: FencePlace): GitFence {
 
 /** A fence in the refs of a git server, by pushes that fail if somebody else was first. */
 function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-fence-'));
+  const scratch = temporaryFolder('fence');
   const run: GitRun = { settings, directory: scratch, bare: true };
   const far: GitRun = { ...run, reach: reach ?? {} };
   // One at a time: git keeps locks in its directory.

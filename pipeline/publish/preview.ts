@@ -2,8 +2,7 @@
  * The index image that a pull request would publish, before it is merged: built from the tree
  * of the merge, written as an image layout, read back, served, and asked for its packages.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Finding } from '../../catalog/finding.ts';
 import { serveCatalog } from '../catalogs/serve/serve.ts';
@@ -19,6 +18,7 @@ import { parseLocation } from '../oci/registry/image-location.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import type { Registry } from '../ports.ts';
+import { temporaryFolder } from '../write.ts';
 import { basesUnder, openBase } from './base.ts';
 import { catalogIdentity } from './published-catalogs.ts';
 import { sendCatalogImages } from './push.ts';
@@ -103,7 +103,7 @@ async function previewOne(
   const { objects } = repository;
   const source = await wholeCatalog(objects, trees.merged, { layout: policy.layout, name });
   const changed = await changedPackages(objects, { trees, policy, name });
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-build-'));
+  const scratch = temporaryFolder('build');
   try {
     const base =
       onto === undefined ? undefined : await openBase(basesUnder(policy, registry), parseLocation(onto));

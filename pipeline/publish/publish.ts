@@ -2,9 +2,8 @@
  * The publishing of one merge: a catalog of a commit becomes an index image in a registry or a
  * directory, and the documents that clusters without a network of their own need.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Finding } from '../../catalog/finding.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
@@ -23,7 +22,7 @@ import { signatureDemands } from '../policy/signatures.ts';
 import { applyWaivers } from '../policy/waiver.ts';
 import type { Registry } from '../ports.ts';
 import { amountText } from '../text.ts';
-import { type StagedFiles, stageFiles } from '../write.ts';
+import { type StagedFiles, stageFiles, temporaryFolder } from '../write.ts';
 import { type Attested, attestBy, attestImages } from './attest/attest.ts';
 import { basesUnder, type OpenBase, openBase } from './base.ts';
 import { guardOf } from './fence-guard.ts';
@@ -87,7 +86,7 @@ function timerOf({ measured }: Pick<PublishPorts, 'measured'>): Timer {
 
 function scratchFolder(): string {
   try {
-    return mkdtempSync(join(tmpdir(), 'portolan-build-'));
+    return temporaryFolder('build');
   } catch (cause) {
     throw new PipelineError('io', `no directory for layers can be made in ${tmpdir()}`, { cause });
   }

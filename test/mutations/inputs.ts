@@ -386,6 +386,15 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     test: 'test/catalog/bundle/growth.test.ts',
   },
   {
+    attack: 112,
+    without: 'removing the folders of a process that was killed',
+    file: 'pipeline/write.ts',
+    text: '  removeBehindThis(folder);',
+    instead: '  void removeBehindThis;',
+    test: 'test/pipeline/temporary.test.ts',
+    title: 'SIGKILL',
+  },
+  {
     attack: 110,
     without: 'reading each part of a schema once',
     file: 'catalog/crd/meaning.ts',

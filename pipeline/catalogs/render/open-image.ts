@@ -1,7 +1,6 @@
 /** An image opened for reading: its labels, and its files when they are asked for. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { arch, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parseJson } from '../../../catalog/json.ts';
 import { formatReference, type Reference, withDigest } from '../../../catalog/reference.ts';
@@ -19,6 +18,7 @@ import { locationFrom, parseLocation } from '../../oci/registry/image-location.t
 import { openSource, type Source } from '../../oci/registry/open.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Descriptor, Registry } from '../../ports.ts';
+import { temporaryFolder } from '../../write.ts';
 import { layersFor } from './layer-history.ts';
 import type { Rendering } from './load.ts';
 
@@ -212,7 +212,7 @@ async function treeOf(
 
 function scratchFolder(): string {
   try {
-    return mkdtempSync(join(tmpdir(), 'portolan-'));
+    return temporaryFolder('files');
   } catch (error) {
     throw fileError(error, tmpdir());
   }

@@ -2,7 +2,7 @@
  * Texts that are put away until it is known in what order they go out: in memory while
  * there are few, in a file without a name from some size on.
  */
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownText } from '../../../catalog/fbc/document.ts';
@@ -11,6 +11,7 @@ import type { Blob } from '../../../catalog/fbc/model.ts';
 import type { RenderFormat } from '../../../catalog/fbc/render.ts';
 import { fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { temporaryFolder } from '../../write.ts';
 import { renderedBlob } from '../write-blobs.ts';
 
 /** Where a text lies: an offset and a length, in bytes of UTF-8. */
@@ -193,7 +194,7 @@ function writeAll(file: number, bytes: Buffer, from?: number): void {
 /** A file without a name, which the system removes however the program ends; undefined if none can be made. */
 function namelessFile(): number | undefined {
   try {
-    const folder = mkdtempSync(join(tmpdir(), 'portolan-render-'));
+    const folder = temporaryFolder('render');
     try {
       return openSync(join(folder, 'blobs'), 'wx+', 0o600);
     } finally {

@@ -1,14 +1,13 @@
 /** Checks a pull request in a separate process, with a limit of memory and time. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
 import { PipelineError } from '../../error.ts';
 import { mergeTrees } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Registry } from '../../ports.ts';
 import { withoutSecretsIn } from '../../secrets.ts';
+import { temporaryFolder } from '../../write.ts';
 import { startOf } from '../check.ts';
 import { reportOf, type Start } from '../outcome/outcome.ts';
 import type { CheckReport } from '../report.ts';
@@ -119,7 +118,7 @@ const LAST_WORDS = 4000;
 /** Starts the process, waits for its end, and removes all that it left. */
 async function readIn(confinement: Confinement, task: Task, answers: Answers): Promise<Ended> {
   const { file, words } = confinement;
-  const folder = mkdtempSync(join(tmpdir(), 'portolan-reader-'));
+  const folder = temporaryFolder('reader');
   const child = fork(file, [...words], {
     // Pass nothing of this process's environment: it may contain credentials.
     env: { ...task.settings.parts, PATH: task.settings.searchPath ?? '', TMPDIR: folder },

@@ -1,7 +1,5 @@
 /** The index image of a selected part of a catalog: built reproducibly, and put where a copy finds it. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { renderJson, renderOrder } from '../../../catalog/fbc/render.ts';
 import { formatReference } from '../../../catalog/reference.ts';
@@ -12,6 +10,7 @@ import { openBase } from '../../publish/base.ts';
 import { sendCatalogImages } from '../../publish/push.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
+import { temporaryFolder } from '../../write.ts';
 import type { Invocation } from '../command.ts';
 import { registryClientFor } from '../registry-access.ts';
 
@@ -51,7 +50,7 @@ export async function buildImage(
 ): Promise<BuiltSelection> {
   const baseName = invocation.text('base-image');
   const client = registryClientFor(invocation, terminal, { named: [written, baseName] });
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-build-'));
+  const scratch = temporaryFolder('build');
   try {
     const base = baseName === undefined ? undefined : await openBase(client, parseLocation(baseName));
     if (!base) terminal.err('building without a base image: the image has no server\n');

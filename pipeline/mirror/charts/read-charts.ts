@@ -1,6 +1,5 @@
 /** The charts of an ImageSetConfiguration: fetched, rendered, and their images found. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { kubernetesOf, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
@@ -12,6 +11,7 @@ import { withPlatforms } from '../../../catalog/mirror/platforms.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { eachOf } from '../../parallel.ts';
+import { temporaryFolder } from '../../write.ts';
 import type { ReadCharts } from '../prepare.ts';
 import { readChartFiles } from './chart-files.ts';
 import { renderChart } from './render.ts';
@@ -53,7 +53,7 @@ export async function readCharts(
 ): Promise<ChartsOutcome> {
   const findings: Finding[] = [];
   const fetched: FetchedChart[] = [];
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-charts-'));
+  const scratch = temporaryFolder('charts');
   const close = (): void => rmSync(scratch, { recursive: true, force: true });
   /** Tries something for a selection. */
   const attempt = async <T>(selection: ChartSelection, work: () => Promise<T>): Promise<T | undefined> => {

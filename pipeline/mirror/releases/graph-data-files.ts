@@ -1,7 +1,5 @@
 /** Graph data: the public repository's files, from a directory, an archive or a web server. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync, statSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { TAR_END, type TarEntry, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
 import { compareText } from '../../../catalog/go/text.ts';
@@ -18,6 +16,7 @@ import { layeredConfig } from '../../oci/image/config.ts';
 import { bytesBlob, digestOf } from '../../oci/image/content.ts';
 import { type CatalogImage, type Layer, layeredImage } from '../../oci/image/image.ts';
 import { readTree } from '../../oci/image/tree.ts';
+import { temporaryFolder } from '../../write.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';
 
 /** Where update services get graph data. */
@@ -79,7 +78,7 @@ async function filesIn(place: string): Promise<GraphDataFiles> {
 
 /** The files of an archive, also of one with a folder around them. */
 async function filesOf(archive: Uint8Array): Promise<GraphDataFiles> {
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-graph-data-'));
+  const scratch = temporaryFolder('graph-data');
   try {
     const inner = (path: string): string => (isGraphData(path) ? path : path.slice(path.indexOf('/') + 1));
     const tree = await readTree([only(archive)], {

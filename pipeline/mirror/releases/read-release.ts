@@ -1,7 +1,5 @@
 /** The releases of an ImageSetConfiguration: their payloads, the images of them, and their signatures. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import type { Target } from '../../../catalog/mirror/destination-names.ts';
 import type { ImageGroup } from '../../../catalog/mirror/image-group.ts';
@@ -22,6 +20,7 @@ import type { UpdateGraphs } from '../../../catalog/mirror/release/update-graph.
 import { parseReference, type Reference, tryParseReference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
+import { temporaryFolder } from '../../write.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';
 import type { ReadCharts } from '../prepare.ts';
 import { type Payload, readPayload } from './payload.ts';
@@ -48,7 +47,7 @@ export async function readReleases(
   selection: PlatformSelection,
   ports: ReleasePorts,
 ): Promise<ReleaseOutcome> {
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-release-'));
+  const scratch = temporaryFolder('release');
   try {
     const { release } = selection;
     const named: WantedRelease[] = release

@@ -1,6 +1,5 @@
 /** Update graphs of channels: from an update service, from files that it sent, or from graph data and the payloads. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { compareText } from '../../../catalog/go/text.ts';
 import {
@@ -24,6 +23,7 @@ import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { eachOf } from '../../parallel.ts';
 import type { Registry } from '../../ports.ts';
+import { temporaryFolder } from '../../write.ts';
 import type { RepositoryPorts } from '../charts/repository.ts';
 import { graphDataError, readGraphData } from './graph-data-files.ts';
 import { type PayloadPorts, readPrevious } from './payload.ts';
@@ -208,7 +208,7 @@ export interface ReleaseSource extends Pick<ReleasePlaces, 'registry' | 'release
 /** What lists releases: update graphs, and the registry that has the payloads. */
 export function openReleaseSource(places: ReleasePlaces): ReleaseSource {
   const { graphs: place = UPDATE_SERVICES.ocp, registry, releases, download } = places;
-  const scratch = mkdtempSync(join(tmpdir(), 'portolan-releases-'));
+  const scratch = temporaryFolder('releases');
   const graphs = (architecture: Architecture): UpdateGraphs =>
     openGraphs(architecture, { place, registry, releases, download, scratch });
   return {

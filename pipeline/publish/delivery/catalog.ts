@@ -1,7 +1,5 @@
 /** One catalog is to be published: the message's commit, or the newest one that the branch has. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Finding } from '../../../catalog/finding.ts';
 import { PipelineError } from '../../error.ts';
 import { readCommit } from '../../git/commit.ts';
@@ -9,6 +7,7 @@ import { isOn } from '../../git/fetch-commits.ts';
 import type { Store } from '../../oci/image/build-cache.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
+import { temporaryFolder } from '../../write.ts';
 import { prefixOf } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import type { Published, PublishPorts } from '../plan.ts';
@@ -238,7 +237,7 @@ async function publishCommit(
   const from = { repository: name, branch: of };
   const missing = await missingBundle({ repository, from, commit }, catalog, ports);
   if (missing) return { kind: 'refused', findings: [missing] };
-  const out = mkdtempSync(join(tmpdir(), 'portolan-publish-'));
+  const out = temporaryFolder('publish');
   try {
     const request = {
       commit,

@@ -1,6 +1,6 @@
 /** The functions' environment, and what a sandbox holds when a function begins in it. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { settings } from '../../../functions/aws/env.ts';
 import { folder } from '../../fakes/folder.ts';
@@ -19,7 +19,7 @@ beforeEach(() => {
   for (const name of ['QUEUE', 'REPORTS', 'TABLE', 'BUCKET']) vi.stubEnv(`PORTOLAN_${name}`, name);
   vi.stubEnv('AWS_ENDPOINT_URL', '');
   // What a function leaves that is killed while it publishes.
-  for (const name of ['portolan-clones-a1B2c3', 'portolan-build-d4E5f6', 'portolan-git-g7H8i9']) {
+  for (const name of ['portolan-a1B2c3', 'portolan-d4E5f6', 'portolan-g7H8i9']) {
     mkdirSync(join(temporary, name));
     writeFileSync(join(temporary, name, 'large'), 'x');
   }
@@ -34,7 +34,7 @@ test('what a killed function left in its sandbox does not fill it', () => {
     readdirSync(temporary)
       .map((name) => join(temporary, name))
       .sort(),
-  ).toEqual([clones, join(temporary, 'of-an-extension')].sort());
+  ).toEqual([dirname(clones), join(temporary, 'of-an-extension')].sort());
 });
 
 test.each([

@@ -104,7 +104,7 @@ test('the images of a chart are copied, nodes are told where they are, and the d
   );
   await run('plan', ['--platform', '4.18']);
   expect(readFileSync(join(bin, 'words'), 'utf8')).toContain('--kube-version 1.31 ');
-  expect(readFileSync(join(bin, 'env'), 'utf8')).toMatch(/^HELM_PLUGINS=.*portolan-charts-/m);
+  expect(readFileSync(join(bin, 'env'), 'utf8')).toMatch(/^HELM_PLUGINS=.*portolan-\w+\/charts-/m);
 });
 
 test('helm gets files of values in their order, then the values of the configuration; without them, an error', async () => {

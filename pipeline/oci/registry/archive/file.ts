@@ -1,13 +1,13 @@
 /** An archive on the disk, opened for reading by entry; a gzipped one is unpacked to a temporary file first. */
 
 import { createWriteStream } from 'node:fs';
-import { type FileHandle, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { type FileHandle, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { PipelineError } from '../../../error.ts';
 import { openRegularHandle } from '../../../file-pieces.ts';
+import { temporaryFolder } from '../../../write.ts';
 import { fileError } from '../layout/files.ts';
 import { allOf } from '../stream.ts';
 import { readTarIndex, type TarEntry } from './tar.ts';
@@ -58,7 +58,7 @@ export async function openArchive(path: string): Promise<ArchiveFile> {
 
 /** Opens a compressed archive: it is decompressed to a file that `close` removes. @throws PipelineError for a bomb */
 async function openGzipped(path: string): Promise<ArchiveFile> {
-  const folder = await mkdtemp(join(tmpdir(), 'portolan-'));
+  const folder = temporaryFolder('archive');
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const file = join(folder, 'archive.tar');

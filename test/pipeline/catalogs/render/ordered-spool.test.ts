@@ -53,7 +53,8 @@ test('the file has no name', () => {
 });
 
 function leftovers(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith('portolan-render-'));
+  const names = readdirSync(tmpdir(), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => /^portolan-\w+\/render-/.test(name));
 }
 
 function taken(pieces: Iterable<Uint8Array>): string {
