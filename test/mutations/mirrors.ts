@@ -84,4 +84,13 @@ export const MIRROR_MUTATIONS: readonly Mutation[] = [
     instead: 'if (folder !== undefined) return;',
     test: ARCHIVE_TEST,
   },
+  {
+    attack: 68,
+    without: 'comparing manifests with the signed statement',
+    file: 'catalog/mirror/freshness/freshness.ts',
+    text: 'return is === was ? [] :',
+    instead: "return is !== '' ? [] :",
+    test: ARCHIVE_TEST,
+    title: 'in the receipt too',
+  },
 ];

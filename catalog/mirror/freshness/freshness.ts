@@ -33,6 +33,8 @@ export interface FreshnessStatement {
   readonly images: ReadonlyMap<string, string>;
   /** Names of images that the plan has and that could not be copied. */
   readonly missing: readonly string[];
+  /** Digests of the manifests and other files in an archive, by name; absent for a mirror. */
+  readonly files?: ReadonlyMap<string, string>;
 }
 
 /** A statement that a trusted key has signed. */
@@ -55,7 +57,7 @@ export class InvalidFreshness extends Error {}
 
 /** The statement as JSON, to be signed. */
 export function freshnessText(statement: FreshnessStatement): string {
-  const { version, madeAt, freshUntil, predecessor, indexes, images, missing } = statement;
+  const { version, madeAt, freshUntil, predecessor, indexes, images, missing, files } = statement;
   return JSON.stringify({
     _type: STATEMENT,
     subject: [...indexes].map(([name, digest]) => ({ name, digest: digestSet(digest) })),
@@ -67,6 +69,7 @@ export function freshnessText(statement: FreshnessStatement): string {
       ...(predecessor && { predecessor }),
       images: Object.fromEntries(images),
       ...(missing.length > 0 && { missing }),
+      ...(files && { files: Object.fromEntries(files) }),
     },
   });
 }
@@ -86,7 +89,7 @@ export function readFreshness(text: string): FreshnessStatement {
     throw new InvalidFreshness(
       `a statement of type ${JSON.stringify(predicateType)}, not ${FRESHNESS_PREDICATE}`,
     );
-  const { version, madeAt, freshUntil, predecessor, images, missing = [] } = predicate;
+  const { version, madeAt, freshUntil, predecessor, images, missing = [], files } = predicate;
   const statement = {
     version: versionOf(version),
     madeAt: timeOf(madeAt),
@@ -95,6 +98,7 @@ export function readFreshness(text: string): FreshnessStatement {
     indexes: digestsOf(subjectsOf(subject)),
     images: digestsOf(isObject(images) ? Object.entries(images) : undefined),
     missing: textsOf(missing),
+    ...(files !== undefined && { files: filesOf(files) }),
   };
   if (statement.predecessor && statement.predecessor.version >= statement.version)
     throw new InvalidFreshness('its predecessor is not older');
@@ -129,6 +133,17 @@ function digestsOf(entries: readonly [string, unknown][] | undefined): ReadonlyM
     entries.map(([name, digest]) => {
       if (!isImage(name) || !isDigest(digest))
         throw new InvalidFreshness(`${JSON.stringify(name)} has no valid digest`);
+      return [name, digest];
+    }),
+  );
+}
+
+function filesOf(files: unknown): ReadonlyMap<string, string> {
+  const entries: [string, unknown][] = isObject(files) ? Object.entries(files) : [['', files]];
+  return new Map(
+    entries.map(([name, digest]) => {
+      if (!isDigest(digest))
+        throw new InvalidFreshness(`its file ${JSON.stringify(name)} has no valid digest`);
       return [name, digest];
     }),
   );
@@ -178,6 +193,8 @@ interface FreshnessCheck {
   readonly beside?: readonly string[];
   /** Digests of those that were looked up; undefined for an image that is not there. */
   readonly found: ReadonlyMap<string, string | undefined>;
+  /** Digests of the manifests and other files in an archive, by name; undefined for a mirror. */
+  readonly files?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Clocks of machines may differ by so much, in milliseconds. */
@@ -284,7 +301,7 @@ function staleFinding(
 /** A finding if the mirror has other images than the statement says. */
 function mixedFinding(
   { statement }: SignedStatement,
-  { names, found, file }: FreshnessCheck,
+  { names, found, file, files }: FreshnessCheck,
 ): Finding | undefined {
   const { images, missing } = statement;
   const differing = [...images].flatMap(([name, digest]) => {
@@ -301,7 +318,12 @@ function mixedFinding(
   const unsigned = missing
     .filter((name) => found.get(name) !== undefined)
     .map((name) => `${name} is there, but the statement says that it is missing`);
-  const wrong = [...differing, ...unnamed, ...unplanned, ...unsigned];
+  const signed = statement.files ?? new Map<string, string>();
+  const changed = [...new Set(files && [...files.keys(), ...signed.keys()])].flatMap((name) => {
+    const [is, was] = [files?.get(name), signed.get(name)];
+    return is === was ? [] : [`${name} is ${is ?? 'missing'}, not ${was ?? 'in the statement'}`];
+  });
+  const wrong = [...differing, ...unnamed, ...unplanned, ...unsigned, ...changed];
   if (wrong.length === 0) return undefined;
   const more = wrong.length > 1 ? ` (and ${wrong.length - 1} more)` : '';
   return finding('mirror/mixed', file, {

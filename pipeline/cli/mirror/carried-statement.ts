@@ -17,6 +17,7 @@ import {
   statementIn,
   trustedStatement,
 } from '../../mirror/freshness.ts';
+import { digestOf } from '../../oci/image/content.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
@@ -36,17 +37,20 @@ interface CarriedStatement {
  * without, it does not take the place of a newer one.
  *
  * @param from the archives
+ * @param files of the plan in the last one
  * @param mirror where they are loaded
  */
 export async function carriedStatement(
   jobs: readonly CopyJob[],
   {
     from,
+    files,
     mirror,
     invocation,
     terminal,
   }: {
     readonly from: Registry;
+    readonly files: ReadonlyMap<string, Uint8Array>;
     readonly mirror: Registry;
     readonly invocation: Invocation;
     readonly terminal: Terminal;
@@ -61,6 +65,7 @@ export async function carriedStatement(
           expected: join(archive, FRESHNESS),
           names: namesOf(jobs),
           digestsOf: (names) => digestsIn(from, names),
+          files: new Map([...files].map(([name, bytes]) => [name, digestOf(bytes)])),
         },
         { invocation, terminal },
       )

@@ -106,8 +106,14 @@ export const command: Command = {
       const jobs = way.isLoading ? read.jobs.map((job) => ({ ...job, from: job.to })) : read.jobs;
       const wrong = [...mapping.findings, ...read.findings].sort(compareFindings);
       for (const finding of wrong) terminal.err(findingText(finding));
-      const carried = way.isLoading
-        ? await carriedStatement(jobs, { from: way.ports.from, mirror: client, invocation, terminal })
+      const carried = loaded
+        ? await carriedStatement(jobs, {
+            from: way.ports.from,
+            files: loaded.files,
+            mirror: client,
+            invocation,
+            terminal,
+          })
         : undefined;
       if (carried?.isRefused) return 1;
       const progress = copyProgress(terminal);

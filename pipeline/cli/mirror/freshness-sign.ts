@@ -10,6 +10,8 @@ import {
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { receiptAt } from '../../mirror/archive/reader.ts';
+import type { ArchivedFile } from '../../mirror/archive/receipt.ts';
 import type { CopyRequest } from '../../mirror/copy.ts';
 import type { CopyJob } from '../../mirror/copy-jobs.ts';
 import {
@@ -134,6 +136,7 @@ export async function signState(
     indexes,
     before,
     signing,
+    archived: archive === undefined ? undefined : receiptAt(archive).files,
   });
   const files = new Map([[FRESHNESS, new TextDecoder().decode(bytes)]]);
   writeFiles(folder, files);
@@ -181,7 +184,12 @@ async function signedAt(
     missing,
     before,
     signing,
-  }: Parts & { readonly before: SignedStatement | undefined; readonly signing: Signing },
+    archived,
+  }: Parts & {
+    readonly before: SignedStatement | undefined;
+    readonly signing: Signing;
+    readonly archived: readonly ArchivedFile[] | undefined;
+  },
 ): Promise<Signed> {
   if (before && before.statement.madeAt > madeAt)
     throw new PipelineError(
@@ -200,6 +208,7 @@ async function signedAt(
     indexes: new Map(indexes.map(formatReference).map((name) => [name, images.get(name) ?? ''])),
     images,
     missing,
+    ...(archived && { files: new Map(archived.map(({ name, digest }) => [name, digest])) }),
   });
   const signer = { kind: 'key', key: signing.privateKey } as const;
   const { bytes } = await signedStatement(new TextEncoder().encode(text), FRESHNESS_PREDICATE, signer);

@@ -98,6 +98,8 @@ export interface CheckedState {
   readonly beside?: readonly string[];
   /** Digests of images that the mirror or archive has, as far as they were looked up. */
   readonly digestsOf: (names: Iterable<string>) => Promise<ReadonlyMap<string, string | undefined>>;
+  /** Digests of the files of an archive's plan, by name; undefined for a mirror. */
+  readonly files?: ReadonlyMap<string, string>;
 }
 
 /** What came of it. */
@@ -154,6 +156,7 @@ export async function checkFreshness(
     names,
     beside,
     found: digests,
+    files: state.files,
   });
   if (isAcceptable(findings)) {
     noteFirst(signed, accepted, { memory, terminal });

@@ -485,6 +485,43 @@ test('files of an archive that are damaged, or lead elsewhere, stop it before an
   expect(at.mirror.seen.length).toBe(before);
 });
 
+test.each([
+  ['changed', (text: string) => `${text}# changed\n`],
+  ['left out', () => undefined],
+])(
+  '68: a manifest of an archive that is %s, in the receipt too, stops the load with --key',
+  async (_, change) => {
+    const { at, inside, carry, run, load } = await gap();
+    await carry('one');
+    const [manifest, receipt] = ['one/catalogSource.yaml', 'one/receipt.json'].map((name) =>
+      join(inside, name),
+    );
+    const before = readFileSync(manifest ?? '', 'utf8');
+    const changed = change(before);
+    const digestOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+    const named = readFileSync(receipt ?? '', 'utf8');
+    if (changed === undefined) {
+      rmSync(manifest ?? '');
+      writeFileSync(receipt ?? '', named.replace(/\n.*"catalogSource\.yaml".*/, ''));
+    } else {
+      writeFileSync(manifest ?? '', changed);
+      writeFileSync(receipt ?? '', named.replace(digestOf(before), digestOf(changed)));
+    }
+    const requests = at.mirror.seen.length;
+    expect(await load('one')).toMatchObject({
+      exit: 1,
+      err: expect.stringMatching(
+        /: catalogSource\.yaml is (?:missing|sha256:\w+), not sha256:\w+ \(mirror\/mixed\)/,
+      ),
+    });
+    expect(existsSync(join(inside, 'mirror'))).toBe(false);
+    const sent = at.mirror.seen.slice(requests).filter(({ method }) => method !== 'GET' && method !== 'HEAD');
+    expect(sent).toEqual([]);
+    // Without a key, nothing tells.
+    expect(await run('mirror', 'copy', '--from-archive', 'one')).toMatchObject({ exit: 0 });
+  },
+);
+
 /** An archive of a mapping alone, as `mirror copy` makes it of a mapping without a plan, beside one with the plan. */
 async function plainArchive() {
   const own = await gap();
