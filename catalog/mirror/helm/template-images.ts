@@ -30,7 +30,7 @@ export function imagesInTemplates(
   const rendered = [...templates].filter(([path]) => !PARTIAL.test(path));
   for (const [path, text] of rendered) {
     const file = `${chart}/${path}`;
-    const read = withoutComments(text);
+    const read = CRDS.test(path) ? text : withoutComments(text);
     if (typeof read === 'string') manifests.push({ file, body: read });
     else {
       hidden.push(placeOf(file, text, read.expression));
@@ -58,6 +58,9 @@ export function imagesInTemplates(
     findings: causes.length > 0 ? [...found.findings, finding] : found.findings,
   };
 }
+
+/** What helm installs as it is: it need not be CRDs. */
+const CRDS = /^(?:charts\/[^/]+\/)*crds\//;
 
 /** What helm only renders where another template includes it. */
 const PARTIAL = /(?:^|\/)_[^/]*$/;

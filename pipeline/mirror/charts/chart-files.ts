@@ -11,7 +11,7 @@ interface ChartFiles {
   readonly version: string;
   /** Whether it only holds helpers for other charts, and no manifests of its own. */
   readonly isLibrary: boolean;
-  /** Texts of `templates/` and of the subcharts' templates, by path within the chart. */
+  /** Texts of `templates/` and `crds/`, also of subcharts, by path within the chart. */
   readonly templates: ReadonlyMap<string, string>;
   /** Subcharts that are archives within the chart, and those that the chart needs and does not have. */
   readonly unseen: readonly string[];
@@ -44,7 +44,7 @@ export async function readChartFiles(path: string, scratch: string): Promise<Cha
   };
 }
 
-const TEMPLATE = /^(?:charts\/[^/]+\/)*templates\/.*(?<!NOTES\.txt)$/;
+const TEMPLATE = /^(?:charts\/[^/]+\/)*(?:templates\/.*(?<!NOTES\.txt)|crds\/.*\.(?:ya?ml|json))$/;
 const PACKED = /^(?:charts\/[^/]+\/)*charts\/[^/]+\.tgz$/;
 const CHART = /^(?:charts\/[^/]+\/)?Chart\.yaml$/;
 /** Where charts of helm 2 name their dependencies. */

@@ -71,23 +71,27 @@ function startHelm(
   if (!isAbsolute(path)) throw new TypeError('internal error: the path of a chart is not absolute');
   if (!values.every(isAbsolute)) throw new TypeError('internal error: the path of values is not absolute');
   const files = values.flatMap((file) => ['--values', file]);
-  return spawn('helm', ['template', 'release', path, '--kube-version', kubernetes, ...more, ...files], {
-    cwd: scratch,
-    env: {
-      PATH: environment['PATH'] ?? '',
-      HOME: scratch,
-      HELM_CACHE_HOME: scratch,
-      HELM_CONFIG_HOME: scratch,
-      HELM_DATA_HOME: scratch,
-      HELM_PLUGINS: scratch,
-      KUBECONFIG: '/dev/null',
-      HTTP_PROXY: NOWHERE,
-      HTTPS_PROXY: NOWHERE,
-      GOMEMLIMIT: String(Math.floor(limits.memory / 2)),
+  return spawn(
+    'helm',
+    ['template', 'release', path, '--include-crds', '--kube-version', kubernetes, ...more, ...files],
+    {
+      cwd: scratch,
+      env: {
+        PATH: environment['PATH'] ?? '',
+        HOME: scratch,
+        HELM_CACHE_HOME: scratch,
+        HELM_CONFIG_HOME: scratch,
+        HELM_DATA_HOME: scratch,
+        HELM_PLUGINS: scratch,
+        KUBECONFIG: '/dev/null',
+        HTTP_PROXY: NOWHERE,
+        HTTPS_PROXY: NOWHERE,
+        GOMEMLIMIT: String(Math.floor(limits.memory / 2)),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: false,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    shell: false,
-  });
+  );
 }
 
 /** The manifests that helm writes; undefined without helm. It is killed at a limit. */

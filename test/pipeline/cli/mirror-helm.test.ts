@@ -100,7 +100,7 @@ test('the images of a chart are copied, nodes are told where they are, and the d
   expect(JSON.parse(file('report.json')).charts).toEqual({ total: 1, ready: 1, lacking: [] });
   // helm gets the chart and a current version of Kubernetes, no shell, and none of the environment but the PATH.
   expect(readFileSync(join(bin, 'words'), 'utf8')).toBe(
-    `template release ${join(directory, 'chart')} --kube-version 1.33 --skip-schema-validation\n`,
+    `template release ${join(directory, 'chart')} --include-crds --kube-version 1.33 --skip-schema-validation\n`,
   );
   await run('plan', ['--platform', '4.18']);
   expect(readFileSync(join(bin, 'words'), 'utf8')).toContain('--kube-version 1.31 ');
@@ -283,4 +283,23 @@ test('a chart in a registry is read, and mirrored itself', async () => {
     `    repositories: [{name: r, url: 'oci://${source.host}/org', charts: [{name: a, version: v1}]}]\n`,
   );
   expect(await run('plan')).toMatchObject({ exit: 1, err: expect.stringContaining('is not a Helm chart') });
+});
+
+test('107: without helm, what a chart installs from crds/ is mirrored, also of a subchart', async () => {
+  const { directory, source, config, run } = await scene('');
+  const pod = (name: string) =>
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: "{{ x }}"}\nspec: {containers: [{image: ${source.host}/org/${name}:v1}]}\n`;
+  const crd =
+    'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\ndescription: quay.io/a/b:1\n';
+  chartAt(join(directory, 'chart'), {
+    'crds/crd.yaml': crd,
+    'crds/pod.yaml': pod('a'),
+    'crds/readme.md': '{{ no manifest',
+    'charts/sub/Chart.yaml': 'apiVersion: v2\nname: sub\nversion: 1.0.0\n',
+    'charts/sub/crds/pod.yml': pod('b'),
+  });
+  config(LOCAL);
+  const ran = await run('sync');
+  expect(ran).toMatchObject({ exit: 0, err: '' });
+  expect(ran.out).toContain('2 images: 2 copied');
 });

@@ -40,6 +40,17 @@ test.each(Object.entries(LITERAL))('107: without helm, an image in %s is found',
   expect(findings).toEqual([]);
 });
 
+test.each(['crds/pod.yaml', 'charts/sub/crds/pod.yaml'])(
+  '107: without helm, an image in %s is found, and no expression is one',
+  (path) => {
+    const templates = new Map([[path, `# {{ .Values.a }}\n${pod(`image: ${IMAGE}`)}`]]);
+    expect(imagesInTemplates('demo', { templates, unseen: [] })).toMatchObject({
+      references: [IMAGE],
+      findings: [],
+    });
+  },
+);
+
 const EXPRESSION =
   'the program helm is not installed, so images that come from 1 of 1 templates are not known';
 

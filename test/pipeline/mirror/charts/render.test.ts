@@ -49,7 +49,7 @@ test('within the limits, the output is the result, and secrets of the environmen
     {},
     { AWS_SECRET_ACCESS_KEY: 'x', KUBECONFIG: '/home/me/.kube/config' },
   );
-  expect(text).toMatch(/^template release \/charts\/demo --kube-version 1.33 /);
+  expect(text).toMatch(/^template release \/charts\/demo --include-crds --kube-version 1.33 /);
   expect(text).not.toContain('AWS_SECRET_ACCESS_KEY');
 });
 
