@@ -8,6 +8,7 @@ import { groupedBy } from '../go/grouped.ts';
 import { type CrdsOf, type Olm, upgradePathOf, type World } from '../olm/foresight/world.ts';
 import { upgradeOf } from '../olm/resolve/outcome.ts';
 import { offerOfBundle } from '../olm/resolve/snapshot.ts';
+import { Undecided } from '../undecided.ts';
 import { satisfies } from '../version/satisfies.ts';
 import { tryParseRange } from '../version/version.ts';
 import { entryIn } from './finding-location.ts';
@@ -47,9 +48,8 @@ export interface CauseChange extends UnsafeChange {
 interface OneChange {
   readonly crd: string;
   readonly change: CauseChange;
-  readonly edges: UsedEdge[];
-  /** The index of each upgrade, by its ends. */
-  readonly places: Map<Bundle, Map<Bundle, number>>;
+  /** By the number of their ends. */
+  readonly edges: Map<number, UsedEdge>;
 }
 
 /** In which ways a change counts: in all that the upgrade is made, or in those for which it is new. */
@@ -166,28 +166,46 @@ interface CauseOptions {
   readonly earlier?: readonly UsedPath[];
 }
 
-/** Why upgrades are unsafe: one cause for all changes that the same upgrades make. */
+/** Most changes of all upgrades of a package, each counted once for each upgrade. */
+const MOST_CHANGES = 400_000;
+
+/**
+ * Why upgrades are unsafe: one cause for all changes that the same upgrades make.
+ *
+ * @throws Undecided for more changes than can be kept
+ */
 export function causesOf(
   edges: readonly UsedEdge[],
   { crds }: KnownCrds,
   { counts = ({ ways }) => ways, earlier = [] }: CauseOptions = {},
 ): Iterable<Cause> {
   const causes = new Map<string, OneChange>();
+  const numbers = new Map<string, number>();
   const compared = new Set<string>();
+  let left = MOST_CHANGES;
   const inherited = inheritedOn([...earlier, ...edges], crds);
   for (const edge of edges) {
     // What was stored on the way depends on the channel, where one is selected.
     const pair = JSON.stringify([edge.from.name, edge.to.name, edge.ways]);
     if (compared.has(pair)) continue;
     compared.add(pair);
+    const ends = JSON.stringify([edge.from.name, edge.to.name]);
+    const number = numbers.get(ends) ?? numbers.size;
+    numbers.set(ends, number);
     for (const after of crds(edge.to) ?? []) {
       const before = crds(edge.from)?.find(({ name }) => name === after.name);
-      for (const change of before ? changesOn(before, after, inherited(edge, after.name)) : []) {
+      const changes = before ? changesOn(before, after, inherited(edge, after.name)) : [];
+      left -= changes.length;
+      if (left < 0) {
+        const why = `its upgrades make more than ${MOST_CHANGES} unsafe changes`;
+        throw new Undecided(`the CRDs of ${edge.channel.package}`, why);
+      }
+      for (const change of changes) {
         const ways = counts(edge, after.name, change);
         if (ways.length === 0) continue;
         const key = `${after.name}\n${change.text}`;
-        const cause = causes.get(key) ?? { crd: after.name, change, edges: [], places: new Map() };
-        addEdge(cause, { ...edge, ways });
+        const cause = causes.get(key) ?? { crd: after.name, change, edges: new Map() };
+        addEdge(cause, number, ways === edge.ways ? edge : { ...edge, ways });
         causes.set(key, cause);
       }
     }
@@ -196,14 +214,14 @@ export function causesOf(
 }
 
 /** Lists each upgrade once, with all OLM versions and channels in which it is performed. */
-function addEdge({ edges, places }: OneChange, edge: UsedEdge): void {
-  const ofOrigin = places.get(edge.from) ?? new Map<Bundle, number>();
-  places.set(edge.from, ofOrigin);
-  const at = ofOrigin.get(edge.to) ?? edges.length;
-  ofOrigin.set(edge.to, at);
-  const known = edges[at]?.ways ?? [];
-  const others = edge.ways.filter((way) => !known.some((one) => isSameWay(one, way)));
-  edges[at] = { ...(edges[at] ?? edge), ways: [...known, ...others] };
+function addEdge({ edges }: OneChange, number: number, edge: UsedEdge): void {
+  const known = edges.get(number);
+  if (!known) {
+    edges.set(number, edge);
+    return;
+  }
+  const others = edge.ways.filter((way) => !known.ways.some((one) => isSameWay(one, way)));
+  edges.set(number, { ...known, ways: [...known.ways, ...others] });
 }
 
 /** The versions that clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
@@ -253,11 +271,9 @@ function generationsOf(ways: readonly Way[]): readonly Olm[] {
 function joinedCauses(changes: Iterable<OneChange>): Iterable<Cause> {
   const causes = new Map<string, Cause>();
   for (const { crd, change, edges } of changes) {
-    const key = JSON.stringify([
-      crd,
-      edges.map(({ from, to, ways }) => [from.name, to.name, generationsOf(ways)]),
-    ]);
-    const cause = causes.get(key) ?? { crd, changes: [], edges };
+    const ends = [...edges].map(([number, { ways }]) => `${number} ${generationsOf(ways).join(' ')}`);
+    const key = `${crd}\n${ends.join()}`;
+    const cause = causes.get(key) ?? { crd, changes: [], edges: [...edges.values()] };
     cause.changes.push(change);
     causes.set(key, cause);
   }

@@ -396,6 +396,15 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   },
   {
     attack: 110,
+    without: 'a limit of all unsafe changes of a package',
+    file: 'catalog/rules/unsafe-edges.ts',
+    text: 'if (left < 0) {',
+    instead: 'if (left === 0.5) {',
+    test: 'test/catalog/rules/one-cause.test.ts',
+    title: 'all upgrades together',
+  },
+  {
+    attack: 110,
     without: 'reading each part of a schema once',
     file: 'catalog/crd/meaning.ts',
     text: 'known.get(value) ?? read()',

@@ -1,12 +1,16 @@
 /** What is wrong with many bundles, entries or channels for one reason is one finding that lists them. */
 import { expect, test } from 'vitest';
+import { readCrd } from '../../../catalog/crd/crd.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { changeOf, type WorldOptions, worldOf } from '../../../catalog/olm/foresight/world.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { runComparison, runForesight } from '../../../catalog/rules/rule.ts';
+import { causesOf } from '../../../catalog/rules/unsafe-edges.ts';
 import { sourceOf } from '../../../catalog/source.ts';
+import { Undecided } from '../../../catalog/undecided.ts';
+import { crdObject } from '../../fakes/crd-object.ts';
 
 interface Written {
   readonly versions: readonly string[];
@@ -143,3 +147,27 @@ test.each<[string, string, Partial<Written>]>([
   ]);
   expect(await found(before)).toEqual([]);
 });
+
+test('110: the unsafe changes of all upgrades together are limited', () => {
+  const crdOf = (type: string) => {
+    const fields = Array.from({ length: 1000 }, (_, i) => [`f${i}`, { type }] as const);
+    return readCrd(crdObject('as.a.io', Object.fromEntries(fields))) ?? never();
+  };
+  const [before, after] = [crdOf('string'), crdOf('integer')];
+  const to = { name: 'etcd.v2.0.0' };
+  const causes = (count: number) => {
+    const edges = Array.from({ length: count }, (_, i) => ({
+      channel: { package: 'etcd', name: 'stable' },
+      from: { name: `etcd.v1.${i}.0` },
+      to,
+      ways: [{ olm: 'v1', channel: '' }],
+    }));
+    return [...causesOf(edges as never, { crds: (bundle) => [bundle.name === to.name ? after : before] })];
+  };
+  expect(causes(400)).toMatchObject([{ crd: 'as.a.io', changes: { length: 1000 }, edges: { length: 400 } }]);
+  expect(() => causes(401)).toThrow(Undecided);
+});
+
+function never(): never {
+  throw new Error('not a CRD');
+}
