@@ -97,8 +97,8 @@ export function decodeBlob(
 }
 
 /** The package that a blob belongs to, or empty. */
-function packageOfMeta({ schema, package: of, name }: Meta): string {
-  return schema === 'olm.package' ? name : of;
+function packageOfMeta({ schema, package: packageName, name }: Meta): string {
+  return schema === 'olm.package' ? name : packageName;
 }
 
 /**
@@ -403,6 +403,7 @@ function withoutObjects(bundle: Bundle): Bundle {
   return { ...bundle, properties: bundle.properties.map(known) };
 }
 
+/** What keeps a bundle object from being read: it must be a struct whose `data` is YAML. Undefined if it is sound. */
 function objectDefect(value: unknown): string | undefined {
   if (value === undefined) return 'has no value';
   if (!BUNDLE_OBJECT || value === null) return undefined;
@@ -410,7 +411,7 @@ function objectDefect(value: unknown): string | undefined {
   const [misfit] = misfits;
   if (misfit) return `must be ${misfit.expected}, found ${foundText(misfit.found)}`;
   const data = textOf(object['data']);
-  // Most objects are JSON: the brace shows in the first characters, and no more is looked at.
+  // Most objects are JSON. In base64, `{"` begins with "ey": such an object is not decoded to be sure.
   if (data.startsWith('ey')) return undefined;
   return yamlDefect(data);
 }

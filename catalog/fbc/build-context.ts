@@ -9,11 +9,11 @@ type Matcher = (path: string) => boolean;
 const NONE: Matcher = () => false;
 
 /** A character of an ignore file that meets one of a path takes a twentieth of a step. */
-const MOST_MEETINGS = 20 * MOST_STEPS;
+const MOST_COMPARISONS = 20 * MOST_STEPS;
 
 /**
- * Gives a function that reads ignore files, which gives one that tells the files that a build does not get; undefined if
- * that takes too many steps. Patterns that are not supported leave nothing out.
+ * Makes a reader of ignore files. It turns the text of an ignore file into a matcher of the paths that a build does not get,
+ * or undefined once all texts together take too many comparisons. Patterns that are not supported leave nothing out.
  *
  * @param paths of the files that may be asked for
  * @see https://github.com/moby/patternmatcher
@@ -21,17 +21,18 @@ const MOST_MEETINGS = 20 * MOST_STEPS;
 export function contextMatcher(paths: Iterable<string>): (text: string | undefined) => Matcher | undefined {
   const characters = Array.from(paths).reduce((sum, path) => sum + path.length + 1, 0);
   const known = new Map<string, Matcher | undefined>();
-  let left = MOST_MEETINGS;
+  let comparisonsLeft = MOST_COMPARISONS;
   return (text) => {
     if (text === undefined) return NONE;
     if (!known.has(text)) {
-      left -= characters * text.length;
-      known.set(text, left < 0 ? undefined : askedOnce(matcherOf(text)));
+      comparisonsLeft -= characters * text.length;
+      known.set(text, comparisonsLeft < 0 ? undefined : askedOnce(matcherOf(text)));
     }
     return known.get(text);
   };
 }
 
+/** The matcher of an ignore file as docker reads it, with its patterns rewritten as patterns of opm's ignore files. */
 function matcherOf(text: string): Matcher {
   const lines = text.replace(/^\ufeff/, '').split('\n');
   const patterns = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));

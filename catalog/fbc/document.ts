@@ -90,7 +90,7 @@ export class MarkedDocument implements SourceDocument {
     return { value: parent[step], skipped: 1 + this.#beforeMember(parent, step) };
   }
 
-  /** How many nodes of a list were read before an item. */
+  /** How many nodes of a list were read before an item. A few are counted anew each time; for more, the sums are kept. */
   #beforeItem(items: readonly unknown[], step: number): number {
     const known = this.#items?.get(items);
     if (!known) {

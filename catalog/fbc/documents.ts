@@ -261,6 +261,7 @@ class FileReader {
       fast = piece;
       return piece;
     };
+    // The fast reader finds where a document ends while it reads it. Where documents are known, they are split first.
     const readsAhead = isUsual && !this.#known && text.length <= LARGEST_DOCUMENT;
     const pieces = splitDocuments(text, firstLine, readsAhead ? readPiece : undefined);
     try {

@@ -53,6 +53,7 @@ function objectInOrder(object: Readonly<Record<string, unknown>>): unknown {
   return object;
 }
 
+/** A copy with the keys in this order; undefined as for {@link inByteOrder}. */
 function orderedCopy(object: Readonly<Record<string, unknown>>, keys: readonly string[]): unknown {
   const copy: Record<string, unknown> = {};
   for (const key of keys) {

@@ -183,6 +183,7 @@ function edgesMoved(before: Blobs, after: Blobs): boolean {
   });
 }
 
+/** Whether an entry that stays has other upgrade edges, or the channel itself differs in anything but its entries. */
 function channelMoved(old: Channel, now: Channel): boolean {
   const entries = new Map(old.entries.map((entry) => [entry.name, entry]));
   const moved = now.entries.some((entry) => {

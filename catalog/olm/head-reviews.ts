@@ -73,9 +73,9 @@ function defaultFirst({ channels, defaultChannel }: Package): Channel[] {
 }
 
 function reviewedBundle(world: World, bundle: Bundle): ReviewedBundle {
-  const { package: of, name, image, relatedImages } = bundle;
+  const { package: packageName, name, image, relatedImages } = bundle;
   return {
-    package: of,
+    package: packageName,
     name,
     csv: world.manifests(bundle).csv,
     crds: world.crds(bundle),

@@ -51,6 +51,7 @@ export function installSet(
     : { members: requiredFirst(members) };
 }
 
+/** What a bundle requires, each with the package in the set that provides it. Requirements that OLM cannot read are left out. */
 function requirementsIn(
   bundle: Bundle,
   { scope, found }: { readonly scope: Scope; readonly found: readonly { readonly bundle: Bundle }[] },

@@ -109,16 +109,17 @@ export function manifestsOfBundle(bundle: Bundle): Manifests {
   return found;
 }
 
+/** What a bundle says of its manifests: their objects if it has them, else the metadata that opm makes from them. */
 function readManifests({ properties }: Bundle): Manifests {
   const metadata = properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
-  const told = isObject(metadata) ? metadataFacts(metadata) : undefined;
+  const fromMetadata = isObject(metadata) ? metadataFacts(metadata) : undefined;
   const data = properties.flatMap(({ type, value }) => {
     const text = type === 'olm.bundle.object' && isObject(value) ? value['data'] : undefined;
     return typeof text === 'string' ? [text] : [];
   });
-  if (data.length === 0) return { csv: told, objects: undefined };
+  if (data.length === 0) return { csv: fromMetadata, objects: undefined };
   // Manifests say more than the metadata that is made from them.
-  const { csv = told, objects } = manifestsOf(data.map(partIn));
+  const { csv = fromMetadata, objects } = manifestsOf(data.map(partIn));
   return { csv, objects };
 }
 

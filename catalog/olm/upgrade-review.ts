@@ -64,9 +64,9 @@ export interface ProvidedApi {
 }
 
 /** What a review compares of a bundle directory. */
-export function reviewedFiles({ package: of, csv, crds }: Inspected): ReviewedBundle {
+export function reviewedFiles({ package: packageName, csv, crds }: Inspected): ReviewedBundle {
   return {
-    package: of,
+    package: packageName,
     name: csv?.name ?? '',
     csv: csv && manifestPart(csv.object.value).csv,
     crds: crds.flatMap(({ value }) => readCrd(value) ?? []),

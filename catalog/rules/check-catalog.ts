@@ -136,6 +136,7 @@ function lightPackage(blob: PackageBlob, own: OwnText): PackageBlob {
   };
 }
 
+/** A copy of deprecations with what rules need, in texts of its own. */
 function lightDeprecations(deprecations: Deprecations, own: OwnText): Deprecations {
   const entries = deprecations.entries.map((entry) => ({
     schema: own(entry.schema),

@@ -43,8 +43,8 @@ export function knownFrom(
 type Affected = ReadonlySet<string> | undefined;
 
 /** A key that two findings share if the same rule reports the same about the same object. */
-function identityOf({ rule, package: of = '', channel = '', subject = '' }: Finding): string {
-  return JSON.stringify([rule, of, channel, subject]);
+function identityOf({ rule, package: packageName = '', channel = '', subject = '' }: Finding): string {
+  return JSON.stringify([rule, packageName, channel, subject]);
 }
 
 function inAnyChannel(finding: Finding): string {

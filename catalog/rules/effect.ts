@@ -23,8 +23,10 @@ export function areStrandedIn(others: readonly Finding[]): (finding: Finding) =>
 
 function installationsOf(finding: Finding): string[] {
   const effect = effectOf(finding);
-  const { package: of, channel, installed = [] } = finding;
-  return effect ? installed.map((version) => JSON.stringify([effect.olm, of, channel, version])) : [];
+  const { package: packageName, channel, installed = [] } = finding;
+  return effect
+    ? installed.map((version) => JSON.stringify([effect.olm, packageName, channel, version]))
+    : [];
 }
 
 /** By the harm that they report, rules of which a finding hurts clusters: 1 is the worst. */

@@ -86,21 +86,22 @@ function* newStepsOf(
   { before, after }: Sides,
   installations: readonly PackageInstallation[],
 ): Generator<NewStep> {
-  const [former, now] = [nextIn(before), nextIn(after)];
-  const wentBy = passesIn(former);
-  // Who went to the same bundle before went on alike: what is new to one of them is new to the next.
-  const passed = new Map<string, Set<string>>();
-  for (const start of reachedInstallations(now, installations)) {
-    const was = former(start);
-    if (now(start)?.name === was?.name) continue;
-    const names = passed.get(was?.name ?? '') ?? new Set<string>();
-    passed.set(was?.name ?? '', names);
+  const [nextBefore, nextAfter] = [nextIn(before), nextIn(after)];
+  const passedBefore = passesIn(nextBefore);
+  // Installations with the same next bundle before the change had the same path from there on. So they share the names of
+  // the bundles from which a new upgrade was given.
+  const givenByFormerNext = new Map<string, Set<string>>();
+  for (const start of reachedInstallations(nextAfter, installations)) {
+    const formerNext = nextBefore(start);
+    if (nextAfter(start)?.name === formerNext?.name) continue;
+    const given = givenByFormerNext.get(formerNext?.name ?? '') ?? new Set<string>();
+    givenByFormerNext.set(formerNext?.name ?? '', given);
     let at: PackageInstallation = start;
-    for (const to of stepsBy(now, start)) {
+    for (const to of stepsBy(nextAfter, start)) {
       const { name } = at.installed;
-      // What is new from a bundle that it reached before as well is given for that bundle itself.
-      if (at !== start && (names.has(name) || (was && wentBy(start, was, name)))) break;
-      names.add(name);
+      // A bundle that was on its path before as well is a start of its own.
+      if (at !== start && (given.has(name) || (formerNext && passedBefore(start, formerNext, name)))) break;
+      given.add(name);
       yield { ...at, to, newTo: start.installed };
       at = { ...start, installed: installedOf(to) };
     }
@@ -170,6 +171,7 @@ export function stepsFrom(world: World, installation: PackageInstallation): Gene
 
 type NextState = (installation: PackageInstallation) => Bundle | undefined;
 
+/** The bundles that follow one after the other, up to one that was there already. @param first the next one, if it is known */
 function* stepsBy(nextOne: NextState, installation: PackageInstallation, first?: Bundle): Generator<Bundle> {
   const seen = new Set([installation.installed.name]);
   for (let next = first ?? nextOne(installation); next && !seen.has(next.name); ) {

@@ -85,8 +85,8 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
 
 /** What those had to whom an upgrade is new, and where they got to before a change, one upgrade after the other. */
 function formerPath(change: Change, before: World, { newTo, ...step }: NewStep): Side[] {
-  const way = { ...step, installed: newTo };
-  const names = [newTo.name, ...[...stepsFrom(before, way)].map((bundle) => bundle.name)];
+  const former = { ...step, installed: newTo };
+  const names = [newTo.name, ...[...stepsFrom(before, former)].map((bundle) => bundle.name)];
   const path = names.flatMap((name) => sideOf(change, step.package, name) ?? []);
   if (step.olm === 'v0') return path;
   const end = path.findIndex((side, i) => isStoppedByV1(path[i - 1], side));

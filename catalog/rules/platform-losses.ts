@@ -95,13 +95,13 @@ function underOlm(olm: Olm, why: string): Pick<Loss, 'what' | 'why'> {
 /** Losses of subscriptions to the channel of a head. */
 function lostBySelecting(leaving: LeavingInstallation, world: World): Loss[] {
   const { channel, installed, to, olm } = leaving;
-  const { name, package: of } = channel;
+  const { name, package: packageName } = channel;
   const found = { ...leaving, selects: 'channel' as const };
-  if (olm === 'v0' && !to.catalog.packages.get(of)?.channels.has(name)) {
+  if (olm === 'v0' && !to.catalog.packages.get(packageName)?.channels.has(name)) {
     const why = 'the channel is missing, so OLM v0 cannot resolve anything in the namespace';
     return [{ ...found, what: 'channel', why }];
   }
-  const following = { olm, package: of, channel: name, onlyChannel: true };
+  const following = { olm, package: packageName, channel: name, onlyChannel: true };
   const [now, then] = [world, to].map(({ foresight }) => upgradePathOf(foresight, following, installed));
   if (!now || !then) return [];
   const why = lostEnd(endOfPath(now), endOfPath(then), () => `it never reaches the head: ${endText(then)}`);

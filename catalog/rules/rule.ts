@@ -280,7 +280,8 @@ export function ownSeverity({ severity, isOptional }: Rule): Severity | 'off' {
 
 /** A report that adds to `findings`. */
 function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
-  // What is said of catalogs is compared with what was said before, hints included: only of files it is added.
+  // A rule about files adds its fix as the hint. Findings about catalogs are compared between commits with their hints, so a
+  // rule about catalogs writes its own.
   const isOfFiles = rule.inspect !== undefined || rule.operator !== undefined;
   const fix = isOfFiles && rule.fix !== undefined ? { hint: rule.fix } : {};
   return (message, location, { severity: own = severity, ...details } = {}) => {

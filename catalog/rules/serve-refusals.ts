@@ -29,8 +29,8 @@ export function refusals(catalog: Catalog, unread: readonly Finding[]): Finding[
  */
 export function isLoadedByV1(unread: readonly Finding[], name: string): boolean {
   return !unread.some(
-    ({ rule, severity, package: of }) =>
-      severity === 'error' && SPLIT.has(rule) && (of === undefined || of === name),
+    ({ rule, severity, package: packageName }) =>
+      severity === 'error' && SPLIT.has(rule) && (packageName === undefined || packageName === name),
   );
 }
 

@@ -19,16 +19,16 @@ export interface UsedEdge {
   readonly channel: Channel;
   readonly from: Bundle;
   readonly to: Bundle;
-  readonly ways: readonly Way[];
+  readonly choices: readonly ChannelChoice[];
 }
 
 /** The OLM version and the channel of an upgrade; an empty channel means none is selected. */
-export interface Way {
+export interface ChannelChoice {
   readonly olm: Olm;
   readonly channel: string;
 }
 
-export function isSameWay(one: Way, other: Way): boolean {
+export function isSameChoice(one: ChannelChoice, other: ChannelChoice): boolean {
   return one.olm === other.olm && one.channel === other.channel;
 }
 
@@ -52,8 +52,8 @@ interface OneChange {
   readonly edges: Map<number, UsedEdge>;
 }
 
-/** In which ways a change counts: in all that the upgrade is made, or in those for which it is new. */
-export type Counts = (edge: UsedEdge, crd: string, change: CauseChange) => readonly Way[];
+/** The choices of OLM and channel for which a change counts: all that get the upgrade, or those to which it is new. */
+export type Counts = (edge: UsedEdge, crd: string, change: CauseChange) => readonly ChannelChoice[];
 
 /** Whether a bundle's CRDs can be seen, or it serves none. */
 export function isKnown(bundle: Bundle, { crds }: KnownCrds): boolean {
@@ -69,11 +69,11 @@ export function usedEdges(
   const edges = new Map<string, UsedEdge>();
   for (const { channel: name, bundle: from } of origins) {
     if (offerOfBundle(from).gvks.length === 0) continue;
-    for (const way of waysFrom(world, name)) {
-      const edge = edgeFrom(world, ofPackage, { channel: name, from, way });
+    for (const choice of choicesFor(world, name)) {
+      const edge = edgeFrom(world, ofPackage, { channel: name, from, choice });
       if (!edge) continue;
       const key = JSON.stringify([name, from.name, edge.to.name]);
-      edges.set(key, { ...edge, ways: [...(edges.get(key)?.ways ?? []), way] });
+      edges.set(key, { ...edge, choices: [...(edges.get(key)?.choices ?? []), choice] });
     }
   }
   return [...edges.values()];
@@ -89,34 +89,34 @@ function entriesOf({ channels, bundles }: Package): Origin[] {
   );
 }
 
-/** The ways in which a bundle may be installed: by each OLM, from this channel or from any. */
-export function waysFrom({ olm }: World, channel: string): readonly Way[] {
+/** The choices by which a bundle may be installed: each OLM, from this channel or from any. */
+export function choicesFor({ olm }: World, channel: string): readonly ChannelChoice[] {
   return [...olm].sort().flatMap((one) => [channel, ''].map((selected) => ({ olm: one, channel: selected })));
 }
 
 interface Step {
   readonly channel: string;
   readonly from: Bundle;
-  readonly way: Way;
+  readonly choice: ChannelChoice;
 }
 
 /** The upgrade that a bundle gets; the channel is the one that it came from, or one of those that have its target. */
 function edgeFrom(
   { foresight }: World,
   { name, channels, bundles }: Package,
-  { channel, from, way }: Step,
+  { channel, from, choice }: Step,
 ): UsedEdge | undefined {
-  const following = { package: name, ...way, onlyChannel: way.channel !== '' };
+  const following = { package: name, ...choice, onlyChannel: choice.channel !== '' };
   const { next } = upgradePathOf(foresight, following, installedOf(from));
   const to = bundles.get(upgradeOf(next)?.to.name ?? '');
   // What provides no kinds has no CRDs to compare.
   if (!to || to.name === from.name || offerOfBundle(to).gvks.length === 0) return undefined;
   const own = channels.get(channel) ?? [...channels.values()].find((one) => entryIn(one, to.name));
-  return own ? { channel: own, from, to, ways: [way] } : undefined;
+  return own ? { channel: own, from, to, choices: [choice] } : undefined;
 }
 
 /**
- * Upgrades that entries offered when they were published, with all ways to install their channel: what was installed then
+ * Upgrades that entries offered when they were published, with all choices that install their channel: what was installed then
  * may have made them.
  *
  * @param find gives a bundle by its name; upgrades from or to one that it does not give are left out
@@ -126,15 +126,17 @@ export function pastUpgrades(world: World, name: string, find: BundleOf): UsedPa
   const byChannel = new Map(
     [...groupedBy(all, ({ channel }) => channel)].map(([channel, entries]) => {
       const sources = entries.flatMap((one) => find(one.name) ?? []);
-      return [channel, { sources, ways: waysFrom(world, channel) }];
+      return [channel, { sources, choices: choicesFor(world, channel) }];
     }),
   );
   return all.flatMap(({ channel, name: target, entry }) => {
     const to = find(target);
     if (!to || !entry) return [];
-    const { sources = [], ways = [] } = byChannel.get(channel) ?? {};
+    const { sources = [], choices = [] } = byChannel.get(channel) ?? {};
     const covers = coveredBy(entry);
-    return sources.filter((from) => from.name !== target && covers(from)).map((from) => ({ from, to, ways }));
+    return sources
+      .filter((from) => from.name !== target && covers(from))
+      .map((from) => ({ from, to, choices }));
   });
 }
 
@@ -157,10 +159,10 @@ interface KnownCrds {
 }
 
 /** An upgrade without the channel that offers it: enough to know which versions of CRDs clusters have stored. */
-type UsedPath = Pick<UsedEdge, 'from' | 'to' | 'ways'>;
+type UsedPath = Pick<UsedEdge, 'from' | 'to' | 'choices'>;
 
 interface CauseOptions {
-  /** All of the upgrade's ways without it. */
+  /** All choices of the upgrade without it. */
   readonly counts?: Counts;
   /** Upgrades that clusters may have made before, which stored versions as well. */
   readonly earlier?: readonly UsedPath[];
@@ -177,7 +179,7 @@ const MOST_CHANGES = 400_000;
 export function causesOf(
   edges: readonly UsedEdge[],
   { crds }: KnownCrds,
-  { counts = ({ ways }) => ways, earlier = [] }: CauseOptions = {},
+  { counts = ({ choices }) => choices, earlier = [] }: CauseOptions = {},
 ): Iterable<Cause> {
   const causes = new Map<string, OneChange>();
   const numbers = new Map<string, number>();
@@ -186,7 +188,7 @@ export function causesOf(
   const inherited = inheritedOn([...earlier, ...edges], crds);
   for (const edge of edges) {
     // What was stored on the way depends on the channel, where one is selected.
-    const pair = JSON.stringify([edge.from.name, edge.to.name, edge.ways]);
+    const pair = JSON.stringify([edge.from.name, edge.to.name, edge.choices]);
     if (compared.has(pair)) continue;
     compared.add(pair);
     const ends = JSON.stringify([edge.from.name, edge.to.name]);
@@ -201,11 +203,11 @@ export function causesOf(
         throw new Undecided(`the CRDs of ${edge.channel.package}`, why);
       }
       for (const change of changes) {
-        const ways = counts(edge, after.name, change);
-        if (ways.length === 0) continue;
+        const choices = counts(edge, after.name, change);
+        if (choices.length === 0) continue;
         const key = `${after.name}\n${change.text}`;
         const cause = causes.get(key) ?? { crd: after.name, change, edges: new Map() };
-        addEdge(cause, number, ways === edge.ways ? edge : { ...edge, ways });
+        addEdge(cause, number, choices === edge.choices ? edge : { ...edge, choices });
         causes.set(key, cause);
       }
     }
@@ -220,8 +222,8 @@ function addEdge({ edges }: OneChange, number: number, edge: UsedEdge): void {
     edges.set(number, edge);
     return;
   }
-  const others = edge.ways.filter((way) => !known.ways.some((one) => isSameWay(one, way)));
-  edges.set(number, { ...known, ways: [...known.ways, ...others] });
+  const others = edge.choices.filter((choice) => !known.choices.some((one) => isSameChoice(one, choice)));
+  edges.set(number, { ...known, choices: [...known.choices, ...others] });
 }
 
 /** The versions that clusters have stored on their way to an upgrade: under OLM v0 they stay in their channel. */
@@ -230,18 +232,19 @@ function inheritedOn(
   crds: CrdsOf,
 ): (edge: UsedEdge, crd: string) => readonly InheritedVersion[] {
   const byWay = new Map<string, InheritedOf>();
-  const inheritedIn = ({ olm, channel }: Way): InheritedOf => {
+  const inheritedIn = ({ olm, channel }: ChannelChoice): InheritedOf => {
     const key = olm === 'v1' ? olm : `${olm} ${channel}`;
-    const isOnIt = ({ ways }: UsedPath): boolean =>
-      ways.some((one) => one.olm === olm && (olm === 'v1' || one.channel === channel));
+    const isOnIt = ({ choices }: UsedPath): boolean =>
+      choices.some((one) => one.olm === olm && (olm === 'v1' || one.channel === channel));
     const known = byWay.get(key) ?? inheritedVersions(edges.filter(isOnIt), crds);
     byWay.set(key, known);
     return known;
   };
-  return ({ ways, from }, crd) => {
+  return ({ choices, from }, crd) => {
     const found = new Map<string, InheritedVersion>();
-    for (const way of ways) {
-      for (const one of inheritedIn(way)(from, crd)) if (!found.has(one.version)) found.set(one.version, one);
+    for (const choice of choices) {
+      for (const one of inheritedIn(choice)(from, crd))
+        if (!found.has(one.version)) found.set(one.version, one);
     }
     return [...found.values()];
   };
@@ -263,15 +266,15 @@ function changesOn(before: Crd, after: Crd, inherited: readonly InheritedVersion
   );
 }
 
-function generationsOf(ways: readonly Way[]): readonly Olm[] {
-  return [...new Set(ways.map(({ olm }) => olm))].sort();
+function generationsOf(choices: readonly ChannelChoice[]): readonly Olm[] {
+  return [...new Set(choices.map(({ olm }) => olm))].sort();
 }
 
 /** Changes that the same upgrades make are one cause: they are corrected together. */
 function joinedCauses(changes: Iterable<OneChange>): Iterable<Cause> {
   const causes = new Map<string, Cause>();
   for (const { crd, change, edges } of changes) {
-    const ends = [...edges].map(([number, { ways }]) => `${number} ${generationsOf(ways).join(' ')}`);
+    const ends = [...edges].map(([number, { choices }]) => `${number} ${generationsOf(choices).join(' ')}`);
     const key = `${crd}\n${ends.join()}`;
     const cause = causes.get(key) ?? { crd, changes: [], edges: [...edges.values()] };
     cause.changes.push(change);

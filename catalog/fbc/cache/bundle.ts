@@ -181,6 +181,7 @@ function hasLongKey(text: string): boolean {
   return false;
 }
 
+/** A manifest as opm reads it, which is as YAML; undefined if it is not YAML. JSON that YAML reads alike is parsed as JSON: faster. */
 function parsed(text: string): unknown {
   if (NOT_YAML.test(text) || hasLongKey(text)) return parsedYaml(text);
   try {

@@ -189,11 +189,11 @@ class Planner {
    * @throws UpgradeRefusal
    */
   #checkStart({ next, mayPass }: Stage, operators: readonly ClusterOperator[]): void {
-    for (const { package: of, installed } of operators) {
-      const bundle = this.#bundle(of, installed.name);
+    for (const { package: packageName, installed } of operators) {
+      const bundle = this.#bundle(packageName, installed.name);
       if (!bundle)
         throw new UpgradeRefusal(
-          `no catalog has the installed ${installed.name} of package ${of}, so its olm.maxOpenShiftVersion is not known`,
+          `no catalog has the installed ${installed.name} of package ${packageName}, so its olm.maxOpenShiftVersion is not known`,
           true,
         );
       const kept = next.find((minor) => !limitAllows(limitOf(bundle.properties), minor));
@@ -201,7 +201,7 @@ class Planner {
         throw new UpgradeRefusal(
           `${installed.name} keeps the cluster from ${formatMinor(kept)}, and nothing upgrades it`,
         );
-      if (!mayPass(of, bundle))
+      if (!mayPass(packageName, bundle))
         throw new UpgradeRefusal(
           `${installed.name} is not in the catalogs of each version up to ${textOf(next)}`,
         );

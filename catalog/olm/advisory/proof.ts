@@ -182,7 +182,10 @@ export function targetIn(
     .find((bundle) => bundle !== undefined && version !== undefined && hasVersion(bundle, version));
 }
 
-/** Whether the next step is the wanted one. A step that leads there or beyond, and was there before, stays. */
+/**
+ * Whether the next step is the wanted one. A step that was there before may also lead beyond the wanted version. With no
+ * wanted version, any step that is allowed will do, and so will a head, which has none.
+ */
 function isRedirected(
   { installed, before, after }: EditedInstallation,
   { to = {}, allowDowngrade }: Advisory,

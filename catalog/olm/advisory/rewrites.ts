@@ -12,9 +12,10 @@ import { untriedChannels } from '../suggest/suggestion.ts';
 type InheritedFields = 'nothing' | 'skips' | 'skips and ranges';
 
 /**
- * Entries without some of them. A channel that has no others is left empty.
+ * Ways to write a channel without some entries, the simplest first: taken out, bridged (what followed them follows what they
+ * followed), and each of these under one head. A channel that has no other entries is left empty.
  *
- * @param kept whether the entries stay for those who have them, with no upgrade edge that leads to them
+ * @param kept whether the entries stay for clusters that have them installed, with no upgrade edge that leads to them
  */
 export function withoutEntries(
   channel: Channel,
@@ -27,18 +28,20 @@ export function withoutEntries(
   const detached = channel.entries
     .filter(({ name }) => gone.has(name))
     .map(({ name, index }): Entry => ({ name, replaces: '', skips: [], skipRange: '', index }));
-  const bridged = (inherited: InheritedFields): Entry[] =>
-    rest.map((entry) => bridgedEntry(channel, entry, gone, inherited));
-  const plain = kept ? [] : [rest];
-  const ways = [...plain, bridged('nothing'), bridged('skips'), bridged('skips and ranges')];
-  const all = ways.flatMap((entries, i) => {
-    const inherited = INHERITED_FIELDS[i + (kept ? 1 : 0)] ?? 'nothing';
-    return [entries, underOneHead(channel, entries, { gone, versionOf, inherited })];
-  });
+  const bridged = INHERITED_FIELDS.map((inherited) => ({
+    inherited,
+    entries: rest.map((entry) => bridgedEntry(channel, entry, gone, inherited)),
+  }));
+  // Entries that are only taken out need no bridge where nobody stays on them.
+  const rewrites = kept ? bridged : [{ inherited: 'nothing' as const, entries: rest }, ...bridged];
+  const all = rewrites.flatMap(({ inherited, entries }) => [
+    entries,
+    underOneHead(channel, entries, { gone, versionOf, inherited }),
+  ]);
   return all.map((entries) => (kept ? [...entries, ...detached].sort((a, b) => a.index - b.index) : entries));
 }
 
-const INHERITED_FIELDS: readonly InheritedFields[] = ['nothing', 'nothing', 'skips', 'skips and ranges'];
+const INHERITED_FIELDS: readonly InheritedFields[] = ['nothing', 'skips', 'skips and ranges'];
 
 /** An entry that replaces a removed one replaces what that one did, and skips it. */
 function bridgedEntry(

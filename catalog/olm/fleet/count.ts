@@ -300,10 +300,10 @@ export function affectedCounter(fleet: Fleet, simulate: Simulation): (affected: 
     labels.set(installation, found);
     return found;
   };
-  return ({ package: of, platforms, olm, channel, installed }) => {
+  return ({ package: packageName, platforms, olm, channel, installed }) => {
     const named = new Set<string>();
     let grouped = 0;
-    for (const { cluster, count, installation } of byPackage.get(of) ?? []) {
+    for (const { cluster, count, installation } of byPackage.get(packageName) ?? []) {
       const { platform, olm: its, channels } = installation;
       if (platforms && !platforms.has(platform)) continue;
       if (olm && its !== olm) continue;

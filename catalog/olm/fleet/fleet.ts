@@ -104,12 +104,12 @@ export function installedIn(world: World, installation: FleetInstallation): Inst
 function byName(
   world: World,
   ofPackage: Package | undefined,
-  { package: of, name, version }: FleetInstallation,
+  { package: packageName, name, version }: FleetInstallation,
 ): Installed | undefined {
   const bundle = ofPackage?.bundles.get(name);
   if (bundle) return installedOf(bundle);
   const parsed = tryParseVersion(version);
-  const past = world.published.get(of)?.find((one) => one.name === name);
+  const past = world.published.get(packageName)?.find((one) => one.name === name);
   if (past) return { name, version: past.version ?? parsed };
   return upgradedVersion(ofPackage, { name, version: parsed });
 }
@@ -121,14 +121,16 @@ function byName(
 function byVersion(
   world: World,
   ofPackage: Package | undefined,
-  { package: of, version, channels }: FleetInstallation,
+  { package: packageName, version, channels }: FleetInstallation,
 ): Installed | undefined {
   const bundles = [...(ofPackage?.bundles.values() ?? [])].filter((bundle) => hasVersion(bundle, version));
   const bundle = bundles.find(({ name }) => isListed(ofPackage, channels, name)) ?? bundles[0];
   if (bundle) return installedOf(bundle);
-  const past = world.published.get(of)?.find((one) => one.version && formatVersion(one.version) === version);
+  const past = world.published
+    .get(packageName)
+    ?.find((one) => one.version && formatVersion(one.version) === version);
   if (past) return { name: past.name, version: past.version };
-  const called = calledByVersion(ofPackage, of, version);
+  const called = calledByVersion(ofPackage, packageName, version);
   return called && upgradedVersion(ofPackage, called);
 }
 
@@ -148,11 +150,11 @@ function calledByVersion(ofPackage: Package | undefined, of: string, version: st
  */
 export function droppedFrom(
   world: World,
-  { package: of, name, version }: FleetInstallation,
+  { package: packageName, name, version }: FleetInstallation,
 ): Installed | undefined {
-  const ofPackage = world.catalog.packages.get(of);
+  const ofPackage = world.catalog.packages.get(packageName);
   if (!ofPackage) return undefined;
-  const called = calledByVersion(ofPackage, of, version);
+  const called = calledByVersion(ofPackage, packageName, version);
   const dropped = called && name !== '' ? { ...called, name } : called;
   if (!dropped?.version || ofPackage.bundles.has(dropped.name)) return undefined;
   const { version: own } = dropped;
@@ -160,7 +162,7 @@ export function droppedFrom(
     ({ version: other }) => other && compareVersions(own, other) < 0,
   );
   if (!isOlder) return undefined;
-  return world.isPublished({ package: of, bundle: dropped.name }) ? dropped : undefined;
+  return world.isPublished({ package: packageName, bundle: dropped.name }) ? dropped : undefined;
 }
 
 function hasVersion(bundle: Bundle, version: string): boolean {

@@ -79,12 +79,12 @@ function leadsDown({ bundles }: Package, { name, skips }: Entry): boolean {
 }
 
 /** Entries that are tried for one edit: each trial goes through the whole channel, and people write no more. */
-const TRIED = 100;
+const MOST_TRIED = 100;
 
 /** An entry that skips what it replaces keeps that from being offered at all. */
 function withoutOwnSkips(channel: Channel): Edit[] {
   return trapsIn(channel)
-    .slice(0, TRIED)
+    .slice(0, MOST_TRIED)
     .map((entry) => {
       const skips = entry.skips.filter((name) => name !== entry.replaces);
       const rest = skips.length > 0 ? ` and keep: skips: ${flow(skips)}` : '';
@@ -137,7 +137,7 @@ function newReplaces(
 ): Edit[] {
   const [lowest, highest] = [stuck[0], stuck.at(-1)];
   const tails = [...new Set([head, ...channel.entries])].filter(({ replaces }) => replaces === '');
-  return tails.slice(0, TRIED).flatMap((entry) => {
+  return tails.slice(0, MOST_TRIED).flatMap((entry) => {
     const version = ofPackage.bundles.get(entry.name)?.version;
     return [...new Set([highest, lowest])]
       .filter((one) => one !== undefined)
@@ -193,7 +193,7 @@ function restoredEdges(channel: Channel, old: readonly Entry[]): Edit[] {
       if (replaces === '' || replaces === entry.replaces) return [];
       return [memberEdit(channel, { ...entry, replaces }, `replaces: ${yamlScalar(replaces)}`)];
     })
-    .slice(0, TRIED);
+    .slice(0, MOST_TRIED);
 }
 
 /** What was there before, as it was. */

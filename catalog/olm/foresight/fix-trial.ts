@@ -192,28 +192,30 @@ export function withEntries(channel: Channel, entries: readonly Entry[]): Channe
 /** The installations of a package that reach a head, in the form in which stuck ones are listed. */
 function arrivingIn(world: World, { name, channels }: Package): StuckInstallations[] {
   const installations = installationsOf(world, name);
-  const of = (
-    place: Omit<StuckInstallations, 'package' | 'installed'>,
+  const arrivingFrom = (
+    selected: Omit<StuckInstallations, 'package' | 'installed'>,
     all: readonly Installed[],
   ): StuckInstallations => {
-    const whole = { ...place, package: name };
+    const subscription = { ...selected, package: name };
     return {
-      ...whole,
-      installed: all.filter((one) => upgradePathOf(world.foresight, whole, one).arrives),
+      ...subscription,
+      installed: all.filter((one) => upgradePathOf(world.foresight, subscription, one).arrives),
     };
   };
   const inEach = [...channels.keys()].flatMap((channel) => {
     const here = installations.filter((one) => one.channel === channel).map(({ installed }) => installed);
-    return [...world.olm].map((olm) => of({ channel, olm, onlyChannel: olm === 'v1' }, here));
+    return [...world.olm].map((olm) => arrivingFrom({ channel, olm, onlyChannel: olm === 'v1' }, here));
   });
-  const open = world.olm.has('v1') ? [of({ channel: '', olm: 'v1' }, withoutChannels(installations))] : [];
-  return [...inEach, ...open];
+  const inNone = world.olm.has('v1')
+    ? [arrivingFrom({ channel: '', olm: 'v1' }, withoutChannels(installations))]
+    : [];
+  return [...inEach, ...inNone];
 }
 
 /** A package with changed channels, and with the bundles of the past that their entries bring back. */
 function withChannels(ofPackage: Package, changed: readonly Channel[], past: World | undefined): Package {
   const old = past?.catalog.packages.get(ofPackage.name)?.bundles;
-  // What is known of the other channels holds for the same bundles only.
+  // The same map is kept while no bundle is added: what was computed for it then still holds.
   let { bundles } = ofPackage;
   let restored: Map<string, Bundle> | undefined;
   for (const { entries } of changed) {

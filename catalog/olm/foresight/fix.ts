@@ -89,18 +89,23 @@ function proposedFor(
   return { entry: fix.entry, index: fix.index, text };
 }
 
-/** The entries of a channel with only those of the proposed changes that are at these places. */
+/**
+ * The entries of a channel with a part of the proposed changes.
+ *
+ * @param places fields that take their proposed value, and new entries (`WHOLE`) that are added
+ * @param edited all entries with all changes: those of the channel at their index, then the new ones
+ */
 function withOnly(channel: Channel, places: readonly Place[], edited: readonly Entry[]): Entry[] {
   const keys = new Set(places.map(({ entry, member }) => JSON.stringify([entry, member])));
   const written = channel.entries.map((entry): Entry => {
-    const of = (member: Member): boolean => keys.has(JSON.stringify([entry.name, member]));
-    if (!of('replaces') && !of('skips') && !of('skipRange')) return entry;
+    const takes = (member: Member): boolean => keys.has(JSON.stringify([entry.name, member]));
+    if (!takes('replaces') && !takes('skips') && !takes('skipRange')) return entry;
     const { replaces, skips, skipRange } = edited[entry.index] ?? entry;
     return {
       ...entry,
-      ...(of('replaces') ? { replaces } : {}),
-      ...(of('skips') ? { skips } : {}),
-      ...(of('skipRange') ? { skipRange } : {}),
+      ...(takes('replaces') ? { replaces } : {}),
+      ...(takes('skips') ? { skips } : {}),
+      ...(takes('skipRange') ? { skipRange } : {}),
     };
   });
   const whole = new Set(places.filter(({ member }) => member === WHOLE).map(({ entry }) => entry));

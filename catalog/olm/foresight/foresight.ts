@@ -146,6 +146,7 @@ class Walks {
     this.#make = make;
   }
 
+  /** The walk through one channel of a package, made once. */
   ofChannel(name: string, channel: string): Walk {
     const ofPackage = this.#single.get(name) ?? new Map<string, Walk>();
     const found = ofPackage.get(channel);

@@ -167,6 +167,7 @@ function findShare(scope: Scope, nodes: readonly Node[], { holds }: Requirement)
 // Most packages of a scope are the same objects in many others: the platform's catalogs, before and after a change.
 const requirementsOf = new WeakMap<readonly Node[], readonly Requirement[]>();
 
+/** The requirements of some bundles, each once. */
 function requirementsOfAll(scope: Scope, nodes: readonly Node[]): readonly Requirement[] {
   const known = requirementsOf.get(nodes);
   if (known) return known;

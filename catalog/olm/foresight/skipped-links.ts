@@ -8,7 +8,7 @@ interface SkippedLink {
 }
 
 /** Links that are looked at: each is tried against the whole channel. */
-const TRIED = 20;
+const MOST_TRIED = 20;
 
 /** Bundles that one entry replaces and another one skips, the newest first, at most 20. */
 export function skippedLinks({ entries }: Channel): SkippedLink[] {
@@ -19,7 +19,7 @@ export function skippedLinks({ entries }: Channel): SkippedLink[] {
     for (const skipped of entry.skips.toReversed()) {
       if (skipped === entry.replaces || !replaced.has(skipped)) continue;
       links.push({ entry, skipped });
-      if (links.length === TRIED) return links;
+      if (links.length === MOST_TRIED) return links;
     }
   }
   return links;

@@ -132,8 +132,10 @@ function rowKey(byOlm: ByOlm): unknown {
     const { before, after } = byOlm[olm] ?? {};
     if (!before || !after) return [];
     const sameNext = before.kind === 'upgrade' && after.kind === 'upgrade' && before.next === after.next;
-    const of = ({ kind, next, end, arrives }: PathSummary): unknown => [kind, sameNext || next, end, arrives];
-    return [of(before), of(after)];
+    const keyOf = ({ kind, next, end, arrives }: PathSummary): unknown => {
+      return [kind, sameNext || next, end, arrives];
+    };
+    return [keyOf(before), keyOf(after)];
   });
 }
 

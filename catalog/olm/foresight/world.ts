@@ -219,10 +219,10 @@ export interface PublishingCatalog {
 
 /** Looks bundles up in catalogs: what each has, then what it had, the latest first. */
 export function publicationsIn(catalogs: readonly PublishingCatalog[]): PublicationsOf {
-  return ({ package: of, bundle: name }) =>
+  return ({ package: packageName, bundle: name }) =>
     catalogs.flatMap(({ name: catalog, catalog: { packages }, published, publishedIsAll }): Publication[] => {
-      const bundle = packages.get(of)?.bundles.get(name);
-      const past = (published.get(of) ?? []).filter((one) => one.name === name);
+      const bundle = packages.get(packageName)?.bundles.get(name);
+      const past = (published.get(packageName) ?? []).filter((one) => one.name === name);
       const isHere = bundle && (!publishedIsAll || past.length > 0);
       const now = isHere ? [{ catalog, image: bundle.image, version: bundle.version, bundle }] : [];
       return [...now, ...past.map((one) => pastPublication(catalog, one))];

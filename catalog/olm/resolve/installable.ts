@@ -81,10 +81,14 @@ function firstOf<T>(all: Iterable<T>, fits: (one: T) => boolean): T | undefined 
 }
 
 /** Whether OLM v0 would install this bundle in an empty namespace, with all that it requires. */
-function isResolved(scope: Scope, source: ScopeCatalog, { name, package: of, channel }: Node): boolean {
+function isResolved(
+  scope: Scope,
+  source: ScopeCatalog,
+  { name, package: packageName, channel }: Node,
+): boolean {
   const subscription = {
-    name: of,
-    package: of,
+    name: packageName,
+    package: packageName,
     channel,
     catalog: source.name,
     startingCSV: name,

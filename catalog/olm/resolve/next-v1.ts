@@ -88,6 +88,7 @@ function storedOf({ name, version }: Installed): { name: string; version: string
   return { name, version: version ? storedVersion(withRelease(version)) : '' };
 }
 
+/** The bundles that one catalog offers an extension: to install, or to upgrade to from what is installed. */
 function offersOf(
   source: ScopeCatalog,
   { extension, constraint }: Query,
@@ -126,14 +127,15 @@ interface Asked {
 
 const ANY: Asked = { range: '', constraint: undefined };
 
+/** The index of the bundles in some channels and a range, made once for the package. */
 function indexOf(ofPackage: Package, channels: readonly string[], asked = ANY): Index {
   const known = indexes.get(ofPackage) ?? new Map<string, Index>();
   indexes.set(ofPackage, known);
   const [only] = channels;
-  // Channels with the same entries offer the same.
-  const of = only !== undefined && channels.length === 1 ? [firstAlike(ofPackage, only)] : channels;
-  const key = JSON.stringify([of, asked.range]);
-  const found = known.get(key) ?? makeIndex(ofPackage, of, asked.constraint);
+  // Channels with the same entries offer the same, so they share the index of the first of them.
+  const indexed = only !== undefined && channels.length === 1 ? [firstAlike(ofPackage, only)] : channels;
+  const key = JSON.stringify([indexed, asked.range]);
+  const found = known.get(key) ?? makeIndex(ofPackage, indexed, asked.constraint);
   known.set(key, found);
   return found;
 }

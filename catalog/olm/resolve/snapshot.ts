@@ -135,14 +135,24 @@ function laneWith(ofPackage: Package, channel: string, entries: readonly Entry[]
  */
 function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
   const isDefaultChannel = channel === ofPackage.defaultChannel;
-  const { name: of } = ofPackage;
   const nodes = entries.flatMap((entry): Node | [] => {
     const bundle = ofPackage.bundles.get(entry.name);
     if (!bundle) return [];
     const { name, replaces, skips } = entry;
     const { version } = bundle;
     const offer = offerOfBundle(bundle);
-    return { name, package: of, channel, isDefaultChannel, replaces, skips, version, offer, entry, bundle };
+    return {
+      name,
+      package: ofPackage.name,
+      channel,
+      isDefaultChannel,
+      replaces,
+      skips,
+      version,
+      offer,
+      entry,
+      bundle,
+    };
   });
   const withoutBundle = entries.filter(({ name }) => !ofPackage.bundles.has(name));
   const { skipping } = namingOf(entries);

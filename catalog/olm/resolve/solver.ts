@@ -170,6 +170,7 @@ class Search {
     return undefined;
   }
 
+  /** Whether a bundle may still be chosen: nothing chosen excludes it, and nothing that it needs is missing by itself. */
   #possible(id: string): boolean {
     if (this.#groups.get(id)?.some(({ taken, twice }) => taken > 0 || twice.has(id))) return false;
     for (const enemy of this.#enemies.get(id) ?? [])

@@ -70,7 +70,9 @@ function packageBlob(
 
 /** The icon of the default channel's head. */
 function iconOf(pkg: string, defaultChannel: string, rows: DatabaseRows): CsvIcon | undefined {
-  const channel = rows.channels.find(({ package: of, name }) => of === pkg && name === defaultChannel);
+  const channel = rows.channels.find(
+    ({ package: packageName, name }) => packageName === pkg && name === defaultChannel,
+  );
   const head = channel && rows.bundles.get(channel.head);
   if (!head) return undefined;
   const what = `the ClusterServiceVersion of the bundle ${quoted(head.name)}`;

@@ -130,13 +130,15 @@ function affinityOf(pod: Fields): string[] {
     'requiredDuringSchedulingIgnoredDuringExecution',
   );
   return memberObjects(required, 'nodeSelectorTerms').flatMap((term) => {
-    const of = (key: string): readonly string[] => {
+    const valuesOf = (key: string): readonly string[] => {
       const found = memberObjects(term, 'matchExpressions').filter(
         (each) => memberText(each, 'key') === key && memberText(each, 'operator') === 'In',
       );
       return memberTexts(found.at(-1) ?? {}, 'values');
     };
-    return of('kubernetes.io/os').flatMap((os) => of('kubernetes.io/arch').map((arch) => `${os}/${arch}`));
+    return valuesOf('kubernetes.io/os').flatMap((os) =>
+      valuesOf('kubernetes.io/arch').map((arch) => `${os}/${arch}`),
+    );
   });
 }
 

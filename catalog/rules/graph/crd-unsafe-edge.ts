@@ -20,15 +20,15 @@ import { quoted, type Report, type Rule } from '../rule.ts';
 import {
   type Cause,
   type CauseChange,
+  type ChannelChoice,
   type Counts,
   causesOf,
+  choicesFor,
   isKnown,
-  isSameWay,
+  isSameChoice,
   pastUpgrades,
   type UsedEdge,
   usedEdges,
-  type Way,
-  waysFrom,
 } from '../unsafe-edges.ts';
 
 /**
@@ -38,7 +38,7 @@ import {
 export const rule: Rule = {
   id: 'graph/crd-unsafe-edge',
   severity: 'error',
-  summary: 'Reports upgrades that change a CRD in a way that breaks existing objects',
+  summary: 'Reports upgrades that change a CRD in a choice that breaks existing objects',
   aboutBundles: true,
   reads: ['catalogs', 'history', 'manifests'],
   comparisonTellsNews: true,
@@ -68,12 +68,12 @@ export const rule: Rule = {
       if (!edges.some(({ from, to }) => crds(from) && crds(to))) continue;
       const reaches = reachedFrom(change, name, edges);
       const isRefused: IsRefused = (changes, refused) =>
-        refused.some((edge) => refuses(after, changes, { ways: edge.ways.filter(reaches(edge)) }));
+        refused.some((edge) => refuses(after, changes, { choices: edge.choices.filter(reaches(edge)) }));
       const earlier = [...earlierEdges(change, name), ...pastUpgrades(before, name, find)];
       for (const cause of causesOf(edges, { crds }, { counts: newsIn(change, name), earlier })) {
         const isMade = cause.edges.some(
           (edge) =>
-            before.isPublished({ package: name, bundle: edge.from.name }) || edge.ways.some(reaches(edge)),
+            before.isPublished({ package: name, bundle: edge.from.name }) || edge.choices.some(reaches(edge)),
         );
         reportCause(ofPackage, cause, { report: isMade ? report : asNote(report), isRefused });
       }
@@ -104,25 +104,25 @@ function earlierEdges(change: Change, name: string): UsedEdge[] {
 function refuses(
   { platform }: World,
   changes: readonly CauseChange[],
-  { ways }: Pick<UsedEdge, 'ways'>,
+  { choices }: Pick<UsedEdge, 'choices'>,
 ): boolean {
   const isImpossible = changes.some(({ check }) => check === 'storedVersionRemoval' || check === 'scope');
   const mayHaveOlmV1 = platform === undefined || hasOlmV1(platform);
-  return ways.some(({ olm }) => (olm === 'v1' ? mayHaveOlmV1 : isImpossible));
+  return choices.some(({ olm }) => (olm === 'v1' ? mayHaveOlmV1 : isImpossible));
 }
 
 /** Reports unsafe upgrades that a change adds, and what it changes in the CRDs along existing upgrades. */
 function newsIn(change: Change, name: string): Counts {
   const before = formerWorld(change, name);
   const was = before.catalog.packages.get(name);
-  const added: Counts = was ? addedTo(was, before, change) : ({ ways }) => ways;
+  const added: Counts = was ? addedTo(was, before, change) : ({ choices }) => choices;
   if (change.before.catalog.packages.has(name)) return added;
   // A catalog that is rendered from the repository's bundles adds no upgrade to those of the bundles.
   return (edge, ...rest) =>
     change.existed(edge.from) && change.existed(edge.to) ? [] : added(edge, ...rest);
 }
 
-/** Tells in which ways an upgrade is new, compared with the package before. */
+/** Tells for which choices of OLM and channel an upgrade is new, compared with the package before. */
 function addedTo(was: Package, before: World, change: Change): Counts {
   const { name } = was;
   const find = bundleOf(change, name);
@@ -132,36 +132,39 @@ function addedTo(was: Package, before: World, change: Change): Counts {
   const places = new Map([...groupedBy(origins, ({ channel }) => channel)].map(namesOf));
   const edges = usedEdges(before, was, origins);
   const earlier = pastUpgrades(before, name, isOld);
-  const told = new ChangesTold();
+  const reported = new ReportedChanges();
   const unsafe = new Set<UsedEdge>();
   for (const { crd, changes, edges: its } of causesOf(edges, { crds }, { earlier }))
     for (const edge of its) {
       unsafe.add(edge);
-      for (const { text } of changes) told.add(edge.from.name, edge.to.name, changeKey(crd, text));
+      for (const { text } of changes) reported.add(edge.from.name, edge.to.name, changeKey(crd, text));
     }
   const isBlind = ({ from, to }: UsedEdge): boolean => [from, to].some((one) => !isKnown(one, { crds }));
   const bySource = groupedBy(edges, ({ from }) => from.name);
   const refusedFrom = groupedBy(unsafe, ({ from }) => from.name);
   const formerPaths = formerPathsTo(before, change, name);
   /** Whether somebody comes to the upgrade who did not, and met no such change. */
-  const isNewToOthers = (edge: UsedEdge, way: Way, key: string): boolean =>
-    formerPaths(edge, way).some((path) => path.every((from, i) => !told.has(from, path[i + 1] ?? '', key)));
+  const isNewToOthers = (edge: UsedEdge, choice: ChannelChoice, key: string): boolean =>
+    formerPaths(edge, choice).some((path) =>
+      path.every((from, i) => !reported.has(from, path[i + 1] ?? '', key)),
+    );
   return (edge, crd, { text }) => {
     const key = changeKey(crd, text);
     // The same unsafe change on the way to another target does no further harm.
     const alike = (bySource.get(edge.from.name) ?? []).filter(
-      (old) => told.has(old.from.name, old.to.name, key) || (old.to.name === edge.to.name && isBlind(old)),
+      (old) =>
+        reported.has(old.from.name, old.to.name, key) || (old.to.name === edge.to.name && isBlind(old)),
     );
     // Whom OLM v1 refused the upgrade for one change, it refuses no more for another.
-    const refused = (refusedFrom.get(edge.from.name) ?? []).flatMap(({ ways }) =>
-      ways.filter(({ olm }) => olm === 'v1'),
+    const refused = (refusedFrom.get(edge.from.name) ?? []).flatMap(({ choices }) =>
+      choices.filter(({ olm }) => olm === 'v1'),
     );
-    const known = [...alike.flatMap(({ ways }) => ways), ...refused];
-    return edge.ways.filter((way) => {
+    const known = [...alike.flatMap(({ choices }) => choices), ...refused];
+    return edge.choices.filter((choice) => {
       // Nobody is in a channel that is new, or gets the bundle there: what others had is known.
-      const isThere = way.channel === '' || places.get(way.channel)?.has(edge.from.name) === true;
-      const isOld = known.some((old) => (isThere ? isSameWay(old, way) : old.olm === way.olm));
-      return !isOld || isNewToOthers(edge, way, key);
+      const isThere = choice.channel === '' || places.get(choice.channel)?.has(edge.from.name) === true;
+      const isOld = known.some((old) => (isThere ? isSameChoice(old, choice) : old.olm === choice.olm));
+      return !isOld || isNewToOthers(edge, choice, key);
     });
   };
 }
@@ -175,7 +178,7 @@ function changeKey(crd: string, text: string): string {
 }
 
 /** Unsafe changes of upgrades, by the names of their ends: they are asked for as often as there are upgrades and changes. */
-class ChangesTold {
+class ReportedChanges {
   readonly #byEnds = new Map<string, Map<string, Set<string>>>();
 
   add(from: string, to: string, key: string): void {
@@ -196,15 +199,15 @@ function formerPathsTo(
   before: World,
   change: Change,
   name: string,
-): (edge: UsedEdge, way: Way) => readonly (readonly string[])[] {
-  const keyOf = ({ olm, channel }: Way, from: string, to: string): string =>
+): (edge: UsedEdge, choice: ChannelChoice) => readonly (readonly string[])[] {
+  const keyOf = ({ olm, channel }: ChannelChoice, from: string, to: string): string =>
     JSON.stringify([olm, channel, from, to]);
   const steps = newSteps({ before, after: change.after }, installationsBefore(change, name)).filter(
     ({ newTo, installed }) => newTo.name !== installed.name,
   );
   const byEdge = groupedBy(steps, (step) => keyOf(step, step.installed.name, step.to.name));
-  return ({ from, to }, way) =>
-    (byEdge.get(keyOf(way, from.name, to.name)) ?? []).flatMap(({ newTo, ...step }) => {
+  return ({ from, to }, choice) =>
+    (byEdge.get(keyOf(choice, from.name, to.name)) ?? []).flatMap(({ newTo, ...step }) => {
       const start = { ...step, installed: newTo };
       const following = { ...start, onlyChannel: start.channel !== '' };
       // A cluster that got an error before is not worse off.
@@ -220,22 +223,22 @@ function reachedFrom(
   { before, after }: Change,
   name: string,
   edges: readonly UsedEdge[],
-): (edge: UsedEdge) => (way: Way) => boolean {
+): (edge: UsedEdge) => (choice: ChannelChoice) => boolean {
   let found: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return ({ from }) =>
-    (way) => {
+    (choice) => {
       // Most changes of a catalog change no CRD.
-      found ??= reachedByWay({ before, after }, name, edges);
-      return found.get(wayKey(way))?.has(from.name) === true;
+      found ??= reachedByChoice({ before, after }, name, edges);
+      return found.get(choiceKey(choice))?.has(from.name) === true;
     };
 }
 
-function wayKey({ olm, channel }: Way): string {
+function choiceKey({ olm, channel }: ChannelChoice): string {
   return `${olm} ${channel}`;
 }
 
-/** The bundles on those paths, by the way of installation. */
-function reachedByWay(
+/** The bundles on those paths, by OLM version and channel. */
+function reachedByChoice(
   { before, after }: Pick<Change, 'before' | 'after'>,
   name: string,
   edges: readonly UsedEdge[],
@@ -244,21 +247,21 @@ function reachedByWay(
   const installations = [before, ...before.preceding].flatMap((one) => publishedInstallations(one, name));
   const former = formerWorld({ before }, name);
   for (const { channel, installed } of installations) {
-    for (const way of waysFrom(after, channel)) {
-      const following = { package: name, ...way, onlyChannel: way.channel !== '' };
+    for (const choice of choicesFor(after, channel)) {
+      const following = { package: name, ...choice, onlyChannel: choice.channel !== '' };
       if (upgradePathOf(former.foresight, following, installed).next.kind === 'fails') continue;
       const { next } = upgradePathOf(after.foresight, following, installed);
-      const names = reached.get(wayKey(way)) ?? new Set();
+      const names = reached.get(choiceKey(choice)) ?? new Set();
       names.add(installed.name).add(upgradeOf(next)?.to.name ?? installed.name);
-      reached.set(wayKey(way), names);
+      reached.set(choiceKey(choice), names);
     }
   }
   const onward = new Map<string, Map<string, string[]>>();
-  for (const { from, to, ways } of edges) {
-    for (const way of ways) {
-      const steps = onward.get(wayKey(way)) ?? new Map<string, string[]>();
+  for (const { from, to, choices } of edges) {
+    for (const choice of choices) {
+      const steps = onward.get(choiceKey(choice)) ?? new Map<string, string[]>();
       appendToGroup(steps, from.name, to.name);
-      onward.set(wayKey(way), steps);
+      onward.set(choiceKey(choice), steps);
     }
   }
   for (const [key, names] of reached) {
@@ -301,7 +304,10 @@ function reportCause(
   const message = `the CRD ${quoted(crd)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
   // What a policy allows in one channel it does not allow in the others.
   const channels = new Set(
-    edges.flatMap(({ channel, ways }) => [channel.name, ...ways.flatMap((way) => way.channel || [])]),
+    edges.flatMap(({ channel, choices }) => [
+      channel.name,
+      ...choices.flatMap((choice) => choice.channel || []),
+    ]),
   );
   const entry = entryIn(first.channel, first.to.name);
   const place = entry ? placeOfEntry(first.channel, entry.index) : placeOfHead(first.channel);

@@ -154,14 +154,14 @@ type LostOn = (between: Between) => readonly string[];
 function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Loss | undefined {
   const all = lostOn({ from, to });
   if (all.length === 0) return undefined;
-  const news = former.map(({ olm, path }) => {
-    const before = new Set(
+  const losses = former.map(({ olm, path }) => {
+    const lostBefore = new Set(
       path().flatMap((side, i, sides) => lostOn({ from: sides[i - 1] ?? side, to: side })),
     );
-    return { olm, lost: all.filter((one) => !before.has(one)) };
+    return { olm, lost: all.filter((one) => !lostBefore.has(one)) };
   });
-  const lost = all.filter((one) => news.some((of) => of.lost.includes(one)));
-  const olm = news.flatMap((of) => (of.lost.length > 0 ? [of.olm] : []));
+  const lost = all.filter((one) => losses.some((loss) => loss.lost.includes(one)));
+  const olm = losses.flatMap((loss) => (loss.lost.length > 0 ? [loss.olm] : []));
   return lost.length > 0 ? { lost, olm: [...new Set(olm)].sort() } : undefined;
 }
 
@@ -174,6 +174,7 @@ function effectOf(olm: readonly Olm[], count: number): string {
     v0: `OLM v0 leaves ${them} without an owner`,
     v1: `OLM v1 deletes ${them} with all objects`,
   };
+  // OLM v1 first: what it does is worse.
   return [...olm]
     .reverse()
     .map((generation) => effects[generation])
@@ -248,16 +249,16 @@ function unconvertedOn({ from, to }: Between): readonly string[] {
 
 /** Kinds of which the bundle no longer provides or requires any version. */
 function droppedKinds(from: Side, to: Side): readonly string[] {
-  return isUntold(to) ? [] : goneKinds(from, to);
+  return isUnlisted(to) ? [] : goneKinds(from, to);
 }
 
 function untoldOn({ from, to }: Between): readonly string[] {
   const isKnown = from.manifests.csv && to.manifests.csv;
-  return !isKnown && isUntold(to) ? goneKinds(from, to) : [];
+  return !isKnown && isUnlisted(to) ? goneKinds(from, to) : [];
 }
 
 /** Whether a blob has no property but the version. */
-function isUntold({ bundle }: Side): boolean {
+function isUnlisted({ bundle }: Side): boolean {
   return bundle.properties.every(({ type }) => type === 'olm.package');
 }
 

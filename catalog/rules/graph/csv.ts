@@ -101,6 +101,7 @@ interface Refusal {
   readonly fix: string;
 }
 
+/** Why OLM refuses a bundle, for each OLM version by which clusters reach it. */
 function refusalsOf({ manifests, crds }: World, { bundle, olm }: Reached): Refusal[] {
   const { csv, objects } = manifests(bundle);
   if (!csv) return [];

@@ -82,7 +82,10 @@ function isLower(one: Version, other: Version): boolean {
   return compareVersionReleases(withRelease(one), withRelease(other)) < 0;
 }
 
-/** Where a path ended for clusters: at the highest version published in the default channel, if its end was never. */
+/**
+ * The version at which a path ended for clusters. If the end of the path was never published, no cluster has it: then it is
+ * the highest version that was published in the default channel.
+ */
 function offeredVersion({ catalog, isPublished }: World, name: string, at: Installed): Version | undefined {
   if (isPublished({ package: name, bundle: at.name })) return at.version;
   const { defaultChannel = '', channels, bundles } = catalog.packages.get(name) ?? {};

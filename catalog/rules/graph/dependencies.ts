@@ -163,7 +163,10 @@ function missingFor(world: World, bundle: Bundle): string[] {
   const required = world.manifests(bundle).csv?.requiredCrds ?? [];
   return required
     .filter(({ name }) => !OF_THE_PLATFORM.test(groupOf(name)))
-    .filter((crd) => !isTold(bundle, crd) && !providedIn(world).has(keyOf(groupOf(crd.name), crd.kind)))
+    .filter(
+      (crd) =>
+        !isReportedOfProperty(bundle, crd) && !providedIn(world).has(keyOf(groupOf(crd.name), crd.kind)),
+    )
     .map(({ name }) => name);
 }
 
@@ -176,7 +179,7 @@ function keyOf(group: string, kind: string): string {
   return JSON.stringify([group, kind]);
 }
 
-function isTold({ properties }: Bundle, { name, kind }: RequiredCrd): boolean {
+function isReportedOfProperty({ properties }: Bundle, { name, kind }: RequiredCrd): boolean {
   return properties.some(({ type, value }) => {
     if (type !== 'olm.gvk.required') return false;
     const { group, kind: its } = Object(value) as Readonly<Record<string, unknown>>;

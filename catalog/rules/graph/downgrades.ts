@@ -84,15 +84,15 @@ export const rules: readonly Rule[] = [
         );
         const fresh = [...now].filter(([key, { depth }]) => depth > (was.get(key)?.depth ?? 0));
         // What can be installed only after the merge is on no cluster yet; what leads there is reported by itself.
-        const [present, later] = [true, false].map((isThere) =>
-          fresh.flatMap(([, down]) => (had.has(installationKey(down)) === isThere ? [down] : [])),
-        );
-        const isTold = new Set(present?.map(({ end, to }) => JSON.stringify([end.name, to.name])));
-        const others = (later ?? []).filter(
+        const downgrades = fresh.map(([, downgrade]) => downgrade);
+        const present = downgrades.filter((one) => had.has(installationKey(one)));
+        const later = downgrades.filter((one) => !had.has(installationKey(one)));
+        const reportedPairs = new Set(present.map(({ end, to }) => JSON.stringify([end.name, to.name])));
+        const others = later.filter(
           ({ end, to, channel }) =>
-            !isTold.has(JSON.stringify([end.name, to.name])) && !hasChannel(before, name, channel),
+            !reportedPairs.has(JSON.stringify([end.name, to.name])) && !hasChannel(before, name, channel),
         );
-        reportDowngrades(present ?? [], { world: after, report, severity: 'error' });
+        reportDowngrades(present, { world: after, report, severity: 'error' });
         reportDowngrades(others, { world: after, report, severity: 'warning' });
       }
     },

@@ -18,10 +18,10 @@ export const rule: Rule = {
       .map((name) => placeOfPackage(after, name))
       .find((place) => place !== undefined);
     if (!location || before.catalog.packages.size > 0) return;
-    const told = new Set<string>();
+    const reported = new Set<string>();
     for (const { name, catalog } of after.predecessors) {
-      const missing = missingFrom(after, catalog).filter((one) => !told.has(one));
-      for (const one of missing) told.add(one);
+      const missing = missingFrom(after, catalog).filter((one) => !reported.has(one));
+      for (const one of missing) reported.add(one);
       if (missing.length > 0) reportLack({ after, from: name, missing }, location, report);
     }
   },

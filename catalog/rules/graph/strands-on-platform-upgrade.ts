@@ -46,8 +46,8 @@ export const rule: Rule = {
         (isDefault(after, loss) || !isBrought(before, loss)),
     );
     const errors = eachChannelOnce(lost);
-    const told = new Set(errors.map(placeOf));
-    const warnings = eachChannelOnce(warned).filter((loss) => !told.has(placeOf(loss)));
+    const reported = new Set(errors.map(placeOf));
+    const warnings = eachChannelOnce(warned).filter((loss) => !reported.has(placeOf(loss)));
     reportPlatformLosses(errors, { world: after, report, severity: 'error' });
     reportPlatformLosses(warnings, { world: after, report, severity: 'warning' });
     for (const name of packages) reportEarlyLosses(change, name, report);
@@ -87,8 +87,8 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[
 }
 
 /** Whether a world has anything to install in a channel of that name. */
-function isInstallable({ catalog }: World, { package: of, name }: Channel): boolean {
-  const ofPackage = catalog.packages.get(of);
+function isInstallable({ catalog }: World, { package: packageName, name }: Channel): boolean {
+  const ofPackage = catalog.packages.get(packageName);
   return ofPackage?.channels.get(name)?.entries.some((entry) => ofPackage.bundles.has(entry.name)) ?? false;
 }
 

@@ -77,7 +77,7 @@ function stuckNames(world: World, name: string): ReadonlySet<string> {
 function byChannel(change: Change): ReadonlyMap<Channel, readonly StuckInChannel[]> {
   const lost = changesUnder(change, 'v1').filter(
     ({ before, after }) =>
-      before.arrives && !after.arrives && after.next.kind !== 'fails' && !isToldElsewhere(after),
+      before.arrives && !after.arrives && after.next.kind !== 'fails' && !isReportedElsewhere(after),
   );
   const found = new Map<Channel, StuckInChannel[]>();
   for (const move of eachOnce(lost)) {
@@ -101,9 +101,9 @@ function newInChannels(change: Change, { name, bundles, channels }: Package): Ma
       if (!bundle || known.has(placeOf({ channel: channel.name, installed: bundle }))) return [];
       const installed = installedOf(bundle);
       const path = after.foresight.v1({ package: name, channels: [channel.name] }, installed);
-      const isOpen = after.foresight.v1({ package: name, channels: [] }, installed).arrives;
-      const isTold = path.arrives || path.next.kind === 'fails' || isToldElsewhere(path);
-      return isOpen && !isTold ? [{ channel, installed, path }] : [];
+      const arrivesWithoutChannel = after.foresight.v1({ package: name, channels: [] }, installed).arrives;
+      const needsNoReport = path.arrives || path.next.kind === 'fails' || isReportedElsewhere(path);
+      return arrivesWithoutChannel && !needsNoReport ? [{ channel, installed, path }] : [];
     }),
   );
   if (stuck.length === 0) return new Map();
@@ -165,10 +165,10 @@ function stuckIn({ foresight, olm }: World, ofPackage: Package): Stuck[] {
       bundle,
       path: foresight.v1({ package: ofPackage.name, channels: [] }, installedOf(bundle)),
     }))
-    .filter(({ path }) => !path.arrives && !isToldElsewhere(path));
+    .filter(({ path }) => !path.arrives && !isReportedElsewhere(path));
 }
 
 /** Versions that sort wrongly, dependencies, and channels without heads have rules of their own. */
-function isToldElsewhere({ last }: UpgradePath): boolean {
+function isReportedElsewhere({ last }: UpgradePath): boolean {
   return last.kind !== 'circle' && ['successor-lower', 'dependency'].includes(last.reason.code);
 }

@@ -160,7 +160,7 @@ test('110: the unsafe changes of all upgrades together are limited', () => {
       channel: { package: 'etcd', name: 'stable' },
       from: { name: `etcd.v1.${i}.0` },
       to,
-      ways: [{ olm: 'v1', channel: '' }],
+      choices: [{ olm: 'v1', channel: '' }],
     }));
     return [...causesOf(edges as never, { crds: (bundle) => [bundle.name === to.name ? after : before] })];
   };
