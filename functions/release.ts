@@ -68,7 +68,7 @@ async function release(
         log(`cannot note the release: ${error.message}`);
       }
     }
-    const names = refused.map(({ package: of, version }) => ({ package: of, version }));
+    const names = refused.map(({ package: packageName, version }) => ({ package: packageName, version }));
     return { commit, refused: names, missing, released, why: refused[0]?.findings[0]?.message };
   } finally {
     references.close();

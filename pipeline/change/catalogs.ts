@@ -170,7 +170,7 @@ function piecesOf(unit: CatalogUnit, { packages: old }: Side, { packages: now }:
 /** Whether blobs of a package change. A unit of one package is here because its files changed. */
 function isChanged({ unit, name, before, after, added }: Pieces): boolean {
   // A folder of bundles changes for all of its catalogs, and few of them change with it.
-  const mayBeEqual = name !== unit.package || unit.made !== undefined;
+  const mayBeEqual = name !== unit.package || unit.composed !== undefined;
   return !mayBeEqual || added.length > 0 || isLess(before, after);
 }
 
@@ -242,7 +242,7 @@ interface Side extends UnitContent {
  * where other packages are in the same file or the package is made.
  */
 function sideText({ unit, name }: Pieces, { files, packages }: Side): string {
-  if (unit.package !== undefined && !unit.made) {
+  if (unit.package !== undefined && !unit.composed) {
     return digestOf(files.map(({ path, mode, id }) => `${path} ${mode} ${id}`));
   }
   const { packages: own, channels, bundles, deprecations, others } = packages.get(name) ?? emptyContent();

@@ -69,7 +69,7 @@ async function contentOf(
   for (const unit of units) {
     for (const file of await loadedFiles(objects, tree, unit)) {
       const { blobs, findings } = await reader.read(file);
-      parts.push(file.made ? blobs : placedBlobs(blobs, file.path));
+      parts.push(file.composed ? blobs : placedBlobs(blobs, file.path));
       unread.push(...findings);
       files.push(`${file.path}\n${file.id}`);
     }

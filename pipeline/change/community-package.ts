@@ -1,5 +1,5 @@
 /**
- * Packages of catalogs that nobody writes: made from bundle directories as the pipelines of the
+ * Packages of catalogs that nobody writes: composed from bundle directories as the pipelines of the
  * community's repositories make them, by the `updateGraph` of the package's `ci.yaml` and the
  * versions of OpenShift that each bundle is annotated for.
  *
@@ -59,21 +59,25 @@ const NOTHING: Loaded = {
  */
 export async function composedPackage(
   objects: ObjectReader,
-  { tree, made }: { readonly tree: string; readonly made: ComposedPackage },
+  { tree, composed }: { readonly tree: string; readonly composed: ComposedPackage },
   read: ReadBundles,
 ): Promise<Loaded> {
   const entries = await objects.tree(tree);
-  const settings = await ciSettings(objects, entries, made);
+  const settings = await ciSettings(objects, entries, composed);
   if (settings.mode === undefined) return { ...NOTHING, findings: settings.findings };
   const findings: Finding[] = [];
   const bundles: PlacedBundle[] = [];
   for (const entry of entries.filter(isBundleFolder)) {
-    const key = `${isMigrated(made)} ${made.folder} ${entry.name} ${entry.id}`;
-    const folder = read.get(key) ?? readFolder(objects, entry, made);
+    const key = `${isMigrated(composed)} ${composed.folder} ${entry.name} ${entry.id}`;
+    const folder = read.get(key) ?? readFolder(objects, entry, composed);
     read.set(key, folder);
     const { placed, versions, findings: unread } = await folder;
-    const location = { file: `${made.folder}/${entry.name}/metadata/annotations.yaml`, line: 1, column: 1 };
-    const isIn = isIncluded(versions, made.catalog);
+    const location = {
+      file: `${composed.folder}/${entry.name}/metadata/annotations.yaml`,
+      line: 1,
+      column: 1,
+    };
+    const isIn = isIncluded(versions, composed.catalog);
     if (isIn === undefined)
       findings.push(finding(`${OPENSHIFT_VERSIONS} is ${JSON.stringify(versions)}`, location, VERSIONS_HINT));
     if (isIn === false) continue;
@@ -101,7 +105,7 @@ function isBundleFolder({ name, mode }: TreeEntry): boolean {
   return isTree(mode) && isVersionFolder(name);
 }
 
-/** The blobs of a package whose graph is made from its bundles; a finding if no graph can be made. */
+/** The blobs of a package whose graph is composed from its bundles; a finding if no graph can be composed. */
 function blobsWithGraph(
   bundles: readonly PlacedBundle[],
   mode: UpdateMode,
@@ -131,13 +135,13 @@ const MODES: ReadonlyMap<string, UpdateMode> = new Map([
 ]);
 
 interface CiSettings {
-  /** Undefined for a package that is not made. */
+  /** Undefined for a package that is not composed. */
   readonly mode: UpdateMode | undefined;
   readonly findings: readonly Finding[];
 }
 
 /**
- * How the upgrade graph of a package is made, by its ci.yaml; no `mode` if its catalogs are written by hand, or if it
+ * How the upgrade graph of a package is composed, by its ci.yaml; no `mode` if its catalogs are written by hand, or if it
  * cannot be read.
  */
 async function ciSettings(
@@ -164,13 +168,13 @@ async function ciSettings(
 async function readFolder(
   objects: ObjectReader,
   { name, id }: TreeEntry,
-  made: ComposedPackage,
+  composed: ComposedPackage,
 ): Promise<BundleFolder> {
-  const { folder, package: pkg, image: template } = made;
+  const { folder, package: pkg, image: template } = composed;
   const path = `${folder}/${name}`;
   const image = template?.replaceAll('{package}', () => pkg).replaceAll('{version}', () => name);
   const { bundle, findings: unread } = await readBundle(treeSource(objects, id));
-  const migrateLevel = isMigrated(made) ? 'bundle-object-to-csv-metadata' : 'none';
+  const migrateLevel = isMigrated(composed) ? 'bundle-object-to-csv-metadata' : 'none';
   const rendered = bundle && renderBundle(bundle, image === undefined ? {} : { image, migrateLevel });
   const findings = [...unread, ...(rendered?.findings ?? [])].map((one) => ({
     ...one,

@@ -26,7 +26,7 @@ import type { CatalogUnit } from './unit.ts';
 
 /** A file that a catalog is loaded from, or the folder that a package is made from. */
 export interface LoadedFile extends ListedFile {
-  readonly made?: ComposedPackage;
+  readonly composed?: ComposedPackage;
   /** Why opm could not load it. */
   readonly unreadable?: string | undefined;
 }
@@ -107,9 +107,10 @@ export function fileReader(
       return found && { ...found, findings: found.findings.map((finding) => inFile(finding, file.path)) };
     },
     read: async (file) => {
-      if (file.made) {
+      if (file.composed) {
         const key = `${file.id} ${file.path}`;
-        const read = kept.get(key) ?? composedPackage(objects, { tree: file.id, made: file.made }, bundles);
+        const read =
+          kept.get(key) ?? composedPackage(objects, { tree: file.id, composed: file.composed }, bundles);
         kept.set(key, read);
         return read;
       }
@@ -203,7 +204,7 @@ export async function loadedFiles(
   tree: string,
   unit: CatalogUnit,
 ): Promise<LoadedFile[]> {
-  if (unit.made) return [{ path: unit.path, mode: unit.mode, id: unit.id, made: unit.made }];
+  if (unit.composed) return [{ path: unit.path, mode: unit.mode, id: unit.id, composed: unit.composed }];
   const ignoring = await ignoreFilesAbove(objects, tree, unit);
   const own = { path: unit.path, mode: unit.mode, id: unit.id };
   if (!isTree(unit.mode) && ignoring.length === 0) return [own];

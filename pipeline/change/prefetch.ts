@@ -172,7 +172,7 @@ async function unitFiles(objects: ObjectReader, trees: Trees, { layout, limits }
     ...[...after.values()].filter(({ path, id }) => before.get(path)?.id !== id),
   ];
   const catalogs = new Set(changed.map(({ catalog }) => catalog));
-  const around = [...after.values()].filter(({ catalog, made }) => catalogs.has(catalog) && !made);
+  const around = [...after.values()].filter(({ catalog, composed }) => catalogs.has(catalog) && !composed);
   const list = async (units: readonly CatalogUnit[]): Promise<string[]> => {
     const listed = await Promise.all(
       units.map(({ id, mode }) => (isTree(mode) ? listFiles(objects, id) : [{ id, mode }])),

@@ -31,7 +31,7 @@ export interface CatalogUnit {
   /** Patterns that come first: their files in the folder are of other units. */
   readonly earlier?: readonly CompiledPattern[];
   /** For a package that is made from the bundle directories in its folder, whose id the unit has. */
-  readonly made?: ComposedPackage;
+  readonly composed?: ComposedPackage;
 }
 
 /** What trees have, for one layout: several steps of a check ask, and a rehearsal for each of its merges. */
@@ -78,7 +78,7 @@ async function findUnits(
     const earlier = layout.patterns.slice(0, i);
     const rootAt = rootSegment(pattern);
     for (const { path, id, mode, captured } of await expand(objects, { tree }, withoutRest(pattern))) {
-      if (isTree(mode) !== isOpen(pattern) || units.has(path)) continue;
+      if (isTree(mode) !== matchesFolders(pattern) || units.has(path)) continue;
       const root = path.split('/').slice(0, rootAt).join('/');
       const catalog = catalogName(pattern, captured) ?? root.split('/').at(-1) ?? '';
       units.set(path, { path, id, mode, catalog, package: captured['package'], root, earlier });
@@ -97,8 +97,8 @@ async function addMade(
   objects: ObjectReader,
   { tree, layout }: { readonly tree: string; readonly layout: Layout },
 ): Promise<void> {
-  const { made } = layout;
-  if (!made) return;
+  const { composed } = layout;
+  if (!composed) return;
   const written = new Set([...units.values()].map((unit) => JSON.stringify([unit.catalog, unit.package])));
   for (const { segments } of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
     const at = segments.findIndex(({ names }) => names.includes('package'));
@@ -108,11 +108,11 @@ async function addMade(
       if (name === undefined || !isTree(mode)) continue;
       if (!(await objects.tree(id)).some((entry) => isTree(entry.mode) && isVersionFolder(entry.name)))
         continue;
-      for (const catalog of made.names) {
+      for (const catalog of composed.names) {
         if (written.has(JSON.stringify([catalog, name]))) continue;
         const place = `${path}@${catalog}`;
-        const own = { folder: path, package: name, catalog, image: made.image };
-        units.set(place, { path: place, id, mode, catalog, package: name, root: place, made: own });
+        const own = { folder: path, package: name, catalog, image: composed.image };
+        units.set(place, { path: place, id, mode, catalog, package: name, root: place, composed: own });
       }
     }
   }
@@ -229,6 +229,6 @@ async function expand(
   return places;
 }
 
-function isOpen({ segments }: CompiledPattern): boolean {
+function matchesFolders({ segments }: CompiledPattern): boolean {
   return segments.at(-1)?.rest ?? false;
 }

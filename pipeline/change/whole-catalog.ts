@@ -31,14 +31,15 @@ export async function wholeCatalog(
 ): Promise<CatalogSource> {
   const units = [...(await catalogUnits(objects, tree, layout)).values()];
   const own = units.filter(({ catalog }) => catalog === name);
-  const roots = new Set(own.filter(({ made }) => !made).map(({ root }) => root));
+  const roots = new Set(own.filter(({ composed }) => !composed).map(({ root }) => root));
   if (own.length === 0) throw noSuchCatalog(name, new Set(units.map(({ catalog }) => catalog)));
   const files: SourceFile[] = [];
   for (const root of roots) files.push(...(await filesAt(objects, tree, root)));
-  // What is made has no object of its own.
+  // What is composed has no object of its own.
   const written = new Set(files.flatMap(({ identity }) => identity ?? []));
   const bundles: ReadBundles = new Map();
-  for (const { made, id } of own) if (made) files.push(madeFile(objects, { tree: id, made }, bundles));
+  for (const { composed, id } of own)
+    if (composed) files.push(composedFile(objects, { tree: id, composed }, bundles));
   return {
     files: async () => files,
     bring: (some) =>
@@ -46,19 +47,19 @@ export async function wholeCatalog(
   };
 }
 
-/** The file that a package made from bundle directories would be. */
-function madeFile(
+/** The file that a package composed from bundle directories would be. */
+function composedFile(
   objects: ObjectReader,
-  { tree, made }: { readonly tree: string; readonly made: ComposedPackage },
+  { tree, composed }: { readonly tree: string; readonly composed: ComposedPackage },
   bundles: ReadBundles,
 ): SourceFile {
   return {
-    path: `${made.folder}/catalog.json`,
+    path: `${composed.folder}/catalog.json`,
     identity: createHash('sha256')
-      .update(JSON.stringify([tree, made]))
+      .update(JSON.stringify([tree, composed]))
       .digest('hex'),
     read: async () => {
-      const { blobs, findings } = await composedPackage(objects, { tree, made }, bundles);
+      const { blobs, findings } = await composedPackage(objects, { tree, composed }, bundles);
       const error = findings.find(({ severity }) => severity === 'error');
       if (!error) return new TextEncoder().encode(textOf(renderOrder(blobs), 'json'));
       const { location, message, hint } = error;

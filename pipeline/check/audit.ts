@@ -118,6 +118,7 @@ export async function worldsOf({
     .sort((a, b) => compareMinors(b.platform, a.platform));
   const worlds = new Map<number, World>();
   const following: World[] = [];
+  // Keeps the world of a catalog, which knows the platforms after its own: those that were made before it.
   const make = async (i: number, platform: Minor | undefined): Promise<World> => {
     const { name, catalog } = catalogs[i] as ReadCatalog;
     const ever = published?.get(name);

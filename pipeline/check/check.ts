@@ -68,6 +68,7 @@ export async function checkPullRequest(repository: Repository, request: CheckReq
   return suggestions.length === 0 ? report : { ...report, suggestions };
 }
 
+/** The ids of the commits that a check compares. */
 async function resolveRevisions(
   repository: Repository,
   asked: Pick<CheckRequest, 'base' | 'head' | 'ancestor'>,

@@ -38,7 +38,7 @@ import type { KeptOutlines } from './world/context.ts';
 import { readWorld, type WorldSources } from './world/read-world.ts';
 import { renamedFindings } from './world/renamed-catalogs.ts';
 import type { CheckScene } from './world/scene.ts';
-import type { Sided } from './world/touched-catalog.ts';
+import type { BeforeAndAfter } from './world/touched-catalog.ts';
 
 /** The findings about the content. */
 export interface Defects {
@@ -206,7 +206,7 @@ async function checkFiles(
 
 interface CatalogResults extends Pick<Defects, 'results' | 'unchecked' | 'incomplete'> {
   /** Images in the deployments of bundles, if the catalogs do not contain these deployments. */
-  readonly deployed?: Sided<DeployedImages>;
+  readonly deployed?: BeforeAndAfter<DeployedImages>;
   /** The effect of the merge on the fleet, or why that is unknown. */
   readonly numbers?: FleetNumbers | undefined;
   readonly why?: string | undefined;

@@ -83,8 +83,8 @@ function isSame(one: ClusterInstallation, other: ClusterInstallation): boolean {
   return one.olm === other.olm && one.name === other.name && one.namespace === other.namespace;
 }
 
-function placeText({ namespace, name, package: of }: ClusterInstallation): string {
-  return `${namespace === '' ? '' : `${namespace}/`}${name} (${of})`;
+function placeText({ namespace, name, package: packageName }: ClusterInstallation): string {
+  return `${namespace === '' ? '' : `${namespace}/`}${name} (${packageName})`;
 }
 
 interface Stages {

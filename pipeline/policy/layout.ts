@@ -55,7 +55,7 @@ interface CatalogTemplates {
 export interface Layout {
   readonly patterns: readonly CompiledPattern[];
   /** Undefined when people write all catalogs. */
-  readonly made: CatalogTemplates | undefined;
+  readonly composed: CatalogTemplates | undefined;
   /** What a path is, or undefined when no pattern matches it. */
   match(path: string): PathMatch | undefined;
   /** The package in whose area a path lies although no pattern matches the path itself. */
@@ -109,7 +109,7 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
   const compiled = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
   return {
     patterns: compiled,
-    made,
+    composed: made,
     match: (path) => firstMatch(compiled, path),
     packageAt: (path) => firstPackage(compiled, path),
     // A file in place of a folder on the way to a catalog would take the catalog's place.
@@ -283,6 +283,7 @@ function matchBeginning(segments: readonly PatternSegment[], names: readonly str
   return captured;
 }
 
+/** The package that the first matching pattern captures from the beginning of a path. */
 function firstPackage(patterns: readonly CompiledPattern[], path: string): string | undefined {
   const names = path.split('/');
   for (const { segments } of patterns) {

@@ -131,7 +131,7 @@ async function changedPackages(
   );
   const units = [...(after?.values() ?? [])].filter(({ catalog }) => catalog === name);
   const differing = units.filter(({ path, id }) => before?.get(path)?.id !== id);
-  return [...new Set(differing.flatMap(({ package: of }) => of ?? []))].sort();
+  return [...new Set(differing.flatMap(({ package: packageName }) => packageName ?? []))].sort();
 }
 
 /** Serves what was built, as it lies in its layout, and asks as a cluster would. */

@@ -57,10 +57,10 @@ const NAMED = 4;
 /** One line for each rule; empty if the findings themselves are as short. */
 function overviewText(findings: readonly Finding[]): string {
   const rules = new Map<string, { severity: string; rule: string; packages: Set<string> }>();
-  for (const { severity, rule, package: of = 'the catalog' } of findings) {
+  for (const { severity, rule, package: packageName = 'the catalog' } of findings) {
     const key = `${severity} ${rule}`;
     const known = rules.get(key) ?? { severity, rule, packages: new Set() };
-    known.packages.add(of);
+    known.packages.add(packageName);
     rules.set(key, known);
   }
   if (findings.length <= rules.size) return '';
@@ -154,9 +154,9 @@ export function isAnyStuck({ prospects }: ClusterAudit): boolean {
   return prospects.some(({ today, next }) => !today.arrives || next?.arrives === false);
 }
 
-function whoText({ olm, namespace, name, package: of, installed, channels }: Prospect): string {
+function whoText({ olm, namespace, name, package: packageName, installed, channels }: Prospect): string {
   const channel = channels.length > 0 ? `, channel ${channels.join(', ')}` : '';
-  const own = name === of ? '' : ` of package ${of}`;
+  const own = name === packageName ? '' : ` of package ${packageName}`;
   return `${namespace === '' ? '' : `${namespace}/`}${name}${own} ${installed} (OLM ${olm}${channel})`;
 }
 
@@ -200,10 +200,10 @@ export function mergeLines(
   order: readonly string[],
 ): string[] {
   const places = new Map<string, Set<string>>();
-  for (const { rule, package: of = '', channel, installed = [], catalogs = [] } of findings) {
+  for (const { rule, package: packageName = '', channel, installed = [], catalogs = [] } of findings) {
     const where = channel === undefined || channel === '' ? '' : `, channel ${channel}`;
     const who = installed.length > 0 ? `: installed ${shortList(installed)}` : '';
-    const text = `${rule} ${of}${where}${who}`;
+    const text = `${rule} ${packageName}${where}${who}`;
     places.set(text, new Set([...(places.get(text) ?? []), ...catalogs]));
   }
   const told = [...places].map(([text, catalogs]) => `    ${text} (${catalogsText([...catalogs], order)})`);

@@ -43,9 +43,9 @@ const LINES = /:\d+(?::\d+)?\b/g;
  */
 export function findingPrints(): (finding: Finding) => string {
   const seen = new Map<string, number>();
-  return ({ rule, package: of, channel, subject, installed, message, location }) => {
+  return ({ rule, package: packageName, channel, subject, installed, message, location }) => {
     const about = subject ?? installed ?? message.replaceAll(LINES, '');
-    const identity = JSON.stringify([rule, of, channel, about, location.file]);
+    const identity = JSON.stringify([rule, packageName, channel, about, location.file]);
     const digest = createHash('sha256').update(identity).digest('hex').slice(0, 32);
     const count = (seen.get(digest) ?? 0) + 1;
     seen.set(digest, count);

@@ -148,8 +148,8 @@ const ROWS = 20;
 
 /** The largest flows on which a merge has an effect, as cells of a table: package, platform, versions, clusters. */
 export function flowRows({ packages }: Pick<FleetReport, 'packages'>): string[][] {
-  const all = packages.flatMap(({ package: of, flows }) =>
-    flows.filter(({ outcome }) => !QUIET.has(outcome)).map((flow) => ({ of, flow })),
+  const all = packages.flatMap(({ package: packageName, flows }) =>
+    flows.filter(({ outcome }) => !QUIET.has(outcome)).map((flow) => ({ of: packageName, flow })),
   );
   const sorted = all.sort((a, b) => b.flow.clusters - a.flow.clusters);
   const rest = sorted.slice(ROWS);

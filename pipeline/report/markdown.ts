@@ -150,13 +150,13 @@ function impactRow({ channels, installed, v0, v1 }: UpgradeImpact): string {
 }
 
 /** What the upgrades to new heads require of whoever approves them, each folded. */
-function reviewTexts({ reviews = [], catalogs, package: of }: PlacedDiff): string[] {
+function reviewTexts({ reviews = [], catalogs, package: packageName }: PlacedDiff): string[] {
   return reviews.map((review) => {
     const { images } = review;
     const command =
       images && `- All changes: ${codeSpan(`portolan diff --bundle ${images.from} ${images.to}`)}`;
     return [
-      `<details><summary>${escapedMarkdown(reviewTitle(review, `${of} in ${catalogs.join(', ')}`))}</summary>`,
+      `<details><summary>${escapedMarkdown(reviewTitle(review, `${packageName} in ${catalogs.join(', ')}`))}</summary>`,
       [indentedList(reviewLines(review)), ...(command === undefined ? [] : [command])].join('\n'),
       '</details>',
     ].join('\n\n');

@@ -8,9 +8,9 @@ import { amountText, linesText, shortList } from '../text.ts';
 export const MOST_DETAILS = 200;
 
 /** The two bundles, with their package where their names do not begin with it. */
-export function reviewSubject({ package: of, from, to }: UpgradeReview): string {
-  const isNamed = [from, to].every((name) => name.startsWith(of));
-  return `${isNamed ? '' : `${of}: `}${from} to ${to}`;
+export function reviewSubject({ package: packageName, from, to }: UpgradeReview): string {
+  const isNamed = [from, to].every((name) => name.startsWith(packageName));
+  return `${isNamed ? '' : `${packageName}: `}${from} to ${to}`;
 }
 
 /** What each output says first. */

@@ -29,7 +29,7 @@ export function sarifReport(report: SarifFindings): string {
     tool: { driver: { ...program(), informationUri: HOME, rules: ids.map(descriptorOf) } },
     columnKind: 'utf16CodeUnits',
     results: results.map(({ finding, level, state }) => {
-      const { rule, message, hint, catalogs, package: of } = finding;
+      const { rule, message, hint, catalogs, package: packageName } = finding;
       return {
         ruleId: rule,
         ruleIndex: ids.indexOf(rule),
@@ -41,7 +41,10 @@ export function sarifReport(report: SarifFindings): string {
         locations: [{ physicalLocation: placeOf(finding) }],
         partialFingerprints: fingerprintsOf(printOf(finding)),
         ...fixesOf((report.suggestions ?? []).filter((one) => one.rule === rule && one.message === message)),
-        properties: { ...(of === undefined ? {} : { package: of }), ...(catalogs ? { catalogs } : {}) },
+        properties: {
+          ...(packageName === undefined ? {} : { package: packageName }),
+          ...(catalogs ? { catalogs } : {}),
+        },
       };
     }),
   };

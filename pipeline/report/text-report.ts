@@ -159,9 +159,9 @@ export function impactLines(diff: PlacedDiff): string[] {
 }
 
 /** What upgrades to new heads require, without what is only to know. */
-function reviewTexts({ reviews = [], catalogs, package: of }: PlacedDiff): string[] {
+function reviewTexts({ reviews = [], catalogs, package: packageName }: PlacedDiff): string[] {
   return reviews.flatMap((review) => [
-    `  ${plainText(reviewTitle(review, `${of} in ${catalogs.join(', ')}`))}`,
+    `  ${plainText(reviewTitle(review, `${packageName} in ${catalogs.join(', ')}`))}`,
     ...reviewLines(review, 'act').map((line) => `    ${plainText(line)}`),
   ]);
 }

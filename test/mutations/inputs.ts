@@ -84,8 +84,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 78,
     without: 'blobs of other schemas beside the parts of a catalog',
     file: 'pipeline/check/content/unlisted-catalogs.ts',
-    text: "of !== '' || !TEMPLATE.test(schema)",
-    instead: "of !== ''",
+    text: "packageName !== '' || !TEMPLATE.test(schema)",
+    instead: "packageName !== ''",
     test: 'test/pipeline/check/content/catalog-rules.test.ts',
   },
   {

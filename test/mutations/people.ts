@@ -115,18 +115,18 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
     attack: 14,
     without: 'rights that no commit gives',
     file: STANDING,
-    text: 'const doubt = of(author) ?',
+    text: 'const doubt = mayApprove(author)',
     instead:
-      'const doubt = given.commits?.some((one) => one.author.account && of(one.author.account)) ? undefined : of(author) ?',
+      'const doubt = given.commits?.some((one) => one.author.account && mayApprove(one.author.account)) ? undefined : mayApprove(author)',
     test: GATE,
   },
   {
     attack: 14,
     without: 'rights that no commit gives',
     file: STANDING,
-    text: 'const doubt = of(author) ?',
+    text: 'const doubt = mayApprove(author)',
     instead:
-      'const doubt = given.commits?.some((one) => one.author.account && of(one.author.account)) ? undefined : of(author) ?',
+      'const doubt = given.commits?.some((one) => one.author.account && mayApprove(one.author.account)) ? undefined : mayApprove(author)',
     test: FORGE,
   },
   {

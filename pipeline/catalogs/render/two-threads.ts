@@ -99,8 +99,8 @@ export async function renderShare(
   const printed = (blob: Blob): Printed => {
     const slot = press.slotOf(blob);
     if (slot instanceof PipelineError) throw slot;
-    const { schema, package: of, name, document } = blob;
-    return { schema, package: of, name, file: document.file, slot };
+    const { schema, package: packageName, name, document } = blob;
+    return { schema, package: packageName, name, file: document.file, slot };
   };
   spool.flush();
   return { findings, blobs: mapKinds<Blob, Printed>(blobs, (list) => list.map(printed)) };

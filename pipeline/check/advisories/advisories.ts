@@ -5,7 +5,7 @@
 import { applyEdit } from '../../../catalog/edit/advisory.ts';
 import { type FileText, fileText, joinedText } from '../../../catalog/edit/file.ts';
 import { load } from '../../../catalog/fbc/load.ts';
-import { type Blobs, type Catalog, catalogOf, type Package } from '../../../catalog/fbc/model.ts';
+import { type Blobs, catalogOf, type Package } from '../../../catalog/fbc/model.ts';
 import { minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
@@ -140,7 +140,7 @@ interface ConcernedCatalogs {
 interface CatalogTexts {
   readonly texts: ReadonlyMap<string, string>;
   /** Whether the catalog has no files of its own: it is rendered. */
-  readonly isMade: boolean;
+  readonly isComposed: boolean;
 }
 
 /** The catalogs that an advisory is about, as far as they have a place for its package. */
@@ -156,17 +156,20 @@ export async function concernedCatalogs(
   const textsOf = async (catalog: string): Promise<CatalogTexts> => {
     const listed = await files(catalog);
     const texts = new Map<string, string>();
-    for (const { path, id, made } of listed) {
-      if (made) continue;
+    for (const { path, id, composed } of listed) {
+      if (composed) continue;
       const { bytes } = await objects.read(id, policy.limits.fileBytes);
       texts.set(path, bytes.toString('utf8'));
     }
-    return { texts, isMade: listed.some(({ made }) => made !== undefined) };
+    return { texts, isComposed: listed.some(({ composed }) => composed !== undefined) };
   };
   return { units, names: [...new Set(units.map(({ catalog }) => catalog))].sort(compareText), textsOf };
 }
 
-/** The units that may have blobs of an advisory's package: a folder may be called otherwise than the package in it. */
+/**
+ * The units that may have blobs of an advisory's package. A folder may be called otherwise than the package in it: such
+ * folders are those at `places`, or, if nobody knows the places and no folder has the name, those that contain the package.
+ */
 async function unitsOfPackage(
   objects: Repository['objects'],
   { commit, policy, advisory, tree = commit, places }: AdvisoryRequest,
@@ -198,7 +201,7 @@ async function hasPackage(
   objects: Repository['objects'],
   { unit, tree, name, limits }: SoughtPackage,
 ): Promise<boolean> {
-  if (unit.made) return false;
+  if (unit.composed) return false;
   for (const file of await loadedFiles(objects, tree, unit)) {
     const size = (await objects.info(file.id))?.size ?? 0;
     // Most files do not have the name, and are not parsed.
@@ -231,7 +234,7 @@ interface AdvisoryInput extends CatalogTexts {
 
 /** What an advisory changes in one catalog; `refused` says why it cannot be edited. */
 async function planCatalog(scene: AdvisoryInput): Promise<Planned> {
-  const { request, catalog, isMade, texts } = scene;
+  const { request, catalog, isComposed, texts } = scene;
   const { advisory } = request;
   const before = await stateOf(scene, texts);
   const holders = holdersOf(before.world.catalog.blobs, advisory.package);
@@ -240,7 +243,8 @@ async function planCatalog(scene: AdvisoryInput): Promise<Planned> {
   const unaccepted = plan.withoutUpgradePath.filter((name) => !advisory.withoutUpgradePath.includes(name));
   const ofPackage = before.world.catalog.packages.get(advisory.package);
   const planned = { ...nothing, plan, unaccepted, hasTarget: hasTarget(ofPackage, advisory) };
-  if (isMade) return { ...planned, refused: 'the catalog is built from bundle directories: change these' };
+  if (isComposed)
+    return { ...planned, refused: 'the catalog is built from bundle directories: change these' };
   const [unread] = before.unread;
   if (unread) return { ...planned, refused: `the catalog cannot be read: ${unread.message}` };
   if (plan.kind === 'impossible') return { ...planned, refused: 'no edit does what the advisory asks' };
@@ -279,17 +283,16 @@ interface State {
 
 /** The catalog with these texts as rules see it, and the errors that opm finds in it. */
 async function stateOf(
-  { request, catalog, published }: Omit<AdvisoryInput, 'texts' | 'isMade'>,
+  { request, catalog, published }: Omit<AdvisoryInput, 'texts' | 'isComposed'>,
   texts: ReadonlyMap<string, string>,
 ): Promise<State> {
   const { policy, advisory, today } = request;
   const source = sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== '')));
   const { blobs, findings } = await load(source, policy.limits);
-  const of: Catalog = catalogOf(blobs);
   const platform = minorOfCatalog(catalog);
   const world = await worldOf({
     name: catalog,
-    catalog: of,
+    catalog: catalogOf(blobs),
     olm: policy.graph.olm,
     asOf: today,
     published: new Map([[advisory.package, published]]),
@@ -308,11 +311,12 @@ async function whyRefused(
   { before, texts }: { readonly before: State; readonly texts: ReadonlyMap<string, string> },
 ): Promise<string | undefined> {
   const { advisory } = scene.request;
-  const gone = before.world.catalog.packages.get(advisory.package);
-  const everKnown = [...(gone?.channels.values() ?? [])].flatMap(({ name: channel, entries }) =>
-    entries.map(({ name }) => ({ channel, name, version: gone?.bundles.get(name)?.version })),
+  // What the edit takes away was published: clusters may still have it.
+  const unedited = before.world.catalog.packages.get(advisory.package);
+  const publishedSoFar = [...(unedited?.channels.values() ?? [])].flatMap(({ name: channel, entries }) =>
+    entries.map(({ name }) => ({ channel, name, version: unedited?.bundles.get(name)?.version })),
   );
-  const published = [...scene.published, ...everKnown];
+  const published = [...scene.published, ...publishedSoFar];
   const after = await stateOf({ ...scene, published }, texts);
   const known = new Set(before.errors.map(({ rule, message }) => `${rule} ${message}`));
   const [error] = [

@@ -54,8 +54,8 @@ export async function templatePlans(
   const mapped = await mappingOf({ objects, policy }, tree, advisory.package);
   const found: TemplatePlan[] = [];
   for (const template of await templatesIn(objects, request)) {
-    const of = statesFrom(template, states, { mapped, name: advisory.package });
-    if (of.some(({ plan }) => plan)) found.push(planTemplate(template, of));
+    const rendered = statesFrom(template, states, { mapped, name: advisory.package });
+    if (rendered.some(({ plan }) => plan)) found.push(planTemplate(template, rendered));
   }
   return found;
 }

@@ -27,7 +27,7 @@ interface Pinned {
 }
 
 /** The last word of everybody who decided something, in the order of these words. */
-export function lastWords<T extends Pick<Review, 'author' | 'state'>>(reviews: readonly T[]): T[] {
+export function lastDecisions<T extends Pick<Review, 'author' | 'state'>>(reviews: readonly T[]): T[] {
   const words: T[] = [];
   for (const review of reviews) {
     if (review.state === 'commented') continue;

@@ -345,7 +345,7 @@ function objections(given: AuthorityFacts): string[] {
   const owners = [...given.change.packages.values()].flatMap((change) =>
     peopleOf(change.owners.identities, given),
   );
-  return given.words
+  return given.decisions
     .filter(
       ({ state, author }) =>
         state === 'changes-requested' && includesPerson([...given.admins, ...owners], author),

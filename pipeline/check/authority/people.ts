@@ -21,7 +21,7 @@ import {
 import type { Policy } from '../../policy/policy.ts';
 import type { CatalogResult } from '../content/catalog-rules.ts';
 import type { FleetResult } from '../fleet/check-fleet.ts';
-import { type GivenReview, lastWords, type Review } from './approval.ts';
+import { type GivenReview, lastDecisions, type Review } from './approval.ts';
 import { type AuthorityDecision, type AuthorityInput, bothOf, decideAuthority } from './authority.ts';
 import { type CommitFacts, claimedCommits } from './authorship.ts';
 import type { Reach } from './required-approvals.ts';
@@ -195,7 +195,7 @@ async function changesSeen(
   { people, asked }: { readonly people: People; readonly asked: readonly Person[] },
 ): Promise<Map<string, BothChanges>> {
   const seen = new Map<string, BothChanges>();
-  for (const { commit, state, author } of lastWords(people.reviews)) {
+  for (const { commit, state, author } of lastDecisions(people.reviews)) {
     if (commit === undefined || commit === changed.head || seen.has(commit)) continue;
     // Anybody may review: what strangers approved is not looked at.
     if (state !== 'approved' || !asked.some((person) => samePerson(person, author))) continue;

@@ -9,7 +9,7 @@ import {
 } from '../../policy/identity.ts';
 import type { Automation, Policy } from '../../policy/policy.ts';
 import { matchesGlob } from '../../text.ts';
-import { isCurrent, lastWords, type Review } from './approval.ts';
+import { isCurrent, lastDecisions, type Review } from './approval.ts';
 import { type Authorship, type CommitFacts, checkCommits } from './authorship.ts';
 import type { Reach, Supporter } from './required-approvals.ts';
 
@@ -19,22 +19,26 @@ export function supportersOf(
   subject: string,
   owners: readonly Person[],
 ): { supporters: Supporter[]; reasons: string[] } {
-  const { author, pusher, admins, words } = given;
+  const { author, pusher, admins, decisions } = given;
   const supporters: Supporter[] = [];
   const reasons: string[] = [];
-  const of = (person: Person): boolean => includesPerson(admins, person) || includesPerson(owners, person);
+  const mayApprove = (person: Person): boolean =>
+    includesPerson(admins, person) || includesPerson(owners, person);
   const support = (person: Person, isAuthor: boolean): void => {
     supporters.push({ person, admin: includesPerson(admins, person), author: isAuthor });
   };
-  const doubt = of(author) ? doubtOf(given, owners) : `@${author.login} is neither an owner nor an admin`;
+  const doubt = mayApprove(author)
+    ? doubtOf(given, owners)
+    : `@${author.login} is neither an owner nor an admin`;
   if (doubt === undefined) {
     support(author, true);
     reasons.push(`@${author.login} is ${includesPerson(admins, author) ? 'an admin' : 'an owner'}`);
   } else reasons.push(doubt);
   const pinned = { by: given.policy.approval.pin, head: given.head, content: given.content };
-  for (const review of words) {
+  for (const review of decisions) {
     const person = review.author;
-    if (review.state !== 'approved' || person.bot === true || !of(person)) continue;
+    if (review.state !== 'approved' || person.bot === true || !mayApprove(person)) continue;
+    // Neither the author nor who pushed the head approves with a review: it would be their own change.
     if (samePerson(person, author) || (pusher && samePerson(person, pusher))) continue;
     if (!isCurrent(review, subject, pinned)) reasons.push(`@${person.login} approved different content`);
     else {
@@ -158,7 +162,7 @@ export interface AuthorityFacts extends AuthorityInput {
   /** The author as a program's account; admins are not held to its scope. */
   readonly automation: Automation | undefined;
   readonly authorship: Authorship;
-  readonly words: readonly Review[];
+  readonly decisions: readonly Review[];
   readonly warnings: string[];
 }
 
@@ -183,7 +187,7 @@ export function factsOf(input: AuthorityInput, policy: Policy): AuthorityFacts {
     admins,
     automation: isAdmin ? undefined : policy.automation.find((one) => samePerson(one, input.author)),
     authorship,
-    words: lastWords(input.reviews),
+    decisions: lastDecisions(input.reviews),
     warnings,
   };
 }

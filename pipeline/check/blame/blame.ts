@@ -169,8 +169,8 @@ async function blameIn(
   const found = await presentIn(own, installation);
   if (!found || !state) return undefined;
   const { installed, world: at } = found;
-  const isOpen = installation.olm === 'v0' && installation.channels.length === 0;
-  const channels = isOpen ? [homeOf([at], name, installed)] : installation.channels;
+  const selectsNoChannel = installation.olm === 'v0' && installation.channels.length === 0;
+  const channels = selectsNoChannel ? [homeOf([at], name, installed)] : installation.channels;
   const about = { installation: { ...installation, channels }, installed };
   const result = await searchBack(own, about);
   const { past, first, why } = result;

@@ -84,7 +84,7 @@ function touchedPackages(paths: readonly string[], { layout }: Policy): Map<stri
     const { kind, catalog, package: name = ANY } = match ?? {};
     const catalogs =
       // A bundle directory counts for every catalog that is made from them.
-      kind === 'bundle' ? (layout.made?.names ?? []) : kind === 'catalog' ? [catalog ?? ANY] : [];
+      kind === 'bundle' ? (layout.composed?.names ?? []) : kind === 'catalog' ? [catalog ?? ANY] : [];
     for (const one of catalogs) found.set(one, (found.get(one) ?? new Set()).add(name));
   }
   return found;

@@ -167,11 +167,11 @@ function endOf(child: ChildProcess, task: Task, { answers, limits }: Watch): Pro
 async function answerReader(
   child: ChildProcess,
   answers: Answers,
-  { id, what, words }: Extract<FromReader, { kind: 'ask' }>,
+  { id, what, parameters }: Extract<FromReader, { kind: 'ask' }>,
 ): Promise<void> {
   try {
     const ask = Object.hasOwn(answers, what) ? answers[what] : undefined;
-    sendToReader(child, { kind: 'answer', id, value: await ask?.(...(words as never[])) });
+    sendToReader(child, { kind: 'answer', id, value: await ask?.(...(parameters as never[])) });
   } catch (error) {
     const known = error instanceof PipelineError ? error : new PipelineError('bad-answer', String(error));
     sendToReader(child, { kind: 'refusal', id, error: sentError(known) });
@@ -186,8 +186,8 @@ function sendToReader(child: ChildProcess, message: ToReader): void {
 // The requests that a check in a separate process may send. Its parent answers them, with its own
 // credentials.
 
-/** Answers by what is asked. Their words come from a process that may do anything: each is validated where it is used. */
-type Answers = Readonly<Record<string, (...words: never[]) => unknown>>;
+/** Answers by what is asked. Their arguments come from a process that may do anything: each is validated where it is used. */
+type Answers = Readonly<Record<string, (...parameters: never[]) => unknown>>;
 
 /**
  * The questions that the process may ask, each with a function that answers it.
@@ -220,9 +220,10 @@ function answersOf(
     leftBase: (commit: string) => people?.leftBaseAt?.(commit),
     resolveImage: async (of: Parameters<Registry['resolve']>[0]) => (await registry()).resolve(of),
     getManifest: async (of: Parameters<Registry['getManifest']>[0]) => (await registry()).getManifest(of),
-    hasBlob: async (...words: Parameters<Registry['hasBlob']>) => (await registry()).hasBlob(...words),
-    listReferrers: async (...words: Parameters<Registry['listReferrers']>) =>
-      (await registry()).listReferrers(...words),
+    hasBlob: async (...parameters: Parameters<Registry['hasBlob']>) =>
+      (await registry()).hasBlob(...parameters),
+    listReferrers: async (...parameters: Parameters<Registry['listReferrers']>) =>
+      (await registry()).listReferrers(...parameters),
     ...streamsOf(registry),
   };
 }
@@ -236,8 +237,8 @@ function streamsOf(registry: () => Promise<Registry>): Answers {
     return count++;
   };
   return {
-    getBlob: async (...words: Parameters<Registry['getBlob']>) =>
-      opened((await registry()).getBlob(...words)),
+    getBlob: async (...parameters: Parameters<Registry['getBlob']>) =>
+      opened((await registry()).getBlob(...parameters)),
     listTags: async (of: Parameters<Registry['listTags']>[0]) => opened((await registry()).listTags(of)),
     next: async (handle: number) => (await open.get(handle)?.next()) ?? { done: true },
     end: async (handle: number) => {

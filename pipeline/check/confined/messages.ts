@@ -43,7 +43,12 @@ export type ToReader =
   | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError };
 
 export type FromReader =
-  | { readonly kind: 'ask'; readonly id: number; readonly what: string; readonly words: readonly unknown[] }
+  | {
+      readonly kind: 'ask';
+      readonly id: number;
+      readonly what: string;
+      readonly parameters: readonly unknown[];
+    }
   | { readonly kind: 'report'; readonly report: CheckReport }
   | { readonly kind: 'error'; readonly error: SentError };
 

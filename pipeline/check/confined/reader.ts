@@ -13,7 +13,7 @@ import { endWithParent } from './limits.ts';
 import { type FromReader, receivedError, sentError, type Task, type ToReader } from './messages.ts';
 
 /** Asks the process that started this one. @throws PipelineError as it answers */
-type Ask = <T>(what: string, ...words: readonly unknown[]) => Promise<T>;
+type Ask = <T>(what: string, ...parameters: readonly unknown[]) => Promise<T>;
 
 interface Waiting {
   readonly resolve: (value: never) => void;
@@ -25,11 +25,11 @@ export function serveReader(): void {
   const waiting = new Map<number, Waiting>();
   const say = (message: FromReader): void => void process.send?.(message);
   let count = 0;
-  const ask: Ask = (what, ...words) =>
+  const ask: Ask = (what, ...parameters) =>
     new Promise((resolve, reject) => {
       const id = count++;
       waiting.set(id, { resolve, reject });
-      say({ kind: 'ask', id, what, words });
+      say({ kind: 'ask', id, what, parameters });
     });
   endWithParent(2);
   process.on('message', (message: ToReader) => {
@@ -116,8 +116,8 @@ function registryOf(ask: Ask): Registry {
 }
 
 /** Iterates over data of another process, one part at a time. */
-async function* stream<T>(ask: Ask, what: string, ...words: readonly unknown[]): AsyncGenerator<T> {
-  const handle = await ask<number>(what, ...words);
+async function* stream<T>(ask: Ask, what: string, ...parameters: readonly unknown[]): AsyncGenerator<T> {
+  const handle = await ask<number>(what, ...parameters);
   try {
     for (;;) {
       const { done, value } = await ask<{ done: boolean; value: T }>('next', handle);

@@ -73,7 +73,7 @@ export async function hasLater(
 }
 
 /** The next lower version in a folder beside that of a bundle; those whose names are versions are looked into first. */
-export async function besideIt(
+export async function nextLowerBeside(
   scene: CheckScene,
   { path }: BundleFolder,
   bundle: PlacedBundle,
@@ -86,6 +86,7 @@ export async function besideIt(
     const beside = joinPath(parent, name);
     const one = placedAt(await bundleFilesAt(scene, trees.base, beside), beside);
     if (isBelow(one, bundle) && (!found || compareVersions(one.version, found.version) > 0)) found = one;
+    // Folders with a version in their names come first, the highest of them first.
     if (found && version) return found;
   }
   return found;

@@ -22,8 +22,8 @@ import { isWithin } from '../../change/catalogs.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { inChannel, severitiesOf } from '../../policy/severity.ts';
 import type { CheckScene } from '../world/scene.ts';
-import type { Sided } from '../world/touched-catalog.ts';
-import { besideIt, isBelow } from './bundle-folders.ts';
+import type { BeforeAndAfter } from '../world/touched-catalog.ts';
+import { isBelow, nextLowerBeside } from './bundle-folders.ts';
 import { type CatalogResult, foreseenIn } from './catalog-rules.ts';
 
 /** What is known of a bundle's place. */
@@ -41,7 +41,7 @@ interface KnownPlace {
 export async function checkUpgrade(
   scene: CheckScene,
   folder: BundleFolder,
-  { before: inPlace, after }: Sided<PlacedBundle | undefined>,
+  { before: inPlace, after }: BeforeAndAfter<PlacedBundle | undefined>,
   { releasedAs, isPlacedByCatalogs }: KnownPlace,
 ): Promise<CatalogResult[]> {
   if (!after) return [];
@@ -58,7 +58,7 @@ export async function checkUpgrade(
     const news = own.findings.filter((one) => !known.has(causeOf(one)));
     if (!released) {
       // Nobody has it yet, and what it newly does, no later comparison shows: its version is there already.
-      const below = await besideIt(scene, folder, after);
+      const below = await nextLowerBeside(scene, folder, after);
       if (!below) return [{ ...own, findings: news.filter(isOfClusters).map(asWarning) }];
       const rights = news.filter(({ rule }) => OF_RIGHTS.has(rule));
       const worse = await newlyWorse(scene, folder, {
@@ -78,7 +78,7 @@ export async function checkUpgrade(
     ? inPlace
     : inPlace
       ? undefined
-      : await besideIt(scene, folder, after);
+      : await nextLowerBeside(scene, folder, after);
   if (!below) return [];
   const above = placed(after, below);
   const found = await upgradeIn(scene, folder, below, above);
@@ -86,12 +86,12 @@ export async function checkUpgrade(
   // A missing edge hides nothing: what the upgrade does comes with its repair.
   const repaired = { ...above, replaces: below.blob.name };
   const all = above.replaces === '' ? await upgradeIn(scene, folder, below, repaired) : undefined;
-  const told = new Set(found.findings.map(causeOf));
-  const hidden = all?.findings.filter((one) => isOfClusters(one) && !told.has(causeOf(one))) ?? [];
+  const reported = new Set(found.findings.map(causeOf));
+  const hidden = all?.findings.filter((one) => isOfClusters(one) && !reported.has(causeOf(one))) ?? [];
   return [{ ...found, findings: [...found.findings, ...hidden] }];
 }
 
-/** That a released bundle names images which it did not name. A tag may become a digest. */
+/** A finding if a released bundle now names images which it did not name. A tag may become a digest. */
 function otherImages(policy: Policy, released: Bundle, blob: Bundle): Finding[] {
   const had = released.relatedImages.map(({ image }) => image);
   const isPin = (was: string, is: string): boolean =>
@@ -132,7 +132,7 @@ const OF_RIGHTS: ReadonlySet<string> = new Set(['graph/permissions-grow', 'graph
 async function newlyWorse(
   scene: CheckScene,
   folder: BundleFolder,
-  { before, after, below }: Sided<PlacedBundle> & { readonly below: PlacedBundle },
+  { before, after, below }: BeforeAndAfter<PlacedBundle> & { readonly below: PlacedBundle },
 ): Promise<Finding[]> {
   const findingsOf = async (one: PlacedBundle): Promise<readonly Finding[]> =>
     (await upgradeIn(scene, folder, below, one))?.findings ?? [];

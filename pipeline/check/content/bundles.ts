@@ -10,7 +10,7 @@ import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { KeptOutlines } from '../world/context.ts';
 import type { CheckScene } from '../world/scene.ts';
-import type { Sided } from '../world/touched-catalog.ts';
+import type { BeforeAndAfter } from '../world/touched-catalog.ts';
 import { bundleFilesAt, hasLater, placedAt } from './bundle-folders.ts';
 import { checkUpgrade, isSameRelease } from './bundle-upgrades.ts';
 import { type CatalogResult, findingIdentity } from './catalog-rules.ts';
@@ -59,15 +59,15 @@ interface Sources {
 async function upgradesOf(
   scene: CheckScene,
   folder: BundleFolder & { readonly isNamed: boolean },
-  { before, after }: Sided<PlacedBundle | undefined>,
+  { before, after }: BeforeAndAfter<PlacedBundle | undefined>,
   { resolve, kept, hasCatalogs }: Sources,
 ): Promise<CatalogResult[]> {
   const { policy, trees } = scene;
   const { isNamed } = folder;
   if (!after) return [];
-  const isMade = isNamed && policy.layout.made !== undefined;
+  const isComposed = isNamed && policy.layout.composed !== undefined;
   const inCatalogs = async (tree: string, bundle: PlacedBundle | undefined): Promise<InCatalogs> =>
-    isMade ? { bundle: bundle !== undefined, package: true } : listedIn(scene, { tree, bundle, kept });
+    isComposed ? { bundle: bundle !== undefined, package: true } : listedIn(scene, { tree, bundle, kept });
   const was = await inCatalogs(trees.base, before);
   const is = await inCatalogs(trees.merged, after);
   if (isNamed && is.bundle && !was.bundle) return [];
@@ -104,8 +104,8 @@ async function listedIn(
   },
 ): Promise<InCatalogs> {
   if (!bundle) return { bundle: false, package: false };
-  const { package: of, name } = bundle.blob;
-  const own = (await listedBundles(scene, { tree, kept }, new Set([of]))).bundles.get(of);
+  const { package: packageName, name } = bundle.blob;
+  const own = (await listedBundles(scene, { tree, kept }, new Set([packageName]))).bundles.get(packageName);
   return { bundle: own?.some((one) => one.name === name) ?? false, package: own !== undefined };
 }
 
@@ -128,6 +128,7 @@ async function taggedAs(
   return undefined;
 }
 
+/** The bundle directories in which paths change, by the layout of the policy. */
 function foldersOf({ change, policy }: Pick<CheckScene, 'change' | 'policy'>): BundleFolder[] {
   const folders = new Map<string, BundleFolder>();
   for (const { path } of change.paths) {

@@ -55,7 +55,7 @@ export async function checkCatalog(
   const severityOf = severitiesOf(policy);
   const valid = touched.after ? validity(touched.after, severityOf) : [];
   const inAll = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
-  // Of rules whose news is what they see in the change, the state says no more than what is known.
+  // What these rules find in the state counts as known: what is new they report when they compare.
   const isCompared = ({ rule }: Finding): boolean => BY_COMPARISON.has(rule);
   const isOmitted = omittedBefore(touched);
   const wasInBundle = defectsBefore(touched, severityOf);
@@ -72,12 +72,12 @@ export async function checkCatalog(
   const changes = await changesIn(touched, world);
   for (const { member, change } of changes) {
     const states = { before: touched.before !== undefined, after: touched.after !== undefined };
-    const of = foreseenIn(change, { severityOf, ...states });
+    const foreseen = foreseenIn(change, { severityOf, ...states });
     const placed = (finding: Finding): Finding => ({ ...finding, catalogs: [member.name] });
-    findings.push(of.findings.map(placed));
-    known.push(of.known.map(placed));
-    undecided.push(...of.undecided);
-    for (const finding of of.findings) news.add(causeKey(finding));
+    findings.push(foreseen.findings.map(placed));
+    known.push(foreseen.known.map(placed));
+    undecided.push(...foreseen.undecided);
+    for (const finding of foreseen.findings) news.add(causeKey(finding));
   }
   known.push([...old].filter((finding) => !news.has(causeKey(finding))).map(inAll));
   const inCatalogs = (all: readonly Finding[][]): Finding[] =>
@@ -177,8 +177,8 @@ export function foreseenIn(
   const findingsIn = (world: World): readonly Finding[] =>
     findingsOrUndecided(undecided, () => runForesight(world, rules, severityOf));
   const earlier = before ? findingsIn(change.before) : [];
-  const isNewChannel = ({ package: of = '', channel }: Finding): boolean =>
-    channel !== undefined && change.before.catalog.packages.get(of)?.channels.has(channel) !== true;
+  const isNewChannel = ({ package: packageName = '', channel }: Finding): boolean =>
+    channel !== undefined && change.before.catalog.packages.get(packageName)?.channels.has(channel) !== true;
   const isKnown = knownFrom([...earlier, ...copiedFrom(change, findingsIn)], isNewChannel);
   const isNews = (finding: Finding): boolean => !isKnown(finding) && !isReported(finding);
   return {
@@ -271,7 +271,7 @@ function defectsBefore(
   { before, after }: TouchedCatalog,
   severityOf: SeverityOf,
 ): (finding: Finding) => boolean {
-  if (!before?.made || !after?.made) return () => false;
+  if (!before?.composed || !after?.composed) return () => false;
   let earlier: ReadonlySet<string> | undefined;
   return (finding) => {
     if (!OF_BUNDLES.has(finding.rule)) return false;
@@ -286,8 +286,8 @@ function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Find
 }
 
 /** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
-function causeKey({ package: of, channel, installed, location, hint }: Finding): string {
-  return JSON.stringify([of, channel, installed, location, hint]);
+function causeKey({ package: packageName, channel, installed, location, hint }: Finding): string {
+  return JSON.stringify([packageName, channel, installed, location, hint]);
 }
 
 /** Two findings are the same whatever line they stand on. */

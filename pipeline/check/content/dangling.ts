@@ -106,8 +106,8 @@ export async function listedBundles(
   const files = (await Promise.all([...catalogs].map(of)))
     .flat()
     .filter(({ unit }) => unit.package === undefined || packages.has(unit.package));
-  const made = new Set(files.flatMap(({ unit }) => (unit.made ? (unit.package ?? []) : [])));
-  const written = files.filter(({ made: isMade }) => !isMade);
+  const made = new Set(files.flatMap(({ unit }) => (unit.composed ? (unit.package ?? []) : [])));
+  const written = files.filter(({ composed: isComposed }) => !isComposed);
   await reader.read(written);
   const bundles = new Map<string, Bundle[]>();
   for (const file of written) {

@@ -15,7 +15,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
 import type { Registry } from '../../ports.ts';
 import { derivedOnce, type ImagePorts } from '../world/stored-image.ts';
-import type { Sided, TouchedCatalog } from '../world/touched-catalog.ts';
+import type { BeforeAndAfter, TouchedCatalog } from '../world/touched-catalog.ts';
 
 /** Most bundle images that one check reads; further bundles are reported as not checked. */
 const MOST = 20;
@@ -33,9 +33,9 @@ interface DeploymentSources extends Pick<ImagePorts, 'store'> {
  */
 export async function deploymentsOf(
   touched: readonly TouchedCatalog[],
-  manifests: Sided<ManifestsOf> = { before: NOTHING, after: NOTHING },
+  manifests: BeforeAndAfter<ManifestsOf> = { before: NOTHING, after: NOTHING },
   { policy, registry, store }: DeploymentSources,
-): Promise<Sided<DeployedImages>> {
+): Promise<BeforeAndAfter<DeployedImages>> {
   const allows = repositoryMatcher(policy.registries.allow);
   const isUnknown = (bundle: Bundle): boolean =>
     manifestsOfBundle(bundle).csv?.images === undefined && manifests.after(bundle)?.csv?.images === undefined;

@@ -3,12 +3,12 @@ import { type DeployedImages, imagesOf } from '../../../catalog/mirror/images.ts
 import type { BundleReadiness, Readiness } from '../../../catalog/mirror/readiness.ts';
 import { planReadiness } from '../../../catalog/mirror/report.ts';
 import type { DisconnectedReport } from '../report.ts';
-import type { CatalogState, Sided, TouchedCatalog } from '../world/touched-catalog.ts';
+import type { BeforeAndAfter, CatalogState, TouchedCatalog } from '../world/touched-catalog.ts';
 
 /** Bundles that are named at most. */
 const MOST = 20;
 
-const UNKNOWN: Sided<DeployedImages> = { before: () => undefined, after: () => undefined };
+const UNKNOWN: BeforeAndAfter<DeployedImages> = { before: () => undefined, after: () => undefined };
 
 /**
  * The touched packages of each catalog, as a mirror of ours would have them.
@@ -17,7 +17,7 @@ const UNKNOWN: Sided<DeployedImages> = { before: () => undefined, after: () => u
  */
 export function disconnectedOf(
   touched: readonly TouchedCatalog[],
-  deployed: Sided<DeployedImages> = UNKNOWN,
+  deployed: BeforeAndAfter<DeployedImages> = UNKNOWN,
 ): DisconnectedReport[] {
   return touched.flatMap(({ names, before, after }) => {
     if (!after) return [];

@@ -30,6 +30,7 @@ export interface Side {
   readonly catalogsOf: (fragment: DescribedFragment) => ReadonlySet<string> | undefined;
 }
 
+/** What one tree, before or after a change, has for its Dockerfiles: its files, and the catalogs that they copy. */
 export async function sideOf({ objects, policy }: CheckScene, tree: string): Promise<Side> {
   const files = new Map((await listFiles(objects, tree)).map((file) => [file.path, file]));
   const units = await catalogUnits(objects, tree, policy.layout);
@@ -86,12 +87,16 @@ export async function* fragmentsIn(
   for (const path of dockerfiles.slice(0, MOST_DOCKERFILES)) {
     const text = await textAt(path);
     const [own, top, beside] = await Promise.all(ignoreFilesOf(path).map(textAt));
-    const [ofTop, ofFolder] = [leftOutBy(own ?? top), leftOutBy(own ?? beside)];
-    if (text === undefined || !ofTop || !ofFolder) unread.push(path);
+    // Nobody knows whether a build gets the whole repository or the Dockerfile's folder: each has its own ignore file.
+    const leftOutOfRepository = leftOutBy(own ?? top);
+    const leftOutOfFolder = leftOutBy(own ?? beside);
+    if (text === undefined || !leftOutOfRepository || !leftOutOfFolder) unread.push(path);
     if (text === undefined) continue;
-    const isLeftOut = (folder: string, file: string): boolean =>
-      inCatalogs.has(file) &&
-      (folder === '' ? ofTop?.(file) : ofFolder?.(file.slice(folder.length + 1))) === true;
+    const isLeftOut = (folder: string, file: string): boolean => {
+      if (!inCatalogs.has(file)) return false;
+      if (folder === '') return leftOutOfRepository?.(file) === true;
+      return leftOutOfFolder?.(file.slice(folder.length + 1)) === true;
+    };
     const fragment = fragmentIn(path, text, { files: paths, isLeftOut, isCatalog: isCatalog(path) });
     if (fragment) yield fragment;
   }

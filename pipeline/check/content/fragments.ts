@@ -24,7 +24,7 @@ import { inChannel, severitiesOf } from '../../policy/severity.ts';
 import { shortList } from '../../text.ts';
 import type { CheckReport } from '../report.ts';
 import type { CheckScene } from '../world/scene.ts';
-import type { Sided } from '../world/touched-catalog.ts';
+import type { BeforeAndAfter } from '../world/touched-catalog.ts';
 import { newsOf } from './bundles.ts';
 import { type CatalogResult, foreseenIn } from './catalog-rules.ts';
 import { fragmentsIn, ignoreFilesOf, type Side, sideOf, WHY_UNREAD } from './fragment-files.ts';
@@ -99,12 +99,15 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
 }
 
 /**
- * What those get who use an image whose Dockerfile changes, as if its catalog had changed: it copies other folders, or is for
- * another version of OpenShift.
+ * Checks what clusters get from an image whose Dockerfile changes: if it copies other folders, or is for another version of
+ * OpenShift, that is to its users as if the image's catalog had changed.
+ *
+ * @param old the catalog in the image before the change, `one` with it
+ * @returns the findings, and the catalogs that the image no longer has
  */
 async function servedChange(
   { policy }: CheckScene,
-  { before, after, catalogIn }: Sided<Side> & { readonly catalogIn: CatalogReader },
+  { before, after, catalogIn }: BeforeAndAfter<Side> & { readonly catalogIn: CatalogReader },
   old: DescribedFragment | undefined,
   one: DescribedFragment,
 ): Promise<ServedResults> {

@@ -129,8 +129,14 @@ async function foreseeOne(
     changed.push(path);
     texts.set(path, text);
   }
-  const { package: of, version } = bundle;
-  drafts.released.push({ package: of, version, image: made.reference, by: release.mode, files: changed });
+  const { package: packageName, version } = bundle;
+  drafts.released.push({
+    package: packageName,
+    version,
+    image: made.reference,
+    by: release.mode,
+    files: changed,
+  });
 }
 
 /** A bundle as it will be once it is released. */

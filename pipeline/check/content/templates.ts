@@ -232,7 +232,9 @@ function driftFinding({ text, location }: Difference, { path, unit, name }: Pair
 async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
   const { base, merged } = scene.trees;
   const unitsOf = async (tree: string): Promise<CatalogUnit[]> =>
-    [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()].filter(({ made }) => !made);
+    [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()].filter(
+      ({ composed }) => !composed,
+    );
   const before = await unitsOf(base);
   const after = await unitsOf(merged);
   const isRendered = (name: string): boolean =>

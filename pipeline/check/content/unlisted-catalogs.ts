@@ -97,18 +97,21 @@ function unlistedFinding(path: string, severity: Severity, packages: readonly st
   };
 }
 
-/** Results without packages as removed that a file defines in the folder where they were: that file is the error. */
+/**
+ * Results without the finding that a package was removed, where an unlisted file in the package's folder defines it: that
+ * file is the error. The finding stays if it is about more catalogs than such files make up for.
+ */
 export function withoutMoved(
   results: readonly CatalogResult[],
   unlisted: readonly CatalogResult[],
 ): CatalogResult[] {
   const folders = new Map<string, Set<string>>();
-  for (const { severity, package: of, location } of unlisted.flatMap(({ findings }) => findings)) {
-    if (severity !== 'error' || of === undefined) continue;
-    folders.set(of, (folders.get(of) ?? new Set()).add(dirname(location.file)));
+  for (const { severity, package: packageName, location } of unlisted.flatMap(({ findings }) => findings)) {
+    if (severity !== 'error' || packageName === undefined) continue;
+    folders.set(packageName, (folders.get(packageName) ?? new Set()).add(dirname(location.file)));
   }
-  const isMoved = ({ rule: id, package: of = '', location, catalogs = [] }: Finding): boolean => {
-    const own = folders.get(of);
+  const isMoved = ({ rule: id, package: packageName = '', location, catalogs = [] }: Finding): boolean => {
+    const own = folders.get(packageName);
     return (
       id === packageRemoved.id &&
       own !== undefined &&
@@ -156,7 +159,7 @@ async function strangeFiles(scene: CheckScene): Promise<StrangeFile[]> {
   const served = change.paths.filter(({ path }) => policy.layout.serves(path));
   if (served.every(({ area, path }) => area === 'catalog' && !isIgnoreFile(path))) return [];
   const units = async (tree: string): Promise<CatalogUnit[]> =>
-    [...(await catalogUnits(objects, tree, policy.layout)).values()].filter(({ made }) => !made);
+    [...(await catalogUnits(objects, tree, policy.layout)).values()].filter(({ composed }) => !composed);
   const [before, after] = [await units(trees.base), await units(trees.merged)];
   const paths = new Set(served.filter(({ area }) => area !== 'catalog').map(({ path }) => path));
   for (const { path } of served.filter((one) => isIgnoreFile(one.path))) {
@@ -248,7 +251,7 @@ async function catalogAt(
   const defined = packages.map(({ name }) => name);
   if (layout.serves(path))
     return [...packages, ...channels, ...bundles, ...deprecations, ...others].some(
-      ({ schema, package: of }) => of !== '' || !TEMPLATE.test(schema),
+      ({ schema, package: packageName }) => packageName !== '' || !TEMPLATE.test(schema),
     )
       ? defined
       : undefined;

@@ -52,13 +52,19 @@ function numbersOf(given: Fleet, { worlds, simulate, packages }: Counting): Flee
   return {
     report: countFleet(fleet, simulate, packages, published),
     withClusterCount: (finding) => {
-      const { package: of, installed = [], channel, catalogs = [], rule } = finding;
-      if (of === undefined || installed.length === 0 || !rule.startsWith('graph/')) return finding;
+      const { package: packageName, installed = [], channel, catalogs = [], rule } = finding;
+      if (packageName === undefined || installed.length === 0 || !rule.startsWith('graph/')) return finding;
       const minors = catalogs.map(minorOfCatalog);
       const known = minors.flatMap((minor) => (minor ? [formatMinor(minor)] : []));
       const platforms = known.length === minors.length && known.length > 0 ? new Set(known) : undefined;
       const olm = rule.endsWith('-v0') ? 'v0' : rule.endsWith('-v1') ? 'v1' : undefined;
-      const clusters = count({ package: of, installed: new Set(installed), channel, platforms, olm });
+      const clusters = count({
+        package: packageName,
+        installed: new Set(installed),
+        channel,
+        platforms,
+        olm,
+      });
       return { ...finding, clusters };
     },
   };

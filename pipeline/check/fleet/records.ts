@@ -75,8 +75,14 @@ export function fleetOf(records: readonly FleetRecord[]): ReadFleet {
   return { fleet: { rows, unread }, bad };
 }
 
-function isPlatformOnly({ package: of, csv, version, platform, isSubscription }: FleetRecord): boolean {
-  return !isSubscription && !of && !csv && !version && Boolean(platform);
+function isPlatformOnly({
+  package: packageName,
+  csv,
+  version,
+  platform,
+  isSubscription,
+}: FleetRecord): boolean {
+  return !isSubscription && !packageName && !csv && !version && Boolean(platform);
 }
 
 /** The platform of each cluster, where a record of its own says it. */

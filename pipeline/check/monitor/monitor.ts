@@ -147,9 +147,9 @@ export async function monitorRepository(
 function strandedErrors({ errors }: RehearsedMerge): Map<string, Finding[]> {
   const byPackage = new Map<string, Finding[]>();
   for (const finding of errors) {
-    const { package: of, catalogs = [] } = finding;
-    if (of === undefined || catalogs.length === 0 || effectOf(finding)?.olm === undefined) continue;
-    appendToGroup(byPackage, of, finding);
+    const { package: packageName, catalogs = [] } = finding;
+    if (packageName === undefined || catalogs.length === 0 || effectOf(finding)?.olm === undefined) continue;
+    appendToGroup(byPackage, packageName, finding);
   }
   return byPackage;
 }

@@ -63,7 +63,7 @@ function editedFile(
   return { ...file, pieces: file.pieces.map((one, i) => (i === at ? changed : one)) };
 }
 
-/** The item itself where its edges are those of the entry. */
+/** An entry as it is written, with other edges; the item itself if they are the same. An empty field is left out. */
 function withEdges(item: Readonly<Record<string, unknown>>, { replaces, skips, skipRange }: Entry): Json {
   const edges: Readonly<Record<string, Json>> = { replaces, skips: [...skips], skipRange };
   const isEmpty = (value: unknown): boolean =>

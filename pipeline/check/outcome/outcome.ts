@@ -102,6 +102,7 @@ function uncheckedReport(outcome: Start, verdict: Verdict, headline: string): Ch
   };
 }
 
+/** The first fields of a report: what was checked, under which policy. */
 function head(
   outcome: Start,
 ): Pick<CheckReport, 'apiVersion' | 'kind' | 'base' | 'head' | 'policy' | 'enforce'> {
@@ -221,8 +222,8 @@ function isCounted(finding: Finding, { change, policy }: Checked): boolean {
 }
 
 /** A key of a bundle directory. */
-function bundleKey({ package: of, version }: Pick<PlacedPath, 'package' | 'version'>): string {
-  return JSON.stringify([of, version]);
+function bundleKey({ package: packageName, version }: Pick<PlacedPath, 'package' | 'version'>): string {
+  return JSON.stringify([packageName, version]);
 }
 
 /** A key that is equal for findings with the same text about the same place. */
@@ -238,8 +239,8 @@ const ABOUT_BUNDLES: ReadonlySet<string> = new Set(
 function joinedFindings(findings: readonly Finding[]): Finding[] {
   const alike = new Map<string, Finding>();
   for (const [i, finding] of findings.entries()) {
-    const { rule, severity, message, package: of, catalogs = [], installed = [] } = finding;
-    const key = ABOUT_BUNDLES.has(rule) ? JSON.stringify([rule, severity, message, of]) : String(i);
+    const { rule, severity, message, package: packageName, catalogs = [], installed = [] } = finding;
+    const key = ABOUT_BUNDLES.has(rule) ? JSON.stringify([rule, severity, message, packageName]) : String(i);
     const known = alike.get(key);
     if (!known) alike.set(key, finding);
     else {

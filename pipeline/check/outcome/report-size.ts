@@ -85,8 +85,8 @@ function shortLine(line: string): string {
 
 /** Joins findings of one rule and package beyond a number, and notes in `omitted` what that leaves out. */
 function fewerFindings(findings: readonly Finding[], what: string, omitted: Set<string>): readonly Finding[] {
-  const alike = groupedBy(findings, ({ rule, severity, package: of }) =>
-    JSON.stringify([rule, severity, of]),
+  const alike = groupedBy(findings, ({ rule, severity, package: packageName }) =>
+    JSON.stringify([rule, severity, packageName]),
   );
   const kept = new Set([...alike.values()].flatMap((group) => group.slice(0, ALIKE)));
   const rest = [...alike.values()].flatMap((group) => joinedRest(group.slice(ALIKE)));

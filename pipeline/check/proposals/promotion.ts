@@ -79,7 +79,7 @@ export async function promotionsOf(objects: ObjectReader, request: PromotionRequ
     const settings = await ciOf(objects, request, name);
     const strategy = strategyOf(settings);
     const files = await filesOf(objects, { unit, request, settings });
-    const why = unit.made
+    const why = unit.composed
       ? 'its catalogs are built from bundle directories'
       : (whyNot(strategy) ?? whyNotFiles(files));
     if (why !== undefined) skipped.push({ package: name, why });
@@ -170,7 +170,7 @@ async function filesOf(
 ): Promise<Map<string, TreeFile | Uint8Array>> {
   const { from, to } = request;
   const files = new Map<string, TreeFile | Uint8Array>();
-  if (unit.made) return files;
+  if (unit.composed) return files;
   for (const { path, mode, id } of await filesBelow(objects, unit))
     files.set(pathIn(path, from, to), { mode, id });
   const mapped = settings && mappedText(settings, from, to);
@@ -245,7 +245,7 @@ async function newsOf(objects: ObjectReader, { request, units, promoted }: News)
     (
       await Promise.all(
         units
-          .filter((unit) => unit.catalog === catalog && !unit.made)
+          .filter((unit) => unit.catalog === catalog && !unit.composed)
           .map((unit) => filesBelow(objects, unit)),
       )
     ).flat();

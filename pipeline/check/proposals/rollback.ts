@@ -129,8 +129,8 @@ async function placesOf(
   const places = new Set<string>();
   for (const commit of commits) {
     const units = await catalogUnits(repository.objects, commit, policy.layout);
-    for (const { root, catalog: name, made } of units.values()) {
-      if (name === catalog) places.add(made?.folder ?? root);
+    for (const { root, catalog: name, composed } of units.values()) {
+      if (name === catalog) places.add(composed?.folder ?? root);
     }
   }
   if (places.size > 0) return [...places];

@@ -81,7 +81,8 @@ export async function rehearseMerges(repository: Repository, request: RehearsalR
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, [])).slice(-count).reverse();
   const tally = new Tally(shallowNotes(repository));
-  const under = (own: typeof policy, { layout }: { readonly layout: Layout }, some: typeof merges) => ({
+  // What to check of some merges under a policy.
+  const requestFor = (own: typeof policy, { layout }: { readonly layout: Layout }, some: typeof merges) => ({
     tip,
     limit,
     merges: some,
@@ -94,7 +95,7 @@ export async function rehearseMerges(repository: Repository, request: RehearsalR
   const layoutAt = pastLayouts(repository, read.layout);
   // By policy: merges that are checked again, with the layout of their time.
   const earlier = new Map<string, MergedCommit[]>();
-  for await (const checked of checkedMerges(repository, under(policy, read, merges), tell)) {
+  for await (const checked of checkedMerges(repository, requestFor(policy, read, merges), tell)) {
     const { merge, outcome } = checked;
     const past =
       outcome instanceof PipelineError || !isSuspect(outcome) ? SAME : await layoutOrError(layoutAt(merge));
@@ -109,7 +110,7 @@ export async function rehearseMerges(repository: Repository, request: RehearsalR
   }
   for (const [text, own] of earlier) {
     const other = { path: policy.path, bytes: Buffer.from(text) };
-    const asked = under(other, readPolicy(other.bytes, RULE_IDS).policy ?? read, own);
+    const asked = requestFor(other, readPolicy(other.bytes, RULE_IDS).policy ?? read, own);
     for await (const checked of checkedMerges(repository, asked, () => undefined)) tally.take(checked);
   }
   const unchecked =
@@ -256,14 +257,15 @@ function strandedByMonth(merges: readonly RehearsedMerge[]): StrandedMonth[] {
   });
 }
 
+/** The stranded versions that findings name, by package. */
 function strandedPackages(harm: readonly Finding[]): StrandedMonth['packages'] {
   const names = [...new Set(harm.map((finding) => finding.package ?? ''))].sort();
   return names.map((name) => {
-    const of = harm.filter((finding) => (finding.package ?? '') === name);
+    const ofPackage = harm.filter((finding) => (finding.package ?? '') === name);
     return {
       package: name,
-      versions: [...new Set(of.flatMap(({ installed = [] }) => installed))],
-      catalogs: [...new Set(of.flatMap(({ catalogs = [] }) => catalogs))],
+      versions: [...new Set(ofPackage.flatMap(({ installed = [] }) => installed))],
+      catalogs: [...new Set(ofPackage.flatMap(({ catalogs = [] }) => catalogs))],
     };
   });
 }

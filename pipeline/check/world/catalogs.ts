@@ -24,8 +24,8 @@ import { orderOf } from './order.ts';
 import { NO_OTHERS, type OtherCatalogs, readOthers } from './other-catalogs.ts';
 import { listCatalogFiles, type MemberDraft, selectFiles } from './package-files.ts';
 import { type RenamedCatalog, renamedCatalogs, underNewNames } from './renamed-catalogs.ts';
-import { type CheckScene, FOLLOWING, type Ground } from './scene.ts';
-import { type Sided, sidesOf, type TouchedCatalog } from './touched-catalog.ts';
+import { type CatalogReading, type CheckScene, FOLLOWING } from './scene.ts';
+import { type BeforeAndAfter, sidesOf, type TouchedCatalog } from './touched-catalog.ts';
 
 interface TouchedCatalogs {
   readonly touched: readonly TouchedCatalog[];
@@ -92,20 +92,20 @@ export async function touchedCatalogs(
   const order = orderOf(policy, [...base.values(), ...merged.values()]);
   const before = filesOf(objects, { tree: trees.base, units: base });
   const after = filesOf(objects, { tree: trees.merged, units: merged });
-  const place: Ground = {
+  const reading: CatalogReading = {
     ...{ ...scene, order, reader, context, before },
     after: readableFiles({ before, after }, scene.change),
   };
   const left = new Set([...merged.values()].map(({ catalog }) => catalog));
-  const members = await membersOf(place, packages, left);
-  const touched = await readAlike(place, members);
+  const members = await membersOf(reading, packages, left);
+  const touched = await readAlike(reading, members);
   const folders = new Set(
     members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
   );
   const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
   const listings = await Promise.all([...packages.keys()].flatMap((name) => [before(name), after(name)]));
   const familiar = new Set(listings.flat().flatMap(({ unit }) => unit.package ?? []));
-  const wide = { ...place, folders, familiar, names: [...names].sort(order.compare) };
+  const wide = { ...reading, folders, familiar, names: [...names].sort(order.compare) };
   return { touched, readOthers: () => readOthers(wide, packages, touched), context, renamed };
 }
 
@@ -116,11 +116,11 @@ export async function touchedCatalogs(
  * @param left names of the catalogs that the merge has
  */
 async function membersOf(
-  place: Ground,
+  reading: CatalogReading,
   packages: ReadonlyMap<string, ReadonlySet<string>>,
   left: ReadonlySet<string>,
 ): Promise<MemberDraft[]> {
-  const { order, context } = place;
+  const { order, context } = reading;
   // Of a catalog that is gone, the next one that is left tells its end from a loss.
   const nextOf = (name: string): readonly string[] => {
     const all = order.after(name, Number.POSITIVE_INFINITY);
@@ -129,14 +129,14 @@ async function membersOf(
   };
   const wanted = [...packages].sort(([a], [b]) => order.compare(a, b));
   const drafts = await Promise.all(
-    wanted.map(async ([name, names]) => listCatalogFiles(place, name, names, nextOf(name))),
+    wanted.map(async ([name, names]) => listCatalogFiles(reading, name, names, nextOf(name))),
   );
   await context.read(drafts.flatMap(({ far, near }) => [...far.before, ...far.after, ...near]));
   const members: MemberDraft[] = [];
   for (const draft of drafts)
     members.push({
-      ...(await selectFiles(place, draft)),
-      predecessors: await predecessorsOf(place, draft.name),
+      ...(await selectFiles(reading, draft)),
+      predecessors: await predecessorsOf(reading, draft.name),
     });
   return members;
 }
@@ -150,7 +150,7 @@ function withValidNames(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<st
  * Gives the files of the merge. A part that the merge leaves unreadable keeps its old files, so that the rest can be
  * checked.
  */
-function readableFiles({ before, after }: Sided<FilesOf>, { unread }: Change): FilesOf {
+function readableFiles({ before, after }: BeforeAndAfter<FilesOf>, { unread }: Change): FilesOf {
   if (unread.length === 0) return after;
   return async (catalog) => {
     const parts = unread.filter((part) => part.catalog === catalog);
@@ -167,7 +167,7 @@ function readableFiles({ before, after }: Sided<FilesOf>, { unread }: Change): F
  * new.
  */
 async function predecessorsOf(
-  { before, after, order, context }: Ground,
+  { before, after, order, context }: CatalogReading,
   name: string,
 ): Promise<Predecessor[]> {
   if ((await before(name)).length > 0) return [];

@@ -18,7 +18,7 @@ import { releasedImage } from '../../policy/released.ts';
 import type { Registry } from '../../ports.ts';
 import type { CheckReport } from '../report.ts';
 import { blobsUnlessBroken, derivedOnce, type ImagePorts } from './stored-image.ts';
-import type { Sided } from './touched-catalog.ts';
+import type { BeforeAndAfter } from './touched-catalog.ts';
 
 interface CompanionsRequest {
   readonly objects: ObjectReader;
@@ -39,7 +39,7 @@ interface CompanionsRequest {
 
 export interface Companions {
   /** By name, for each catalog of which all companions could be read. */
-  readonly of: ReadonlyMap<string, Sided<ReadonlyMap<string, Catalog>>>;
+  readonly of: ReadonlyMap<string, BeforeAndAfter<ReadonlyMap<string, Catalog>>>;
   readonly unchecked: CheckReport['unchecked'];
   /** Why it is not known, where a registry was asked and did not answer or a path does not exist. */
   readonly incomplete: string | undefined;
@@ -49,7 +49,7 @@ export interface Companions {
 export async function readCompanions(request: CompanionsRequest): Promise<Companions> {
   const { policy, catalogs, registry, instead } = request;
   const { texts: written, what: whatOf } = instead ?? { texts: policy.graph.companions, what: companionOf };
-  const of = new Map<string, Sided<ReadonlyMap<string, Catalog>>>();
+  const of = new Map<string, BeforeAndAfter<ReadonlyMap<string, Catalog>>>();
   const unchecked: { what: string; why: string }[] = [];
   let incomplete: string | undefined;
   if (written.length === 0) return { of, unchecked, incomplete };
@@ -84,7 +84,7 @@ export function isPath(text: string): boolean {
   return /^\.{1,2}$/.test(first) || !/[.:]|^localhost$/.test(first);
 }
 
-type ReadCompanion = (text: string, catalog: string) => Promise<Sided<Catalog>>;
+type ReadCompanion = (text: string, catalog: string) => Promise<BeforeAndAfter<Catalog>>;
 
 /**
  * Reads another catalog of the same clusters, from a path or an image, each once.
@@ -167,11 +167,16 @@ function sourceOfBytes(bytes: Uint8Array): CatalogSource {
 function bytesOf({ packages, channels, bundles }: Blobs): Uint8Array {
   const all = [
     ...packages.map(({ schema, name, defaultChannel }) => ({ schema, name, defaultChannel })),
-    ...channels.map(({ schema, name, package: of, entries }) => ({ schema, name, package: of, entries })),
-    ...bundles.map(({ schema, name, package: of, properties }) => ({
+    ...channels.map(({ schema, name, package: packageName, entries }) => ({
       schema,
       name,
-      package: of,
+      package: packageName,
+      entries,
+    })),
+    ...bundles.map(({ schema, name, package: packageName, properties }) => ({
+      schema,
+      name,
+      package: packageName,
       properties: properties.filter(({ type }) => type !== ''),
     })),
   ];

@@ -57,7 +57,7 @@ export function keptOutlines(): KeptOutlines {
 }
 
 /** Packages that are made from bundle directories and read for what surrounds others. */
-const MOST_MADE = 20;
+const MOST_COMPOSED = 20;
 
 /** Files that are asked for together: the bound is looked at between such requests. */
 const TOGETHER = 500;
@@ -72,11 +72,11 @@ export class ContextReader {
   readonly #outlines = new Map<string, Outline | 'left'>();
   /** Catalogs with files that were left out, and with files that cannot be read. */
   readonly left: Set<string> = new Set();
-  readonly leftMade: Set<string> = new Set();
+  readonly leftComposed: Set<string> = new Set();
   readonly unreadable: Set<string> = new Set();
   /** Catalogs whose files were left out where only the touched packages are looked for. */
   readonly leftElsewhere: Set<string> = new Set();
-  #made = 0;
+  #composedRead = 0;
   /** Bytes that were searched for names, and what was found. */
   #searched = 0;
   readonly #mentioned = new Map<string, boolean>();
@@ -121,7 +121,7 @@ export class ContextReader {
     await this.#readAll(files);
     for (const file of files) {
       if (this.#outlines.get(keyOf(file)) !== 'left') continue;
-      (file.made ? this.leftMade : this.left).add(file.unit.catalog);
+      (file.composed ? this.leftComposed : this.left).add(file.unit.catalog);
     }
   }
 
@@ -134,7 +134,7 @@ export class ContextReader {
 
   /** The files whose text has any of some names, as far as the bound allows. */
   async mentioning(files: readonly CatalogFile[], names: ReadonlySet<string>): Promise<CatalogFile[]> {
-    const plain = files.filter(({ made, mode }) => !made && whyUnreadable(mode) === undefined);
+    const plain = files.filter(({ composed, mode }) => !composed && whyUnreadable(mode) === undefined);
     await this.#bring(plain);
     const found: CatalogFile[] = [];
     for (const file of plain) {
@@ -143,7 +143,7 @@ export class ContextReader {
       const has = isKnown ? hasAny(outline.packages, names) : await this.#mentions(file, names);
       if (has) found.push(file);
     }
-    return [...found, ...files.filter(({ made }) => made)];
+    return [...found, ...files.filter(({ composed }) => composed)];
   }
 
   /**
@@ -166,12 +166,13 @@ export class ContextReader {
     return has;
   }
 
+  /** Reads the outlines of the files that are not known yet, those of composed packages first. */
   async #readAll(files: readonly CatalogFile[]): Promise<void> {
     const wanted = new Map<string, CatalogFile>();
     for (const file of files) if (!this.#outlines.has(keyOf(file))) wanted.set(keyOf(file), file);
     const all = [...wanted.values()];
-    for (const file of all.filter(({ made }) => made)) await this.#readMade(file);
-    const plain = all.filter(({ made, mode }) => !made && whyUnreadable(mode) === undefined);
+    for (const file of all.filter(({ composed }) => composed)) await this.#readComposed(file);
+    const plain = all.filter(({ composed, mode }) => !composed && whyUnreadable(mode) === undefined);
     for (let i = 0; i < plain.length; i += TOGETHER) await this.#readBatch(plain.slice(i, i + TOGETHER));
   }
 
@@ -229,12 +230,12 @@ export class ContextReader {
     this.#count.requests++;
   }
 
-  async #readMade(file: CatalogFile): Promise<void> {
-    if (this.#made >= MOST_MADE) {
+  async #readComposed(file: CatalogFile): Promise<void> {
+    if (this.#composedRead >= MOST_COMPOSED) {
       this.#outlines.set(keyOf(file), 'left');
       return;
     }
-    this.#made++;
+    this.#composedRead++;
     this.#keep(file, outlineOf(await this.#reader.read(file)));
   }
 
@@ -263,11 +264,11 @@ export function contextReport(context: ContextReader, { limits }: Policy): Conte
   const what = (catalogs: ReadonlySet<string>): string =>
     `the effect on other packages of ${[...catalogs].sort(compareText).join(', ')}`;
   const tooMuch = `its other files are larger than the limit of ${limits.contextBytes} bytes: raise limits.contextBytes in the policy`;
-  const tooMany = `only ${MOST_MADE} packages that are built from bundle directories are read`;
+  const tooMany = `only ${MOST_COMPOSED} packages that are built from bundle directories are read`;
   const broken = 'some of its other files cannot be read; run portolan validate for details';
   const all: [ReadonlySet<string>, string][] = [
     [context.left, tooMuch],
-    [context.leftMade, tooMany],
+    [context.leftComposed, tooMany],
     [context.unreadable, broken],
   ];
   const elsewhere = [...context.leftElsewhere].sort(compareText).join(', ');
@@ -282,8 +283,8 @@ export function contextReport(context: ContextReader, { limits }: Policy): Conte
 }
 
 /** What tells files of outlines apart: equal files anywhere are one, but a folder's made file says where it is. */
-function keyOf({ made, path, mode, id }: LoadedFile): string {
-  return made ? `${id} ${path}` : `${mode} ${id}`;
+function keyOf({ composed, path, mode, id }: LoadedFile): string {
+  return composed ? `${id} ${path}` : `${mode} ${id}`;
 }
 
 /** In place of the path of an outline's file, which may be in several places. */

@@ -12,7 +12,7 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Limits } from '../../policy/policy.ts';
 import type { CheckReport } from '../report.ts';
 import { type PastBundle, type Published, wholeBundles } from './published.ts';
-import type { Sided } from './touched-catalog.ts';
+import type { BeforeAndAfter } from './touched-catalog.ts';
 
 /** Bundles of one package that are read as a whole, those that entries name first. */
 const MOST_BUNDLES = 24;
@@ -34,7 +34,7 @@ export async function readGoneBundles(
   {
     everywhere,
     limits,
-  }: { readonly everywhere: ReadonlyMap<string, Sided<Catalog>>; readonly limits: Limits },
+  }: { readonly everywhere: ReadonlyMap<string, BeforeAndAfter<Catalog>>; readonly limits: Limits },
 ): Promise<GoneBundles> {
   const names = new Set([...published.values()].flatMap((packages) => [...packages.keys()]));
   const wanted = [...names].map((name) => ({ name, ...goneIn(name, published, everywhere) }));
@@ -63,17 +63,17 @@ function uncheckedOf(name: string, left: number): CheckReport['unchecked'][numbe
   };
 }
 
-function keyOf({ package: of, name }: Bundle): string {
-  return `${of}\n${name}`;
+function keyOf({ package: packageName, name }: Bundle): string {
+  return `${packageName}\n${name}`;
 }
 
 /** The bundles of a package that are gone and from which entries upgrade, directly or by way of others that are gone. */
 function goneIn(
   name: string,
   published: Published,
-  everywhere: ReadonlyMap<string, Sided<Catalog>>,
+  everywhere: ReadonlyMap<string, BeforeAndAfter<Catalog>>,
 ): { readonly gone: PastBundle[]; readonly left: number } {
-  const inCatalog = (sides: Sided<Catalog> | undefined): Package[] =>
+  const inCatalog = (sides: BeforeAndAfter<Catalog> | undefined): Package[] =>
     sides ? [sides.before, sides.after].flatMap(({ packages }) => packages.get(name) ?? []) : [];
   const own = [...everywhere.values()].flatMap(inCatalog);
   // What distant catalogs have is known in outline.

@@ -70,8 +70,8 @@ export function appendLedger(
     .join('');
 }
 
-function keyOf({ catalog, package: of, channel, bundle }: LedgerLine): string {
-  return JSON.stringify([catalog, of, channel, bundle]);
+function keyOf({ catalog, package: packageName, channel, bundle }: LedgerLine): string {
+  return JSON.stringify([catalog, packageName, channel, bundle]);
 }
 
 function parseLines(text: string, path: string): LedgerLine[] {

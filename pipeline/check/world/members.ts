@@ -7,11 +7,14 @@ import { type CatalogFile, fileKey } from '../../change/catalog-files.ts';
 import { joinedCatalog, markerOf } from './context.ts';
 import type { CatalogPath } from './old-versions.ts';
 import type { MemberDraft } from './package-files.ts';
-import { FOLLOWING, type Ground } from './scene.ts';
-import type { CatalogState, Sided, TouchedCatalog } from './touched-catalog.ts';
+import { type CatalogReading, FOLLOWING } from './scene.ts';
+import type { BeforeAndAfter, CatalogState, TouchedCatalog } from './touched-catalog.ts';
 
 /** Reads catalogs in which the same files change in the same way once. */
-export async function readAlike(place: Ground, drafts: readonly MemberDraft[]): Promise<TouchedCatalog[]> {
+export async function readAlike(
+  reading: CatalogReading,
+  drafts: readonly MemberDraft[],
+): Promise<TouchedCatalog[]> {
   const alike = new Map<string, MemberDraft[]>();
   for (const draft of drafts) {
     const key = JSON.stringify([
@@ -22,26 +25,29 @@ export async function readAlike(place: Ground, drafts: readonly MemberDraft[]): 
     appendToGroup(alike, key, draft);
   }
   const read: TouchedCatalog[] = [];
-  for (const members of alike.values()) read.push(await readMembers(place, members));
+  for (const members of alike.values()) read.push(await readMembers(reading, members));
   return read;
 }
 
 /** Reads the state that equal catalogs share, once, with what is different around each of them. */
-async function readMembers(place: Ground, members: readonly MemberDraft[]): Promise<TouchedCatalog> {
+async function readMembers(
+  reading: CatalogReading,
+  members: readonly MemberDraft[],
+): Promise<TouchedCatalog> {
   const [first] = members;
   if (!first) throw new TypeError('internal error: an empty group of catalogs');
   const { before, after } = first.own;
   return {
     names: members.map(({ name }) => name),
     packages: first.packages,
-    before: before.length === 0 ? undefined : await readState(place, before),
-    after: after.length === 0 ? undefined : await readState(place, after),
+    before: before.length === 0 ? undefined : await readState(reading, before),
+    after: after.length === 0 ? undefined : await readState(reading, after),
     members: members.map((member) => ({
       name: member.name,
       predecessors: member.predecessors ?? [],
-      context: contextOf(place, member),
+      context: contextOf(reading, member),
       following: member.following,
-      preceding: place.order.before(member.name, FOLLOWING),
+      preceding: reading.order.before(member.name, FOLLOWING),
       ownPath: ownPaths(first, member),
     })),
     places: members.flatMap(placesOf),
@@ -49,17 +55,17 @@ async function readMembers(place: Ground, members: readonly MemberDraft[]): Prom
 }
 
 /** The blobs of files, and what could not be read of them. */
-async function readState({ reader }: Ground, files: readonly CatalogFile[]): Promise<CatalogState> {
+async function readState({ reader }: CatalogReading, files: readonly CatalogFile[]): Promise<CatalogState> {
   const parts = await Promise.all(
     files.map(async (file): Promise<Pick<CatalogState, 'blobs' | 'unread'>> => {
       const { blobs, findings } = await reader.read(file);
-      return { blobs: file.made ? blobs : placedBlobs(blobs, file.path), unread: findings };
+      return { blobs: file.composed ? blobs : placedBlobs(blobs, file.path), unread: findings };
     }),
   );
   return {
     blobs: joinedBlobs(parts.map(({ blobs }) => blobs)),
     unread: parts.flatMap(({ unread }) => unread),
-    made: files.every(({ made }) => made),
+    composed: files.every(({ composed }) => composed),
   };
 }
 
@@ -69,7 +75,7 @@ function placesOf({ name, own }: MemberDraft): CatalogPath[] {
 }
 
 /** The untouched packages; mostly the same before and after. */
-function contextOf({ context }: Ground, { around }: MemberDraft): Sided<Catalog> {
+function contextOf({ context }: CatalogReading, { around }: MemberDraft): BeforeAndAfter<Catalog> {
   const join = (files: readonly CatalogFile[]): Catalog =>
     joinedCatalog(files.flatMap((file) => context.outline(file)?.catalog ?? []));
   const before = join(around.before);
@@ -77,7 +83,10 @@ function contextOf({ context }: Ground, { around }: MemberDraft): Sided<Catalog>
   return { before, after: isSame ? before : join(around.after) };
 }
 
-/** From the paths of a catalog, and from the marks of files in outline, to the paths of one that is alike. */
+/**
+ * Translates the places of findings from the first of several catalogs that are alike to another one of them: paths of files
+ * that were read whole, and the markers that files in outline have instead of a path.
+ */
 function ownPaths(first: MemberDraft, own: MemberDraft): (path: string) => string {
   const all = ({ own: { before, after } }: MemberDraft): CatalogFile[] => [...before, ...after];
   const byIdentity = new Map(all(own).map((file) => [identity(file), file.path]));

@@ -7,11 +7,11 @@ import { joinedCatalog, packagesOf } from './context.ts';
 import { readAlike } from './members.ts';
 import type { CatalogPath } from './old-versions.ts';
 import { hasOneOf, type MemberDraft, NOBODY, outlinesOf } from './package-files.ts';
-import { FOLLOWING, type Ground } from './scene.ts';
+import { type CatalogReading, FOLLOWING } from './scene.ts';
 import {
+  type BeforeAndAfter,
   catalogIn,
   type FollowingCatalog,
-  type Sided,
   sidesOf,
   type TouchedCatalog,
 } from './touched-catalog.ts';
@@ -21,13 +21,13 @@ export interface OtherCatalogs {
   /** Those that clusters of touched catalogs come from, or go to. */
   readonly neighbors: readonly TouchedCatalog[];
   /** The touched packages in all catalogs, touched or not, in the order of platform upgrades. */
-  readonly everywhere: ReadonlyMap<string, Sided<Catalog>>;
+  readonly everywhere: ReadonlyMap<string, BeforeAndAfter<Catalog>>;
   /** Where the packages stand in all of them. */
   readonly places: readonly CatalogPath[];
 }
 
 /** What untouched catalogs are looked for in. */
-interface SearchScope extends Ground {
+interface SearchScope extends CatalogReading {
   /** Folders in which the touched packages lie. */
   readonly folders: ReadonlySet<string>;
   /** All folders of packages in the touched catalogs: what those of the same names hold elsewhere is known. */
@@ -38,22 +38,23 @@ interface SearchScope extends Ground {
 
 export const NO_OTHERS: OtherCatalogs = { neighbors: [], everywhere: new Map(), places: [] };
 
+/** Reads the touched packages in the untouched catalogs: whole in neighbors, which clusters move to or from, else in outline. */
 export async function readOthers(
-  place: SearchScope,
+  reading: SearchScope,
   packages: ReadonlyMap<string, ReadonlySet<string>>,
   touched: readonly TouchedCatalog[],
 ): Promise<OtherCatalogs> {
-  const neighbors = await readAlike(place, await neighborDrafts(place, packages));
+  const neighbors = await readAlike(reading, await neighborDrafts(reading, packages));
   const read = [...touched, ...neighbors];
-  return { neighbors, ...(await readEverywhere(place, packages, read)) };
+  return { neighbors, ...(await readEverywhere(reading, packages, read)) };
 }
 
 /** The touched packages in the catalogs that clusters come from and go to with the platform. */
 async function neighborDrafts(
-  place: SearchScope,
+  reading: SearchScope,
   touched: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<MemberDraft[]> {
-  const { order, reader } = place;
+  const { order, reader } = reading;
   const wanted = new Map<string, Set<string>>();
   for (const [name, packages] of touched) {
     for (const other of [...order.before(name, FOLLOWING), ...order.after(name, FOLLOWING)]) {
@@ -64,16 +65,16 @@ async function neighborDrafts(
   const drafts: MemberDraft[] = [];
   for (const [name, packages] of [...wanted].sort(([a], [b]) => order.compare(a, b))) {
     const holding = async (files: readonly CatalogFile[]): Promise<readonly CatalogFile[]> => {
-      const likely = await filesOfPackages(place, files, packages);
+      const likely = await filesOfPackages(reading, files, packages);
       const read = await Promise.all(likely.map((file) => reader.read(file)));
       return likely.filter((_, i) => hasOneOf(packagesOf(read[i]?.blobs ?? NO_BLOBS), packages));
     };
     const own = {
-      before: await holding(await place.before(name)),
-      after: await holding(await place.after(name)),
+      before: await holding(await reading.before(name)),
+      after: await holding(await reading.after(name)),
     };
     if (sidesOf(own).length === 0) continue;
-    const following = await followingCatalogs(place, order.after(name, FOLLOWING), packages);
+    const following = await followingCatalogs(reading, order.after(name, FOLLOWING), packages);
     drafts.push({ name, packages, own, around: { before: [], after: [] }, following });
   }
   return drafts;
@@ -110,36 +111,36 @@ function mayHold(
 
 /** What the next catalogs have of packages, in the files where they are likely to be. */
 async function followingCatalogs(
-  place: SearchScope,
+  reading: SearchScope,
   names: readonly string[],
   packages: ReadonlySet<string>,
 ): Promise<FollowingCatalog[]> {
   const following: FollowingCatalog[] = [];
   for (const name of names) {
     const side = async (of: FilesOf): Promise<Catalog> => {
-      return outlinesOf(place.context, await filesOfPackages(place, await of(name), packages), packages);
+      return outlinesOf(reading.context, await filesOfPackages(reading, await of(name), packages), packages);
     };
-    following.push({ name, before: await side(place.before), after: await side(place.after) });
+    following.push({ name, before: await side(reading.before), after: await side(reading.after) });
   }
   return following;
 }
 
 /** What all catalogs have of the touched packages: what was read for some of them, and outlines of the others. */
 async function readEverywhere(
-  place: SearchScope,
+  reading: SearchScope,
   touched: ReadonlyMap<string, ReadonlySet<string>>,
   read: readonly TouchedCatalog[],
 ): Promise<Pick<OtherCatalogs, 'everywhere' | 'places'>> {
   const packages = new Set([...touched.values()].flatMap((of) => [...of]));
   const known = new Map<string, TouchedCatalog[]>();
   for (const one of read) for (const name of one.names) appendToGroup(known, name, one);
-  const everywhere = new Map<string, Sided<Catalog>>();
+  const everywhere = new Map<string, BeforeAndAfter<Catalog>>();
   const places = new Map(read.flatMap((one) => one.places).map((place) => [place.path, place]));
-  for (const name of place.names) {
+  for (const name of reading.names) {
     const parts = known.get(name) ?? [];
     const missing = new Set([...packages].filter((one) => !parts.some((part) => part.packages.has(one))));
-    const side = async (of: FilesOf, when: keyof Sided<unknown>): Promise<Catalog> => {
-      const files = missing.size > 0 ? await filesOfPackages(place, await of(name), missing) : [];
+    const side = async (of: FilesOf, when: keyof BeforeAndAfter<unknown>): Promise<Catalog> => {
+      const files = missing.size > 0 ? await filesOfPackages(reading, await of(name), missing) : [];
       for (const { unit } of files)
         places.set(unit.path, { catalog: name, path: unit.path, root: unit.root });
       return joinedCatalog([
@@ -147,12 +148,12 @@ async function readEverywhere(
           const state = part[when];
           return state ? [catalogIn(state)] : [];
         }),
-        outlinesOf(place.context, files, missing),
+        outlinesOf(reading.context, files, missing),
       ]);
     };
     everywhere.set(name, {
-      before: await side(place.before, 'before'),
-      after: await side(place.after, 'after'),
+      before: await side(reading.before, 'before'),
+      after: await side(reading.after, 'after'),
     });
   }
   return { everywhere, places: [...places.values()] };

@@ -3,23 +3,23 @@ import type { Blobs, Catalog } from '../../../catalog/fbc/model.ts';
 import type { Predecessor } from '../../../catalog/olm/foresight/world.ts';
 import { type CatalogFile, fileKey } from '../../change/catalog-files.ts';
 import { type ContextReader, joinedCatalog, packagesOf } from './context.ts';
-import type { Ground } from './scene.ts';
-import type { FollowingCatalog, Sided } from './touched-catalog.ts';
+import type { CatalogReading } from './scene.ts';
+import type { BeforeAndAfter, FollowingCatalog } from './touched-catalog.ts';
 
 /** The files of a touched catalog, before their packages are known. */
 interface ListedCatalog {
   readonly name: string;
   readonly packages: ReadonlySet<string>;
   /** Files that change, and those that lie where the packages do. */
-  readonly own: Sided<readonly CatalogFile[]>;
+  readonly own: BeforeAndAfter<readonly CatalogFile[]>;
   /** All others. */
-  readonly far: Sided<readonly CatalogFile[]>;
+  readonly far: BeforeAndAfter<readonly CatalogFile[]>;
   readonly next: readonly NextFiles[];
   /** Files of the next catalogs in which the packages are looked for first. */
   readonly near: readonly CatalogFile[];
 }
 
-interface NextFiles extends Sided<readonly CatalogFile[]> {
+interface NextFiles extends BeforeAndAfter<readonly CatalogFile[]> {
   readonly name: string;
 }
 
@@ -27,8 +27,8 @@ interface NextFiles extends Sided<readonly CatalogFile[]> {
 export interface MemberDraft {
   readonly name: string;
   readonly packages: ReadonlySet<string>;
-  readonly own: Sided<readonly CatalogFile[]>;
-  readonly around: Sided<readonly CatalogFile[]>;
+  readonly own: BeforeAndAfter<readonly CatalogFile[]>;
+  readonly around: BeforeAndAfter<readonly CatalogFile[]>;
   readonly following: readonly FollowingCatalog[];
   readonly predecessors?: readonly Predecessor[];
 }
@@ -38,13 +38,13 @@ export interface MemberDraft {
  * do.
  */
 export async function listCatalogFiles(
-  place: Ground,
+  reading: CatalogReading,
   name: string,
   packages: ReadonlySet<string>,
   following: readonly string[],
 ): Promise<ListedCatalog> {
-  const before = await place.before(name);
-  const after = await place.after(name);
+  const before = await reading.before(name);
+  const after = await reading.after(name);
   const [old, now] = [before, after].map((files) => new Set(files.map(fileKey)));
   const changed = [
     ...before.filter((file) => !now?.has(fileKey(file))),
@@ -58,11 +58,11 @@ export async function listCatalogFiles(
   const next = await Promise.all(
     following.map(async (other) => ({
       name: other,
-      before: await place.before(other),
-      after: await place.after(other),
+      before: await reading.before(other),
+      after: await reading.after(other),
     })),
   );
-  const split = (is: (file: CatalogFile) => boolean): Sided<readonly CatalogFile[]> => ({
+  const split = (is: (file: CatalogFile) => boolean): BeforeAndAfter<readonly CatalogFile[]> => ({
     before: before.filter(is),
     after: after.filter(is),
   });
@@ -80,13 +80,16 @@ export async function listCatalogFiles(
   };
 }
 
-/** Reads files that may hold the packages, because only their content tells. */
-export async function selectFiles(place: Ground, listed: ListedCatalog): Promise<MemberDraft> {
-  const { context, reader } = place;
+/**
+ * Decides by their content which of the listed files hold the packages (`own`). The others (`around`) are read in outline:
+ * those of the catalog itself, and those of the catalogs that follow it.
+ */
+export async function selectFiles(reading: CatalogReading, listed: ListedCatalog): Promise<MemberDraft> {
+  const { context, reader } = reading;
   const { name, packages, own, far } = listed;
   const isOne = (names: ReadonlySet<string>): boolean => hasOneOf(names, packages);
   const side = async (
-    when: keyof Sided<unknown>,
+    when: keyof BeforeAndAfter<unknown>,
   ): Promise<Record<'own' | 'around', readonly CatalogFile[]>> => {
     const read = await Promise.all(own[when].map((file) => reader.read(file)));
     // What cannot be read may be theirs.

@@ -296,8 +296,8 @@ function notePast(
     if (!known.has(bundle.name)) known.set(bundle.name, { bundle, ...(hasManifests ? { file: id } : {}) });
   }
   for (const all of channels) {
-    const { package: of, name: channel } = all;
-    const known = packageIn(packages, of).entries;
+    const { package: packageName, name: channel } = all;
+    const known = packageIn(packages, packageName).entries;
     const heads = new Set(headsOf(all));
     for (const entry of all.entries) {
       const key = `${channel}\n${entry.name}`;

@@ -19,7 +19,7 @@ import type { ContextReport } from './context.ts';
 import { readGoneBundles } from './gone-bundles.ts';
 import { joinedPast, type PastRequest, pastOf } from './publication-history.ts';
 import type { CheckScene } from './scene.ts';
-import type { Sided } from './touched-catalog.ts';
+import type { BeforeAndAfter } from './touched-catalog.ts';
 import type { RepositoryWorld } from './world.ts';
 
 /** What the world is read from, beside the objects of the repository. */
@@ -117,7 +117,7 @@ function readsManifests(policy: Policy): boolean {
 // The sets of operators that the policy names, before and after a change.
 
 interface InstallSets extends Pick<ContextReport, 'unchecked' | 'incomplete'> {
-  readonly sets: Sided<readonly PublishedSet[]>;
+  readonly sets: BeforeAndAfter<readonly PublishedSet[]>;
 }
 
 /** Reads the published install sets before and after the merge. A set that the merge removes is no longer published. */

@@ -77,12 +77,15 @@ function withoutContents(bundle: Bundle): Bundle {
 
 function packagesOf({ channels, bundles }: Blobs): ReleasedPackages {
   const keyOf = (name: string, bundle: string): string => `${name}\n${bundle}`;
-  const versions = new Map(bundles.map(({ package: of, name, version }) => [keyOf(of, name), version]));
+  const versions = new Map(
+    bundles.map(({ package: packageName, name, version }) => [keyOf(packageName, name), version]),
+  );
   const packages = new Map<string, PublishedBundle[]>();
-  for (const { package: of, name: channel, entries } of channels) {
-    const published = packages.get(of) ?? [];
-    packages.set(of, published);
-    for (const { name } of entries) published.push({ channel, name, version: versions.get(keyOf(of, name)) });
+  for (const { package: packageName, name: channel, entries } of channels) {
+    const published = packages.get(packageName) ?? [];
+    packages.set(packageName, published);
+    for (const { name } of entries)
+      published.push({ channel, name, version: versions.get(keyOf(packageName, name)) });
   }
   return packages;
 }

@@ -18,8 +18,9 @@ export interface RenamedCatalog {
 type Units = ReadonlyMap<string, CatalogUnit>;
 
 /**
- * Pairs catalogs that are gone with those that are new: equal content first, then the same version of the platform, then
- * the only ones, of which one has no version, or which split the one without. Clusters of one version do not take the catalog of another: such a pair is none.
+ * Pairs catalogs that are gone with those that are new: those with equal content first, then those of the same platform
+ * version. One catalog that is left without a platform version is paired with the only new one, or with the first of those
+ * that it is split into. Catalogs of two platform versions are never a pair: clusters of one do not take the other's.
  */
 export function renamedCatalogs(base: Units, merged: Units): RenamedCatalog[] {
   const [before, after] = [catalogsOf(base), catalogsOf(merged)];

@@ -7,7 +7,7 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ContextReader } from './context.ts';
 import type { CatalogOrder } from './order.ts';
-import type { Sided } from './touched-catalog.ts';
+import type { BeforeAndAfter } from './touched-catalog.ts';
 
 /** Two states of a repository, what changes between them, and the policy that holds. */
 export interface CheckScene {
@@ -17,7 +17,7 @@ export interface CheckScene {
   readonly change: Change;
 }
 
-export interface Ground extends CheckScene, Sided<FilesOf> {
+export interface CatalogReading extends CheckScene, BeforeAndAfter<FilesOf> {
   readonly order: CatalogOrder;
   readonly reader: FileReader;
   readonly context: ContextReader;

@@ -11,10 +11,10 @@ export interface CatalogState {
   /** What could not be read, or was read otherwise than written. */
   readonly unread: readonly Finding[];
   /** Whether a pipeline makes all of them from bundle directories. */
-  readonly made?: boolean;
+  readonly composed?: boolean;
 }
 
-export interface Sided<T> {
+export interface BeforeAndAfter<T> {
   readonly before: T;
   readonly after: T;
 }
@@ -37,7 +37,7 @@ export interface TouchedCatalog {
 export interface Member {
   readonly name: string;
   /** The packages that are not touched, in outline. */
-  readonly context: Sided<Catalog>;
+  readonly context: BeforeAndAfter<Catalog>;
   /** The touched packages in the catalogs of the platform's next versions, the nearest first. */
   readonly following: readonly FollowingCatalog[];
   /** Names of the catalogs of the platform's previous versions, the nearest first. */
@@ -48,13 +48,13 @@ export interface Member {
   readonly ownPath: (path: string) => string;
 }
 
-export interface FollowingCatalog extends Sided<Catalog> {
+export interface FollowingCatalog extends BeforeAndAfter<Catalog> {
   readonly name: string;
 }
 
 /** The blobs of a state by package. */
 export const catalogIn: (state: CatalogState) => Catalog = onceFor(({ blobs }) => catalogOf(blobs));
 
-export function sidesOf<T>({ before, after }: Sided<readonly T[]>): T[] {
+export function sidesOf<T>({ before, after }: BeforeAndAfter<readonly T[]>): T[] {
   return [...before, ...after];
 }

@@ -23,7 +23,7 @@ import type { Sides } from './bundle-manifests.ts';
 import type { Companions } from './companions.ts';
 import { joinedCatalog } from './context.ts';
 import type { Published, Since } from './published.ts';
-import { catalogIn, type Member, type Sided, type TouchedCatalog } from './touched-catalog.ts';
+import { type BeforeAndAfter, catalogIn, type Member, type TouchedCatalog } from './touched-catalog.ts';
 
 /** What is known of a repository: without a part of it, rules take that there is none. */
 export interface RepositoryWorld {
@@ -31,7 +31,7 @@ export interface RepositoryWorld {
   /** The day of the check, `YYYY-MM-DD`. */
   readonly today: string;
   /** The touched packages in all catalogs of the repository, touched or not, in the order of platform upgrades. */
-  readonly everywhere?: ReadonlyMap<string, Sided<Catalog>>;
+  readonly everywhere?: ReadonlyMap<string, BeforeAndAfter<Catalog>>;
   /** Other catalogs of the same clusters, by catalog. */
   readonly companions?: Companions['of'];
   /** What was ever published, by catalog and package, where that is known. */
@@ -42,7 +42,7 @@ export interface RepositoryWorld {
   /** CRDs and manifests of bundles whose catalogs do not hold them, in each state. */
   readonly lookups?: Sides;
   /** Sets of operators that are published to be installed together. */
-  readonly installSets?: Sided<readonly PublishedSet[]>;
+  readonly installSets?: BeforeAndAfter<readonly PublishedSet[]>;
   /** What references of bundles' images must begin with, a list for each gate that says so. */
   readonly bundleRegistries?: readonly (readonly string[])[];
   /** What the base's tags are known to stand for. */
@@ -76,7 +76,7 @@ export async function changesIn(touched: TouchedCatalog, world: RepositoryWorld)
   );
 }
 
-type Side = keyof Sided<unknown>;
+type Side = keyof BeforeAndAfter<unknown>;
 
 function stateOf(touched: TouchedCatalog, side: Side): Catalog {
   const state = touched[side];
@@ -90,8 +90,8 @@ interface Shared {
   readonly world: RepositoryWorld;
   readonly packages: ReadonlySet<string>;
   readonly published: Map<string, PublishedBundle[]>;
-  readonly publications: Sided<PublicationsOf>;
-  readonly states: Sided<Catalog>;
+  readonly publications: BeforeAndAfter<PublicationsOf>;
+  readonly states: BeforeAndAfter<Catalog>;
   /** Catalogs that follow or precede any of them, by name and state, made once. */
   readonly worlds: Map<string, Map<Catalog, Promise<World>>>;
 }

@@ -31,7 +31,7 @@ export const command: Command = {
     const catalogs = await readOperands(invocation.operands, invocation, terminal);
     const bundles = catalogs
       .flatMap(({ catalog }) => catalog.blobs.bundles)
-      .filter(({ package: of }) => wanted.length === 0 || wanted.includes(of))
+      .filter(({ package: packageName }) => wanted.length === 0 || wanted.includes(packageName))
       .filter(
         ({ image, properties }) =>
           image !== '' && !properties.some(({ type }) => type === 'olm.bundle.object'),

@@ -176,8 +176,8 @@ const KEPT_NAMESPACE = /^(?:kube-.*|default|openshift)$/;
 
 /** What the options choose for the installation. @throws PipelineError `usage` if the bundle does not allow it */
 function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Terminal): InstallationOptions {
-  const { csv, package: of } = bundle;
-  if (!csv || of === '') {
+  const { csv, package: packageName } = bundle;
+  if (!csv || packageName === '') {
     throw new PipelineError(
       'usage',
       'the bundle has no ClusterServiceVersion, or its annotations do not name a package',
@@ -189,13 +189,13 @@ function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Termi
   const channel = text('channel');
   const version = text('version') ?? (channel === undefined ? textIn(csv.spec, 'version') : undefined);
   const suggested = suggestedNamespace(bundle);
-  const namespace = text('namespace') ?? suggested ?? of;
+  const namespace = text('namespace') ?? suggested ?? packageName;
   if (text('namespace') === undefined && KEPT_NAMESPACE.test(namespace))
     throw new PipelineError(
       'usage',
       `the bundle suggests the namespace ${JSON.stringify(namespace)}, which is not for operators`,
       {
-        hint: `name one, for example --namespace ${of}`,
+        hint: `name one, for example --namespace ${packageName}`,
       },
     );
   const watching = watchingOf(bundle, { namespace, wanted: text('watch-namespace') });
@@ -203,8 +203,8 @@ function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Termi
     throw new PipelineError('usage', `OLM cannot install the bundle: ${watching.why}`);
   const file = text('deployment-config');
   return {
-    name: text('name') ?? of,
-    package: of,
+    name: text('name') ?? packageName,
+    package: packageName,
     namespace,
     ...(version === undefined ? {} : { version }),
     ...(channel === undefined ? {} : { channel }),

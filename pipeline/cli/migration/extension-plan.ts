@@ -75,9 +75,12 @@ export function planExtension(one: ClusterInstallation, around: PlanContext): Ex
   return { obstacles, notes: notesOf(one, around, { pin, managed }), asked: { options, home } };
 }
 
-function wantedOf({ package: of, installed, channels }: ClusterInstallation, source: ServedCatalog): Wanted {
+function wantedOf(
+  { package: packageName, installed, channels }: ClusterInstallation,
+  source: ServedCatalog,
+): Wanted {
   return {
-    package: of,
+    package: packageName,
     installed: installed ?? { name: '', version: undefined },
     channel: channels[0] ?? '',
     preferred: source.name,
@@ -130,8 +133,8 @@ function isAmongSeveral({ view, moved, served }: ClusterCatalogs): boolean {
   return names.size > 1;
 }
 
-function nameObstacles({ package: of, name, namespace, channels }: ClusterInstallation): string[] {
-  const wrong = [of, name, ...channels].filter((text) => !isDnsSubdomain(text));
+function nameObstacles({ package: packageName, name, namespace, channels }: ClusterInstallation): string[] {
+  const wrong = [packageName, name, ...channels].filter((text) => !isDnsSubdomain(text));
   return [...wrong, ...(isDnsLabel(namespace) ? [] : [namespace])].map(
     (text) => `OLM v1 refuses the name ${quoted(text)}`,
   );

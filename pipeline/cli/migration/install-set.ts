@@ -164,10 +164,20 @@ function printedMember({ catalog, channel, bundle, requires }: SetMember, scope:
 
 /** A member of the set as lines of text. */
 function memberLines(member: PrintedMember, at: number): string[] {
-  const { package: of, version, bundle, catalog, channel, requires, refusals, gates, extension } = member;
+  const {
+    package: packageName,
+    version,
+    bundle,
+    catalog,
+    channel,
+    requires,
+    refusals,
+    gates,
+    extension,
+  } = member;
   return [
     ...(at === 0 ? [] : ['']),
-    `${at + 1}. ${of} ${version ?? bundle} from channel ${channel} of ${catalog}`,
+    `${at + 1}. ${packageName} ${version ?? bundle} from channel ${channel} of ${catalog}`,
     ...requires.map((one) => `  requires an operator ${one.text}: ${one.package}`),
     ...refusals.map((why) => `  REFUSED by OLM v1: ${why}`),
     ...gates.map((gate) => `  needs the feature gate ${gate}`),

@@ -56,7 +56,7 @@ function operatorText(operator: MigratedOperator, screen: Screen): string {
   const {
     namespace,
     name,
-    package: of,
+    package: packageName,
     installed,
     status,
     checks,
@@ -69,7 +69,7 @@ function operatorText(operator: MigratedOperator, screen: Screen): string {
   return [
     linesText([
       '',
-      `${namespace}/${name}: ${of}${installed === undefined ? '' : ` ${installed}`}: ${status}`,
+      `${namespace}/${name}: ${packageName}${installed === undefined ? '' : ` ${installed}`}: ${status}`,
     ]),
     checkTable(checks, screen),
     linesText([

@@ -47,11 +47,11 @@ export function pinOf(catalogs: readonly ScopeCatalog[], wanted: Wanted): Pin | 
 /** The preferred catalog, then the others that have the bundle, by priority. */
 function rankedCatalogs(
   catalogs: readonly ScopeCatalog[],
-  { package: of, installed, preferred }: Wanted,
+  { package: packageName, installed, preferred }: Wanted,
 ): ScopeCatalog[] {
   const own = (one: ScopeCatalog): number => Number(one.name === preferred);
   return catalogs
-    .filter(({ catalog }) => catalog.packages.get(of)?.bundles.has(installed.name))
+    .filter(({ catalog }) => catalog.packages.get(packageName)?.bundles.has(installed.name))
     .sort((a, b) => own(b) - own(a) || b.priority - a.priority);
 }
 

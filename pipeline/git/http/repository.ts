@@ -43,7 +43,7 @@ export function openHttpRepository({
   const bringObjects = async (ids: readonly string[]): Promise<void> => {
     for (let i = 0; i < ids.length; i += TOGETHER) await bringSome(ids.slice(i, i + TOGETHER));
   };
-  /** Half of them at a time, where all of them are too much for one answer. */
+  /** Fetches objects: all at once, or in halves where the answer for all of them would be too large. */
   const bringSome = async (ids: readonly string[]): Promise<void> => {
     store.makeRoom();
     try {

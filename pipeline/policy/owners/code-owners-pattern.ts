@@ -78,7 +78,10 @@ function nameMatcher(text: string): Matcher<string> {
     matchesSequence(characters, /[\ud800-\udfff]/.test(name) ? Array.from(name) : name, steps);
 }
 
-/** Only the last `any` is tried again with more items, so the number of steps is at most the product of both lengths. */
+/**
+ * Whether items match a sequence of matchers, of which `any` takes any number of items. Only the last `any` is tried again with
+ * one item more, as that is enough for such patterns: the number of steps is at most the product of both lengths.
+ */
 function matchesSequence<T>(sequence: Sequence<T>, items: ArrayLike<T>, steps: Steps): boolean {
   let [at, any, next] = [0, -1, 0];
   for (let i = 0; i < items.length; ) {

@@ -216,7 +216,7 @@ export async function lookInto(objects: ObjectReader, id: string, validates = fa
   const named = [...channels, ...bundles, ...deprecations].map((blob) => blob.package);
   const defines = packages.map(({ name }) => name);
   const all = [...new Set([...defines, ...named])].filter((name) => name !== '');
-  const whole = bundles.filter(({ name, package: of }) => name !== '' && of !== '');
+  const whole = bundles.filter(({ name, package: packageName }) => name !== '' && packageName !== '');
   const keyOf = (blob: { readonly package: string; readonly name: string }): string =>
     copiedText(JSON.stringify([blob.package, blob.name]));
   if (all.length === 0) return isTemplateText(text) ? { inputs: inputsOf(text) } : undefined;

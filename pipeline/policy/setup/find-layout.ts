@@ -133,7 +133,10 @@ export async function findLayout(evidence: ReadEvidence, past?: LayoutHistory): 
   return decideLayout(best, evidence, past);
 }
 
-/** A layout that holds, with what people must decide. It is looked for again without catalogs that nothing ships. */
+/**
+ * A layout that fits the files, with the questions that people must decide. With no question, a layout is looked for again
+ * without the catalogs that no image ships.
+ */
 async function decideLayout(
   held: FoundLayout,
   evidence: ReadEvidence,

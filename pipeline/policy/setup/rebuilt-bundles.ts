@@ -82,7 +82,12 @@ async function imagesIn({ objects }: Repository, file: TreeFile | undefined): Pr
   try {
     const { bytes } = await objects.read(file.id, MOST_FILE_BYTES);
     const { blobs } = await load({ files: () => Promise.resolve([{ path: 'file', read: () => bytes }]) });
-    return new Map(blobs.bundles.map(({ package: of, name, image }) => [JSON.stringify([of, name]), image]));
+    return new Map(
+      blobs.bundles.map(({ package: packageName, name, image }) => [
+        JSON.stringify([packageName, name]),
+        image,
+      ]),
+    );
   } catch (error) {
     return notThere(error, new Map());
   }

@@ -141,12 +141,19 @@ async function checkState({ repository, catalog, commit, policy, today }: Public
   };
 }
 
-function statedFinding({ rule, severity, message, package: of, channel, installed }: Finding): StatedFinding {
+function statedFinding({
+  rule,
+  severity,
+  message,
+  package: packageName,
+  channel,
+  installed,
+}: Finding): StatedFinding {
   return {
     rule,
     severity,
     message,
-    ...(of === undefined ? {} : { package: of }),
+    ...(packageName === undefined ? {} : { package: packageName }),
     ...(channel === undefined ? {} : { channel }),
     ...(installed === undefined ? {} : { installed }),
   };

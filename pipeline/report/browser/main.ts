@@ -144,11 +144,16 @@ function findingsView(findings: readonly Finding[]): Node[] {
 
 /** A finding with a link to its package. */
 function findingItem(finding: Finding): HTMLElement {
-  const { location: place, catalogs: names = [], package: of } = finding;
+  const { location: place, catalogs: names = [], package: packageName } = finding;
   const [first] = names;
   const about =
-    of !== undefined && first !== undefined
-      ? [el('a', { href: `#${encodeURIComponent(first)}/${encodeURIComponent(of)}` }, [of]), ' ']
+    packageName !== undefined && first !== undefined
+      ? [
+          el('a', { href: `#${encodeURIComponent(first)}/${encodeURIComponent(packageName)}` }, [
+            packageName,
+          ]),
+          ' ',
+        ]
       : [];
   return findingArticle(finding, {
     about,
