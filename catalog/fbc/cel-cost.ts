@@ -33,11 +33,11 @@ interface Estimate {
  * @param costOfMatch steps for each character of a call that matches a pattern; undefined for other calls
  */
 export function estimateCost(rule: ASTNode, costOfMatch: (call: ASTNode) => number | undefined): Estimate {
-  const of = (node: ASTNode, sizes: Sizes): Estimate => {
+  const estimateOf = (node: ASTNode, sizes: Sizes): Estimate => {
     const { op } = node;
     if (op === 'id') return { cost: 1, size: sizes.get(String(node.args)) ?? ELEMENTS };
-    if (op === 'rcall' && MACROS.has(node.args[0])) return macro(node, sizes);
-    const parts = childrenOf(node).map((child) => of(child, sizes));
+    if (op === 'rcall' && MACROS.has(node.args[0])) return estimateOfMacro(node, sizes);
+    const parts = childrenOf(node).map((child) => estimateOf(child, sizes));
     const sum = parts.reduce((total, { size }) => total + size, 0);
     const cost = parts.reduce((total, part) => total + part.cost, 1) + (costOfMatch(node) ?? 0);
     if (op === 'value') return { cost: 1, size: 1 };
@@ -45,18 +45,19 @@ export function estimateCost(rule: ASTNode, costOfMatch: (call: ASTNode) => numb
     const makes = op === '+' || op === 'list' || op === 'map';
     return { cost: makes ? cost + sum : cost, size: Math.max(1, sum) };
   };
-  const macro = (node: ASTNode, sizes: Sizes): Estimate => {
+  // A macro such as `all` or `map`: its body runs once for each element of the list.
+  const estimateOfMacro = (node: ASTNode, sizes: Sizes): Estimate => {
     const [name, receiver, parameters] = node.args as [string, ASTNode, ASTNode[]];
-    const list = of(receiver, sizes);
+    const list = estimateOf(receiver, sizes);
     const [variable, ...bodies] = parameters;
     const inner = new Map(sizes).set(String(variable?.args), Math.max(1, list.size));
-    const parts = bodies.map((body) => of(body, inner));
+    const parts = bodies.map((body) => estimateOf(body, inner));
     const each = parts.reduce((total, part) => total + part.cost, 1);
     const count = lengthOf(receiver, list.size);
     const size = name === 'map' ? count * (parts.at(-1)?.size ?? 1) : name === 'filter' ? list.size : 1;
     return { cost: list.cost + count * each + size, size };
   };
-  return of(rule, new Map());
+  return estimateOf(rule, new Map());
 }
 
 /** How often a macro runs: a list that is written has its length, and others at most their size. */
@@ -127,6 +128,7 @@ const LOOKS: ReadonlySet<string> = new Set(['==', '!=', 'in', '<', '<=', '>', '>
 /** Changes a parsed rule so that each part of it is counted before it is evaluated. */
 export function meterRule(rule: ASTNode, meter: Meter): void {
   const sizeOf = sizeReader();
+  // Charges a node when it is evaluated: a step, and what its value holds if that is new or its parent looks at all of it.
   const attach = (node: ASTNode, isLookedAt: boolean, isParsed: boolean): void => {
     const isPaid = isLookedAt || MAKES.has(node.op);
     const isMacro = node.op === 'rcall' && MACROS.has(node.args[0]);

@@ -29,6 +29,7 @@ interface Named {
 const known = new WeakMap<readonly Entry[], Named>();
 const bases = new WeakMap<readonly Entry[], readonly Entry[]>();
 
+/** The entries of a channel by the names that they replace and skip, found once for a list. */
 export function namingOf(entries: readonly Entry[]): Naming {
   const { replaced, skipped } = namedIn(entries);
   return {

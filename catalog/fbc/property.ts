@@ -18,6 +18,7 @@ import {
 
 const RESOURCE = structShape('v1alpha1.APIResourceReference', { name: text, kind: text, version: text });
 
+/** The shape of one of the three lists of descriptors in a ClusterServiceVersion. */
 function descriptors(name: string): StructShape {
   return structShape(name, {
     path: text,

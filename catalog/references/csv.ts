@@ -63,9 +63,9 @@ export function usedImages(csv: Fields): UsedImage[] {
   return imagesIn(csv, imagesOfContainer);
 }
 
-/** Images that containers of the deployments are told of in arguments and variables with other names. */
-export function toldImages(csv: Fields): UsedImage[] {
-  return imagesIn(csv, toldOfContainer);
+/** Images that arguments and other variables of the deployments' containers mention. */
+export function mentionedImages(csv: Fields): UsedImage[] {
+  return imagesIn(csv, mentionedInContainer);
 }
 
 type ImagesOf = (container: Fields, place: string, path: Path) => UsedImage[];
@@ -86,7 +86,7 @@ function imagesIn(csv: Fields, imagesOf: ImagesOf): UsedImage[] {
 const IMAGE =
   /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,9}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,9}(?::\w[\w.-]{0,127}|(?::\w[\w.-]{0,127})?@sha256:[a-f0-9]{64})$/;
 
-function toldOfContainer(container: Fields, place: string, path: Path): UsedImage[] {
+function mentionedInContainer(container: Fields, place: string, path: Path): UsedImage[] {
   const words = ['command', 'args'].flatMap((key) => {
     const list = container[key];
     return (Array.isArray(list) ? list : []).map((text, i) => ({

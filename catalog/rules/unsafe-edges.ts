@@ -231,13 +231,13 @@ function inheritedOn(
   edges: readonly UsedPath[],
   crds: CrdsOf,
 ): (edge: UsedEdge, crd: string) => readonly InheritedVersion[] {
-  const byWay = new Map<string, InheritedOf>();
+  const byChoice = new Map<string, InheritedOf>();
   const inheritedIn = ({ olm, channel }: ChannelChoice): InheritedOf => {
     const key = olm === 'v1' ? olm : `${olm} ${channel}`;
     const isOnIt = ({ choices }: UsedPath): boolean =>
       choices.some((one) => one.olm === olm && (olm === 'v1' || one.channel === channel));
-    const known = byWay.get(key) ?? inheritedVersions(edges.filter(isOnIt), crds);
-    byWay.set(key, known);
+    const known = byChoice.get(key) ?? inheritedVersions(edges.filter(isOnIt), crds);
+    byChoice.set(key, known);
     return known;
   };
   return ({ choices, from }, crd) => {

@@ -137,13 +137,13 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   const pieces = piecesOf(unit, before, after);
   const changed = pieces.filter((one) => one.name !== '' && isChanged(one));
   for (const one of changed) {
-    const place = placeOf(input, one) === 'place' ? unit.package : undefined;
-    const draft = drafts.of(place ?? one.name);
+    const folderName = whoseChange(input, one) === 'place' ? unit.package : undefined;
+    const draft = drafts.of(folderName ?? one.name);
     draft.sides.set(`${unit.path} ${one.name}`, [sideText(one, before), sideText(one, after)]);
     await writeChange(input, one, draft);
   }
   const unread = newlyUnread(before, after);
-  const ofOthers = changed.filter((one) => placeOf(input, one) === 'foreign');
+  const ofOthers = changed.filter((one) => whoseChange(input, one) === 'foreign');
   return {
     unit,
     names: changed.map(({ name }) => name),
@@ -227,6 +227,7 @@ function unreadPartsOf(
   return [...parts.values()];
 }
 
+/** Tags of changed bundles that a change replaces by digests. */
 function pinsIn({ unit, before, after }: Pieces): PinnedTag[] {
   return changedBundles(before, after).flatMap(({ was, bundle }) =>
     newPins(was, bundle).map((pin) => ({ ...pin, catalog: unit.catalog })),
@@ -239,7 +240,7 @@ interface Side extends UnitContent {
 
 /**
  * What a side of a unit holds of a package: the files that are loaded, where they are the package's own; the blobs,
- * where other packages are in the same file or the package is made.
+ * where other packages are in the same file or the package is composed.
  */
 function sideText({ unit, name }: Pieces, { files, packages }: Side): string {
   if (unit.package !== undefined && !unit.composed) {
@@ -288,10 +289,13 @@ function isLess(before: PackageContent, after: PackageContent): boolean {
 }
 
 /**
- * Whose change it is: the package's own; the place's, when the folder was always called
- * otherwise than the package in it; or another package's, which has its own place.
+ * Whose change it is: the package's own; that of the folder's name (`place`), if the folder was always called otherwise
+ * than the package in it; or that of another package, which has a place of its own (`foreign`).
  */
-function placeOf({ claimed }: CatalogsInput, { unit, name, before }: Pieces): 'own' | 'place' | 'foreign' {
+function whoseChange(
+  { claimed }: CatalogsInput,
+  { unit, name, before }: Pieces,
+): 'own' | 'place' | 'foreign' {
   if (unit.package === undefined || unit.package === name) return 'own';
   if (claimed(name)) return 'foreign';
   return before.packages.length > 0 ? 'place' : 'own';

@@ -135,8 +135,9 @@ async function readKept(
 ): Promise<Loaded> {
   const source = { files: () => Promise.resolve([sourceFile(objects, { ...file, path: ANY_FILE })]) };
   if (!kept) return load(source, limits);
-  const { total, ...same } = limits;
-  const key = JSON.stringify([file.mode, file.id, same]);
+  // `total` is what this change may still read. The other limits are the same for all changes.
+  const { total, ...sameForAll } = limits;
+  const key = JSON.stringify([file.mode, file.id, sameForAll]);
   const known = kept.files.get(key);
   if (known) return known;
   const [loaded, info] = await Promise.all([load(source, limits, {}, kept.documents), objects.info(file.id)]);

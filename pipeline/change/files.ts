@@ -74,6 +74,7 @@ async function comparePath(scene: ClassificationInput, path: PackagePath, found:
   }
 }
 
+/** Notes in `found` the packages of others that a template in a package's folder names. */
 async function compareTemplate(
   scene: ClassificationInput,
   path: PackagePath,

@@ -171,6 +171,7 @@ function protocolsOf(asked: GitRemote | undefined, reach: Reach | undefined): st
   return asked ? new URL(asked.url).protocol.slice(0, -1) : '';
 }
 
+/** The settings with which git may contact a remote, and no other host with the token. */
 function reachConfiguration({ header }: Reach): (readonly [key: string, value: string])[] {
   return [
     ...TRANSPORTS.map((name) => [`protocol.${name}.allow`, 'always'] as const),

@@ -116,6 +116,7 @@ function ofTeam(
   );
 }
 
+/** The person whom an account stands for, or why it stands for nobody. */
 function ofAccount(identity: AccountIdentity, directory: Directory): readonly Person[] | string {
   const { login, id } = identity;
   const actual = directory.accounts.get(login.toLowerCase());

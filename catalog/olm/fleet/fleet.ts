@@ -135,13 +135,17 @@ function byVersion(
 }
 
 /** A bundle that is gone, with the name that entries give it or that it most likely had. */
-function calledByVersion(ofPackage: Package | undefined, of: string, version: string): Installed | undefined {
+function calledByVersion(
+  ofPackage: Package | undefined,
+  packageName: string,
+  version: string,
+): Installed | undefined {
   const parsed = tryParseVersion(version);
   if (!parsed) return undefined;
   const named = namesInEntries(ofPackage).find((name) =>
     ENDINGS.some((ending) => name.endsWith(ending + version)),
   );
-  return { name: named ?? `${of}.v${version}`, version: parsed };
+  return { name: named ?? `${packageName}.v${version}`, version: parsed };
 }
 
 /**
@@ -190,11 +194,11 @@ function upgradedVersion(ofPackage: Package | undefined, installed: Installed): 
 }
 
 /** Whether a catalog has, had or names a bundle: of another one only the fleet knows the name, which is nobody else's business. */
-export function isNamed({ catalog, published }: World, of: string, { name }: Installed): boolean {
-  const ofPackage = catalog.packages.get(of);
+export function isNamed({ catalog, published }: World, packageName: string, { name }: Installed): boolean {
+  const ofPackage = catalog.packages.get(packageName);
   return (
     ofPackage?.bundles.has(name) ||
-    (published.get(of) ?? []).some((one) => one.name === name) ||
+    (published.get(packageName) ?? []).some((one) => one.name === name) ||
     namesInEntries(ofPackage).includes(name)
   );
 }

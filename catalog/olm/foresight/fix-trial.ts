@@ -161,23 +161,23 @@ function keepsStops(
   });
 }
 
-function nextOf(foresight: Foresight, of: Following, installed: Installed): Installed | undefined {
-  const { next } = upgradePathOf(foresight, of, installed);
+function nextOf(foresight: Foresight, following: Following, installed: Installed): Installed | undefined {
+  const { next } = upgradePathOf(foresight, following, installed);
   return next.kind === 'upgrade' ? next.to : undefined;
 }
 
 /** The first version on an upgrade path for which `isWanted` holds. */
 function firstOf(
   foresight: Foresight,
-  of: Following,
+  following: Following,
   installed: Installed,
   isWanted: (at: Installed) => boolean,
 ): Installed | undefined {
   const seen = new Set<string>();
-  let at = nextOf(foresight, of, installed);
+  let at = nextOf(foresight, following, installed);
   while (at && !isWanted(at) && !seen.has(at.name)) {
     seen.add(at.name);
-    at = nextOf(foresight, of, at);
+    at = nextOf(foresight, following, at);
   }
   return at && isWanted(at) ? at : undefined;
 }

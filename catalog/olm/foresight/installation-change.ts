@@ -64,6 +64,6 @@ export function eachOnce(moves: readonly InstallationChange[]): readonly Install
   const keyOf = ({ package: name, installed }: InstallationChange): string =>
     JSON.stringify([name, installed.name]);
   const isFirst = ({ olm, channel }: InstallationChange): boolean => (channel === '') === (olm === 'v1');
-  const told = new Set(moves.filter(isFirst).map(keyOf));
-  return moves.filter((move) => isFirst(move) || !told.has(keyOf(move)));
+  const firstKeys = new Set(moves.filter(isFirst).map(keyOf));
+  return moves.filter((move) => isFirst(move) || !firstKeys.has(keyOf(move)));
 }

@@ -129,6 +129,7 @@ function findBrought({ preceding, platform, since }: World, name: string, olm: O
   });
 }
 
+/** An installation for each entry that has a bundle. Those of one bundle share what is installed. */
 function presentOf(ofPackage: Package): Installation[] {
   const installed = new Map<Bundle, Installed>();
   return [...ofPackage.channels.values()].flatMap((channel) =>

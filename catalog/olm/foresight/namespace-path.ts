@@ -120,6 +120,7 @@ function addedBy(
   ];
 }
 
+/** An operator with the bundle that a step of its subscription installs; unchanged if no step is for it. */
 function afterSteps(
   one: Member,
   steps: readonly { readonly bundle: string; readonly subscriptions: readonly string[] }[],

@@ -280,11 +280,12 @@ function isLost({ holds }: Requirement, now: Offer, next: Offer): boolean {
 const asked = new WeakMap<readonly Node[], WeakMap<Offer, readonly Requirement[]>>();
 
 /** The requirements of a bundle that some bundle of a package meets. */
-function askedOf(scope: Scope, offer: Offer, of: readonly Node[]): readonly Requirement[] {
-  const known = asked.get(of) ?? new WeakMap<Offer, readonly Requirement[]>();
-  asked.set(of, known);
+function askedOf(scope: Scope, offer: Offer, nodes: readonly Node[]): readonly Requirement[] {
+  const known = asked.get(nodes) ?? new WeakMap<Offer, readonly Requirement[]>();
+  asked.set(nodes, known);
   const found =
-    known.get(offer) ?? requirementsOfOffer(scope, offer).filter((one) => shareOf(scope, of, one) !== 'none');
+    known.get(offer) ??
+    requirementsOfOffer(scope, offer).filter((one) => shareOf(scope, nodes, one) !== 'none');
   known.set(offer, found);
   return found;
 }

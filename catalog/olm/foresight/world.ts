@@ -202,8 +202,8 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     installSets: options.installSets ?? [],
     crds: (bundle) => crdsOfBundle(bundle) ?? options.crds?.(bundle),
     manifests: (bundle) => {
-      const told = manifestsOfBundle(bundle);
-      return told.objects ? told : (options.manifests?.(bundle) ?? told);
+      const ownManifests = manifestsOfBundle(bundle);
+      return ownManifests.objects ? ownManifests : (options.manifests?.(bundle) ?? ownManifests);
     },
   };
 }

@@ -189,9 +189,9 @@ export function chooseCandidate<O extends CatalogCandidates<Pick<Candidate, 'bun
   lists: readonly O[],
   extension: Extension,
 ): { outcome: PlacedOutcome; taken?: O } {
-  const down = selected.find(({ serving }) => !serving);
-  if (down) {
-    const catalog = JSON.stringify(down.name);
+  const unserved = selected.find(({ serving }) => !serving);
+  if (unserved) {
+    const catalog = JSON.stringify(unserved.name);
     const text = `error walking catalogs: error getting package ${JSON.stringify(extension.package)} from catalog ${catalog}: cache for catalog ${catalog} not found`;
     return { outcome: failsWith('not-serving', text) };
   }

@@ -36,6 +36,7 @@ export function firstFollower(entries: readonly Entry[], lists: Lists = [entries
   return ({ name, version }) => {
     const named = namedFirst(name);
     const covering = version ? byVersion(version) : -1;
+    // The first of the two; -1 stands for none.
     return named < 0 || covering < 0 ? Math.max(named, covering) : Math.min(named, covering);
   };
 }

@@ -184,6 +184,7 @@ class Search {
     return this.#closeGaps();
   }
 
+  /** Adds the fewest candidates between neighbors that may not upgrade directly. @returns false if a gap cannot be closed */
   #closeGaps(): boolean {
     const { may } = this.#problem;
     const { chosen } = this;

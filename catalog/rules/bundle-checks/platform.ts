@@ -72,6 +72,7 @@ function known(platforms: readonly string[] | undefined): readonly string[] | un
   );
 }
 
+/** The platforms that a ClusterServiceVersion supports by its labels; the fallback if no label says any, as OLM does. */
 function labelledPlatforms({ labels }: TypedCsv, kind: 'arch' | 'os', fallback: string): Labelled {
   const prefix = `operatorframework.io/${kind}.`;
   const values = Object.entries(labels)

@@ -106,7 +106,7 @@ const LOSSES: readonly KeptCrdLoss[] = [
   },
   // opm renders properties of every bundle: a blob without any was written by hand, and says nothing of its CRDs.
   {
-    lostOn: untoldOn,
+    lostOn: unlistedOn,
     severity: 'warning',
     says: (lost) =>
       `may drop ${listed(lost)}: the blob of the new bundle has no properties that say what it keeps`,
@@ -252,7 +252,7 @@ function droppedKinds(from: Side, to: Side): readonly string[] {
   return isUnlisted(to) ? [] : goneKinds(from, to);
 }
 
-function untoldOn({ from, to }: Between): readonly string[] {
+function unlistedOn({ from, to }: Between): readonly string[] {
   const isKnown = from.manifests.csv && to.manifests.csv;
   return !isKnown && isUnlisted(to) ? goneKinds(from, to) : [];
 }
@@ -291,6 +291,7 @@ interface Refusal {
   readonly olm: readonly Olm[];
 }
 
+/** Why OLM refuses a bundle with conversion webhooks: these need the install mode AllNamespaces alone. */
 function refusalOf({ manifests }: World, { bundle, olm }: Reached): Refusal | undefined {
   const { csv } = manifests(bundle);
   const webhooks = (csv?.webhooks ?? [])

@@ -215,6 +215,7 @@ function isMissed({ before, after }: Sides, { name, channels }: Package, bundle:
   });
 }
 
+/** Whether OLM v0 would upgrade what is installed to this bundle next. */
 function leadsTo(
   { foresight }: World,
   place: { readonly package: string; readonly channel: string },

@@ -76,7 +76,7 @@ function imagesText(gone: readonly string[], added: readonly string[]): string[]
 
 /** The properties that differ, with their fields where they have any; empty for none. */
 function propertiesText(before: Bundle, after: Bundle): string[] {
-  const ignored = isRetold(before, after)
+  const ignored = isOnlyReformatted(before, after)
     ? [...FORMATS, ...DECISIVE, 'olm.package']
     : [...DECISIVE, 'olm.package'];
   const types = [...new Set([...before.properties, ...after.properties].map(({ type }) => type))];
@@ -87,7 +87,7 @@ function propertiesText(before: Bundle, after: Bundle): string[] {
 }
 
 /** Whether the same manifests are only written in the other format, as catalogs of later versions do. */
-function isRetold(before: Bundle, after: Bundle): boolean {
+function isOnlyReformatted(before: Bundle, after: Bundle): boolean {
   const [was, is] = [formatsOf(before), formatsOf(after)];
   return was !== is && is !== '';
 }

@@ -4,7 +4,7 @@ import { groupedBy } from '../../go/grouped.ts';
 import type { Path } from '../../go/shape.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
-import { csvOf, toldImages, usedImages } from '../../references/csv.ts';
+import { csvOf, mentionedImages, usedImages } from '../../references/csv.ts';
 import { CONFIRM_HINT, imageChange, newPins, UNCONFIRMED } from '../../references/same-image.ts';
 import { headBundles } from '../reached-bundles.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
@@ -89,12 +89,14 @@ export const rules: readonly Rule[] = [
           const csv = csvOf(bundle);
           if (!csv) continue;
           const listed = new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
-          const isOpen = ({ image }: { readonly image: string }): boolean => !listed.has(image);
-          const used = firstUses(usedImages(csv)).filter(isOpen);
+          const isUnlisted = ({ image }: { readonly image: string }): boolean => !listed.has(image);
+          const used = firstUses(usedImages(csv)).filter(isUnlisted);
           for (const { image } of used) listed.add(image);
-          const [told, ...more] = firstUses(toldImages(csv)).filter(isOpen);
+          const [mentioned, ...more] = firstUses(mentionedImages(csv)).filter(isUnlisted);
           const rest = more.length === 0 ? '' : `; ${more.length} more in arguments and variables`;
-          for (const { image, place } of told ? [...used, { ...told, place: told.place + rest }] : used) {
+          for (const { image, place } of mentioned
+            ? [...used, { ...mentioned, place: mentioned.place + rest }]
+            : used) {
             const message = `${shortName(bundle)} of package ${quoted(ofPackage.name)} uses ${quoted(image)} (${place}), which is not among its relatedImages`;
             report(message, locate(bundle, 'relatedImages'), {
               package: ofPackage.name,

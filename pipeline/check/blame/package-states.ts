@@ -77,6 +77,7 @@ export async function packageHistory(
   };
 }
 
+/** The packages in which paths change, by catalog; `ANY` stands for all packages, or all catalogs. */
 function touchedPackages(paths: readonly string[], { layout }: Policy): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const path of paths) {

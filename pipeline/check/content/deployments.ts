@@ -56,8 +56,8 @@ export async function deploymentsOf(
     const found = registry && (await deployedInImage(image, { registry, store }));
     if (found) read.set(image, found);
   }
-  const side = (of: ManifestsOf): DeployedImages => {
-    return (bundle) => of(bundle)?.csv?.images ?? read.get(bundle.image);
+  const side = (manifestsOf: ManifestsOf): DeployedImages => {
+    return (bundle) => manifestsOf(bundle)?.csv?.images ?? read.get(bundle.image);
   };
   return { before: side(manifests.before), after: side(manifests.after) };
 }

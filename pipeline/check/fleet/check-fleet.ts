@@ -78,6 +78,7 @@ function wholeFleet(files: readonly FleetFile[]): Fleet {
   return fleet;
 }
 
+/** A file of the fleet, from the base branch: a pull request must not change whom it is checked against. */
 async function fileAt(
   path: string,
   { objects, base }: Pick<FleetRequest, 'objects' | 'base'>,

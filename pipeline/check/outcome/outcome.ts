@@ -184,12 +184,12 @@ const TEMPLATE_ALONE =
 /** What is wrong with the change, the policy and the catalogs. */
 function foundIn({ change, policy, defects: { results, references } }: Checked): Finding[] {
   const closing = [...change.unsafe, ...change.ownerDefects];
-  const told = new Set(closing.map(placeKey));
+  const reportedPlaces = new Set(closing.map(placeKey));
   const ofCatalogs = joinedFindings(results.flatMap(({ findings }) => findings));
   return [
     ...closing,
     ...policy.findings,
-    ...ofCatalogs.filter((finding) => !told.has(placeKey(finding))),
+    ...ofCatalogs.filter((finding) => !reportedPlaces.has(placeKey(finding))),
     ...references.findings,
   ];
 }

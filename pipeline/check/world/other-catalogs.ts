@@ -117,8 +117,12 @@ async function followingCatalogs(
 ): Promise<FollowingCatalog[]> {
   const following: FollowingCatalog[] = [];
   for (const name of names) {
-    const side = async (of: FilesOf): Promise<Catalog> => {
-      return outlinesOf(reading.context, await filesOfPackages(reading, await of(name), packages), packages);
+    const side = async (filesOf: FilesOf): Promise<Catalog> => {
+      return outlinesOf(
+        reading.context,
+        await filesOfPackages(reading, await filesOf(name), packages),
+        packages,
+      );
     };
     following.push({ name, before: await side(reading.before), after: await side(reading.after) });
   }
@@ -139,8 +143,8 @@ async function readEverywhere(
   for (const name of reading.names) {
     const parts = known.get(name) ?? [];
     const missing = new Set([...packages].filter((one) => !parts.some((part) => part.packages.has(one))));
-    const side = async (of: FilesOf, when: keyof BeforeAndAfter<unknown>): Promise<Catalog> => {
-      const files = missing.size > 0 ? await filesOfPackages(reading, await of(name), missing) : [];
+    const side = async (filesOf: FilesOf, when: keyof BeforeAndAfter<unknown>): Promise<Catalog> => {
+      const files = missing.size > 0 ? await filesOfPackages(reading, await filesOf(name), missing) : [];
       for (const { unit } of files)
         places.set(unit.path, { catalog: name, path: unit.path, root: unit.root });
       return joinedCatalog([

@@ -266,6 +266,7 @@ function weightOf({ channels, bundles }: FilePast): number {
 
 const OBJECT = 'olm.bundle.object';
 
+/** The channels and bundles of one document, in outline. */
 async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
   // Of the text nothing stays: a bundle's is long, and its outline short.
   const { channels, bundles } = await blobsIn(text, limits, {

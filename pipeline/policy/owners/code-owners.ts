@@ -76,6 +76,7 @@ export function linesFor(
         return matches(path, steps);
       }),
     );
+    // A match that runs out of steps counts as none: end here rather than go by a wrong line.
     spendSteps(steps, 0);
   }
   return found;
