@@ -296,7 +296,7 @@ class FileReader {
     this.#find('fbc/yaml', message, { file: this.#path, line, column }, hint);
   }
 
-  /** A document that was read before, or is kept for who reads it next; undefined for what takes the full reader. */
+  /** A document with a text that was read before; otherwise it is read and kept. Undefined if only the full reader can read it. */
   #knownDocument(text: string, piece: Piece): ReadDocument | undefined {
     if (!this.#known || !isPlainlyOpened(text, piece)) return undefined;
     const { from, to, line } = piece;

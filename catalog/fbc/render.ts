@@ -66,6 +66,7 @@ export function renderGroups<T extends Named>(
 
 type Group<T> = { readonly [Kind in keyof ByKind<T>]: T[] };
 
+/** The blobs of a package in the order in which opm writes them. */
 function packageOrder<T extends Named>(group: Group<T>): T[] {
   return [
     ...group.packages,

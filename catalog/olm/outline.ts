@@ -49,6 +49,7 @@ function outlineChannel(channel: Channel): Channel {
   return { ...outlineBlob(channel), entries: ownValue(channel.entries), properties: NONE };
 }
 
+/** A bundle without manifests and related images, with texts of its own. */
 function outlineBundle(bundle: Bundle): Bundle {
   const { properties, version } = bundle;
   const required = properties.flatMap(({ type }, i) => (REQUIRING.has(type) ? [['properties', i]] : []));

@@ -19,6 +19,7 @@ export function knownFrom(
   const anywhere = groupedBy(before, inAnyChannel);
   // One cause may have a thousand findings: whom they affect is found out once for each severity.
   const known = new Map<string, Affected>();
+  // Whom the same finding affected before, if it was as bad. For a copied channel, that of any channel counts.
   const affectedBy = (finding: Finding, isCopied: boolean): Affected => {
     const identity = isCopied ? inAnyChannel(finding) : identityOf(finding);
     const key = `${finding.severity} ${identity} ${isCopied}`;

@@ -133,7 +133,7 @@ function unreadParts({ isRead, unread, unsafe }: Change): CheckReport['unchecked
   }));
 }
 
-/** Findings with their numbers of clusters; the changes have served. */
+/** A result whose findings have their numbers of clusters. Its changes were only needed to count these. */
 function withNumbers(
   { changes: _, ...result }: CatalogResult,
   { withClusterCount }: FleetNumbers,

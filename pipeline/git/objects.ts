@@ -225,7 +225,7 @@ function parseTree(bytes: Buffer, idLength: number): TreeEntry[] {
       throw new PipelineError('git', 'a tree object is damaged');
     }
     const written = nameOf(bytes.subarray(space + 1, end));
-    const name = names.has(written) ? `${BAD}${written}` : written;
+    const name = names.has(written) ? `${UNWRITABLE}${written}` : written;
     names.add(name);
     entries.push({
       mode: modeOf(bytes.toString('latin1', at, space)),
@@ -248,14 +248,15 @@ function modeOf(written: string): string {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Stands before names that git itself would not write; nothing that holds it is let pass. */
-const BAD = '\ufffd';
+/** Stands in names that git itself would not write. Paths with this character are refused. */
+const UNWRITABLE = '\ufffd';
 
+/** The name of a tree's entry. One that is empty, is not UTF-8 or has a slash is marked, so that it is refused. */
 function nameOf(bytes: Buffer): string {
   try {
     const name = UTF8.decode(bytes);
-    return name === '' || name.includes('/') ? `${BAD}${name.replaceAll('/', BAD)}` : name;
+    return name === '' || name.includes('/') ? `${UNWRITABLE}${name.replaceAll('/', UNWRITABLE)}` : name;
   } catch {
-    return `${BAD}${bytes.toString('latin1').replaceAll('/', BAD)}`;
+    return `${UNWRITABLE}${bytes.toString('latin1').replaceAll('/', UNWRITABLE)}`;
   }
 }

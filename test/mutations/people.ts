@@ -51,7 +51,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
     attack: 39,
     without: 'the base branch as the approved commit has it',
     file: 'pipeline/check/authority/people.ts',
-    text: 'changeBetween({ base: left, merged: commit })',
+    text: 'changeBetween({ base: leftBase, merged: commit })',
     instead: 'changeBetween({ base, merged: commit })',
     test: FORGE,
   },

@@ -128,10 +128,11 @@ function writeOctal(block: Uint8Array, at: number, size: number, value: number):
   writeText(block, at, size, digits.padStart(size - 1, '0'));
 }
 
-/** Sets the magic and the checksum. */
+/** Marks a header as one of ustar, and sets its checksum: six octal digits, a zero byte, and a space. */
 function withChecksum(block: Uint8Array): Uint8Array {
   writeText(block, 257, 6, 'ustar');
   writeText(block, 263, 2, '00');
+  // The sum counts the field of the checksum itself as spaces.
   block.fill(0x20, 148, 156);
   let sum = 0;
   for (const byte of block) sum += byte;

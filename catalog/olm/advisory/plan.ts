@@ -163,7 +163,7 @@ function tryEdit(
   return { edit, proof: proveEdit(world, { before: ofPackage, after, advisory }, groups) };
 }
 
-/** The sound one that leaves the fewest without an upgrade path, then the smallest. */
+/** The sound edit that leaves the fewest installations without an upgrade path; of several, the smallest. */
 function bestEdit(
   input: PlanInput,
   edits: readonly PackageEdit[],

@@ -149,16 +149,18 @@ interface RankedOutcome {
   readonly key: string;
 }
 
-/** A package that no catalog has is not named, unless it is asked about: only the fleet knows it. */
+/**
+ * An outcome with its rank. A package that no catalog has is not named, unless it is asked about: only the fleet knows it.
+ */
 function rateOutcome(
   { platform, package: name }: FleetInstallation,
   outcome: FleetOutcome,
   nameable: ReadonlySet<string>,
 ): RankedOutcome {
-  const of = outcome.notKnown === 'package' && !nameable.has(name) ? '' : name;
+  const shownName = outcome.notKnown === 'package' && !nameable.has(name) ? '' : name;
   const { installed, next, end, notKnown = '' } = outcome;
   const key = JSON.stringify([platform, outcome.outcome, installed, next, end, notKnown]);
-  return { rank: OUTCOMES.indexOf(outcome.outcome), package: of, platform, outcome, key };
+  return { rank: OUTCOMES.indexOf(outcome.outcome), package: shownName, platform, outcome, key };
 }
 
 const UNREAD: RankedOutcome = {

@@ -182,22 +182,22 @@ interface Step {
   readonly next: Outcome;
 }
 
-/** Upgrade paths over one ground, whose common parts are walked once. */
+/** Upgrade paths from one input, whose common parts are walked once. */
 class Walk {
-  readonly #ground: PathInput;
+  readonly #input: PathInput;
   /** Upgrade paths of the bundles that are in the catalog, and by their texts of others that were asked for. */
   readonly #paths: Map<Bundle | string, UpgradePath>;
 
-  constructor(ground: PathInput, paths = new Map<Bundle | string, UpgradePath>()) {
-    this.#ground = ground;
+  constructor(input: PathInput, paths = new Map<Bundle | string, UpgradePath>()) {
+    this.#input = input;
     this.#paths = paths;
   }
 
   /**
-   * A walk over this ground that shares its results with another walk, in both directions. Both grounds must be equal.
+   * A walk from this input that shares its results with another walk, in both directions. Both inputs must be equal.
    */
   sharing(other: Walk): Walk {
-    return new Walk(this.#ground, other.#paths);
+    return new Walk(this.#input, other.#paths);
   }
 
   follow(installed: Installed): UpgradePath {
@@ -219,21 +219,21 @@ class Walk {
       if (known) return this.#unwind(path, known);
       const start = own && positions.get(own);
       if (start !== undefined) return this.#unwind(path.slice(0, start), this.#circle(path.slice(start)));
-      const next = this.#ground.next(from);
+      const next = this.#input.next(from);
       if (next.kind !== 'upgrade') {
-        const arrives = next.kind === 'stays' && this.#ground.isHead(from.name);
+        const arrives = next.kind === 'stays' && this.#input.isHead(from.name);
         return this.#unwind(path, this.#keep(own, { next, end: from, last: next, hops: 0, arrives }));
       }
       if (own) positions.set(own, path.length);
       path.push({ from, own, next });
-      const to = this.#ground.bundles.get(next.to.name);
+      const to = this.#input.bundles.get(next.to.name);
       [from, own] = to ? [installedOf(to), to] : [next.to, undefined];
     }
   }
 
   /** The catalog's bundle, where it is what is installed: that may have another version under the same name. */
   #ownOf({ name, version }: Installed): Bundle | undefined {
-    const own = this.#ground.bundles.get(name);
+    const own = this.#input.bundles.get(name);
     return own && isSameVersion(own.version, version) ? own : undefined;
   }
 

@@ -251,6 +251,7 @@ class Search {
   }
 }
 
+/** The positions from behind `from` to `at`, by where a search came from. */
 function pathTo(at: number, from: number, cameFrom: ReadonlyMap<number, number>): number[] {
   const path: number[] = [];
   for (let position: number | undefined = at; position !== undefined && position !== from; ) {

@@ -224,6 +224,7 @@ function requirementsIn(packages: readonly Package[]): Property[] {
   ];
 }
 
+/** Tells which bundles meet a requirement that another bundle has as a property. */
 function meetsProperty(
   property: Property,
   cel: World['foresight']['scope']['cel'],

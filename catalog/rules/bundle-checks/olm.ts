@@ -164,6 +164,7 @@ export const checkConversionDeclared: Check = ofCsv((csv, report, { crds }) => {
   }
 });
 
+/** Whether a rule of RBAC allows changing CRDs. */
 function changesCrds(rule: Fields): boolean {
   const allows = (key: string, wanted: readonly string[]): boolean =>
     memberTexts(rule, key).some((one) => one === '*' || wanted.includes(one));

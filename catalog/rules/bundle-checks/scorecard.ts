@@ -36,6 +36,7 @@ interface Example {
   readonly owned: { readonly crd: Fields; readonly index: number } | undefined;
 }
 
+/** The examples in a ClusterServiceVersion, each with the owned CRD that it is of, if there is one. */
 function examplesOf(csv: TypedCsv): Example[] {
   // Like scorecard, which does not compare groups.
   const keyOf = (kind: string, version: string): string => JSON.stringify([kind, version]);

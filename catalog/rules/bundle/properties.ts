@@ -102,6 +102,7 @@ function misfitsOf(type: string, value: unknown): readonly Misfit[] {
   return shape && value !== null ? fitStruct(value, shape).misfits : [];
 }
 
+/** Why a version or range cannot be parsed; undefined if it can. */
 function defectOf(parse: () => unknown): string | undefined {
   try {
     parse();

@@ -71,6 +71,7 @@ export const rule: Rule = {
         refused.some((edge) => refuses(after, changes, { choices: edge.choices.filter(reaches(edge)) }));
       const earlier = [...earlierEdges(change, name), ...pastUpgrades(before, name, find)];
       for (const cause of causesOf(edges, { crds }, { counts: newsIn(change, name), earlier })) {
+        // An upgrade that no cluster can have made its way to is only worth a note.
         const isMade = cause.edges.some(
           (edge) =>
             before.isPublished({ package: name, bundle: edge.from.name }) || edge.choices.some(reaches(edge)),

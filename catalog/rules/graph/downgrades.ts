@@ -217,9 +217,9 @@ function hasChannel({ catalog }: World, name: string, channel: string): boolean 
 /** Versions that clusters may have, with and without a channel: under OLM v1 most extensions select none. */
 function installationsIn(world: World, name: string): Place[] {
   const all = publishedInstallations(world, name);
-  const open = withoutChannels(all).map((installed) => ({ channel: '', installed }));
+  const inNone = withoutChannels(all).map((installed) => ({ channel: '', installed }));
   return [...world.olm].flatMap((olm) =>
-    (olm === 'v0' ? [...all, ...open] : open).map(
+    (olm === 'v0' ? [...all, ...inNone] : inNone).map(
       ({ channel, installed }): Place => ({ olm, package: name, channel, installed }),
     ),
   );

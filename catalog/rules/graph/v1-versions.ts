@@ -107,15 +107,15 @@ export const rules: readonly Rule[] = [
         const channel = ofPackage.channels.get(ofPackage.defaultChannel);
         const head = channel && headOf(channel);
         const bundle = head && ofPackage.bundles.get(head.name);
-        const fresh = freshOf(ofPackage);
+        const installed = installedFromAllChannels(ofPackage);
         const location = placeOfPackage(world, ofPackage.name, 'defaultChannel');
-        if (!bundle || !fresh || !location) continue;
-        const isPrerelease = (fresh.version?.prerelease.length ?? 0) > 0;
-        if (fresh.name === bundle.name && !isPrerelease) continue;
+        if (!bundle || !installed || !location) continue;
+        const isPrerelease = (installed.version?.prerelease.length ?? 0) > 0;
+        if (installed.name === bundle.name && !isPrerelease) continue;
         const surprise =
-          fresh.name === bundle.name
-            ? `the pre-release ${shortName(fresh)}`
-            : `${shortName(fresh)}${isPrerelease ? ', a pre-release' : ''}, not the head of the default channel, ${shortName(bundle)}`;
+          installed.name === bundle.name
+            ? `the pre-release ${shortName(installed)}`
+            : `${shortName(installed)}${isPrerelease ? ', a pre-release' : ''}, not the head of the default channel, ${shortName(bundle)}`;
         const message = `under OLM v1 an extension of package ${quoted(ofPackage.name)} without a channel gets ${surprise}`;
         const hint = `tell users of OLM v1 to set channels: [${ofPackage.defaultChannel}]`;
         const subject = isPrerelease ? 'pre-release' : 'another channel';
@@ -157,7 +157,7 @@ function differencesIn(
 }
 
 /** The version that OLM v1 installs from all channels together. */
-function freshOf(ofPackage: Package): Bundle | undefined {
+function installedFromAllChannels(ofPackage: Package): Bundle | undefined {
   const candidates = [...ofPackage.bundles.values()].map((bundle) => ({
     bundle,
     versionRelease: versionReleaseOf(bundle),

@@ -218,14 +218,14 @@ async function changeAt(
     await repository.bring([commit]);
     if (!(await repository.objects.info(commit))) return undefined;
     // What nobody approved need not be known so exactly: a common ancestor may have come in with a merge.
-    const left =
+    const leftBase =
       commit === head && known !== undefined && (known === base || !isApproved(people, commit))
         ? known
         : await (people.leftBaseAt?.(commit) ?? leftBranchAt(repository, base, commit));
-    if (left === undefined) return undefined;
-    if (commit === head && left === base) return now;
-    await repository.bring([left]);
-    return await changeBetween({ base: left, merged: commit });
+    if (leftBase === undefined) return undefined;
+    if (commit === head && leftBase === base) return now;
+    await repository.bring([leftBase]);
+    return await changeBetween({ base: leftBase, merged: commit });
   } catch (error) {
     if (error instanceof PipelineError && UNREADABLE.has(error.code)) return undefined;
     throw error;

@@ -165,7 +165,10 @@ function isAuthor(identity: Identity, author: Person): boolean {
   return identity.kind === 'account' && samePerson(identity, author);
 }
 
-/** A number that is taken away from a login, or another one, makes it another entry. */
+/**
+ * Whether others hold an identity. An account with an id is only among others that hold the same id: without it, or with
+ * another, the login may be somebody else.
+ */
 function isAmong(identity: Identity, others: readonly Identity[]): boolean {
   return others.some((other) =>
     identity.kind === 'team'

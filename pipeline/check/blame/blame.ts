@@ -338,6 +338,7 @@ function homeOf(worlds: readonly (World | undefined)[], name: string, installed:
   return packages.flatMap((one) => channelsListing(one, installed))[0] ?? packages[0]?.defaultChannel ?? '';
 }
 
+/** The advice to restore what is gone as it was in an earlier commit. */
 function restoringFix(
   past: World,
   { name, channel, before, tip }: { name: string; channel: string; before: string; tip: World },

@@ -87,7 +87,7 @@ async function danglingIn(
   return { folders: [], unchecked: [{ what, why }] };
 }
 
-/** Bundles of packages in all catalogs that people write; packages that are in no catalog, or are made, are left out. */
+/** Bundles of packages in all catalogs that people write; packages that are in no catalog, or are composed, are left out. */
 export async function listedBundles(
   { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
   { tree, kept }: Pick<Side, 'tree' | 'kept'>,
@@ -97,22 +97,22 @@ export async function listedBundles(
   readonly unread: ReadonlySet<string>;
 }> {
   const units = await catalogUnits(objects, tree, policy.layout);
-  const of = filesOf(objects, { tree, units });
+  const filesOfCatalog = filesOf(objects, { tree, units });
   const reader = new ContextReader(objects, fileReader(objects, policy.limits), {
     limits: policy.limits,
     kept,
   });
   const catalogs = new Set([...units.values()].map(({ catalog }) => catalog));
-  const files = (await Promise.all([...catalogs].map(of)))
+  const files = (await Promise.all([...catalogs].map(filesOfCatalog)))
     .flat()
     .filter(({ unit }) => unit.package === undefined || packages.has(unit.package));
-  const made = new Set(files.flatMap(({ unit }) => (unit.composed ? (unit.package ?? []) : [])));
+  const composedNames = new Set(files.flatMap(({ unit }) => (unit.composed ? (unit.package ?? []) : [])));
   const written = files.filter(({ composed: isComposed }) => !isComposed);
   await reader.read(written);
   const bundles = new Map<string, Bundle[]>();
   for (const file of written) {
     for (const { name, bundles: own } of reader.outline(file)?.catalog.packages.values() ?? []) {
-      if (packages.has(name) && !made.has(name))
+      if (packages.has(name) && !composedNames.has(name))
         bundles.set(name, [...(bundles.get(name) ?? []), ...own.values()]);
     }
   }

@@ -335,6 +335,7 @@ export async function templateAt(
   }
 }
 
+/** The blobs of one package in a unit. */
 async function contentOf(
   { objects, reader }: TemplateScene,
   { tree, name }: Pick<PlacedTemplate, 'tree' | 'name'>,

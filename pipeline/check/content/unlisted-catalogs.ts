@@ -62,7 +62,7 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const found = new Set([...findings, ...known].map(({ location }) => location.file));
   for (const one of await strangeFiles(scene)) {
     if (found.has(one.path)) continue;
-    const held = one.comesToLight ? await catalogAt(objects, one.file, policy) : undefined;
+    const held = one.isNoLongerIgnored ? await catalogAt(objects, one.file, policy) : undefined;
     findings.push(held ? unlistedFinding(one.path, severity, held) : unread(one, policy, severity));
   }
   return [{ findings, known, diffs: [] }];
@@ -147,7 +147,7 @@ interface StrangeFile {
   /** Why it cannot be read. */
   readonly why: string | undefined;
   /** Whether an ignore file left it out before. */
-  readonly comesToLight: boolean;
+  readonly isNoLongerIgnored: boolean;
 }
 
 /**
@@ -174,9 +174,9 @@ async function strangeFiles(scene: CheckScene): Promise<StrangeFile[]> {
     const now = await readingOf(scene, { tree: trees.merged, units: after, path });
     if (!now) continue;
     const was = await readingOf(scene, { tree: trees.base, units: before, path });
-    const comesToLight = was === undefined && !change.paths.some((one) => one.path === path);
-    if (comesToLight ? now.why !== undefined || now.hasBlobs : now.why !== undefined && !was?.why)
-      found.push({ path, ...now, comesToLight });
+    const isNoLongerIgnored = was === undefined && !change.paths.some((one) => one.path === path);
+    if (isNoLongerIgnored ? now.why !== undefined || now.hasBlobs : now.why !== undefined && !was?.why)
+      found.push({ path, ...now, isNoLongerIgnored });
   }
   return found;
 }

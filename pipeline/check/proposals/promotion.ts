@@ -255,7 +255,7 @@ async function newsOf(objects: ObjectReader, { request, units, promoted }: News)
     [...files].flatMap(([path, content]) => (content instanceof Uint8Array ? [] : [{ path, ...content }])),
   );
   const packages = new Set(promoted.map(({ package: name }) => name));
-  const found = async (next: readonly ListedFile[]): Promise<Finding[]> => {
+  const findingsWith = async (next: readonly ListedFile[]): Promise<Finding[]> => {
     const places = [
       { name: from, files: source },
       { name: to, files: next },
@@ -265,8 +265,8 @@ async function newsOf(objects: ObjectReader, { request, units, promoted }: News)
     return worlds.flatMap((world) => runForesight(world, RULES, ownSeverity));
   };
   const asSource = (file: ListedFile): SourceFile => sourceFile(objects, file);
-  const before = new Set((await found(target)).map(cause));
-  const after = await found([...target, ...added]);
+  const before = new Set((await findingsWith(target)).map(cause));
+  const after = await findingsWith([...target, ...added]);
   const news = new Map(
     after.filter((finding) => !before.has(cause(finding))).map((finding) => [cause(finding), finding]),
   );

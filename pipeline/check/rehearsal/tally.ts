@@ -70,7 +70,7 @@ export class Tally {
   }
 }
 
-/** Why the layout of a merge's time is not clear: it fails by nothing but blobs that were in no catalog. */
+/** Why a merge says nothing: all of its errors are about blobs in no catalog, so the layout at its time is not clear. */
 function partsAlone({ errors }: RehearsedMerge, leftOut: LeftOutFiles = new Map()): string | undefined {
   const reasons = errors.map(({ rule, location: { file } }) =>
     rule === UNMATCHED.id ? leftOut.get(file) : undefined,

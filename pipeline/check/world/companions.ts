@@ -49,10 +49,10 @@ export interface Companions {
 export async function readCompanions(request: CompanionsRequest): Promise<Companions> {
   const { policy, catalogs, registry, instead } = request;
   const { texts: written, what: whatOf } = instead ?? { texts: policy.graph.companions, what: companionOf };
-  const of = new Map<string, BeforeAndAfter<ReadonlyMap<string, Catalog>>>();
+  const byCatalog = new Map<string, BeforeAndAfter<ReadonlyMap<string, Catalog>>>();
   const unchecked: { what: string; why: string }[] = [];
   let incomplete: string | undefined;
-  if (written.length === 0) return { of, unchecked, incomplete };
+  if (written.length === 0) return { of: byCatalog, unchecked, incomplete };
   const read = companionReader(request);
   for (const name of catalogs) {
     const before = new Map<string, Catalog>();
@@ -69,9 +69,9 @@ export async function readCompanions(request: CompanionsRequest): Promise<Compan
         if (registry || isPath(text)) incomplete ??= `${what}: ${error.message}`;
       }
     }
-    if (before.size === written.length) of.set(name, { before, after });
+    if (before.size === written.length) byCatalog.set(name, { before, after });
   }
-  return { of, unchecked, incomplete };
+  return { of: byCatalog, unchecked, incomplete };
 }
 
 function companionOf(text: string, name: string): string {

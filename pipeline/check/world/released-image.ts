@@ -75,6 +75,7 @@ function withoutContents(bundle: Bundle): Bundle {
   return { ...bundle, value: {}, properties: [], relatedImages: [], document: bundle.document.detached() };
 }
 
+/** The entries of all channels by package, each with the version of its bundle. */
 function packagesOf({ channels, bundles }: Blobs): ReleasedPackages {
   const keyOf = (name: string, bundle: string): string => `${name}\n${bundle}`;
   const versions = new Map(

@@ -32,6 +32,7 @@ export function filesByFolder(paths: readonly string[]): Map<string, string[]> {
   return folders;
 }
 
+/** The pattern that matches the files of a shape, with `**` from the first folder in which only catalogs are. */
 export function patternOf(shape: Shape, repository: Repository): string {
   const { folders, stem } = shape;
   if (stem) return [...folders.map(partText), `${partText(stem)}.${endingText(shape)}`].join('/');

@@ -94,6 +94,7 @@ export function uncopiedAmong(
   );
 }
 
+/** The files of some places, each with the reason to leave it out. */
 function leftOut(
   places: ReadonlyMap<Place, string>,
   reasonOf: (place: Place, root: string) => string,
