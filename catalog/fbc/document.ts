@@ -68,6 +68,7 @@ export class MarkedDocument implements SourceDocument {
     return new MarkedDocument(this.file, outline(this.#value), this.#marks);
   }
 
+  /** The place of a value, or of the last one on the way to it that exists. Marks are a line and a column for each value read. */
   locate(path: Path): Location {
     let node = this.#value;
     let slot = 0;

@@ -19,6 +19,7 @@ export function inByteOrder(value: unknown): unknown {
     : undefined;
 }
 
+/** The list, or a copy if an item changes; undefined as for {@link inByteOrder}. */
 function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
   let changed: unknown[] | undefined;
   for (let i = 0; i < list.length; i++) {

@@ -73,6 +73,7 @@ function push(byName: Map<string, number[]>, name: string, position: number): vo
   else if (positions[positions.length - 1] !== position) positions.push(position);
 }
 
+/** The naming of entries that differ little from others, made from the naming of these. */
 function changedNaming(
   { replaced, skipped }: Named,
   base: readonly Entry[],

@@ -126,6 +126,7 @@ function addedEntries(before: Blobs, after: Blobs): string[] {
   return [...added];
 }
 
+/** Channels that are gone, and entries that are gone from channels that stay, in words. */
 function lostChannels(before: Blobs, after: Blobs): string[] {
   const channels = byName(after.channels);
   return before.channels.flatMap((channel) => {

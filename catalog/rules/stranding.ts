@@ -140,6 +140,7 @@ function helpFor({ last }: UpgradePath): string | undefined {
   }
 }
 
+/** Why the upgrade paths of some installations end: the reason that all of them have, and where they end. */
 function whyText(group: readonly Stranded[]): string {
   const [first] = group;
   if (!first) return '';

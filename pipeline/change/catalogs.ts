@@ -94,15 +94,17 @@ interface UnitPair {
   readonly after: CatalogUnit | undefined;
 }
 
+/** The units whose files change, and those for whose files an ignore file of their catalog changes. */
 function changedUnits({ base, merged, paths }: CatalogsInput): UnitPair[] {
-  const ignoring = paths.filter((path) => path.split('/').at(-1) === IGNORE_FILE).map(folderOf);
-  const touched = (unit: CatalogUnit | undefined): boolean =>
+  const ignoreFolders = paths.filter((path) => path.split('/').at(-1) === IGNORE_FILE).map(folderOf);
+  const mayBeIgnored = (unit: CatalogUnit | undefined): boolean =>
     unit !== undefined &&
-    ignoring.some((folder) => isWithin(unit.path, folder) && isWithin(folder, unit.root));
+    ignoreFolders.some((folder) => isWithin(unit.path, folder) && isWithin(folder, unit.root));
   const all = new Set([...base.units.keys(), ...merged.units.keys()]);
   return [...all].sort().flatMap((path) => {
     const [before, after] = [base.units.get(path), merged.units.get(path)];
-    return before?.id !== after?.id || touched(before) || touched(after) ? [{ before, after }] : [];
+    const isChanged = before?.id !== after?.id || mayBeIgnored(before) || mayBeIgnored(after);
+    return isChanged ? [{ before, after }] : [];
   });
 }
 

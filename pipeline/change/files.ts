@@ -179,6 +179,7 @@ interface NotedBundle {
   readonly isOneVersion: boolean;
 }
 
+/** Notes in the draft that a bundle directory is added, changed or removed. */
 async function noteBundle(
   scene: ClassificationInput,
   { folder, named, isOneVersion }: NotedBundle,

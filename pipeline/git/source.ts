@@ -86,6 +86,7 @@ async function blobsOf(root: string, settings: GitSettings): Promise<ReadonlyMap
   return blobs;
 }
 
+/** What git lists of the files below a folder; empty outside of a repository. */
 async function filesBelow(root: string, settings: GitSettings): Promise<string> {
   try {
     const words = ['ls-files', '-z', '-v', '--cached', '--modified', '--stage', '--', '.'];

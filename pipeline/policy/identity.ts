@@ -93,6 +93,7 @@ class DistinctPeople {
   /** Of those whose number is not known. */
   readonly #loginsAlone = new Set<string>();
 
+  /** Adds a person who is not there yet. Ids decide, as logins may change; without one, the login does. */
   add(person: Person): void {
     const login = person.login.toLowerCase();
     const { id } = person;

@@ -414,8 +414,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 35,
     without: 'judging what an ignore file changes',
     file: CATALOGS,
-    text: 'return before?.id !== after?.id || touched(before) || touched(after) ?',
-    instead: 'return before?.id !== after?.id || (touched(before) && path === "") ?',
+    text: 'before?.id !== after?.id || mayBeIgnored(before) || mayBeIgnored(after);',
+    instead: 'before?.id !== after?.id || (mayBeIgnored(before) && path === "");',
     test: GATE,
   },
   {

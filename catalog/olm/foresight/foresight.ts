@@ -156,6 +156,7 @@ class Walks {
     return made;
   }
 
+  /** The walk of a package with these channels selected, or with none, made once. */
   of(name: string, channels: readonly string[]): Walk {
     const [only] = channels;
     if (only !== undefined && channels.length === 1) return this.ofChannel(name, only);

@@ -37,6 +37,7 @@ export interface Requirement {
   readonly decide: (offer: Offer) => boolean;
 }
 
+/** Makes a requirement. A bundle for which it cannot be decided does not meet it. */
 function requirement(text: string, decide: Requirement['decide'], key?: string): Requirement {
   const holds = (offer: Offer): boolean => {
     try {

@@ -52,6 +52,7 @@ interface ReadProperties {
 
 const readProperties = new WeakMap<Pick<Scope, 'cel'>, ReadProperties>();
 
+/** A requirement as OLM reads it, or why it cannot; read once for each property, and for equal ones. */
 function readOf(scope: Pick<Scope, 'cel'>, property: Property): ReadRequirement['read'] {
   const known = readProperties.get(scope) ?? { byText: new Map(), byProperty: new WeakMap() };
   readProperties.set(scope, known);
@@ -107,6 +108,7 @@ export function undecidedIn(scope: Scope, requirement: Requirement): Requirement
   return known.get(requirement);
 }
 
+/** The error of the first bundle for which a requirement cannot be decided. */
 function findUndecided(scope: Scope, requirement: Requirement): RequirementError | undefined {
   const nodes = nodesFor(scope, requirement);
   spendEffort(scope, nodes.length);
@@ -141,6 +143,7 @@ export function unreadableFrom(scope: Scope, nodes: readonly Node[]): Unreadable
 
 const providers = new WeakMap<Scope, Map<Requirement, readonly Node[]>>();
 
+/** The bundles that meet a requirement, found once. */
 function providersIn(scope: Scope, requirement: Requirement): readonly Node[] {
   const known = providers.get(scope) ?? new Map<Requirement, readonly Node[]>();
   providers.set(scope, known);

@@ -102,6 +102,7 @@ export type Followers = (installed: Installed) => ReadonlySet<string>;
 /** Whether an installation may be upgraded directly to another place. */
 export type MayUpgrade = (from: Place, to: Place) => boolean;
 
+/** Tells the names of the entries to which an installed version may upgrade directly. */
 export function followersAmong(entries: readonly Entry[]): Followers {
   const positions = followersOf(entries, [entries]);
   const known = new Map<string, ReadonlySet<string>>();

@@ -142,6 +142,7 @@ interface Repeated {
   readonly at: number;
 }
 
+/** The properties with an API that an earlier property of the bundle has already. */
 function repeatedIn(bundle: Bundle): Repeated[] {
   const { gvks } = offerOfBundle(bundle);
   if (new Set(gvks).size === gvks.length) return [];
@@ -220,6 +221,7 @@ interface Unreadable extends Pick<ReadRequirement, 'property' | 'at'>, Pick<Requ
   readonly isOffered: boolean;
 }
 
+/** The requirements of a bundle that OLM cannot read, or that cost too much to decide. */
 function unreadableIn({ foresight }: World, ofPackage: Package, bundle: Bundle): Unreadable[] {
   const { scope } = foresight;
   return readRequirements(scope, bundle.properties).flatMap(({ read, ...written }) => {

@@ -96,6 +96,7 @@ function formatsOf({ properties }: Bundle): string {
   return FORMATS.filter((format) => properties.some(({ type }) => type === format)).join();
 }
 
+/** A property's type, with the fields that differ if both bundles have one property of this type. */
 function typeText(type: string, before: readonly Property[], after: readonly Property[]): string {
   const [was, is] = [before, after].map((properties) =>
     properties.filter((property) => property.type === type),

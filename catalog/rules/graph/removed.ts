@@ -121,6 +121,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
+/** How the upgrade edges of an entry change, in words. */
 function differencesOf(old: Entry, entry: Entry): string[] {
   const lost = namesNotIn(old.skips, entry.skips);
   const won = namesNotIn(entry.skips, old.skips);
@@ -173,6 +174,7 @@ interface Removed {
   readonly installed: readonly Installed[];
 }
 
+/** The entries that are gone from channels that stay, by channel. */
 function removedEntries(change: Change): Removed[] {
   return change.packages.flatMap((name) => {
     const was = change.before.catalog.packages.get(name);

@@ -183,6 +183,7 @@ function versionIn(name: string): string | undefined {
   return at < 0 ? undefined : name.slice(at + delimiter.length);
 }
 
+/** Reports a bundle for OpenShift versions that the bundle it replaces is not for. */
 function checkPlatforms(
   bundle: OperatorBundle,
   replaced: OperatorBundle,

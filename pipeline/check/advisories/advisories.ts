@@ -214,6 +214,7 @@ async function hasPackage(
   return false;
 }
 
+/** What was ever published of an advisory's package in the catalogs of some units. */
 async function pastOfUnits(
   repository: Repository,
   { commit, policy, advisory, historyOf }: AdvisoryRequest,

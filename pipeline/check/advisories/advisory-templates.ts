@@ -101,6 +101,7 @@ async function statesOf(
   return states;
 }
 
+/** The blobs of one package. */
 function ofPackage({ packages, channels, bundles, deprecations }: Blobs, name: string): Blobs {
   const own = <T extends { readonly package: string }>(list: readonly T[]): T[] =>
     list.filter((one) => one.package === name);

@@ -91,6 +91,7 @@ interface InCatalogs {
   readonly package: boolean;
 }
 
+/** Whether any catalog that people write has a bundle, and whether it has the bundle's package. */
 async function listedIn(
   scene: CheckScene,
   {

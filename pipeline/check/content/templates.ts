@@ -124,6 +124,7 @@ export async function mappingOf(
   return { name, folder, place, mappings: list.flatMap((one, i) => mappingIn(settings, one, i)) };
 }
 
+/** A template of the mapping in ci.yaml, with the catalogs rendered from it; empty if its name is not a file name. */
 function mappingIn(settings: Settings, written: unknown, i: number): Mapping[] {
   if (!isObject(written)) return [];
   const { template_name: template, type, catalog_names: names } = written;

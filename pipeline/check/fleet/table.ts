@@ -112,6 +112,7 @@ function checkSpelling(path: string, cells: readonly string[]): void {
 
 type Cells = (name: string) => string;
 
+/** Reads the cells of a row by the names of their columns; a cell that is not there is empty. */
 function cellsBy(
   cells: readonly string[],
   at: Readonly<Record<string, number>>,
@@ -235,6 +236,7 @@ function quotedRow(text: string, from: number): { cells: string[]; end: number; 
   }
 }
 
+/** A cell in quotes, in which two quotes stand for one. @param from behind the opening quote */
 function quotedCell(text: string, from: number): { value: string; end: number } | undefined {
   const parts: string[] = [];
   for (let at = from; ; ) {

@@ -245,6 +245,7 @@ function peopleAsked(merges: readonly RehearsedMerge[]): Rehearsal['people'] {
     .sort((a, b) => b.merges - a.merges || (a.login < b.login ? -1 : 1));
 }
 
+/** The merges that would have taken an upgrade path from clusters, by month, the latest first. */
 function strandedByMonth(merges: readonly RehearsedMerge[]): StrandedMonth[] {
   const harmful = merges.flatMap(({ date, errors }) => {
     const harm = errors.filter(({ rule, installed = [] }) => HARM.has(rule) && installed.length > 0);

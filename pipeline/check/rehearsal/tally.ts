@@ -48,6 +48,7 @@ export class Tally {
     this.unchecked = [...unchecked];
   }
 
+  /** Counts a merge, or leaves it out with the reason: the check failed, or it says nothing about the merge. */
   take({ merge, outcome }: CheckedMerge): void {
     if (outcome instanceof PipelineError) {
       this.leave(merge, outcome.message);

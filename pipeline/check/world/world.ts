@@ -169,6 +169,7 @@ function precedingWorld(name: string, when: Side, shared: Shared): Promise<World
   );
 }
 
+/** A world of this name and catalog that was made before, or a new one, which is kept. */
 function madeOnce(
   worlds: Shared['worlds'],
   name: string,

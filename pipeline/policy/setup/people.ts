@@ -48,6 +48,7 @@ function isPattern(text: string): boolean {
   return repositoryMatcher([text])({ registry, repository: [...path, 'x'].join('/') });
 }
 
+/** The settings in a YAML file; undefined if it is not there, too large, or not a mapping. */
 async function settingsAt(
   objects: ObjectReader,
   tree: string,

@@ -53,6 +53,7 @@ export async function rebuiltBundles(
   return { merges, of };
 }
 
+/** Files that both trees have with other content. None if the clone lacks a tree. */
 async function changedFiles(
   { objects }: Repository,
   trees: { readonly before: string; readonly after: string },
