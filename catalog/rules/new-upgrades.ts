@@ -132,6 +132,17 @@ interface SameUpgrades {
   readonly to: string;
 }
 
+/**
+ * Whether all clusters that perform an upgrade came to a bundle before the change that is like its target in some way, and
+ * so is none of its news: those that stay at an old version on purpose hear of it at the first release, not at each.
+ */
+export function isKnownOnPaths(
+  { former }: Pick<NewUpgrade, 'former'>,
+  isAlike: (bundle: Side) => boolean,
+): boolean {
+  return former.every(({ path }) => path().some(isAlike));
+}
+
 interface UpgradeDetails extends Pick<Details, 'hint' | 'severity' | 'subject'> {
   readonly message: string;
 }

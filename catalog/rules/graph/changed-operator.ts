@@ -1,6 +1,6 @@
 import { addedGrants, type Grant } from '../../olm/foresight/access.ts';
 import { listed } from '../message-text.ts';
-import { type NewUpgrade, reportUpgrades } from '../new-upgrades.ts';
+import { isKnownOnPaths, type NewUpgrade, reportUpgrades, type Side } from '../new-upgrades.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -84,12 +84,16 @@ interface Loss {
 }
 
 /** The install modes that an upgrade under OLM v0 removes: an error for AllNamespaces, the usual one, or all. */
-function lossOn({ olm, from, to }: NewUpgrade): Loss | undefined {
+function lossOn(upgrade: NewUpgrade): Loss | undefined {
+  const { olm, from, to } = upgrade;
   const before = from.manifests.csv?.installModes;
   const after = to.manifests.csv?.installModes;
   if (!olm.includes('v0') || !before || !after) return undefined;
   const lost = [...before].filter((mode) => !after.has(mode)).sort();
-  if (lost.length === 0) return undefined;
+  const lacksThem = ({ manifests: { csv } }: Side): boolean =>
+    csv?.installModes !== undefined && !lost.some((mode) => csv.installModes?.has(mode));
+  const former = upgrade.former.filter((path) => path.olm === 'v0');
+  if (lost.length === 0 || isKnownOnPaths({ former }, lacksThem)) return undefined;
   const isUsual = lost.includes('AllNamespaces') || lost.length === before.size;
   return { lost, kept: [...after].sort(), severity: isUsual ? 'error' : 'warning' };
 }
@@ -103,10 +107,22 @@ interface AddedPermissions {
   readonly whole: string | undefined;
 }
 
-/** Which permissions an upgrade adds; undefined for none, and where either side is unknown. */
-function addedIn({ from, to }: NewUpgrade): AddedPermissions | undefined {
-  const [before, after] = [from.manifests.csv?.permissions, to.manifests.csv?.permissions];
-  if (!before || !after) return undefined;
+/** Which permissions an upgrade adds; undefined for none, where either side is unknown, and for those that are no news. */
+function addedIn(upgrade: NewUpgrade): AddedPermissions | undefined {
+  const before = upgrade.from.manifests.csv?.permissions;
+  const addedBy = ({ manifests: { csv } }: Side): AddedPermissions | undefined =>
+    before && csv?.permissions ? permissionsAdded(before, csv.permissions) : undefined;
+  const all = addedBy(upgrade.to);
+  if (!all || isKnownOnPaths(upgrade, (side) => addedBy(side)?.added === all.added)) return undefined;
+  const { added, whole } = all;
+  const isOld = whole !== undefined && isKnownOnPaths(upgrade, (side) => addedBy(side)?.whole === whole);
+  return { added, whole: isOld ? undefined : whole };
+}
+
+type Permissions = Parameters<typeof addedGrants>[0];
+
+/** What one bundle may do that another may not; undefined for nothing. */
+function permissionsAdded(before: Permissions, after: Permissions): AddedPermissions | undefined {
   const { grants, whole } = addedGrants(before, after);
   const named = grants.slice(0, NAMED);
   const more = [
@@ -134,12 +150,15 @@ function wholeIn(grants: readonly Grant[]): string | undefined {
 const PRIVILEGED = /^(?:securitycontextconstraints|\*)\.security\.openshift\.io(?: "privileged")?$/;
 
 /** The rights of pods that no deployment had before; undefined for none, and where either side is unknown. */
-function newPrivileges({ from, to }: NewUpgrade): string[] | undefined {
+function newPrivileges(upgrade: NewUpgrade): string[] | undefined {
+  const { from, to } = upgrade;
   const [before, after] = [from.manifests.csv?.deployments, to.manifests.csv?.deployments];
   if (!before || !after) return undefined;
   const had = new Set(before.flatMap(({ privileges }) => privileges));
   const added = [...new Set(after.flatMap(({ privileges }) => privileges))].filter((one) => !had.has(one));
-  return added.length > 0 ? added : undefined;
+  const hasThem = ({ manifests: { csv } }: Side): boolean =>
+    added.every((one) => csv?.deployments?.some(({ privileges }) => privileges.includes(one)));
+  return added.length === 0 || isKnownOnPaths(upgrade, hasThem) ? undefined : added;
 }
 
 function grantText({ on, verbs }: Grant): string {
