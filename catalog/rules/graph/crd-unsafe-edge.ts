@@ -38,7 +38,7 @@ import {
 export const rule: Rule = {
   id: 'graph/crd-unsafe-edge',
   severity: 'error',
-  summary: 'Reports upgrades that change a CRD in a choice that breaks existing objects',
+  summary: 'Reports upgrades that change a CRD in a way that breaks existing objects',
   aboutBundles: true,
   reads: ['catalogs', 'history', 'manifests'],
   comparisonTellsNews: true,
