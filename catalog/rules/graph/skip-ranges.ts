@@ -45,13 +45,9 @@ export const rules: readonly Rule[] = [
         const installations = installationsOf(world, ofPackage.name).map(({ installed }) => installed);
         // A first release has nothing to cover yet.
         if (new Set(installations.map(({ name }) => name)).size < 2) continue;
+        const isCovered = coverOf(installations);
         for (const { entry, range, bundle } of ranged) {
-          if (
-            installations.some(
-              ({ name, version }) => name !== entry.name && version && satisfies(version, range),
-            )
-          )
-            continue;
+          if (isCovered(range, entry.name)) continue;
           const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no known published version`;
           const location = placeOfEntry(channel, entry.index, 'skipRange');
           report(message, location, {
@@ -312,4 +308,17 @@ function spotOf(
     return entry && entry.skipRange !== '' ? [{ channel: one, entry }] : [];
   });
   return spots.find((spot) => spot.channel.name === channel) ?? spots[0];
+}
+
+/** Tells whether a range covers a version that was published under another name, by bisection. */
+function coverOf(installations: readonly Installed[]): (range: VersionRange, own: string) => boolean {
+  const byVersion = groupedBy(installations, ({ version }) => (version ? formatVersion(version) : ''));
+  const ascending = [...byVersion.values()].flatMap(([one]) => one?.version ?? []).sort(compareVersions);
+  const isOthers = (version: Version, own: string): boolean =>
+    byVersion.get(formatVersion(version))?.some(({ name }) => name !== own) === true;
+  return (range, own) => {
+    const highest = highestIn(ascending, range);
+    if (!highest || isOthers(highest, own)) return highest !== undefined;
+    return highestIn(ascending.slice(0, ascending.indexOf(highest)), range) !== undefined;
+  };
 }

@@ -8,6 +8,8 @@ import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { runForesight, runRules } from '../../../catalog/rules/rule.ts';
 import { sourceOf } from '../../../catalog/source.ts';
+import { stepsOf } from '../../fakes/step-count.ts';
+import { catalogFrom } from '../olm/universe.ts';
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
@@ -170,4 +172,24 @@ test('hundreds of versions that require versions that require others are decided
   };
   const found = await foreseen([...chainOf('p', 300, 'q'), ...chainOf('q', 300, 'r'), ...chainOf('r', 50)]);
   expect(found.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
+test('ranges that cover nothing are not compared with each version', async () => {
+  const steps = [];
+  for (const count of [50, 100, 200]) {
+    const versions = Array.from({ length: count }, (_, i) => `1.${i}.0`);
+    const entries = versions.map((version, i) => ({
+      name: `p.v${version}`,
+      ...(i > 0 ? { replaces: `p.v1.${i - 1}.0` } : {}),
+      skipRange: `<0.0.${i}`,
+    }));
+    const catalog = await catalogFrom({ p: { versions, channels: { stable: entries } } });
+    const world = await worldOf({ name: 'v4.20', catalog });
+    const rules = RULES.filter(({ id }) => id === 'graph/skiprange-covers-nothing');
+    // What rules have in common is read here.
+    expect(runForesight(world, rules)).toHaveLength(count);
+    steps.push(stepsOf(() => runForesight(world, rules)));
+  }
+  const [least = 0, more = 0, most = 0] = steps;
+  expect(most - more).toBeLessThan(2.4 * (more - least));
 });
