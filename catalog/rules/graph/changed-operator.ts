@@ -107,7 +107,7 @@ interface AddedPermissions {
   readonly whole: string | undefined;
 }
 
-/** Which permissions an upgrade adds; undefined for none, where either side is unknown, and for those that are no news. */
+/** Which permissions an upgrade adds; undefined for none, where either side is unknown, and for those that are not new. */
 function addedIn(upgrade: NewUpgrade): AddedPermissions | undefined {
   const before = upgrade.from.manifests.csv?.permissions;
   const addedBy = ({ manifests: { csv } }: Side): AddedPermissions | undefined =>
