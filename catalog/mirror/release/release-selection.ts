@@ -2,7 +2,7 @@
 import type { Location } from '../../finding.ts';
 import { bool, isObject, listOf, type Path, type Shape, structShape, text } from '../../go/shape.ts';
 import { tryParseReference } from '../../reference.ts';
-import { tryParseVersion } from '../../version/version.ts';
+import { compareVersions, tryParseVersion } from '../../version/version.ts';
 import type { SelectionReader } from '../helm/chart-selection.ts';
 import { withPlatforms } from '../platforms.ts';
 
@@ -134,7 +134,10 @@ function channelsIn(platform: Fields, path: Path, reader: SelectionReader): Rele
   });
 }
 
-/** The lowest and highest version of a release channel that are selected. Reports bounds that are not versions. */
+/**
+ * The lowest and highest version of a release channel that are selected. Reports bounds that are not versions, and a
+ * lowest one above the highest one. oc-mirror selects nothing then, or both with `shortestPath`.
+ */
 function boundsIn(
   channel: Fields,
   path: Path,
@@ -151,6 +154,13 @@ function boundsIn(
       ]);
     bounds[field] = version;
   }
+  const { minVersion = '', maxVersion = '' } = bounds;
+  const [least, most] = [tryParseVersion(minVersion), tryParseVersion(maxVersion)];
+  if (least && most && compareVersions(least, most) > 0)
+    reader.report(`minVersion ${minVersion} is above maxVersion ${maxVersion}: no release is between them`, [
+      ...path,
+      'maxVersion',
+    ]);
   return bounds;
 }
 

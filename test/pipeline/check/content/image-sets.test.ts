@@ -16,6 +16,18 @@ mirror:
 `;
 }
 
+function releases(least: string, most: string, apiVersion = 'v2alpha1'): string {
+  return `kind: ImageSetConfiguration
+apiVersion: mirror.openshift.io/${apiVersion}
+mirror:
+  platform:
+    channels:
+    - name: stable-4.14
+      minVersion: ${least}
+      maxVersion: ${most}
+`;
+}
+
 test('an ImageSetConfiguration that selects nothing is a warning, and what needs its catalogs is not checked', async () => {
   const repository = makeRepository();
   onTestFinished(repository.remove);
@@ -39,6 +51,13 @@ test('an ImageSetConfiguration that selects nothing is a warning, and what needs
       found: ['9 warning: minVersion 1.1.0 is above maxVersion 1.0.0: no version is selected'],
       unchecked,
     });
+  // As a text, 4.14.30 is below 4.14.4.
+  const between = 'minVersion 4.14.30 is above maxVersion 4.14.4: no release is between them';
+  for (const version of ['v2alpha1', 'v1alpha2'])
+    expect(
+      await checked(releases('4.14.4', '4.14.30', version), releases('4.14.30', '4.14.4', version)),
+    ).toEqual({ found: [`8 warning: ${between}`], unchecked });
+  expect((await checked(good, releases('4.14.4', '4.14.4'))).found).toEqual([]);
   expect((await checked(imageSet('1.1.0', '1.0.0'), `${imageSet('1.1.0', '1.0.0')}# more\n`)).found).toEqual(
     [],
   );
