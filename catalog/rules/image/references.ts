@@ -6,6 +6,7 @@ import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { csvOf, mentionedImages, usedImages } from '../../references/csv.ts';
 import { CONFIRM_HINT, imageChange, newPins, UNCONFIRMED } from '../../references/same-image.ts';
+import { compareVersions, type Version } from '../../version/version.ts';
 import { headBundles } from '../reached-bundles.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -53,7 +54,7 @@ export const rules: readonly Rule[] = [
     id: 'image/undeclared',
     severity: 'warning',
     summary:
-      'Reports images that the head of a channel runs but does not declare in relatedImages, or declares without a reference, so that they are not mirrored',
+      'Reports images that the head of a channel runs but does not declare in relatedImages, or declares without a reference, so that they are not mirrored, and lists that a new version or a change cuts to one image',
     checkWorld(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         for (const bundle of headBundles(ofPackage)) {
@@ -67,12 +68,31 @@ export const rules: readonly Rule[] = [
               hint: 'write the image, or remove the entry',
             });
           }
-          if (bundle.relatedImages.some(({ image }) => image !== '' && image !== bundle.image)) continue;
+          if (declaredImages(bundle).size > 0) continue;
           const message = `${of} declares no image besides the bundle itself, so the images that it runs are not mirrored`;
           report(message, locate(bundle, 'relatedImages'), {
             package: ofPackage.name,
             installed: [shortName(bundle)],
-            hint: "list every image in the CSV's spec.relatedImages, and render the bundle again",
+            hint: LIST_HINT,
+          });
+        }
+      }
+    },
+    compare(change, report) {
+      for (const name of change.packages) {
+        const [was, is] = [change.before, change.after].map(({ catalog }) => catalog.packages.get(name));
+        for (const bundle of was && is ? headBundles(is) : []) {
+          const old = was?.bundles.get(bundle.name);
+          const former = old ?? versionBefore(bundle, is?.bundles.values() ?? []);
+          if (!former || declaredImages(bundle).size !== 1) continue;
+          const many = declaredImages(former).size;
+          if (many < MANY_IMAGES) continue;
+          const declared = old ? `it declared ${many} before` : `${shortName(former)} declares ${many}`;
+          const message = `${shortName(bundle)} of package ${quoted(name)} declares only one image besides the bundle itself, where ${declared}: what else it runs is not mirrored`;
+          report(message, locate(bundle, 'relatedImages'), {
+            package: name,
+            installed: [shortName(bundle)],
+            hint: LIST_HINT,
           });
         }
       }
@@ -140,6 +160,27 @@ export const rules: readonly Rule[] = [
     },
   },
 ];
+
+const LIST_HINT = "list every image in the CSV's spec.relatedImages, and render the bundle again";
+
+/** Operators that drop a proxy or a helper go from two images to one. A list that falls from as many as these is lost. */
+const MANY_IMAGES = 4;
+
+/** The images that a bundle declares besides itself. */
+function declaredImages({ image: own, relatedImages }: Bundle): ReadonlySet<string> {
+  return new Set(relatedImages.map(({ image }) => image).filter((image) => image !== '' && image !== own));
+}
+
+/** The bundle with the highest of the lower versions. */
+function versionBefore({ version }: Bundle, bundles: Iterable<Bundle>): Bundle | undefined {
+  const isBelow = (a: Bundle, b: Version | undefined): boolean =>
+    a.version !== undefined && b !== undefined && compareVersions(a.version, b) < 0;
+  const lower = [...bundles].filter((one) => isBelow(one, version));
+  return lower.reduce<Bundle | undefined>(
+    (best, one) => (best && isBelow(one, best.version) ? best : one),
+    undefined,
+  );
+}
 
 interface Named {
   readonly isWrong: (image: string, bundle: Bundle, ofPackage: Package) => boolean;
