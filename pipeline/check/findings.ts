@@ -1,11 +1,13 @@
 /** Everything that is found of a pull request's content. Each check gets the few things that it reads. */
 
+import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
 import type { DeployedImages } from '../../catalog/mirror/images.ts';
 import type { Fleet } from '../../catalog/olm/fleet/fleet.ts';
 import type { Change as OlmChange } from '../../catalog/olm/foresight/world.ts';
 import { UNCONFIRMED } from '../../catalog/references/same-image.ts';
 import type { Undecided } from '../../catalog/undecided.ts';
 import type { Change } from '../change/change.ts';
+import { catalogUnits } from '../change/unit.ts';
 import type { Repository } from '../git/repository.ts';
 import { RULE_IDS } from '../policy/rule-ids.ts';
 import type { Registry } from '../ports.ts';
@@ -218,7 +220,7 @@ async function checkCatalogs(
   { scene, touched, others }: Pick<LoadedCatalogs, 'touched' | 'others'> & { readonly scene: CheckScene },
   { fleet: given, foreseen, ...sources }: Sources,
 ): Promise<CatalogResults> {
-  const { objects, policy, trees, change } = scene;
+  const { objects, policy, trees } = scene;
   const { registry } = sources;
   const { fleet, why } = await checkFleet({ objects, base: trees.base, policy, registry, given });
   if (touched.length === 0)
@@ -226,7 +228,7 @@ async function checkCatalogs(
       results: [],
       unchecked: [],
       incomplete: undefined,
-      numbers: fleet && numbersIn(fleet, [], change),
+      numbers: fleet && (await numbersIn(scene, fleet, [])),
       why,
     };
   const read = await readWorld(repository, { scene, touched, others }, sources);
@@ -249,7 +251,7 @@ async function checkCatalogs(
     results,
     unchecked: [...unchecked, ...undecided],
     incomplete: incomplete ?? (first && `${first.what}: ${first.why}`),
-    numbers: fleet && !first ? numbersIn(fleet, changes, change) : undefined,
+    numbers: fleet && !first ? await numbersIn(scene, fleet, changes) : undefined,
     why,
     deployed,
   };
@@ -261,12 +263,21 @@ export function undecidedParts(undecided: readonly Undecided[]): Defects['unchec
 }
 
 /** Counts the clusters of a fleet that have the packages of a pull request. */
-function numbersIn(
+async function numbersIn(
+  { objects, trees, policy, change: { packages, contents } }: CheckScene,
   fleet: Fleet,
   changes: readonly OlmChange[],
-  { packages, contents }: Change,
-): FleetNumbers {
+): Promise<FleetNumbers> {
   // A folder may be called otherwise than the package in it.
   const names = [...packages.keys(), ...[...contents.values()].flatMap((its) => [...its])];
-  return fleetChange(fleet, changes, new Set(names));
+  const catalogs = await Promise.all(
+    [trees.base, trees.merged].map((tree) => catalogUnits(objects, tree, policy.layout)),
+  );
+  const minors = catalogs.flatMap((units) =>
+    [...units.values()].map(({ catalog }) => minorOfCatalog(catalog)),
+  );
+  const platforms = minors.filter((minor) => minor !== undefined);
+  // One that is named after no platform is for all of them.
+  const areAll = platforms.length === minors.length;
+  return fleetChange(fleet, { changes, ...(areAll ? { platforms } : {}) }, new Set(names));
 }

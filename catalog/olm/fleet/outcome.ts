@@ -79,16 +79,24 @@ function besideIn(world: World, beside: readonly FleetInstallation[]): OperatorB
   });
 }
 
-/** Simulates changes of catalogs, with one change for each catalog. */
-export function changeSimulation(changes: readonly Change[]): Simulation {
+/**
+ * Simulates changes of catalogs, with one change for each catalog.
+ *
+ * @param platforms of all catalogs, also of those that do not change; without them, each platform has a catalog
+ */
+export function changeSimulation(changes: readonly Change[], platforms?: readonly Minor[]): Simulation {
+  const isKnown = (platform: string): boolean => {
+    const minor = tryParseMinor(platform);
+    return minor !== undefined && platforms?.some((one) => compareMinors(one, minor) === 0) !== false;
+  };
   const simulate = (
     installation: FleetInstallation,
     beside: readonly FleetInstallation[] = [],
   ): FleetOutcome => {
     const at = changes.filter(({ after, before }) => isFor(after.platform ?? before.platform, installation));
     if (at.length === 0) {
-      // Without a platform it is not known whether the catalogs that change are the cluster's.
-      const isElsewhere = changes.length === 0 || installation.platform !== '';
+      // Without a known platform it is not known whether the catalogs that change are the cluster's.
+      const isElsewhere = changes.length === 0 || isKnown(installation.platform);
       return isElsewhere ? NOT_REACHED : notKnown('platform');
     }
     const named = at.find(({ after }) => after.name === installation.catalog);

@@ -1,5 +1,5 @@
 /** What becomes of a fleet: with catalogs as they are, and by changes of them. */
-import { formatMinor, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
+import { formatMinor, type Minor, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { affectedCounter, countFleet, type FleetReport } from '../../../catalog/olm/fleet/count.ts';
 import { type Fleet, withPackages } from '../../../catalog/olm/fleet/fleet.ts';
@@ -26,14 +26,18 @@ export function auditFleet(
   return numbersOf(fleet, { worlds, simulate: stateSimulation(worlds), packages });
 }
 
-/** Counts what changes of catalogs do to the clusters that have some packages. */
+/**
+ * Counts what changes of catalogs do to the clusters that have some packages.
+ *
+ * @param platforms of all catalogs, also of those that do not change; without them, each platform has a catalog
+ */
 export function fleetChange(
   fleet: Fleet,
-  changes: readonly Change[],
+  { changes, platforms }: { readonly changes: readonly Change[]; readonly platforms?: readonly Minor[] },
   packages: ReadonlySet<string>,
 ): FleetNumbers {
   const worlds = changes.flatMap(({ before, after }) => [before, after]);
-  return numbersOf(fleet, { worlds, simulate: changeSimulation(changes), packages });
+  return numbersOf(fleet, { worlds, simulate: changeSimulation(changes, platforms), packages });
 }
 
 interface Counting {

@@ -94,7 +94,7 @@ export const command: Command = {
     'publishing an older commit succeeds without changing anything. The published image names its commit, too: a new clone',
     'reads it there. Portolan does not move a tag whose image names no commit, unless the fence knows the tag or you add',
     '--take-over. Use --fence URL for a git repository that several publishers share (token: PORTOLAN_GIT_TOKEN), and --fence',
-    'DIR for publishers on one machine.',
+    'DIR for publishers on one machine. With --fence none nothing is compared: an older commit moves the tag back.',
     '',
     'With --local, Portolan runs the same steps as its AWS functions, without a cloud. It pushes to DIR/registry, which',
     'portolan registry can serve, and writes the mirror files to DIR/documents. Use portolan status DIR to see the result.',

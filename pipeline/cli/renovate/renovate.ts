@@ -156,7 +156,7 @@ async function strandedBy(
   if (!before) return 0;
   try {
     const change = await changeOf(before, after);
-    const { report } = fleetChange(fleet, [change], new Set(change.packages));
+    const { report } = fleetChange(fleet, { changes: [change] }, new Set(change.packages));
     return report.outcomes
       .filter(({ outcome }) => outcome === 'strands')
       .reduce((sum, { clusters }) => sum + clusters, 0);

@@ -135,6 +135,23 @@ describe('a change', () => {
     }
   });
 
+  test('a platform of no catalog is not known, that of one that does not change is elsewhere', async () => {
+    const platform = tryParseMinor('4.18');
+    const other = tryParseMinor('4.19');
+    if (!platform || !other) throw new Error('a version');
+    const made = { ...(await state('v4.18', chain('1.0.0'))), platform };
+    const change = await changeOf(made, { ...(await state('v4.18', chain('1.0.0', '1.1.0'))), platform });
+    const outcomes = (platforms?: readonly (typeof platform)[]): string[] => {
+      const simulate = changeSimulation([change], platforms);
+      return ['4.18', '4.19', '4.2', 'OpenShift 4.19'].map((of) => {
+        const { outcome, notKnown } = simulate({ ...PLAIN, platform: of });
+        return notKnown ?? outcome;
+      });
+    };
+    expect(outcomes([platform, other])).toEqual(['moves', 'not-reached', 'platform', 'platform']);
+    expect(outcomes()).toEqual(['moves', 'not-reached', 'not-reached', 'platform']);
+  });
+
   test('a withdrawn head ends the upgrades that it gave, and one that comes back recovers its clusters', async () => {
     const [one, two] = [chain('1.0.0'), chain('1.0.0', '1.1.0')];
     expect(numbers(countFleet(fleetOf(row('x')), await changing('v4.18', two, one)))).toEqual({ stops: 1 });
