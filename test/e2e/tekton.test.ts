@@ -108,6 +108,17 @@ describe('portolan-check', () => {
     sample.remove();
   });
 
+  test('fails where all checks pass and an approval is missing, in its results as well', () => {
+    const sample = sampleRepository();
+    const { exit, results, log } = checked(sample, sample.addition, 'mallory');
+    expect({ exit, verdict: results['VERDICT'] }, log).toEqual({ exit: 1, verdict: 'fail' });
+    expect(JSON.parse(results['TEST_OUTPUT'] ?? '')).toMatchObject({
+      ...{ result: 'FAILURE', successes: 0, failures: 1 },
+      note: expect.stringContaining('approval'),
+    });
+    sample.remove();
+  });
+
   test('fails what strands clusters, with the finding in the log', () => {
     const sample = sampleRepository();
     const { exit, results, log } = checked(sample, sample.stranding, 'grace');
