@@ -2,6 +2,7 @@
  * A text in segments, each a document of YAML with the separator behind it. A change touches few of them, however long the
  * text is, and the others are the same objects as before.
  */
+import { onceFor } from '../../../catalog/go/once.ts';
 
 export interface Segment {
   readonly id: number;
@@ -29,6 +30,8 @@ let last = 0;
 
 export class SegmentedText {
   #segments: Segment[];
+  /** Where they start, until a change. */
+  #known: readonly number[] | undefined;
 
   constructor(text: string) {
     this.#segments = split(text);
@@ -46,6 +49,7 @@ export class SegmentedText {
   change({ range, text }: TextChange): void {
     if (!range) {
       this.#segments = split(text);
+      this.#known = undefined;
       return;
     }
     const [from, to] = [this.at(range.start.line), this.at(range.end.line)];
@@ -61,37 +65,48 @@ export class SegmentedText {
     if (end < this.#segments.length - 1 && pieces.at(-1)?.text === '') pieces.pop();
     const kept = pieces.map((piece) => old.find((segment) => segment.text === piece.text) ?? piece);
     this.#segments.splice(from.index, old.length, ...kept);
+    this.#known = undefined;
   }
 
   /** The segment that has a line, and the line at which it starts. */
   at(line: number): { readonly segment: Segment; readonly index: number; readonly line: number } {
-    let start = 0;
-    for (const [index, segment] of this.#segments.entries()) {
-      if (line < start + segment.breaks || index === this.#segments.length - 1)
-        return { segment, index, line: start };
-      start += segment.breaks;
+    const starts = this.#starts;
+    let [index, end] = [0, starts.length];
+    while (end - index > 1) {
+      const middle = (index + end) >> 1;
+      if ((starts[middle] ?? 0) <= line) index = middle;
+      else end = middle;
     }
-    throw new Error('a text has at least one segment');
+    const [segment, start] = [this.#segments[index], starts[index]];
+    if (!segment || start === undefined) throw new Error('a text has at least one segment');
+    return { segment, index, line: start };
+  }
+
+  /** The lines at which the segments start. */
+  get #starts(): readonly number[] {
+    if (!this.#known) {
+      let line = 0;
+      this.#known = this.#segments.map(({ breaks }) => {
+        line += breaks;
+        return line - breaks;
+      });
+    }
+    return this.#known;
   }
 
   /** One line, without its end. */
   line(line: number): string {
     const { segment, line: start } = this.at(line);
-    return (segment.text.split('\n', line - start + 1)[line - start] ?? '').replace(/\r$/, '');
+    return (linesOf(segment)[line - start] ?? '').replace(/\r$/, '');
   }
 
   /** Where each segment starts, by its id. */
   starts(): Map<number, number> {
-    let line = 0;
-    return new Map(
-      this.#segments.map(({ id, breaks }) => {
-        const start = line;
-        line += breaks;
-        return [id, start];
-      }),
-    );
+    return new Map(this.#segments.map(({ id }, index) => [id, this.#starts[index] ?? 0]));
   }
 }
+
+const linesOf = onceFor(({ text }: Segment): readonly string[] => text.split('\n'));
 
 /**
  * Cuts a text into segments, one a document.
