@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'a5d39f06aa6e7a7ebcef3668b6429984f1b0b280',
+  commit: '0be2ea06646c6c25185e4fae3d5e506a7865ae8c',
 };
 
 const REPOSITORY = 'portolan/portolan';
