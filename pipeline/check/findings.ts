@@ -273,11 +273,8 @@ async function numbersIn(
   const catalogs = await Promise.all(
     [trees.base, trees.merged].map((tree) => catalogUnits(objects, tree, policy.layout)),
   );
-  const minors = catalogs.flatMap((units) =>
-    [...units.values()].map(({ catalog }) => minorOfCatalog(catalog)),
+  const platforms = catalogs.flatMap((units) =>
+    [...units.values()].flatMap(({ catalog }) => minorOfCatalog(catalog) ?? []),
   );
-  const platforms = minors.filter((minor) => minor !== undefined);
-  // One that is named after no platform is for all of them.
-  const areAll = platforms.length === minors.length;
-  return fleetChange(fleet, { changes, ...(areAll ? { platforms } : {}) }, new Set(names));
+  return fleetChange(fleet, { changes, platforms }, new Set(names));
 }

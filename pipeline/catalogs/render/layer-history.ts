@@ -20,15 +20,18 @@ import { MADE_BY } from '../../oci/image/config.ts';
 export function layersFor(history: unknown, count: number, folder: string): readonly boolean[] {
   if (folder === '/') return new Array<boolean>(count).fill(true);
   const steps = stepsOf(history, count);
-  // Our builder takes no base that holds a catalog: below our own layers there is none.
-  const ours = steps.some((step) => step.startsWith(`${MADE_BY} `));
-  return steps.map((step) => {
-    const [by, own = ''] = step.split(' ', 2);
-    if (by === MADE_BY && own.startsWith('/')) return overlap(own, folder);
-    if (ours) return false;
+  // Our builder takes no base that holds a catalog: below our own layers there is none. Above them stand another build's.
+  const lowest = steps.findIndex(isOurs);
+  return steps.map((step, at) => {
+    if (isOurs(step)) return overlap(step.split(' ', 2)[1] ?? '', folder);
+    if (at < lowest) return false;
     const destination = copiedTo(step);
     return destination === undefined || overlap(destination, folder);
   });
+}
+
+function isOurs(step: string): boolean {
+  return step.startsWith(`${MADE_BY} /`);
 }
 
 /** What made each layer; the empty string where the history does not say. */
@@ -37,9 +40,10 @@ function stepsOf(history: unknown, count: number): readonly string[] {
     .filter((step) => !isObject(step) || step['empty_layer'] !== true)
     .map((step) => (isObject(step) && typeof step['created_by'] === 'string' ? step['created_by'] : ''));
   if (made.length === count) return made;
-  // Bases leave gaps; what was added last stands at the end all the same, if it is ours.
-  const last = made.slice(-count).filter((step) => step.startsWith(`${MADE_BY} `));
-  return [...new Array<string>(count - last.length).fill(''), ...last];
+  // Bases leave gaps; what was added last stands at the end all the same, if it is ours, and nothing else is above ours.
+  const top = made.slice(made.findLastIndex((step) => !isOurs(step)) + 1).slice(-count);
+  const own = made.filter(isOurs).length > top.length ? [] : top;
+  return [...new Array<string>(count - own.length).fill(''), ...own];
 }
 
 /** Where a COPY or ADD of a Dockerfile puts things; undefined when it is not such a step, or not clear. */

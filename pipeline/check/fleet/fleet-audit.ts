@@ -29,7 +29,7 @@ export function auditFleet(
 /**
  * Counts what changes of catalogs do to the clusters that have some packages.
  *
- * @param platforms of all catalogs, also of those that do not change; without them, each platform has a catalog
+ * @param platforms of all catalogs, also of those that do not change
  */
 export function fleetChange(
   fleet: Fleet,

@@ -135,21 +135,17 @@ describe('a change', () => {
     }
   });
 
-  test('a platform of no catalog is not known, that of one that does not change is elsewhere', async () => {
-    const platform = tryParseMinor('4.18');
-    const other = tryParseMinor('4.19');
-    if (!platform || !other) throw new Error('a version');
-    const made = { ...(await state('v4.18', chain('1.0.0'))), platform };
-    const change = await changeOf(made, { ...(await state('v4.18', chain('1.0.0', '1.1.0'))), platform });
-    const outcomes = (platforms?: readonly (typeof platform)[]): string[] => {
-      const simulate = changeSimulation([change], platforms);
-      return ['4.18', '4.19', '4.2', 'OpenShift 4.19'].map((of) => {
-        const { outcome, notKnown } = simulate({ ...PLAIN, platform: of });
-        return notKnown ?? outcome;
-      });
-    };
-    expect(outcomes([platform, other])).toEqual(['moves', 'not-reached', 'platform', 'platform']);
-    expect(outcomes()).toEqual(['moves', 'not-reached', 'not-reached', 'platform']);
+  test('a platform without a catalog is elsewhere, unless it may be a longer one without its zero', async () => {
+    const platform = tryParseMinor('4.20');
+    if (!platform) throw new Error('a version');
+    const made = { ...(await state('v4.20', chain('1.0.0'))), platform };
+    const change = await changeOf(made, { ...(await state('v4.20', chain('1.0.0', '1.1.0'))), platform });
+    const simulate = changeSimulation([change], [platform]);
+    const outcomes = ['4.20', '4.19', '4.2', 'OpenShift 4.20'].map((of) => {
+      const { outcome, notKnown } = simulate({ ...PLAIN, platform: of });
+      return notKnown ?? outcome;
+    });
+    expect(outcomes).toEqual(['moves', 'not-reached', 'platform', 'platform']);
   });
 
   test('a withdrawn head ends the upgrades that it gave, and one that comes back recovers its clusters', async () => {

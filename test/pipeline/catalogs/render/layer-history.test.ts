@@ -40,6 +40,17 @@ test('a base may leave gaps in its history: ours stand at the end', () => {
   expect(layersFor(history, 5, '/configs')).toEqual([false, false, false, true, false]);
 });
 
+test('what another build adds above ours is told apart as in any image', () => {
+  const [ours, cache] = [step('portolan /configs'), step('portolan /tmp/cache')];
+  const [more, server] = [step('COPY more /configs/more # buildkit'), step('COPY x /bin/x # buildkit')];
+  expect(layersFor([step('bazel'), ours, cache, more, server], 5, '/configs')).toEqual([
+    ...[false, true, false],
+    ...[true, false],
+  ]);
+  // With a gap, nothing says where ours are.
+  expect(layersFor([ours, cache, more], 4, '/configs')).toEqual([true, true, true, true]);
+});
+
 test.each([undefined, [], [step('x')], [step('COPY a /bin/a'), step('COPY b /bin/b')], 'x', [null, 1]])(
   'a history that does not fit the layers (%j) leaves nothing out',
   (history) => {
