@@ -71,7 +71,7 @@ describe('a pull request', () => {
         sha: pull.head,
         context: 'portolan',
         state: 'success',
-        description: 'allowed, and all checks passed',
+        description: 'allowed, and all checks passed, with 1 warning',
       },
     ]);
     expect(hub.forge.checkRuns).toMatchObject([
@@ -517,7 +517,7 @@ describe('hostile text', () => {
     const { outputs } = await stepOn(pull);
     expect(outputs).toMatchObject({ verdict: 'pass', authority: 'allow', state: 'pending' });
     expect(outputs['headline']).toMatch(
-      /^allowed, and all checks passed, but on hold: it has the label "do-not-merge\/::error::pwned/,
+      /^allowed, and all checks passed(?:, with \d+ warnings?)?, but on hold: it has the label "do-not-merge\/::error::pwned/,
     );
     expect(outputs['headline']).not.toContain('\n');
   });
