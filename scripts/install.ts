@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '0be2ea06646c6c25185e4fae3d5e506a7865ae8c',
+  commit: '034a9070c351a4b1dbc86ca2a7a27d872f75218d',
 };
 
 const REPOSITORY = 'portolan/portolan';
