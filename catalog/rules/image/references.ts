@@ -1,12 +1,14 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
+import { onceFor } from '../../go/once.ts';
 import type { Path } from '../../go/shape.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { csvOf, mentionedImages, usedImages } from '../../references/csv.ts';
 import { CONFIRM_HINT, imageChange, newPins, UNCONFIRMED } from '../../references/same-image.ts';
-import { compareVersions, type Version } from '../../version/version.ts';
+import { compareVersions } from '../../version/version.ts';
+import type { Versioned } from '../ranges.ts';
 import { headBundles } from '../reached-bundles.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -81,12 +83,13 @@ export const rules: readonly Rule[] = [
     compare(change, report) {
       for (const name of change.packages) {
         const [was, is] = [change.before, change.after].map(({ catalog }) => catalog.packages.get(name));
-        for (const bundle of was && is ? headBundles(is) : []) {
-          const old = was?.bundles.get(bundle.name);
-          const former = old ?? versionBefore(bundle, is?.bundles.values() ?? []);
-          if (!former || declaredImages(bundle).size !== 1) continue;
-          const many = declaredImages(former).size;
-          if (many < MANY_IMAGES) continue;
+        if (!was || !is) continue;
+        for (const bundle of headBundles(is)) {
+          if (declaredImages(bundle).size !== 1) continue;
+          const old = was.bundles.get(bundle.name);
+          const former = old ?? versionsBelow(is).get(bundle);
+          const many = former ? declaredImages(former).size : 0;
+          if (!former || many < MANY_IMAGES) continue;
           const declared = old ? `it declared ${many} before` : `${shortName(former)} declares ${many}`;
           const message = `${shortName(bundle)} of package ${quoted(name)} declares only one image besides the bundle itself, where ${declared}: what else it runs is not mirrored`;
           report(message, locate(bundle, 'relatedImages'), {
@@ -171,15 +174,23 @@ function declaredImages({ image: own, relatedImages }: Bundle): ReadonlySet<stri
   return new Set(relatedImages.map(({ image }) => image).filter((image) => image !== '' && image !== own));
 }
 
-/** The bundle with the highest of the lower versions. */
-function versionBefore({ version }: Bundle, bundles: Iterable<Bundle>): Bundle | undefined {
-  const isBelow = (a: Bundle, b: Version | undefined): boolean =>
-    a.version !== undefined && b !== undefined && compareVersions(a.version, b) < 0;
-  const lower = [...bundles].filter((one) => isBelow(one, version));
-  return lower.reduce<Bundle | undefined>(
-    (best, one) => (best && isBelow(one, best.version) ? best : one),
-    undefined,
-  );
+/** For each bundle of a package, the one with the highest of the lower versions. */
+const versionsBelow = onceFor(({ bundles }: Package): ReadonlyMap<Bundle, Bundle> => {
+  const ascending = [...bundles.values()]
+    .filter(hasVersion)
+    .sort((a, b) => compareVersions(a.version, b.version));
+  const below = new Map<Bundle, Bundle>();
+  let former: Versioned | undefined;
+  for (const [i, bundle] of ascending.entries()) {
+    const last = ascending[i - 1];
+    if (last && compareVersions(last.version, bundle.version) < 0) former = last;
+    if (former) below.set(bundle, former);
+  }
+  return below;
+});
+
+function hasVersion(bundle: Bundle): bundle is Versioned {
+  return bundle.version !== undefined;
 }
 
 interface Named {

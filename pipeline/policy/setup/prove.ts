@@ -126,16 +126,18 @@ export function unfilledCatalogs(
   const own = catalogs.filter(({ path }) => nameOf(path) !== undefined);
   return [...groupedBy(own, ({ path }) => nameOf(path)).values()].flatMap((files) => {
     const [bare] = barePackagesIn(files);
+    if (!bare) return [];
     const added = mentions.find(
       ({ path, isCopied }) =>
         !isCopied &&
         FORMAT.test(path) &&
         !/[\0*]/.test(path) &&
         !known.has(path) &&
-        dirname(path) === dirname(bare?.path ?? ''),
+        dirname(path) === dirname(bare.path),
     );
-    const reason = `it has no bundle of ${bare?.of} before ${added?.file} makes ${added?.path}`;
-    return bare && added ? files.map(({ path }) => ({ path, reason })) : [];
+    if (!added) return [];
+    const reason = `it has no bundle of ${bare.of} before ${added.file} makes ${added.path}`;
+    return files.map(({ path }) => ({ path, reason }));
   });
 }
 
