@@ -125,24 +125,27 @@ function rootFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', remove);
-  removeBehindThis(folder);
+  afterProcess('rm -rf "$1"', folder);
   return folder;
 }
 
-/** The end of its input is the end of the process. */
-const GUARD = 'read -r _; rm -rf "$1"';
-
-/** Removes a folder when this process is gone, also if it is killed: a shell waits for that. */
-function removeBehindThis(folder: string): void {
+/**
+ * Runs a command of a shell when this process is gone. A shell waits for that: the end of its input is the end of the
+ * process. It costs a tenth of what a thread would. Without a shell, nothing happens.
+ *
+ * @param command its words are `$1` and so on
+ * @returns what ends the wait, without the command
+ */
+export function afterProcess(command: string, ...words: readonly string[]): () => void {
   // Of its own group, so that Ctrl-C does not end it, too.
-  const guard = spawn('sh', ['-c', GUARD, 'sh', folder], {
+  const shell = spawn('sh', ['-c', `read -r line || { ${command}; }`, 'sh', ...words], {
     cwd: tmpdir(),
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell, a process that is killed leaves the folder.
-  guard.on('error', () => undefined);
-  guard.stdin.on('error', () => undefined);
-  guard.unref();
-  (guard.stdin as Partial<Socket>).unref?.();
+  shell.on('error', () => undefined);
+  shell.stdin.on('error', () => undefined);
+  shell.unref();
+  (shell.stdin as Partial<Socket>).unref?.();
+  return () => shell.stdin.end('\n');
 }

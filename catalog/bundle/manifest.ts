@@ -9,6 +9,7 @@ import { splitDocuments, startsLikeJson } from '../fbc/split.ts';
 import type { Location } from '../finding.ts';
 import { JsonError, JsonReader } from '../go/json.ts';
 import { jsonEnd } from '../go/json-text.ts';
+import { onceFor } from '../go/once.ts';
 import { isObject } from '../go/shape.ts';
 import { compose } from '../yaml/compose.ts';
 import { readFast } from '../yaml/fast.ts';
@@ -102,15 +103,11 @@ export function firstValue(file: ManifestFile): ReadValue | undefined {
 /** Half of a surrogate pair as an escape of JSON, which YAML does not have. */
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 
-const jsonAlone = new WeakMap<ManifestFile, boolean>();
-
 /** Whether a file has JSON that is not YAML: some tools read it only as YAML. The answer is kept, and not the tree. */
-export function isJsonAlone(file: ManifestFile): boolean {
+export const isJsonAlone: (file: ManifestFile) => boolean = onceFor((file: ManifestFile) => {
   const first = firstValue(file);
-  const isAlone = jsonAlone.get(file) ?? (first?.json !== undefined && !first.tree());
-  jsonAlone.set(file, isAlone);
-  return isAlone;
-}
+  return first?.json !== undefined && !first.tree();
+});
 
 /** Whether what keeps JSON from being YAML are surrogate pairs as escapes, which opm does not read either. */
 export function hasEscapedSurrogates(file: ManifestFile): boolean {

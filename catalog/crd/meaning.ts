@@ -1,8 +1,9 @@
 /** Whether values in schemas mean the same. */
 
 import { compactJson, sortedKeys } from '../go/json-text.ts';
+import { onceFor } from '../go/once.ts';
 import { isObject } from '../go/shape.ts';
-import { keywordKind, ownKeywords, withoutEmpty } from './schema.ts';
+import { keywordKind, ownKeywords, type Schema, withoutEmpty } from './schema.ts';
 
 /**
  * Gives each value of a keyword a short text, the same for all values that mean the same. Each object is read once,
@@ -10,8 +11,6 @@ import { keywordKind, ownKeywords, withoutEmpty } from './schema.ts';
  */
 export class Meanings {
   readonly #numbers = new Map<string, number>();
-  readonly #schemas = new WeakMap<object, string>();
-  readonly #values = new WeakMap<object, string>();
   /** How many characters it has read. */
   size = 0;
 
@@ -30,20 +29,22 @@ export class Meanings {
     }
   }
 
+  readonly #ofSchema = onceFor((schema: Schema) =>
+    this.#numbered([...ownKeywords(schema, [])].map(([key, one]) => `${key}:${this.of(key, one)}`).join()),
+  );
+
+  readonly #ofObject = onceFor((value: object) =>
+    Array.isArray(value)
+      ? this.#numbered(`[${value.map((one) => this.#value(one)).join()}]`)
+      : this.#members(value, (one) => this.#value(one)),
+  );
+
   #schema(value: unknown): string {
-    if (!isObject(value)) return this.#value(value);
-    return this.#once(this.#schemas, value, () =>
-      this.#numbered([...ownKeywords(value, [])].map(([key, one]) => `${key}:${this.of(key, one)}`).join()),
-    );
+    return isObject(value) ? this.#ofSchema(value) : this.#value(value);
   }
 
   #value(value: unknown): string {
-    if (Array.isArray(value))
-      return this.#once(this.#values, value, () =>
-        this.#numbered(`[${value.map((one) => this.#value(one)).join()}]`),
-      );
-    if (!isObject(value)) return compactJson(value);
-    return this.#once(this.#values, value, () => this.#members(value, (one) => this.#value(one)));
+    return isObject(value) || Array.isArray(value) ? this.#ofObject(value) : compactJson(value);
   }
 
   #members(value: object, meaning: (member: unknown) => string): string {
@@ -53,12 +54,6 @@ export class Meanings {
         .map((key) => `${JSON.stringify(key)}:${meaning(members[key])}`)
         .join()}}`,
     );
-  }
-
-  #once(known: WeakMap<object, string>, value: object, read: () => string): string {
-    const text = known.get(value) ?? read();
-    known.set(value, text);
-    return text;
   }
 
   /** A number that stands for a text. No JSON value begins with its sign. */

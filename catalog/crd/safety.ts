@@ -7,6 +7,7 @@
  */
 
 import { groupedBy } from '../go/grouped.ts';
+import { onceFor } from '../go/once.ts';
 import { compareText } from '../go/text.ts';
 import { Undecided } from '../undecided.ts';
 import { type CompareOptions, compareNodes } from './compare.ts';
@@ -65,16 +66,13 @@ export function unsafeChanges(before: Crd, after: Crd, options: SafetyOptions = 
   return changes.sort((a, b) => compareText(a.text, b.text));
 }
 
-const between = new WeakMap<Crd, WeakMap<Crd, readonly UnsafeChange[]>>();
+const changesFrom = onceFor((before: Crd) =>
+  onceFor((after: Crd): readonly UnsafeChange[] => unsafeChanges(before, after)),
+);
 
 /** The unsafe changes from one CRD to another, kept because several catalogs contain the same pairs. */
 export function changesBetween(before: Crd, after: Crd): readonly UnsafeChange[] {
-  if (before === after) return [];
-  const known = between.get(before) ?? new WeakMap<Crd, readonly UnsafeChange[]>();
-  between.set(before, known);
-  const changes = known.get(after) ?? unsafeChanges(before, after);
-  known.set(after, changes);
-  return changes;
+  return before === after ? [] : changesFrom(before)(after);
 }
 
 function tooLarge(crd: string, why: string): Undecided {

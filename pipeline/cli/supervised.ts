@@ -1,5 +1,5 @@
 /** A command that reads foreign content runs in a process of its own, which may hang, crash or need too much. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   endText,
@@ -9,6 +9,7 @@ import {
   watchProcess,
 } from '../check/confined/limits.ts';
 import type { Environment } from '../oci/registry/http/proxy.ts';
+import { afterProcess } from '../write.ts';
 
 /** Tells `portolan check` why its process ended: it then reports that instead of checking. */
 export const ENDED = 'PORTOLAN_CHECK_ENDED';
@@ -18,6 +19,9 @@ const LONGEST = 1800;
 
 /** Part of the memory that a command may have. */
 const SHARE = 0.8;
+
+/** Ends a process that hangs when this one is gone. It has 2 s to remove its files. */
+const END = 'kill "$1"; sleep 2; kill -9 "$1"';
 
 /** Exit codes of the program; any other one is not its own. */
 const OWN_CODES = [0, 1, 2];
@@ -38,7 +42,7 @@ export async function runSupervised(
     stdio: 'inherit',
     env: environment,
   });
-  const release = endWithThis(child);
+  const release = child.pid === undefined ? undefined : afterProcess(END, String(child.pid));
   let ended: string | undefined;
   const unwatch = watchProcess(child, limits, (why) => {
     ended ??= why;
@@ -52,24 +56,6 @@ export async function runSupervised(
     return `its process cannot be started: ${error instanceof Error ? error.message : String(error)}`;
   } finally {
     unwatch();
-    release();
+    release?.();
   }
-}
-
-/** Reads a line. If the input ends instead, it ends a process, which has 2 s to remove its files. */
-const GUARD = 'read -r line || { kill "$1"; sleep 2; kill -9 "$1"; }';
-
-/**
- * Ends a process when this one is gone, even if it hangs and this one is killed. A shell waits for that, which costs a
- * tenth of what a thread of the process would.
- *
- * @returns what ends the watch
- */
-function endWithThis({ pid }: ChildProcess): () => void {
-  if (pid === undefined) return () => undefined;
-  const guard = spawn('sh', ['-c', GUARD, 'sh', String(pid)], { stdio: ['pipe', 'ignore', 'ignore'] });
-  // Without a shell there is no git, and no check.
-  guard.on('error', () => undefined);
-  guard.stdin.on('error', () => undefined);
-  return () => guard.stdin.end('\n');
 }
