@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '034a9070c351a4b1dbc86ca2a7a27d872f75218d',
+  commit: 'b51df01db3b13218062955b1106ed411a1d75c22',
 };
 
 const REPOSITORY = 'portolan/portolan';
