@@ -3,14 +3,13 @@
  * the process.
  */
 
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileError, refuseLinkOut } from './directory.ts';
 import { readRegular } from './file-pieces.ts';
+import { afterProcess } from './processes.ts';
 
 /** What writing changed, by file name. */
 export interface Written {
@@ -127,25 +126,4 @@ function rootFolder(): string {
   process.on('exit', remove);
   afterProcess('rm -rf "$1"', folder);
   return folder;
-}
-
-/**
- * Runs a command of a shell when this process is gone. A shell waits for that: the end of its input is the end of the
- * process. It costs a tenth of what a thread would. Without a shell, nothing happens.
- *
- * @param command its words are `$1` and so on
- * @returns what ends the wait, without the command
- */
-export function afterProcess(command: string, ...words: readonly string[]): () => void {
-  // Of its own group, so that Ctrl-C does not end it, too.
-  const shell = spawn('sh', ['-c', `read -r line || { ${command}; }`, 'sh', ...words], {
-    cwd: tmpdir(),
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  shell.on('error', () => undefined);
-  shell.stdin.on('error', () => undefined);
-  shell.unref();
-  (shell.stdin as Partial<Socket>).unref?.();
-  return () => shell.stdin.end('\n');
 }

@@ -62,7 +62,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'directory.ts',
     'file-pieces.ts',
     'parallel.ts',
-    'byte-range.ts',
+    'processes.ts',
     'server-limits.ts',
     'lru-cache.ts',
     'ports.ts',
@@ -242,11 +242,11 @@ test('74: output is written where what it must not have is taken out', () => {
 
 test('76: files that somebody else may have made are opened in one place', () => {
   const own = [
-    'pipeline/check/confined/limits.ts', // of the kernel
     'pipeline/file-pieces.ts',
     'pipeline/mirror/charts/render.ts', // of the kernel
     'pipeline/oci/image/layer-piece.ts', // written by this process
     'pipeline/oci/registry/layout/lock.ts', // of the kernel, and locks of Portolan
+    'pipeline/processes.ts', // of the kernel
   ];
   const opens =
     /\b(?:readFileSync|readFile|createReadStream)\b[^}]*} from 'node:fs|\bopen(?:Sync)?\([^()]*(?:'r\+?'|O_RDONLY)/;

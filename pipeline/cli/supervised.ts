@@ -1,15 +1,15 @@
 /** A command that reads foreign content runs in a process of its own, which may hang, crash or need too much. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Environment } from '../oci/registry/http/proxy.ts';
 import {
   endText,
+  endWithThisProcess,
   heapOptions,
   memoryShare,
   type ProcessLimits,
   watchProcess,
-} from '../check/confined/limits.ts';
-import type { Environment } from '../oci/registry/http/proxy.ts';
-import { afterProcess } from '../write.ts';
+} from '../processes.ts';
 
 /** Tells `portolan check` why its process ended: it then reports that instead of checking. */
 export const ENDED = 'PORTOLAN_CHECK_ENDED';
@@ -19,9 +19,6 @@ const LONGEST = 1800;
 
 /** Part of the memory that a command may have. */
 const SHARE = 0.8;
-
-/** Ends a process that hangs when this one is gone. It has 2 s to remove its files. */
-const END = 'kill "$1"; sleep 2; kill -9 "$1"';
 
 /** Exit codes of the program; any other one is not its own. */
 const OWN_CODES = [0, 1, 2];
@@ -42,7 +39,7 @@ export async function runSupervised(
     stdio: 'inherit',
     env: environment,
   });
-  const release = child.pid === undefined ? undefined : afterProcess(END, String(child.pid));
+  const release = endWithThisProcess(child);
   let ended: string | undefined;
   const unwatch = watchProcess(child, limits, (why) => {
     ended ??= why;
@@ -56,6 +53,6 @@ export async function runSupervised(
     return `its process cannot be started: ${error instanceof Error ? error.message : String(error)}`;
   } finally {
     unwatch();
-    release?.();
+    release();
   }
 }

@@ -683,10 +683,10 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 45,
     without: 'the end of a reader whose parent is gone',
-    file: 'pipeline/check/confined/limits.ts',
-    text: "if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL');",
-    instead: '',
-    test: 'test/pipeline/check/confined/limits.test.ts',
+    file: 'pipeline/processes.ts',
+    text: 'return pid === undefined ? () => undefined : afterProcess(END, String(pid));',
+    instead: 'return () => undefined;',
+    test: 'test/pipeline/processes.test.ts',
   },
   {
     attack: 45,

@@ -17,8 +17,8 @@ import { createGzip } from 'node:zlib';
 import type { Blob } from '../../../catalog/fbc/model.ts';
 import { onceFor } from '../../../catalog/go/once.ts';
 import { type MetaQuery, metaLines } from '../../../catalog/opm/serve/metas.ts';
-import { byteRange } from '../../byte-range.ts';
 import { PipelineError } from '../../error.ts';
+import { byteRange } from '../../oci/byte-range.ts';
 import { isLoopback, limitConnections, namesThisMachine, oneAtATime } from '../../server-limits.ts';
 import type { Listening } from './listening.ts';
 

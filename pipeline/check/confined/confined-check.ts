@@ -6,13 +6,20 @@ import { mergeTrees } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Registry } from '../../ports.ts';
+import {
+  endText,
+  endWithThisProcess,
+  heapOptions,
+  memoryShare,
+  type ProcessLimits,
+  watchProcess,
+} from '../../processes.ts';
 import { withoutSecretsIn } from '../../secrets.ts';
 import { temporaryFolder } from '../../write.ts';
 import { startOf } from '../check.ts';
 import { reportOf, type Start } from '../outcome/outcome.ts';
 import type { CheckReport } from '../report.ts';
 import type { CheckRequest } from '../request.ts';
-import { endText, heapOptions, memoryShare, type ProcessLimits, watchProcess } from './limits.ts';
 import { type FromReader, receivedError, sentError, type Task, type ToReader } from './messages.ts';
 
 /** Checks one pull request, in this process or in a separate one. */
@@ -126,6 +133,7 @@ async function readIn(confinement: Confinement, task: Task, answers: Answers): P
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  const release = endWithThisProcess(child);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   try {
     return await endOf(child, task, { answers, limits: confinement });
@@ -133,6 +141,7 @@ async function readIn(confinement: Confinement, task: Task, answers: Answers): P
     // It may not listen any more.
     child.kill('SIGKILL');
     await closed;
+    release();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -9,7 +9,6 @@ import type { Repository } from '../../git/repository.ts';
 import type { Registry } from '../../ports.ts';
 import { checkPullRequest } from '../check.ts';
 import type { CheckRequest } from '../request.ts';
-import { endWithParent } from './limits.ts';
 import { type FromReader, receivedError, sentError, type Task, type ToReader } from './messages.ts';
 
 /** Asks the process that started this one. @throws PipelineError as it answers */
@@ -31,7 +30,7 @@ export function serveReader(): void {
       waiting.set(id, { resolve, reject });
       say({ kind: 'ask', id, what, parameters });
     });
-  endWithParent(2);
+  process.once('disconnect', () => process.exit(2));
   process.on('message', (message: ToReader) => {
     if (message.kind === 'task') return void run(message.task, ask).then(say);
     const asked = waiting.get(message.id);

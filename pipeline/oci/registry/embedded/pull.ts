@@ -1,7 +1,7 @@
 /** Reading: blobs, manifests, tags, referrers, repositories. */
 import { compareText } from '../../../../catalog/go/text.ts';
-import { byteRange } from '../../../byte-range.ts';
 import type { Descriptor } from '../../../ports.ts';
+import { byteRange } from '../../byte-range.ts';
 import { OCI_INDEX } from '../image.ts';
 import { type Contents, referrersIn } from '../layout/contents.ts';
 import type { Registry, RegistryRequest } from './members.ts';

@@ -2,19 +2,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { builtFile } from '../../../fakes/built.ts';
-import { isAlive } from '../../../fakes/process.ts';
+import { builtFile } from '../fakes/built.ts';
+import { isAlive } from '../fakes/process.ts';
 
-/** Starts itself again, says the other's process id once that one hangs, and hangs as well. */
+/** Starts itself again, and says the other's process id once that one hangs. */
 const PROGRAM = `
 import { fork } from 'node:child_process';
-import { endWithParent } from './pipeline/check/confined/limits.ts';
+import { endWithThisProcess } from './pipeline/processes.ts';
 if (process.argv[2] === 'child') {
-  endWithParent(2);
-  // Its thread takes a moment to start.
-  setTimeout(() => { process.send(process.pid, () => { for (;;); }); }, 500);
+  process.send(process.pid, () => { for (;;); });
 } else {
-  fork(process.argv[1], ['child']).once('message', (pid) => console.log(pid));
+  const child = fork(process.argv[1], ['child']);
+  endWithThisProcess(child);
+  child.once('message', (pid) => console.log(pid));
 }`;
 
 test('45: a process that hangs ends when the one that started it is killed', async () => {

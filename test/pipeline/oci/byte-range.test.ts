@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byteRange } from '../../pipeline/byte-range.ts';
+import { byteRange } from '../../../pipeline/oci/byte-range.ts';
 
 test.each([
   ['bytes=0-9', [0, 10]],
