@@ -112,7 +112,7 @@ export function kindOfPlain(text: string): ScalarKind {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return isTimestamp(text) ? 'timestamp' : 'str';
-  return text.charCodeAt(0) !== DOT && integerOf(text) !== undefined ? 'int' : 'float';
+  return integerOf(text) !== undefined ? 'int' : 'float';
 }
 
 const TIMESTAMP =

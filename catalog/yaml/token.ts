@@ -148,7 +148,11 @@ export class SimpleKeys {
     this.#levels.delete(key.token);
   }
 
-  /** Makes the innermost candidate a key if it can still be one. */
+  /**
+   * Takes the innermost candidate, for a colon that was found: the caller makes it a key.
+   *
+   * @returns undefined if no key can have begun there
+   */
   claim(): SimpleKey | undefined {
     const key = this.current;
     if (!this.#isPossible(key)) return undefined;

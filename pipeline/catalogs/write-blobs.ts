@@ -23,8 +23,10 @@ export async function writeBlobs(
     for (const blob of renderOrder(blobs)) {
       chunk += renderedBlob(blob, format);
       if (chunk.length < CHUNK) continue;
-      await out(chunk);
+      const full = chunk;
+      // Not twice, if it cannot be written.
       chunk = '';
+      await out(full);
     }
   } finally {
     if (chunk !== '') await out(chunk);

@@ -174,7 +174,7 @@ async function runsPortolan(objects: ObjectReader, id: string): Promise<boolean>
 function unescaped(text: string): string {
   return text
     .replaceAll(/\\\r?\n[ \t]*/g, '')
-    .replaceAll(/\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))/gi, (written, x, u, long) => {
+    .replaceAll(/\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/g, (written, x, u, long) => {
       const code = Number.parseInt(x ?? u ?? long, 16);
       return code > 0x10ffff ? written : String.fromCodePoint(code);
     });

@@ -103,8 +103,8 @@ export interface CheckState {
 
 /** Changes of a path, the latest first. */
 export type PathChanges = readonly {
-  /** Id of the commit, or of its tree if the forge gives that: the tree then need not be fetched. */
   readonly commit: string;
+  /** Id of its tree, if the forge names that: the commit then need not be fetched. */
   readonly tree?: string;
   /** `YYYY-MM-DD`. */
   readonly date: string;

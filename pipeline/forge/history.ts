@@ -66,7 +66,7 @@ export function openHistory(ports: HistoryPorts, commit: string): History {
 /** States in which changes left a path, the latest first. */
 type Listing = readonly { readonly tree: string; readonly date: string }[];
 
-/** The trees of commits that the forge does not name are read from the commits: their history is here. */
+/** Each change with its tree. Forgejo names the commit only, so it is read from that: a clone has the history there. */
 function withTrees(objects: ObjectReader, changes: PathChanges): Promise<Listing> {
   return Promise.all(
     changes.map(async ({ commit, tree, date }) => ({ tree: tree ?? (await objects.treeOf(commit)), date })),

@@ -1,22 +1,22 @@
 /** Pipes and devices in a git directory that somebody sent: git would open them, and wait for ever. */
-import { type Dirent, existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PipelineError } from '../error.ts';
 import { readRegular } from '../file-pieces.ts';
 
 /** Folders in which nothing is wrong: a command asks git often. */
-const looked = new Set<string>();
+const harmless = new Set<string>();
 
 /**
  * Refuses a clone in which git could wait for ever.
  *
- * @throws PipelineError `io` for a pipe or device in the git directory of a folder
+ * @throws PipelineError `io` for a pipe or device in the git directory of a folder, or where that leads
  */
 export function refusePipes(folder: string, isGitDirectory: boolean): void {
-  if (looked.has(folder)) return;
+  if (harmless.has(folder)) return;
   const place = isGitDirectory ? folder : gitDirectoryOf(resolve(folder));
-  if (place !== undefined) refuseSpecialFilesIn(place);
-  looked.add(folder);
+  if (place !== undefined) refuseSpecialFilesFrom(place);
+  harmless.add(folder);
 }
 
 function gitDirectoryOf(folder: string): string | undefined {
@@ -25,31 +25,37 @@ function gitDirectoryOf(folder: string): string | undefined {
   return dirname(folder) === folder ? undefined : gitDirectoryOf(dirname(folder));
 }
 
-/** Refuses pipes and devices below a git directory, and in the one that it shares. */
-function refuseSpecialFilesIn(top: string): void {
-  const entry = lstatSync(top, { throwIfNoEntry: false });
-  if (!entry) return;
-  mustEnd(top, entry);
-  const elsewhere = entry.isDirectory() ? join(top, 'commondir') : top;
-  if (existsSync(elsewhere) && statSync(elsewhere).isFile()) lookElsewhere(elsewhere);
-  if (!statSync(top, { throwIfNoEntry: false })?.isDirectory()) return;
+/** Refuses pipes and devices below a git directory, and wherever git goes from there: by links and by files that name folders. */
+function refuseSpecialFilesFrom(top: string): void {
+  const visited = new Set<string>();
   const open = [top];
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const entry = statOf(path);
+    if (!entry) continue;
+    mustEnd(path, entry);
+    if (entry.isFile()) open.push(...foldersNamedBy(path));
+    // Links may lead in a circle.
+    const folder = entry.isDirectory() ? realpathSync(path) : undefined;
+    if (folder === undefined || visited.has(folder)) continue;
+    visited.add(folder);
     for (const name of namesIn(folder)) {
-      const path = join(folder, name.name);
-      if (name.isDirectory()) open.push(path);
-      else mustEnd(path, name);
+      const below = join(folder, name.name);
+      // Most are objects: plain files that lead nowhere.
+      const leadsOn = name.isDirectory() || name.isSymbolicLink() || NAMES_FOLDERS.test(below);
+      if (leadsOn) open.push(below);
+      else mustEnd(below, name);
     }
   }
 }
 
-/** A linked work tree: its git directory is elsewhere, and what work trees share may be, too. */
-function lookElsewhere(file: string): void {
-  const [, place = ''] = /^(?:gitdir: )?(.+)$/m.exec(readRegular(file).toString('utf8')) ?? [];
-  const path = resolve(dirname(file), place);
-  if (place === '' || looked.has(path)) return;
-  looked.add(path);
-  refuseSpecialFilesIn(path);
+/** A `.git` file of a linked work tree, the folder that its work trees share, and stores of objects that it borrows from. */
+const NAMES_FOLDERS = /(?:^|\/)(?:\.git|commondir|objects\/info\/alternates)$/;
+
+function foldersNamedBy(file: string): string[] {
+  if (!NAMES_FOLDERS.test(file)) return [];
+  const from = file.endsWith('alternates') ? dirname(dirname(file)) : dirname(file);
+  const lines = readRegular(file).toString('utf8').split('\n');
+  return lines.flatMap((line) => (line === '' ? [] : resolve(from, line.replace(/^gitdir: /, ''))));
 }
 
 function namesIn(folder: string): Dirent[] {
@@ -62,13 +68,13 @@ function namesIn(folder: string): Dirent[] {
 }
 
 /** Sockets refuse to be opened, and git's own monitor of files has one. */
-function mustEnd(path: string, entry: Stats | Dirent): void {
-  const found = entry.isSymbolicLink() ? targetOf(path) : entry;
-  if (!found?.isFIFO() && !found?.isCharacterDevice() && !found?.isBlockDevice()) return;
+function mustEnd(path: string, found: Stats | Dirent): void {
+  if (!found.isFIFO() && !found.isCharacterDevice() && !found.isBlockDevice()) return;
   throw new PipelineError('io', `${path} is not a file, but a pipe or device`);
 }
 
-function targetOf(path: string): Stats | undefined {
+/** What a path leads to, behind links; undefined where that is nothing. */
+function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {

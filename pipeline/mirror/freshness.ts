@@ -18,7 +18,7 @@ import {
 import { formatReference, type Reference, type TagReference } from '../../catalog/reference.ts';
 import { readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { digestOf } from '../oci/image/content.ts';
+import { digestOf } from '../oci/digest.ts';
 import type { Trust } from '../oci/signatures/signatures.ts';
 import { verifyStatement } from '../oci/signatures/verify.ts';
 import type { Registry } from '../ports.ts';

@@ -2,7 +2,8 @@
 import type { TagReference } from '../../catalog/reference.ts';
 import { formatReference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { bytesBlob, digestOf } from '../oci/image/content.ts';
+import { digestOf } from '../oci/digest.ts';
+import { bytesBlob } from '../oci/image/content.ts';
 import { OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
 import { type ImageContent, pushImage } from '../oci/registry/push.ts';
 import { allOf } from '../oci/registry/stream.ts';

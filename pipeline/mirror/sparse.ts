@@ -4,7 +4,7 @@
  */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { digestOf } from '../oci/registry/digest.ts';
+import { digestOf } from '../oci/digest.ts';
 import { OCI_INDEX, OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
 import type { Descriptor, Manifest, Platform, Registry } from '../ports.ts';
 import type { Inspected } from './inspect.ts';

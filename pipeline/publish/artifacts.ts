@@ -6,7 +6,7 @@
  */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { digestOf } from '../oci/registry/digest.ts';
+import { digestOf } from '../oci/digest.ts';
 import { descriptorOf, type ImageManifest, OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import { allOf } from '../oci/registry/stream.ts';

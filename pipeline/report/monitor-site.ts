@@ -1,4 +1,5 @@
 /** The monitor's site: pages without scripts, a feed, badges, patches, and everything as JSON. */
+import { compareText } from '../../catalog/go/text.ts';
 import { daysBetween, type MonitorEntry, type MonitoredRepository } from '../check/monitor/monitor.ts';
 import { amountText, escapeXml, shortList } from '../text.ts';
 import { staticPage } from './page/static-page.ts';
@@ -77,7 +78,7 @@ function patchPath({ name, entries }: MonitoredRepository, patch: string, positi
 function indexPage({ built, repositories, failed }: Monitored): string {
   const all = repositories
     .flatMap((repository) => repository.entries.map((entry) => ({ repository, entry })))
-    .sort((a, b) => (a.entry.merge.date < b.entry.merge.date ? 1 : -1));
+    .sort((a, b) => compareText(b.entry.merge.date, a.entry.merge.date));
   const stuck = all.filter(({ entry }) => entry.state === 'stuck');
   const merges = repositories.reduce((sum, one) => sum + one.merges, 0);
   return staticPage({
@@ -228,7 +229,7 @@ function lostText(
 function feed({ built, repositories }: Monitored, url: string): string {
   const all = repositories
     .flatMap((repository) => repository.entries.map((entry) => ({ repository, entry })))
-    .sort((a, b) => (a.entry.merge.date < b.entry.merge.date ? 1 : -1))
+    .sort((a, b) => compareText(b.entry.merge.date, a.entry.merge.date))
     .slice(0, MOST_FED);
   const items = all.map(({ repository, entry }) => {
     const { merge, state, lost } = entry;

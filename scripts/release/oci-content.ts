@@ -1,6 +1,6 @@
 /** Pieces of the images of a release. */
 import { openCompressor } from '../../pipeline/oci/image/compress.ts';
-import { digestOf } from '../../pipeline/oci/image/content.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { Manifest } from '../../pipeline/ports.ts';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
 import { pushImage, readImage } from '../../pipeline/oci/registry/push.ts';
 import { type CountedLine, countedLine, killedAt } from '../fakes/counted-line.ts';
 import { folder } from '../fakes/folder.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../../pipeline/error.ts';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
 import { copyImage, pushImage, readImage } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource } from '../../pipeline/ports.ts';
 import { folder } from '../fakes/folder.ts';

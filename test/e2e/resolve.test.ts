@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { folder } from '../fakes/folder.ts';
 import { sampleImage } from '../fakes/image.ts';

@@ -1,6 +1,6 @@
 /** A base image like opm's: a list of two platforms and an attestation, two layers each. */
 
-import { digestOf } from '../../pipeline/oci/image/content.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
 import type { Descriptor, Manifest } from '../../pipeline/ports.ts';
 
 export interface FakeBase {
@@ -23,11 +23,15 @@ const TYPES = {
   },
 };
 
-export function fakeBase(family: 'oci' | 'docker', labels: Readonly<Record<string, string>> = {}): FakeBase {
+export function fakeBase(
+  family: 'oci' | 'docker',
+  labels: Readonly<Record<string, string>> = {},
+  algorithm = 'sha256',
+): FakeBase {
   const content = new Map<string, Uint8Array>();
   const types = TYPES[family];
   const put = (mediaType: string, bytes: Uint8Array): Descriptor => {
-    const digest = digestOf(bytes);
+    const digest = digestOf(bytes, algorithm);
     content.set(digest, bytes);
     return { mediaType, digest, size: bytes.length };
   };

@@ -1,7 +1,7 @@
 /** Small real images: layers that are gzipped tar files, configs that name them. */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
 import { DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource, Descriptor, Manifest } from '../../pipeline/ports.ts';

@@ -1,6 +1,6 @@
 /** Images that are known by their labels: index images, bundles. */
 import { packTar } from 'modern-tar';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 import { describe, manifestOf, source } from './image.ts';

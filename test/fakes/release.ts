@@ -1,7 +1,8 @@
 /** Payloads of OpenShift releases. */
 import { gzipSync } from 'node:zlib';
 import { TAR_END, tarHeader, tarPadding } from '../../catalog/fbc/cache/tar.ts';
-import { bytesBlob, digestOf } from '../../pipeline/oci/image/content.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
+import { bytesBlob } from '../../pipeline/oci/image/content.ts';
 import { OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 

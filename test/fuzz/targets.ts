@@ -91,11 +91,11 @@ import { pktLines, readCapabilities, readFetch, readRef } from '../../pipeline/g
 import { type GitObject, ObjectReader } from '../../pipeline/git/objects.ts';
 import { gitHubWebhooks } from '../../pipeline/github/webhook.ts';
 import { readReceipt } from '../../pipeline/mirror/archive/receipt.ts';
+import { digestOf } from '../../pipeline/oci/digest.ts';
 import { decompressed } from '../../pipeline/oci/image/decompress.ts';
 import { readTree as readImageTree } from '../../pipeline/oci/image/tree.ts';
 import { readTarIndex } from '../../pipeline/oci/registry/archive/tar.ts';
 import { parseChallenges } from '../../pipeline/oci/registry/auth.ts';
-import { digestOf } from '../../pipeline/oci/registry/digest.ts';
 import type { Endpoint } from '../../pipeline/oci/registry/endpoint.ts';
 import { retryAfter } from '../../pipeline/oci/registry/http/retry.ts';
 import { contentOf, imagesFor, manifestType, parseManifest } from '../../pipeline/oci/registry/image.ts';

@@ -1,6 +1,15 @@
 /** Pipes and devices in directories that somebody sent: nothing may wait for them. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, cpSync, existsSync, openSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  cpSync,
+  existsSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readRegular } from '../../pipeline/file-pieces.ts';
@@ -107,7 +116,15 @@ test('76: a loose object that is a pipe, and a linked work tree of a folder with
   expect(existsSync(path)).toBe(true);
   pipe(path);
   const linked = folder({ '.git': `gitdir: ${join(directory, '.git')}\n` });
-  for (const place of [directory, linked]) {
+  const byLink = folder();
+  symlinkSync(join(directory, '.git'), join(byLink, '.git'));
+  const borrows = clone();
+  rmSync(join(borrows, '.git/objects'), { recursive: true });
+  symlinkSync(join(directory, '.git/objects'), join(borrows, '.git/objects'));
+  const alternates = clone();
+  writeFileSync(join(alternates, '.git/objects/info/alternates'), `${join(directory, '.git/objects')}\n`);
+  // What was refused once is refused again.
+  for (const place of [directory, linked, linked, byLink, borrows, alternates]) {
     const { exit, err } = await runCommand(['diff', 'HEAD', 'HEAD', '--repo', '.'], {
       directory: place,
     });

@@ -17,7 +17,7 @@ import {
   statementIn,
   trustedStatement,
 } from '../../mirror/freshness.ts';
-import { digestOf } from '../../oci/image/content.ts';
+import { digestOf } from '../../oci/digest.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';

@@ -84,16 +84,16 @@ interface CopyProgress {
 export function copyProgress(terminal: Terminal): CopyProgress {
   const { tell, clear } = progressLine(terminal);
   return {
-    tell: (state) => tell((milliseconds) => progressText(state, milliseconds)),
+    tell: (state) => tell((elapsed) => progressText(state, elapsed)),
     end: clear,
   };
 }
 
-/** Such as `120 of 2000 images, 1.5 of 20.0 GB, 35.2 MB/s, 9 min left`. */
-function progressText({ images, bytes }: ProgressState, milliseconds: number): string {
+/** How far a copy is: `120 of 2000 images, 1.5 GB of 20.0 GB, 35.2 MB/s, 9 min left`. @param elapsed in ms */
+function progressText({ images, bytes }: ProgressState, elapsed: number): string {
   const parts = [`${images.done} of ${amountText(images.total, 'image')}`];
   if (bytes.total > 0) {
-    const rate = bytes.done / Math.max(0.001, milliseconds / 1000);
+    const rate = bytes.done / Math.max(0.001, elapsed / 1000);
     parts.push(`${bytesText(bytes.done)} of ${bytesText(bytes.total)}`, `${bytesText(rate)}/s`);
     if (rate > 0) parts.push(`${timeText((bytes.total - bytes.done) / rate)} left`);
   }

@@ -7,7 +7,7 @@ import { RECEIPT } from '../../mirror/archive/receipt.ts';
 import { openArchiveWriter } from '../../mirror/archive/writer.ts';
 import { type CopyMemory, NO_MEMORY, openMemory } from '../../mirror/copy-memory.ts';
 import type { CopyPorts } from '../../mirror/copy-run.ts';
-import { digestOf } from '../../oci/image/content.ts';
+import { digestOf } from '../../oci/digest.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Terminal } from '../../terminal.ts';
 import { writeFiles } from '../../write.ts';

@@ -8,8 +8,8 @@ import {
 } from '../../../catalog/reference.ts';
 import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { algorithmOf, checkedBytes, digestMismatch, digestOf } from '../../oci/digest.ts';
 import { LARGEST_MANIFEST } from '../../oci/registry/client.ts';
-import { algorithmOf, checkedBytes, digestMismatch, digestOf } from '../../oci/registry/digest.ts';
 import { manifestType } from '../../oci/registry/image.ts';
 import { allOf } from '../../oci/registry/stream.ts';
 import type { Descriptor, Manifest, Registry, Repository } from '../../ports.ts';

@@ -5,7 +5,7 @@
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
-import { isDigest } from '../../oci/registry/digest.ts';
+import { isDigest } from '../../oci/digest.ts';
 
 /** Content in the archive. */
 export interface ArchivedBlob extends EarlierBlob {

@@ -9,8 +9,8 @@ import { formatReference, type Reference, repositoryName } from '../../../catalo
 import { readText, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
+import { checkedBytes } from '../../oci/digest.ts';
 import { headerOf, paddingOf, TAR_END } from '../../oci/registry/archive/tar.ts';
-import { checkedBytes } from '../../oci/registry/digest.ts';
 import {
   descriptorOf,
   isManifestType,

@@ -11,9 +11,10 @@ import {
 } from '../../../catalog/mirror/release/update-graph.ts';
 import { directorySource, fileError, isDirectory, readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
+import { digestOf } from '../../oci/digest.ts';
 import type { BaseImage } from '../../oci/image/base.ts';
 import { layeredConfig } from '../../oci/image/config.ts';
-import { bytesBlob, digestOf } from '../../oci/image/content.ts';
+import { bytesBlob } from '../../oci/image/content.ts';
 import { type CatalogImage, type Layer, layeredImage } from '../../oci/image/image.ts';
 import { readTree } from '../../oci/image/tree.ts';
 import { temporaryFolder } from '../../write.ts';

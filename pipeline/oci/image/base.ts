@@ -6,7 +6,7 @@ import { isObject } from '../../../catalog/go/shape.ts';
 import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Platform } from '../../ports.ts';
-import { digestOf } from './content.ts';
+import { algorithmOf, digestOf, isDigest } from '../digest.ts';
 
 export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
@@ -52,7 +52,7 @@ export async function readBase(
   const json = parse(manifest.bytes, manifest.digest);
   const content = async (descriptor: Descriptor): Promise<Json> => {
     const bytes = await read(descriptor);
-    const found = digestOf(bytes);
+    const found = digestOf(bytes, algorithmOf(descriptor.digest));
     if (found !== descriptor.digest) {
       throw new PipelineError(
         'corrupt',
@@ -132,8 +132,7 @@ function parse(bytes: Uint8Array, digest: string): Json {
 /** A descriptor of the base image. @throws PipelineError `bad-answer` without a valid digest and size */
 function descriptorOf(value: unknown): Descriptor {
   const { mediaType, digest, size, urls, platform } = (isObject(value) ? value : {}) as Json;
-  const sound = typeof digest === 'string' && /^sha(?:256|384|512):[0-9a-f]{64,128}$/.test(digest);
-  if (!sound || typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
+  if (!isDigest(digest) || typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
     throw new PipelineError(
       'bad-answer',
       'the base image references content without a valid digest and size',

@@ -4,9 +4,10 @@
  */
 
 import type { BlobSource, Descriptor, Manifest, Platform } from '../../ports.ts';
+import { digestOf } from '../digest.ts';
 import { type BaseImage, DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from './base.ts';
 import { type ImageSettings, imageConfig } from './config.ts';
-import { bytesBlob, digestOf } from './content.ts';
+import { bytesBlob } from './content.ts';
 import type { LayerFacts } from './layer.ts';
 
 /** OLM's index image. The list is the image; the rest is what it names. */

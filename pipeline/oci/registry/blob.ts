@@ -3,8 +3,8 @@
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Repository } from '../../ports.ts';
+import { checkedBytes, digestMismatch, digestsContradict, isDigest } from '../digest.ts';
 import type { Access } from './auth.ts';
-import { checkedBytes, digestMismatch, digestsContradict, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
 import type { Answer } from './http/exchange.ts';
 import type { Budget } from './http/retry.ts';

@@ -6,8 +6,8 @@
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BlobSource, PutBlobOptions, Repository, UploadMemory } from '../../ports.ts';
+import { checkedBytes } from '../digest.ts';
 import type { Access } from './auth.ts';
-import { checkedBytes } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './http/exchange.ts';
 import type { Budget } from './http/retry.ts';

@@ -7,7 +7,7 @@
 import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Platform } from '../../ports.ts';
-import { isDigest } from './digest.ts';
+import { isDigest } from '../digest.ts';
 
 export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';

@@ -15,9 +15,9 @@ export type {
   Repository,
   UploadMemory,
 } from '../../ports.ts';
+export { digestOf } from '../digest.ts';
 export { type ClientOptions, createRegistryClient, type RegistryClient } from './client.ts';
 export { type AuthfileOptions, authfileCredentials, credentialsOnlyFor } from './credentials.ts';
-export { digestOf } from './digest.ts';
 export type { AccessOptions } from './embedded/access.ts';
 export {
   type RegistryOptions,

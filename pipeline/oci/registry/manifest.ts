@@ -3,8 +3,8 @@
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, PutManifestOptions } from '../../ports.ts';
+import { algorithmOf, digestMismatch, digestOf, digestsContradict, isDigest } from '../digest.ts';
 import type { Access } from './auth.ts';
-import { algorithmOf, digestMismatch, digestOf, digestsContradict, isDigest } from './digest.ts';
 import type { Endpoint, EndpointRequest } from './endpoint.ts';
 import type { Answer } from './http/exchange.ts';
 import type { Budget } from './http/retry.ts';

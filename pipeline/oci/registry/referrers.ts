@@ -9,7 +9,7 @@ import type { Reference, TagReference } from '../../../catalog/reference.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Repository } from '../../ports.ts';
-import { digestOf } from './digest.ts';
+import { digestOf } from '../digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import {
   descriptorOf,

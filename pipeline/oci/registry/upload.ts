@@ -7,6 +7,7 @@
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { BlobOutcome, BlobSource, PutBlobOptions, Repository } from '../../ports.ts';
+import { algorithmOf, checkedBytes, digestMismatch, digestsContradict, isDigest } from '../digest.ts';
 import type { Access } from './auth.ts';
 import { headBlob } from './blob.ts';
 import {
@@ -20,7 +21,6 @@ import {
   uploadRefusal,
   uploadRequest,
 } from './chunks.ts';
-import { algorithmOf, checkedBytes, digestMismatch, digestsContradict, isDigest } from './digest.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Answer, RequestBody } from './http/exchange.ts';
 import { failureOf, headerOf } from './response.ts';

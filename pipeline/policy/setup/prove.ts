@@ -149,16 +149,20 @@ function definedTwice(
   keysOf: (file: CatalogFacts) => readonly string[],
 ): string[] {
   const seen = new Map<string, string>();
-  let count = 0;
+  const twice = new Set<string>();
   let example = '';
   for (const file of files) {
     for (const key of new Set(keysOf(file))) {
       const other = seen.get(key);
-      if (other !== undefined && count++ === 0) example = `${other} and ${file.path}`;
       seen.set(key, other ?? file.path);
+      if (other === undefined) continue;
+      if (twice.size === 0) example = `${other} and ${file.path}`;
+      twice.add(key);
     }
   }
-  return count === 0 ? [] : [`catalog ${name} defines ${amountText(count, kind)} twice: ${example}`];
+  return twice.size === 0
+    ? []
+    : [`catalog ${name} defines ${amountText(twice.size, kind)} twice: ${example}`];
 }
 
 function hasBundles(files: readonly CatalogFacts[]): boolean {
@@ -213,11 +217,14 @@ export function defectsOf(
   return [...files.flatMap((file) => fileDefects(file, isSplit.has(file))), ...ofCatalogs];
 }
 
-/** Packages that several files name, or one without bundles. */
+/** Packages that several files name, or that a file without bundles names: the rest of them is elsewhere. */
 function sharedPackages(files: readonly CatalogFacts[]): Set<string> {
   const [seen, shared] = [new Set<string>(), new Set<string>()];
   for (const { packages, bundles } of files)
-    for (const name of packages) (seen.has(name) || bundles.length === 0 ? shared : seen).add(name);
+    for (const name of packages) {
+      if (seen.has(name) || bundles.length === 0) shared.add(name);
+      seen.add(name);
+    }
   return shared;
 }
 

@@ -5,7 +5,8 @@
  * @see https://github.com/opencontainers/image-spec/blob/main/manifest.md#guidelines-for-artifact-usage
  */
 import { type Reference, withDigest } from '../../../catalog/reference.ts';
-import { bytesBlob, digestOf } from '../../oci/image/content.ts';
+import { digestOf } from '../../oci/digest.ts';
+import { bytesBlob } from '../../oci/image/content.ts';
 import { OCI_MANIFEST } from '../../oci/registry/image.ts';
 import { type ImageContent, type PushReport, pushImage } from '../../oci/registry/push.ts';
 import type { Descriptor, Manifest, Registry } from '../../ports.ts';

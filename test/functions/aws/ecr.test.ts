@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { makingRepositories } from '../../../functions/aws/ecr.ts';
 import { ecrHost } from '../../../functions/ecr/credentials.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
-import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../../pipeline/oci/digest.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
 import { type Host, reply, startHost } from '../../fakes/host.ts';
 

@@ -8,7 +8,7 @@ import { neededSecret } from '../../../functions/aws/secret.ts';
 import { ecrCredentials } from '../../../functions/ecr/credentials.ts';
 import { ASKING } from '../../../functions/s3/failure.ts';
 import { bucketRecords } from '../../../functions/s3/records.ts';
-import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../../pipeline/oci/digest.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
 import { startHost } from '../../fakes/host.ts';
 

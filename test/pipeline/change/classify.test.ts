@@ -318,12 +318,17 @@ describe('beside the catalogs', () => {
   });
 
   test('57: a workflow that writes the name of Portolan by escapes is of the gate', async () => {
-    const [escapes, folded] = ['.github/workflows/y.yml', '.github/workflows/z.yml'];
+    const [long, escapes, folded] = [
+      '.github/workflows/x.yml',
+      '.github/workflows/y.yml',
+      '.github/workflows/z.yml',
+    ];
     const changes = {
+      [long]: 'jobs: {x: {steps: [{uses: "\\U00000070ortolan/a@b"}]}}',
       [escapes]: 'jobs: {x: {steps: [{uses: "p\\x6frtol\\u0061n/a@b"}]}}',
       [folded]: 'jobs: {x: {steps: [{uses: "port\\\n  olan/a@b"}]}}',
     };
-    expect(await classes(changes)).toEqual({ gate: `${escapes} ${folded}` });
+    expect(await classes(changes)).toEqual({ gate: `${long} ${escapes} ${folded}` });
   });
 
   test('prow files are of the package in whose folders they lie', async () => {

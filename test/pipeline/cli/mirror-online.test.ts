@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { digestOf } from '../../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../../pipeline/oci/digest.ts';
 import { folder } from '../../fakes/folder.ts';
 import { sampleImage } from '../../fakes/image.ts';
 import { portolan } from '../../fakes/terminal.ts';

@@ -15,8 +15,8 @@ import {
 } from '../../../../catalog/reference.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest, Registry } from '../../../ports.ts';
+import { checkedBytes, digestOf } from '../../digest.ts';
 import { decompressed } from '../../image/decompress.ts';
-import { checkedBytes, digestOf } from '../digest.ts';
 import { DOCKER_MANIFEST, type ImageManifest, parseManifest } from '../image.ts';
 import type { BlobReader } from '../layout/blobs.ts';
 import { createView, type LayoutView, manifestReader } from '../layout/contents.ts';

@@ -7,7 +7,7 @@ import { refuseLinkOut } from '../../../directory.ts';
 import { PipelineError } from '../../../error.ts';
 import { readRegular } from '../../../file-pieces.ts';
 import type { Registry } from '../../../ports.ts';
-import { algorithmOf } from '../digest.ts';
+import { algorithmOf } from '../../digest.ts';
 import type { BlobReader } from '../layout/blobs.ts';
 import { createView, type LayoutView, manifestReader } from '../layout/contents.ts';
 import { parseIndex } from '../layout/entries.ts';

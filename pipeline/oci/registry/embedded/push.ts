@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PipelineError } from '../../../error.ts';
 import type { Manifest } from '../../../ports.ts';
-import { algorithmOf, digestOf, isDigest } from '../digest.ts';
+import { algorithmOf, digestOf, isDigest } from '../../digest.ts';
 import { contentOf, type ImageManifest, type ManifestList, manifestType, parseManifest } from '../image.ts';
 import { isTag } from '../name.ts';
 import type { Registry, RegistryRequest } from './members.ts';

@@ -1,6 +1,6 @@
 /** Paths of the distribution API as data. */
 
-import { isDigest } from '../digest.ts';
+import { isDigest } from '../../digest.ts';
 import { isRepository, isTag } from '../name.ts';
 import { type Reply, refusalReply } from './reply.ts';
 

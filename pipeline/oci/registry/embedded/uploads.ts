@@ -2,7 +2,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { type FileHandle, rm } from 'node:fs/promises';
 import { PipelineError } from '../../../error.ts';
-import { algorithmOf, digestMismatch } from '../digest.ts';
+import { algorithmOf, digestMismatch } from '../../digest.ts';
 import { type Blobs, writeAll } from '../layout/blobs.ts';
 import { fileError } from '../layout/files.ts';
 

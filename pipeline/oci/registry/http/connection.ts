@@ -144,8 +144,8 @@ function authorization(proxy: URL): Record<string, string> {
 
 /**
  * A proxy looks names up itself. What is known here is checked all the same: a name that this
- * machine resolves to an internal address only is refused; one that it cannot resolve is the
- * for the proxy to validate.
+ * machine resolves to an internal address only is refused; one that it cannot resolve is
+ * for the proxy to check.
  */
 async function checkProxied(url: URL, { addresses, resolver }: ConnectionOptions): Promise<void> {
   checkLiteral(addresses, url);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PipelineError } from '../../../error.ts';
 import { openRegularHandle } from '../../../file-pieces.ts';
 import type { Descriptor } from '../../../ports.ts';
-import { algorithmOf, checkedBytes, isDigest } from '../digest.ts';
+import { algorithmOf, checkedBytes, isDigest } from '../../digest.ts';
 import { fileError, isAbsent, makeDirectory, moveInto } from './files.ts';
 
 export interface BlobReader {

@@ -3,7 +3,7 @@
 import { compareText } from '../../../../catalog/go/text.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest } from '../../../ports.ts';
-import { algorithmOf, digestOf } from '../digest.ts';
+import { algorithmOf, digestOf } from '../../digest.ts';
 import {
   descriptorOf,
   type ImageManifest,

@@ -5,7 +5,7 @@
 import type { Reference } from '../../../../catalog/reference.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Registry } from '../../../ports.ts';
-import { checkedBytes } from '../digest.ts';
+import { checkedBytes } from '../../digest.ts';
 import { type LayoutView, referrersIn } from './contents.ts';
 import type { Layout } from './layout.ts';
 

@@ -10,7 +10,7 @@ import type { Finding } from '../../../../catalog/finding.ts';
 import { RULES } from '../../../../catalog/rules/index.ts';
 import { runInspection } from '../../../../catalog/rules/rule.ts';
 import { sourceOf } from '../../../../catalog/source.ts';
-import { digestOf } from '../../../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../../../pipeline/oci/digest.ts';
 import { OCI_MANIFEST } from '../../../../pipeline/oci/registry/image.ts';
 import { openLayout } from '../../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../../pipeline/oci/registry/layout/registry.ts';

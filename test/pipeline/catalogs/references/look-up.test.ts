@@ -4,8 +4,8 @@ import { parseReference, type Reference } from '../../../../catalog/reference.ts
 import { lookupKey } from '../../../../catalog/references/site.ts';
 import { lookUp } from '../../../../pipeline/catalogs/references/look-up.ts';
 import { PipelineError } from '../../../../pipeline/error.ts';
+import { digestOf } from '../../../../pipeline/oci/digest.ts';
 import { createRegistryClient, type RegistryClient } from '../../../../pipeline/oci/registry/client.ts';
-import { digestOf } from '../../../../pipeline/oci/registry/digest.ts';
 import { OCI_MANIFEST } from '../../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import type { Trust } from '../../../../pipeline/oci/signatures/signatures.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { digestOf } from '../../../../pipeline/oci/digest.ts';
 import { type BaseImage, readBase } from '../../../../pipeline/oci/image/base.ts';
-import { bytesBlob, digestOf } from '../../../../pipeline/oci/image/content.ts';
+import { bytesBlob } from '../../../../pipeline/oci/image/content.ts';
 import {
   type CatalogImage,
   catalogImage,
@@ -123,6 +124,11 @@ describe('a base that cannot be used', () => {
   test('holds a catalog', async () => {
     const fake = fakeBase('oci', { 'operators.operatorframework.io.index.configs.v1': '/configs' });
     await expect(readBase(fake.list, reader(fake))).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  test.each(['sha384', 'sha512'])('is named by %s', async (algorithm) => {
+    const fake = fakeBase('oci', {}, algorithm);
+    expect((await readBase(fake.list, reader(fake))).platforms).toHaveLength(2);
   });
 
   test('comes with other bytes than it names', async () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../../../pipeline/oci/digest.ts';
 import { type Asked, reply, startHost, testClient } from '../../../fakes/host.ts';
 import { bytesOf, noise, source } from '../../../fakes/image.ts';
 import { registry } from '../../../fakes/registry.ts';

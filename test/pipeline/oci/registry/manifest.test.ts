@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../../../catalog/reference.ts';
-import { digestOf } from '../../../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../../../pipeline/oci/digest.ts';
 import { OCI_MANIFEST } from '../../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { type Asked, type Host, reply, startHost, testClient } from '../../../fakes/host.ts';

@@ -58,6 +58,12 @@ test.each<[string, CatalogFacts[], More, string[]]>([
     [`catalog v4.20 defines 1 package twice: ${A} and ${B}`],
   ],
   [
+    'a package that three files define',
+    [file(A, 'a'), file(B, 'a', empty), file(A.replace('a.yaml', 'c.yaml'), 'a', empty)],
+    {},
+    [`catalog v4.20 defines 1 package twice: ${A} and ${B}`],
+  ],
+  [
     'bundles that two files define',
     [
       file(A, 'a', { bundles: ['1', '2', '3'], channels: [] }),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { parseReference } from '../../../../../catalog/reference.ts';
-import { digestOf } from '../../../../../pipeline/oci/registry/digest.ts';
+import { digestOf } from '../../../../../pipeline/oci/digest.ts';
 import { passwordAttempts } from '../../../../../pipeline/oci/registry/embedded/attempts.ts';
 import { htpasswdAccounts } from '../../../../../pipeline/oci/registry/embedded/htpasswd.ts';
 import { startRegistry } from '../../../../../pipeline/oci/registry/embedded/server.ts';

@@ -1,7 +1,7 @@
 /** Digests of content: `algorithm:hex`, as references name them. */
 import crypto, { createHash, type Hash } from 'node:crypto';
-import { checkDigest } from '../../../catalog/reference.ts';
-import { PipelineError } from '../../error.ts';
+import { checkDigest } from '../../catalog/reference.ts';
+import { PipelineError } from '../error.ts';
 
 /** `crypto.hash` costs much less for a small input than a `Hash`; Node 20.11 does not have it. */
 const hexOf: (algorithm: string, bytes: Uint8Array) => string = crypto.hash
