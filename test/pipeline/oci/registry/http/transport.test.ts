@@ -174,7 +174,7 @@ describe('hosts that fail', () => {
       if (isBack) reply(response, 404);
     });
     const clock = testClock();
-    const client = testClient([host], { clock, concurrency: 3, timeouts: { answer: 50 } });
+    const client = testClient([host], { clock, concurrency: 3, timeouts: { answer: 300 } });
     const silent = { code: 'unreachable', retryable: true, message: `${host} does not respond` };
     for (let i = 0; i < 10; i++) await expect(client.resolve(tag(host))).rejects.toMatchObject(silent);
     expect(asked).toHaveLength(2);
@@ -192,7 +192,7 @@ describe('hosts that fail', () => {
     const { host, asked } = await startHost(({ method }, response) => {
       if (method !== 'HEAD') reply(response, 404);
     });
-    const client = testClient([host], { concurrency: 3, timeouts: { look: 50 } });
+    const client = testClient([host], { concurrency: 3, timeouts: { look: 500 } });
     const looks = Array.from({ length: 1000 }, (_, i) => client.resolve(tag(host, `a${i}`)));
     const ended = await Promise.allSettled(looks);
     expect(ended.every(({ status }) => status === 'rejected')).toBe(true);
