@@ -134,6 +134,10 @@ export function ocNaming({ index, to, maxComponents }: OcNaming): Naming {
   };
 }
 
+/**
+ * Where oc reads an image and puts it; a text says why it has no place. As oc does: the destination follows the reference
+ * as it was written, the source gets the digest that was found, and the index stays as it was typed.
+ */
 function ocPlacement(request: ImageRequest, { index, to, maxComponents }: OcNaming): Placement | string {
   const { role, written, wanted, digest } = request;
   const parsed = tryParse(written);

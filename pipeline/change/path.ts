@@ -134,6 +134,7 @@ export async function placePaths(
           (await mayRunPortolan(change.after, { ...at, tree: trees.merged }));
         return { ...placed, area: runs ? ('gate' as const) : placed.area };
       }
+      // A policy may leave these to anybody; a link or submodule there could stand for any content.
       const isOutside = ['root', 'unknown', 'advisory'].includes(placed.area);
       return isOutside && !isPlain ? { ...placed, area: 'repository' as const } : placed;
     }),

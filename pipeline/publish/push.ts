@@ -91,22 +91,27 @@ interface Sent {
   readonly report: PushReport;
 }
 
-/** Sends an image to one place, without its tag if it is pushed by digest. */
-function sendToPlace(to: Destination, job: PushJob, before: readonly Sent[]): Promise<PushReport> {
+/**
+ * Sends an image to one place. No tag names it before {@link tag}: without a fence its list is sent only then; with one, all
+ * of it stands under its digest until the fence moves the tag.
+ *
+ * @param earlier what this publish has sent already
+ */
+function sendToPlace(to: Destination, job: PushJob, earlier: readonly Sent[]): Promise<PushReport> {
   const { manifestList, manifests, blobs, baseLayers } = job.image;
   const { base } = job;
-  const below = base
+  const baseBlobs = base
     ? baseLayers
         .filter((layer) => !isElsewhere(layer))
         .map((layer) => blobOf(base.source.registry, base.source.reference, layer))
     : [];
-  const content = { root: manifestList, manifests, blobs: [...blobs, ...below] };
-  const mountFrom = mountableRepositories(job, before);
+  const content = { root: manifestList, manifests, blobs: [...blobs, ...baseBlobs] };
+  const mountFrom = mountableRepositories(job, earlier);
   if (!isByDigest(job)) return sendImage(to.registry, to.reference, { image: content, mountFrom });
   const digest = withDigest(to.reference, manifestList.digest);
-  // What was sent just now is whole, though no tag names it yet.
-  const isWhole = before.some(
-    (earlier) => earlier.report.digest === digest.digest && isSameRepository(earlier.to, to),
+  // Only what a tag names, or was sent just now, is sure to be whole: then nothing of it is sent.
+  const isWhole = earlier.some(
+    (sent) => sent.report.digest === digest.digest && isSameRepository(sent.to, to),
   );
   const beside = isWhole ? digest : to.reference;
   return pushImage(to.registry, digest, { image: content, mountFrom, beside });

@@ -34,7 +34,7 @@ export interface PathSummary {
    */
   readonly next: string;
   readonly kind: 'upgrade' | 'stays' | 'fails';
-  /** The version at which the upgrade path ends; empty where it ends at once. */
+  /** The version at which the upgrade path ends, or the first of a circle; empty where it ends at once. */
   readonly end: string;
   /** Whether that is a head. */
   readonly arrives: boolean;
@@ -86,6 +86,7 @@ function beforeAfterOf(move: InstallationChange | undefined): BeforeAfter | unde
   return same ? undefined : { before, after };
 }
 
+/** An upgrade path in words. What never ends has no end of its own, so the circle is named, even by the installed version. */
 export function summarizePath({ next, end, last, hops, arrives }: UpgradePath): PathSummary {
   return {
     next: next.kind === 'upgrade' ? shortName(next.to) : next.kind,

@@ -123,13 +123,17 @@ export function demandsOnArea(
   return [demandOf(area, context)];
 }
 
-function demandOf(one: AllowableClass, { policy, author }: Pick<DemandContext, 'policy' | 'author'>): Demand {
-  const { owners, admins } = policy.approval.required.get(one) ?? { owners: 0, admins: 1 };
+/** What the policy requires for a class of change: one admin where it says nothing, so that nothing is open by oversight. */
+function demandOf(
+  changeClass: AllowableClass,
+  { policy, author }: Pick<DemandContext, 'policy' | 'author'>,
+): Demand {
+  const { owners, admins } = policy.approval.required.get(changeClass) ?? { owners: 0, admins: 1 };
   const isOnly = hasOnlyAdmin(policy);
-  const otherAdmin = OTHER_ADMIN.has(one) && !isOnly;
+  const otherAdmin = OTHER_ADMIN.has(changeClass) && !isOnly;
   // More admins than there are could never approve.
-  const most = isOnly ? 1 : otherAdmin ? othersOf(policy, author) : Infinity;
-  return { anyOf: [{ owners, admins: Math.min(admins, most) }], otherAdmin, why: WORDS[one] };
+  const available = isOnly ? 1 : otherAdmin ? othersOf(policy, author) : Infinity;
+  return { anyOf: [{ owners, admins: Math.min(admins, available) }], otherAdmin, why: WORDS[changeClass] };
 }
 
 /** How many admins the policy names besides the author, at least one; of an author who is not an admin, any number. */

@@ -72,9 +72,11 @@ async function restoredAt(
   request: Omit<RollbackRequest, 'directory'>,
   tip: string,
 ): Promise<{ restored: Restored; to: string }> {
+  // The beginning of an id is looked up among all commits that led to the tip.
   await repository.bringHistory([tip]);
   const [to = ''] = await repository.resolve([request.to]);
   await repository.bring([tip, to]);
+  // The new commit is made among the objects that were brought: there is no clone with a branch.
   const { scratch: directory } = repository;
   const { of: historyOf } = openHistory(
     { forge: gitHubForge({ github, repository: name }), git: repository },
