@@ -1,6 +1,6 @@
 /**
- * The signatures that a registry holds of an image: Sigstore bundles among its referrers, and what cosign wrote
- * under a tag before there were referrers. All of it is somebody's word until it is verified.
+ * The signatures that a registry holds of an image: Sigstore bundles among its referrers, and what cosign 2 stores
+ * under tags. All of it is somebody's word until it is verified.
  *
  * @see https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
  */
@@ -51,7 +51,26 @@ const LARGEST = 1024 * 1024;
 
 /** Whether a referrer is a Sigstore bundle of any version. */
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
-const SIMPLE_SIGNING = 'application/vnd.dev.cosign.simplesigning.v1+json';
+
+/** What cosign writes under a tag: its end, the type of the layers, and how each is read. */
+interface TaggedKind {
+  readonly end: string;
+  readonly mediaType: string;
+  readonly read: (layer: Descriptor, bytes: Buffer) => Omit<FoundSignature, 'where'>;
+}
+
+const TAGGED: readonly TaggedKind[] = [
+  {
+    end: 'sig',
+    mediaType: 'application/vnd.dev.cosign.simplesigning.v1+json',
+    read: (layer, payload) => ({ bundle: bundleOf(layer, { messageSignature: messageOf(layer) }), payload }),
+  },
+  {
+    end: 'att',
+    mediaType: 'application/vnd.dsse.envelope.v1+json',
+    read: (layer, bytes) => ({ bundle: bundleOf(layer, { dsseEnvelope: parsed(bytes) }) }),
+  },
+];
 
 /**
  * One after the other: each is read when the one before has been checked.
@@ -73,7 +92,7 @@ export async function* signaturesOf(
     });
   }
   yield* unreadRest('referrers', bundles.length);
-  yield* taggedSignatures(registry, image);
+  for (const kind of TAGGED) yield* taggedSignatures(registry, image, kind);
 }
 
 function* unreadRest(where: string, found: number): Generator<UnreadableSignature, void, undefined> {
@@ -119,24 +138,25 @@ function parsed(bytes: Uint8Array): unknown {
   return parsedJson(bytes);
 }
 
-/** What cosign wrote: a layer for each signature, with the signature in its annotations. */
+/** What cosign wrote: a layer for each signature, with what verifies it in its annotations. */
 async function* taggedSignatures(
   registry: Registry,
   image: DigestReference,
+  { end, mediaType, read }: TaggedKind,
 ): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
   const { registry: host, repository, digest } = image;
-  const tag = `${digest.replace(':', '-')}.sig`;
+  const tag = `${digest.replace(':', '-')}.${end}`;
   const listed = await readable(`the tag ${tag}`, async () => {
     const manifest = await manifestAt(registry, { kind: 'tag', registry: host, repository, tag });
-    return (manifest?.layers ?? []).filter(({ mediaType }) => mediaType === SIMPLE_SIGNING);
+    return (manifest?.layers ?? []).filter((layer) => layer.mediaType === mediaType);
   });
   if ('why' in listed) return yield listed;
   for (const [i, layer] of listed.slice(0, MOST).entries()) {
     const where = `signature ${i + 1} under the tag ${tag}`;
-    yield await readable(where, async () => {
-      const payload = await signatureContent(registry, image, layer);
-      return { where, bundle: bundleOf(layer), payload };
-    });
+    yield await readable(where, async () => ({
+      where,
+      ...read(layer, await signatureContent(registry, image, layer)),
+    }));
   }
   yield* unreadRest(`layers of the tag ${tag}`, listed.length);
 }
@@ -146,7 +166,7 @@ const CERTIFICATE = 'dev.sigstore.cosign/certificate';
 const REKOR = 'dev.sigstore.cosign/bundle';
 
 /** A signature in cosign's older form, as a Sigstore bundle. */
-function bundleOf({ annotations = {}, digest }: Descriptor): unknown {
+function bundleOf({ annotations = {} }: Descriptor, content: object): unknown {
   const certificate = annotations[CERTIFICATE];
   const entry = rekorEntry(annotations[REKOR]);
   const der = certificate && Buffer.from(certificate.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
@@ -158,10 +178,14 @@ function bundleOf({ annotations = {}, digest }: Descriptor): unknown {
         : { publicKey: { hint: '' } }),
       tlogEntries: entry ? [entry] : [],
     },
-    messageSignature: {
-      messageDigest: { algorithm: 'SHA2_256', digest: base64(digest.split(':')[1] ?? '') },
-      signature: annotations[ANNOTATION] ?? '',
-    },
+    ...content,
+  };
+}
+
+function messageOf({ annotations = {}, digest }: Descriptor): object {
+  return {
+    messageDigest: { algorithm: 'SHA2_256', digest: base64(digest.split(':')[1] ?? '') },
+    signature: annotations[ANNOTATION] ?? '',
   };
 }
 
@@ -174,10 +198,12 @@ function rekorEntry(text: string | undefined): unknown {
   const json = text === undefined ? undefined : parsed(Buffer.from(text));
   if (!isObject(json) || !isObject(json['Payload'])) return undefined;
   const { body, integratedTime, logIndex, logID } = json['Payload'];
+  const logged = parsed(Buffer.from(String(body), 'base64'));
+  const { kind, apiVersion } = isObject(logged) ? logged : {};
   return {
     logIndex: String(logIndex),
     logId: { keyId: base64(String(logID)) },
-    kindVersion: { kind: 'hashedrekord', version: '0.0.1' },
+    kindVersion: { kind: String(kind), version: String(apiVersion) },
     integratedTime: String(integratedTime),
     inclusionPromise: { signedEntryTimestamp: String(json['SignedEntryTimestamp']) },
     canonicalizedBody: String(body),

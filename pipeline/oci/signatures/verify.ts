@@ -1,5 +1,5 @@
 /** Whether an image is signed by whom it must be signed by. */
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parseUniqueJson } from '../../../catalog/json.ts';
 import type { DigestReference } from '../../../catalog/reference.ts';
@@ -133,7 +133,12 @@ function byKeys(keys: readonly KeyObject[]): Check {
   return async (found) => {
     const { entityOf } = await import('./sigstore.ts');
     const { signature } = entityOf(found);
-    const at = keys.findIndex((key) => signature.verifySignature(key));
+    // The library hashes plain payloads first, which keys of ed25519 do not.
+    const isBy = (key: KeyObject): boolean =>
+      found.payload && key.asymmetricKeyType === 'ed25519'
+        ? verify(null, found.payload, key, signature.signature)
+        : signature.verifySignature(key);
+    const at = keys.findIndex(isBy);
     if (at < 0) throw new Error('it was not made with a trusted key');
     return `key ${at + 1}`;
   };
@@ -177,8 +182,16 @@ function statementIn(envelope: unknown): Buffer {
   throw new Error('it has no statement');
 }
 
+/** Versions of in-toto's statements: cosign 2 writes the first. */
+const STATEMENTS: ReadonlySet<unknown> = new Set([
+  'https://in-toto.io/Statement/v0.1',
+  'https://in-toto.io/Statement/v1',
+]);
+
 function statementClaim(envelope: unknown, digest: string): Claim {
-  const { subject, predicateType, predicate } = objectIn(statementIn(envelope));
+  const { _type, subject, predicateType, predicate } = objectIn(statementIn(envelope));
+  if (!STATEMENTS.has(_type))
+    throw new Error(`it is not an in-toto statement: its _type is ${JSON.stringify(_type)}`);
   const [algorithm = '', hex = ''] = digest.split(':');
   const isOurs = (one: unknown): boolean =>
     isObject(one) &&

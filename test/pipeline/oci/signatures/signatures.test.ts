@@ -157,12 +157,13 @@ describe('what cannot be read', () => {
 
 test('what cosign wrote under a tag is a bundle of today', async () => {
   const hex = 'c0ffee';
+  const body = Buffer.from('{"kind":"hashedrekord","apiVersion":"0.0.1"}').toString('base64');
   const annotations = {
     'dev.cosignproject.cosign/signature': 'c2ln',
     'dev.sigstore.cosign/certificate': '-----BEGIN CERTIFICATE-----\nAA\nEC\n-----END CERTIFICATE-----\n',
     'dev.sigstore.cosign/bundle': JSON.stringify({
       SignedEntryTimestamp: 'c2V0',
-      Payload: { body: 'Ym9keQ==', integratedTime: 7, logIndex: 3, logID: hex },
+      Payload: { body, integratedTime: 7, logIndex: 3, logID: hex },
     }),
   };
   const [, signed, plain, ...more] = await found(
@@ -194,7 +195,7 @@ test('what cosign wrote under a tag is a bundle of today', async () => {
             kindVersion: { kind: 'hashedrekord', version: '0.0.1' },
             integratedTime: '7',
             inclusionPromise: { signedEntryTimestamp: 'c2V0' },
-            canonicalizedBody: 'Ym9keQ==',
+            canonicalizedBody: body,
           },
         ],
       },
