@@ -4,7 +4,7 @@ import { PipelineError } from '../error.ts';
 import { fetchCommits, hasCommit } from '../git/fetch-commits.ts';
 import { isAncestor } from '../git/merge.ts';
 import type { Repository } from '../git/repository.ts';
-import { formatLocation } from '../oci/registry/image-location.ts';
+import { formatLocation, oneSpelling } from '../oci/registry/image-location.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
@@ -146,7 +146,7 @@ async function retireNamed(
   if (!place) return false;
   const written = formatLocation(place);
   // Another catalog has the place now, and its tag.
-  const retired = takenPlaces(policy, catalogs).has(written) ? 'keep' : policy.publish.retired;
+  const retired = takenPlaces(policy, catalogs).has(oneSpelling(written)) ? 'keep' : policy.publish.retired;
   const claim = await retireAt(
     { fence, lease, registry, isAncestor: (older, newer) => isAncestor(repository, older, newer) },
     { catalog, place, commit, last, retired, beside: [] },

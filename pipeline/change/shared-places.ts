@@ -3,11 +3,10 @@
 import type { Finding, Location } from '../../catalog/finding.ts';
 import { appendToGroup } from '../../catalog/go/grouped.ts';
 import { compareText } from '../../catalog/go/text.ts';
-import type { Reference } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt } from '../git/tree.ts';
-import { formatLocation, parseLocation } from '../oci/registry/image-location.ts';
+import { formatLocation, oneSpelling, parseLocation } from '../oci/registry/image-location.ts';
 import { readPolicyDocument } from '../policy/document.ts';
 import { type Policy, type PublishPolicy, withTag } from '../policy/policy.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
@@ -74,19 +73,11 @@ function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
 /** A text that is equal for two spellings of one place. One that cannot be read stays: the publish reports it. */
 function placeName(text: string): string {
   try {
-    const place = parseLocation(text);
-    return formatLocation(
-      place.kind === 'registry' ? { ...place, reference: atHost(place.reference) } : place,
-    );
+    return oneSpelling(formatLocation(parseLocation(text)));
   } catch (error) {
     if (error instanceof PipelineError) return text;
     throw error;
   }
-}
-
-/** Hosts are the same in any case, and 443 is the port of HTTPS. */
-function atHost(reference: Reference): Reference {
-  return { ...reference, registry: reference.registry.toLowerCase().replace(/:443$/, '') };
 }
 
 /** Where a commit's policy says something. @param path of keys */

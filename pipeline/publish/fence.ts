@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type ErrorCode, PipelineError } from '../error.ts';
+import { oneSpelling } from '../oci/registry/image-location.ts';
 import type { Claim, Fence, Retirement, StandingClaim } from '../ports.ts';
 import { acquireLease, type HeldLease, type LeaseOptions } from './fence-lease.ts';
 
@@ -34,13 +35,14 @@ interface Wanted extends Omit<Claim, 'epoch' | 'retired'> {
 const MOST_LOST = 100;
 
 /**
- * A name for a catalog at a place, fit for a path and for a git ref. One catalog may go to several places.
+ * A name for a catalog at a place, fit for a path and for a git ref. One catalog may go to several places; a place has one
+ * fence, however a policy spells it.
  *
  * @param place as `formatLocation` writes it
  */
 export function fenceName(catalog: string, place: string): string {
   const isPlain = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(catalog) && !catalog.endsWith('.lock');
-  return `${isPlain ? catalog : `x-${shortDigest(catalog)}`}/${shortDigest(place)}`;
+  return `${isPlain ? catalog : `x-${shortDigest(catalog)}`}/${shortDigest(oneSpelling(place))}`;
 }
 
 function shortDigest(text: string): string {

@@ -45,7 +45,7 @@ const ABOUT = /^sha256-([0-9a-f]{64})(\.(?:sig|att|sbom))?$/;
 
 /**
  * Deletes the images of immutable tags behind the newest ones. An image stays that another tag names, that somebody
- * else has attached an artifact to, or that is signed by cosign.
+ * else has attached an artifact to, or that is signed by cosign; for both, its platforms count, too.
  *
  * @param published the tag that moves
  * @returns the tags that were deleted
@@ -66,7 +66,8 @@ export async function deleteOld(
   const named = await namedBy(registry, published, images);
   if (lastRing !== undefined) for (const tag of onTheirWay(newestFirst, named, lastRing)) old.delete(tag);
   if (last !== undefined && named.get(published.tag)?.digest === last) old.add(published.tag);
-  const staying = new Set([...claimed, ...signedIn(tags)]);
+  const signed = new Set(signedIn(tags));
+  const staying = new Set(claimed);
   for (const [tag, manifest] of named) if (!old.has(tag)) staying.add(manifest.digest);
   const going = new Map<string, { manifest: Manifest; tags: string[]; artifacts: readonly Descriptor[] }>();
   for (const [tag, manifest] of named) {
@@ -76,11 +77,15 @@ export async function deleteOld(
       known.tags.push(tag);
       continue;
     }
-    const artifacts = await registry.listReferrers(published, manifest.digest);
-    if (artifacts.every(isOwn)) going.set(manifest.digest, { manifest, tags: [tag], artifacts });
-    else staying.add(manifest.digest);
+    const artifacts: Descriptor[] = [];
+    const all = [manifest.digest, ...partsOf(manifest)];
+    for (const digest of all) artifacts.push(...(await registry.listReferrers(published, digest)));
+    if (all.some((digest) => signed.has(digest)) || !artifacts.every(isOwn)) staying.add(manifest.digest);
+    else going.set(manifest.digest, { manifest, tags: [tag], artifacts });
   }
-  const parts = new Set([...named.values()].filter(({ digest }) => !going.has(digest)).flatMap(partsOf));
+  // A tag may also name an image of one platform itself.
+  const kept = [...named.values()].filter(({ digest }) => !going.has(digest));
+  const parts = new Set([...staying, ...kept.flatMap((one) => [one.digest, ...partsOf(one)])]);
   for (const { manifest, artifacts } of going.values()) {
     // After a crash the tag still exists: the next publish continues.
     for (const { digest } of artifacts) await registry.deleteManifest(withDigest(published, digest));

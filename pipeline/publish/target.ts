@@ -3,7 +3,12 @@ import { formatReference, repositoryName } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { BUILD_DEFAULTS, type BuildOptions } from '../oci/image/build.ts';
 import type { Codec } from '../oci/image/compress.ts';
-import { formatLocation, type ImageLocation, parseLocation } from '../oci/registry/image-location.ts';
+import {
+  formatLocation,
+  type ImageLocation,
+  oneSpelling,
+  parseLocation,
+} from '../oci/registry/image-location.ts';
 import { type Policy, type Ring, type PublishTarget as WrittenTarget, withTag } from '../policy/policy.ts';
 import type { Platform } from '../ports.ts';
 import { matchesGlob } from '../text.ts';
@@ -131,10 +136,10 @@ export function placesOf(target: PublishTarget): ImageLocation[] {
   return [...publishedPlaces(target), ...target.rings.slice(1).map(({ place }) => place)];
 }
 
-/** The places that the policy publishes catalogs to. */
+/** The places that the policy publishes catalogs to, as {@link oneSpelling} writes them. */
 export function takenPlaces(policy: Policy, catalogs: readonly string[]): Set<string> {
   const targets = catalogs.flatMap((catalog) => targetIn(policy, catalog) ?? []);
-  return new Set(targets.flatMap(placesOf).map(formatLocation));
+  return new Set(targets.flatMap(placesOf).map((place) => oneSpelling(formatLocation(place))));
 }
 
 /** Places as they were written. */

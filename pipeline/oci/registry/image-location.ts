@@ -14,6 +14,7 @@ import {
 } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import { formatLayoutTag, type LayoutTag, parseLayoutTag } from './name.ts';
+import { quirksOf } from './quirks.ts';
 
 export type ImageLocation =
   | { readonly kind: 'registry'; readonly reference: Reference }
@@ -118,4 +119,13 @@ export function formatLocation(place: ImageLocation): string {
   }
   if (place.tag === undefined) return `${place.kind}:${place.path}`;
   return `${place.kind}:${place.path}:${formatLayoutTag(place.tag)}`;
+}
+
+/** A formatted place, equal for all spellings of it: hosts are the same in any case, and 443 is the port of HTTPS. */
+export function oneSpelling(place: string): string {
+  if (/^(?:oci|oci-archive|docker-archive):/.test(place)) return place;
+  return place.replace(/^[^/]+/, (host) => {
+    const name = host.toLowerCase().replace(/:443$/, '');
+    return name === quirksOf('docker.io').apiHost ? 'docker.io' : name;
+  });
 }

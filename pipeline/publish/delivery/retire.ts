@@ -3,7 +3,12 @@ import { formatReference } from '../../../catalog/reference.ts';
 import { isOn } from '../../git/fetch-commits.ts';
 import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
-import { formatLocation, type ImageLocation, parseLocation } from '../../oci/registry/image-location.ts';
+import {
+  formatLocation,
+  type ImageLocation,
+  oneSpelling,
+  parseLocation,
+} from '../../oci/registry/image-location.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
@@ -113,7 +118,7 @@ const WORDS: Readonly<Record<Retirement, string>> = {
 
 interface FoundCatalog {
   readonly current: Current;
-  /** Places that catalogs of the branch are published to. */
+  /** Places that catalogs of the branch are published to, as `oneSpelling` writes them. */
   readonly taken: ReadonlySet<string>;
   readonly repository: Repository;
   readonly at: Branch;
@@ -152,7 +157,7 @@ async function retire(
   for (const place of await formerPlaces(repository, current)) {
     const written = formatLocation(place);
     // Another catalog has the place now, and its tag.
-    const retired = taken.has(written) ? 'keep' : policy.publish.retired;
+    const retired = taken.has(oneSpelling(written)) ? 'keep' : policy.publish.retired;
     const beside = written === image ? [toldOnce(tell), record] : [];
     const claim = await retireAt(around, { catalog, place, commit: tip, last: digest, retired, beside });
     if (claim?.retired !== undefined)

@@ -81,6 +81,19 @@ test('a removed catalog loses its tag once, and gets it back with the catalog', 
   expect(await registry.resolve(TAG)).toEqual(image);
 });
 
+test('89: a policy that spells an image differently retires nothing, and older commits do not take its tag', async () => {
+  const { sample, registry, publishAt, retire, policy } = await scene();
+  await publishAt(sample.base);
+  const spelled = policy.replaceAll(PLACE.registry, 'Registry.Example.com:443');
+  expect(spelled).not.toBe(policy);
+  const files = { [POLICY_PATH]: `${spelled.replace('publish:', 'publish:\n  retired: delete')}\n` };
+  const respelled = sample.commit(files, { parents: [sample.base], branch: 'respelled' });
+  expect((await publishAt(respelled)).kind).toBe('published');
+  expect(await retire(respelled)).toEqual([]);
+  expect(await registry.resolve(TAG)).toBeDefined();
+  expect((await publishAt(sample.base)).kind).toBe('superseded');
+});
+
 test('a revert brings a catalog back that is deployed as it is: it is published again, once', async () => {
   const { sample, registry, publishAt, retire, returned, without } = await scene();
   await publishAt(sample.base);

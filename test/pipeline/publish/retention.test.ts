@@ -68,6 +68,32 @@ test('a platform stays that an image has in common with one that stays', async (
   expect(await old.there(stays)).toEqual([true, true, true]);
 });
 
+test('a platform stays that a tag of somebody else names itself', async () => {
+  const { client, old, images } = await four();
+  const [image] = images;
+  const [amd64, arm64] = image.manifests;
+  if (!amd64 || !arm64) throw new Error('two platforms');
+  await client.putManifest({ ...old.published, tag: 'pinned-arm64' }, arm64);
+  expect(await old.keep(3, [amd64.digest])).toEqual([tagOf(1)]);
+  expect(await old.there(image), 'one by its tag, one by a claim').toEqual([false, true, true]);
+  expect(await old.tags()).toContain('pinned-arm64');
+});
+
+test.each(['an artifact', 'a signature of cosign'])(
+  'an image stays that has %s of somebody else for one platform',
+  async (what) => {
+    const { client, old, images } = await four();
+    const manifest = images[0].manifests[1] ?? images[0].root;
+    const artifactType = 'application/vnd.example.release-approval';
+    const attachment = { artifactType, bytes: new TextEncoder().encode('{}') };
+    if (what === 'an artifact')
+      await attachDocument(client, { reference: old.published, manifest }, attachment);
+    else await old.push(`${manifest.digest.replace(':', '-')}.sig`, imageOf(9, ['amd64']));
+    expect(await old.keep(2)).toEqual([tagOf(2)]);
+    expect(await old.there(images[0])).toEqual([true, true, true]);
+  },
+);
+
 test("Portolan's own artifacts go with the image; somebody else's keep it, and so does a signature of cosign", async () => {
   const { client, old, images } = await four();
   const bytes = new TextEncoder().encode('{}');
