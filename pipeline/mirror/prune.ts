@@ -3,9 +3,15 @@
  * with all its tags: then only when every one of them is to go.
  */
 import { appendToGroup } from '../../catalog/go/grouped.ts';
-import { formatReference, type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
+import {
+  type DigestReference,
+  formatReference,
+  type Reference,
+  repositoryName,
+  withDigest,
+} from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { parseManifest } from '../oci/registry/image.ts';
+import { LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
 import { eachOf } from '../parallel.ts';
 import type { Registry, Repository } from '../ports.ts';
 import { companionsOf } from './companions.ts';
@@ -31,8 +37,11 @@ export async function pruneImages(
   const deleted: string[] = [];
   const absent: string[] = [];
   const failed: { image: string; why: string }[] = [];
-  const going = new Set(images.map(formatReference));
   const tags = createTagLists(registry);
+  const childrenAt = rememberedChildren(registry);
+  const deleteOne = (image: Reference, going: ReadonlySet<string>) =>
+    deleteImage(registry, image, { going, keep, childrenAt });
+  const going = new Set(images.map(formatReference));
   const repositories = new Map<string, Reference[]>();
   for (const image of images) {
     const name = repositoryName(image);
@@ -51,7 +60,7 @@ export async function pruneImages(
       await tried(name, async () => {
         const standing = await registry.resolve(image);
         const belonging = standing && (await belongingsOf(image, standing.digest, { registry, tags }));
-        const isGone = await deleteImage(registry, image, going);
+        const isGone = await deleteOne(image, going);
         (isGone ? deleted : absent).push(name);
         if (belonging && isGone) belongings.push(belonging);
       });
@@ -59,12 +68,19 @@ export async function pruneImages(
     const [first] = group;
     if (!first) return;
     await tried(`what belongs to images of ${repositoryName(first)}`, async () => {
-      const remove = (reference: Reference, along: ReadonlySet<string>) =>
-        deleteImage(registry, reference, along);
-      await deleteBelongings(first, belongings, { registry, keep, remove });
+      await deleteBelongings(first, belongings, { registry, keep, remove: deleteOne });
     });
   });
   return { deleted: deleted.sort(), absent: absent.sort(), failed };
+}
+
+/** What decides whether a manifest may go. */
+interface Deleting {
+  /** References that go as well. */
+  readonly going: ReadonlySet<string>;
+  /** References that stay. */
+  readonly keep: ReadonlySet<string>;
+  readonly childrenAt: ChildrenAt;
 }
 
 /**
@@ -72,11 +88,7 @@ export async function pruneImages(
  *
  * @returns false if it was gone already
  */
-async function deleteImage(
-  registry: Registry,
-  image: Reference,
-  going: ReadonlySet<string>,
-): Promise<boolean> {
+async function deleteImage(registry: Registry, image: Reference, deleting: Deleting): Promise<boolean> {
   const standing = await registry.resolve(image);
   if (!standing) return false;
   if (image.kind === 'tag') {
@@ -87,26 +99,44 @@ async function deleteImage(
     });
     if (gone) return true;
   }
-  const others = await tagsOf(registry, image, standing.digest);
-  const staying = others.filter((tag) => !going.has(`${repositoryName(image)}:${tag}`));
-  if (staying.length > 0) {
+  const { tags, lists } = await stayingWith(registry, withDigest(image, standing.digest), deleting);
+  const reasons = [
+    ...(tags.length > 0 ? [`the image of ${tags.join(', ')}`] : []),
+    ...(lists.length > 0 ? [`a part of ${lists.join(', ')}`] : []),
+  ];
+  if (reasons.length > 0) {
     throw new PipelineError(
       'conflict',
-      `${formatReference(image)} is also the image of ${staying.join(', ')}, and the registry cannot delete a single tag`,
+      `${formatReference(image)} is also ${reasons.join(' and ')}, and the registry cannot delete a single tag`,
     );
   }
   return registry.deleteManifest(withDigest(image, standing.digest));
 }
 
-/** The tags of a repository that name a digest. */
-async function tagsOf(registry: Registry, of: Repository, digest: string): Promise<string[]> {
+/** What stays in a repository and needs a manifest: names of it, and lists that name it as one of their platforms. */
+async function stayingWith(
+  registry: Registry,
+  image: DigestReference,
+  { going, keep, childrenAt }: Deleting,
+): Promise<{ readonly tags: readonly string[]; readonly lists: readonly string[] }> {
   const tags: string[] = [];
-  for await (const tag of registry.listTags(of)) {
-    const { registry: host, repository } = of;
-    const standing = await registry.resolve({ kind: 'tag', registry: host, repository, tag });
-    if (standing?.digest === digest) tags.push(tag);
+  const lists: string[] = [];
+  const look = async (name: string, digest: string, isList: boolean): Promise<void> => {
+    if (digest === image.digest) tags.push(name);
+    else if (isList && (await childrenAt(withDigest(image, digest))).includes(image.digest)) lists.push(name);
+  };
+  const repository = repositoryName(image);
+  for await (const tag of registry.listTags(image)) {
+    if (going.has(`${repository}:${tag}`)) continue;
+    const standing = await registry.resolve({ ...image, kind: 'tag', tag });
+    if (!standing) continue;
+    const isList = LIST_TYPES.has(standing.mediaType) && !isReferrersTag(tag, standing.digest);
+    await look(tag, standing.digest, isList);
   }
-  return tags;
+  // A destination may also be a digest, which no tag names.
+  for (const name of keep)
+    if (name.startsWith(`${repository}@`)) await look(name, name.slice(repository.length + 1), true);
+  return { tags, lists };
 }
 
 // Deleting what belongs to images that are deleted: signatures, attestations, bills of materials, referrers.
@@ -160,6 +190,20 @@ async function companionsBelow(
 async function subjectOf(reference: Reference, registry: Registry): Promise<string | undefined> {
   const manifest = await registry.getManifest(reference);
   return manifest && parseManifest(manifest).subject?.digest;
+}
+
+/** Digests of the images that a list names; none for an image. */
+type ChildrenAt = (image: DigestReference) => Promise<readonly string[]>;
+
+/** Reads each list once: a digest always names the same. */
+function rememberedChildren(registry: Registry): ChildrenAt {
+  const known = new Map<string, Promise<readonly string[]>>();
+  return (image) => {
+    const name = formatReference(image);
+    const children = known.get(name) ?? childrenOf(image, registry);
+    known.set(name, children);
+    return children;
+  };
 }
 
 async function childrenOf(image: Reference, registry: Registry): Promise<readonly string[]> {

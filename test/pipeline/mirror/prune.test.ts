@@ -1,6 +1,7 @@
 /** What goes with an image that is deleted from a mirror, and what stays. */
 import { expect, test } from 'vitest';
-import { parseReference, type Reference, withDigest } from '../../../catalog/reference.ts';
+import { formatReference, parseReference, type Reference, withDigest } from '../../../catalog/reference.ts';
+import { PipelineError } from '../../../pipeline/error.ts';
 import { pruneImages } from '../../../pipeline/mirror/prune.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
@@ -60,4 +61,55 @@ test('attack 56: what belongs to an image that stays is not deleted', async () =
   expect(
     await thereOf(second.client, [...second.ofList, second.ofChild, ...second.referrers, second.at('v2')]),
   ).toEqual([true, true, true, true, true, true]);
+});
+
+/** A registry that deletes manifests only by digest, as distribution 2.8. */
+function withoutTagDeletion(client: Registry): Registry {
+  return {
+    ...client,
+    deleteManifest: (image, options) =>
+      image.kind === 'tag'
+        ? Promise.reject(new PipelineError('denied', 'tags are not deleted'))
+        : client.deleteManifest(image, options),
+  };
+}
+
+test('attack 56: an image of one platform stays while a list that stays names it', async () => {
+  const { client, at, child, list } = await scene();
+  const digest = withDigest(at('v1'), child.digest);
+  await client.putManifest(at('amd64'), child);
+  const old = withoutTagDeletion(client);
+  const reasons = async (images: readonly Reference[], keep: readonly string[] = []) =>
+    (await pruneImages(old, images, new Set(keep))).failed.map(({ why }) => why);
+  expect(await reasons([at('amd64')])).toEqual([
+    `${formatReference(at('amd64'))} is also a part of v1, and the registry cannot delete a single tag`,
+  ]);
+  expect(await reasons([digest])).toEqual([
+    expect.stringContaining('is also the image of amd64 and a part of v1'),
+  ]);
+  // The list has no tag, but somebody needs it by its digest.
+  await client.deleteManifest(at('v1'));
+  const kept = formatReference(withDigest(at('v1'), list.root.digest));
+  expect(await reasons([at('amd64')], [kept])).toEqual([
+    expect.stringContaining(`is also a part of ${kept}`),
+  ]);
+  expect(await thereOf(client, [digest])).toEqual([true]);
+  expect(await reasons([at('amd64')])).toEqual([]);
+  expect(await thereOf(client, [digest])).toEqual([false]);
+});
+
+test('an image goes with the list that names it, and with the last of its tags', async () => {
+  const { client, at, child, list } = await scene();
+  await client.putManifest(at('amd64'), child);
+  const old = withoutTagDeletion(client);
+  expect(await pruneImages(old, [at('amd64'), at('v1')])).toMatchObject({
+    failed: [],
+    deleted: Array(2).fill(expect.any(String)),
+  });
+  expect(
+    await thereOf(
+      client,
+      [child, list.root].map(({ digest }) => withDigest(at('v1'), digest)),
+    ),
+  ).toEqual([false, false]);
 });
