@@ -13,6 +13,7 @@ import { DocumentTooLarge, type FilePieces, LARGEST_DOCUMENT, type TextPiece } f
 import { compose } from '../yaml/compose.ts';
 import { type FastDocument, type FastPiece, readFast, readFastPiece } from '../yaml/fast.ts';
 import { closeText, isUsualText, UNUSUAL } from '../yaml/fast-text.ts';
+import { marksOf } from '../yaml/marks.ts';
 import { readTree } from '../yaml/parser.ts';
 import { isPlainBytes } from '../yaml/plain-bytes.ts';
 import { YamlError } from '../yaml/tree.ts';
@@ -280,7 +281,9 @@ class FileReader {
         else if (!readsAhead && !this.#known) fast = readFast(text, piece.from, piece.to, piece.line);
         const read = fast
           ? markedDocument(this.#path, fast)
-          : (this.#knownDocument(text, piece) ?? this.#fullYaml(text, piece));
+          : this.#known && isPlainlyOpened(text, piece)
+            ? this.#knownDocument(this.#known, text, piece)
+            : this.#fullYaml(text, piece);
         fast = undefined;
         if (read && !this.#isTooMany(read.values, piece.line)) yield read;
         if (this.#isFull) return piece.line;
@@ -296,14 +299,29 @@ class FileReader {
     this.#find('fbc/yaml', message, { file: this.#path, line, column }, hint);
   }
 
-  /** A document with a text that was read before; otherwise it is read and kept. Undefined if only the full reader can read it. */
-  #knownDocument(text: string, piece: Piece): ReadDocument | undefined {
-    if (!this.#known || !isPlainlyOpened(text, piece)) return undefined;
-    const { from, to, line } = piece;
+  /** A document with a text that was read before; otherwise it is read, and kept if nothing was found in it. */
+  #knownDocument(
+    known: KnownDocuments,
+    text: string,
+    { from, to, opened, line }: Piece,
+  ): ReadDocument | undefined {
     const own = ownText(text.slice(from, to));
-    const read = this.#known.find(own, () => readAlone(own));
-    if (!read) return undefined;
-    return { ...read, document: movedDocument(read.document, this.#path, line - 1) };
+    let notKept: ReadDocument | undefined;
+    const read = known.find(own, () => {
+      const fast = readAlone(own);
+      if (fast) return fast;
+      const findings = this.#findings.length;
+      const start = opened < from ? SEPARATOR.length : 0;
+      const alone = { from: start, to: start + own.length, opened: 0, line };
+      notKept = this.#fullYaml(`${SEPARATOR.slice(0, start)}${own}`, alone);
+      if (!notKept || this.#findings.length > findings) return undefined;
+      const { document } = notKept;
+      // The places of other documents keep all of their trees.
+      return document instanceof MarkedDocument
+        ? { ...notKept, document: movedDocument(document, '', 1 - line) }
+        : undefined;
+    });
+    return read ? { ...read, document: movedDocument(read.document, this.#path, line - 1) } : notKept;
   }
 
   /**
@@ -320,6 +338,8 @@ class FileReader {
       // A document without any text has its place behind the separator.
       const place = (path: Path): number => Math.max(locate(path), Math.min(from, to) - opened);
       const document = new OffsetDocument(this.#path, text, line, place, firstLine);
+      const isInOrder = tree.root && tree.root.kind !== 'scalar' && duplicates.length === 0;
+      const marks = isInOrder ? marksOf(tree.root, (offset) => document.place(offset)) : undefined;
       for (const { key, again } of duplicates) this.#repeatedKey(key, document.place(again));
       if (tree.ignoredFrom >= 0) {
         const message = "OLM's tools ignore this text, because the document ends before it";
@@ -330,7 +350,12 @@ class FileReader {
           'add a line with --- before it',
         );
       }
-      return { value, document, values: this.#left - nodes.left };
+      return {
+        value,
+        // Marks take a hundredth of the memory of a tree.
+        document: marks ? new MarkedDocument(this.#path, value, marks) : document,
+        values: this.#left - nodes.left,
+      };
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
       if (this.#isTooMany(this.#left - nodes.left, firstLine)) return undefined;
@@ -369,6 +394,7 @@ function markedDocument(
   return { value, document: new MarkedDocument(path, value, marks, written), values: marks.length / 2 };
 }
 
+const SEPARATOR = '---\n';
 const PLAIN_SEPARATOR = /^---(?:[ \t]+#.*|[ \t]*)$/;
 
 /** Whether the separator that opened a piece means nothing but a document's beginning. */

@@ -45,6 +45,11 @@ test.each([
   ['carriage returns', `${PACKAGE}---\n${BUNDLE}`.replaceAll('\n', '\r\n')],
   ['no line break at the end', `${PACKAGE}---\n${CHANNEL}---\nname: z`],
   ['what takes the full reader', `${PACKAGE}---\nname: &a x\nvalue: *a\n---\n${BUNDLE}`],
+  [
+    'flow collections',
+    `{"schema": "olm.package", "name": "p"}\n--- # x\n# y\nname: p\nentries: [{name: a}]\n`,
+  ],
+  ['text behind the end of a document', `a: [b]\n...\nc\n---\n%YAML 1.1\n---\n...\n---\n- [d]\n`],
   ['a duplicate key', `${PACKAGE}---\nname: x\nname: y\n---\n${BUNDLE}`],
   ['a bad separator, and text that is not YAML', `${PACKAGE}---x\n${BUNDLE}---\na: [\n---\n${CHANNEL}`],
   ['JSON', '{"schema": "olm.package", "name": "p"}\n{"name": "q"}\n'],
@@ -65,6 +70,23 @@ test('what two versions of a file have in common is read once, and is the same v
   expect(after[2]?.value).toBe(before[1]?.value);
   expect([before[1]?.line, after[2]?.line]).toEqual([5, 13]);
 });
+
+test('what takes the full reader is read once as well, without its tree', () => {
+  const known = memory();
+  const flow = 'schema: olm.channel\nentries: [{name: p.v1}]\n';
+  const [before] = readings(flow, known).documents;
+  expect(known.kept.get(flow)?.document.detached()).not.toBe(known.kept.get(flow)?.document);
+  expect(readings(`${PACKAGE}---\n${flow}`, known).documents[1]?.value).toBe(before?.value);
+});
+
+test.each(['name: &a x\nvalue: *a\n', 'name: [a]\nname: b\n', 'name: [\n', 'name: [a]\n...\nb\n', ''])(
+  'what has findings, or needs its tree, is not kept: %j',
+  (text) => {
+    const known = memory();
+    readings(`${PACKAGE}---\n${text}`, known);
+    expect([...known.kept.keys()]).toEqual([PACKAGE]);
+  },
+);
 
 const ONE = '{"schema":"x"}';
 
