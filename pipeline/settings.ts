@@ -90,8 +90,8 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
   }
 }
 
-/** What ends a line for YAML 1.1, and neither for YAML 1.2 nor on a screen. */
-const ODD_BREAK = /[\x85\u2028\u2029]/;
+/** What ends a line for YAML, at least for 1.1, and neither in a diff nor on a screen. */
+const ODD_BREAK = /[\r\x85\u2028\u2029]/;
 
 /** Offset of the line that begins a second YAML document, or -1. */
 function secondDocument(text: string): number {

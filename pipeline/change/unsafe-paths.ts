@@ -62,8 +62,9 @@ function modeFindings({ path, after }: PathChange, layout: Layout): Finding[] {
 
 function nameFindings(path: string, placed: PlacedPath | undefined, layout: Layout): Finding[] {
   const defect = pathDefect(path) ?? edgeDefect(path, layout) ?? placedDefect(placed);
-  if (defect === undefined) return [];
-  return [unsafe('path/name', `${JSON.stringify(path)}: ${defect}`, path, 'rename it')];
+  const why = defect ?? windowsDefect(path, placed, layout);
+  if (why === undefined) return [];
+  return [unsafe('path/name', `${JSON.stringify(path)}: ${why}`, path, 'rename it')];
 }
 
 function placedDefect(placed: PlacedPath | undefined): string | undefined {
@@ -104,6 +105,20 @@ function edgeDefect(path: string, layout: Layout): string | undefined {
   const paths = [path, plain.join('/')];
   if (!paths.some((one) => isCatalogOrGatePath(one, layout))) return undefined;
   return 'a name starts with a dash or a space, or ends with a space or a dot';
+}
+
+/** Devices, characters and streams that no file of Windows is called by, and short names that it reads as longer ones. */
+const NOT_ON_WINDOWS =
+  /[<>:"|?*]|^(?:con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$)(?:[ .]|$)|^[^.]{1,8}~\d(?:\.[^.]{1,3})?$/i;
+
+/**
+ * Why nobody could check a path out on Windows, or would get it as another file, among catalogs and files of the gate.
+ * Manifests of bundles are often called after their objects, whose names may have colons.
+ */
+function windowsDefect(path: string, placed: PlacedPath | undefined, layout: Layout): string | undefined {
+  if (placed?.area === 'bundle' || !path.split('/').some((name) => NOT_ON_WINDOWS.test(name)))
+    return undefined;
+  return isCatalogOrGatePath(path, layout) ? 'Windows cannot have a file of this name' : undefined;
 }
 
 /** What GitHub runs, and who owns what: other files of `.github` only say how to write issues, or update dependencies. */

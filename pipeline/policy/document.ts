@@ -45,6 +45,14 @@ export function readPolicyDocument(
     const finding: Finding = { rule, severity: 'error', message, location, ...(hint ? { hint } : {}) };
     return { settings: undefined, findings: [finding] };
   };
+  const hidden = text.search(/\r(?!\n)/);
+  if (hidden >= 0)
+    return refused(
+      'settings/yaml',
+      'a carriage return alone, which no diff shows, ends a line',
+      hidden,
+      'end lines with LF or CR LF',
+    );
   try {
     const events = parseEvents(text, { maxDepth: DEPTH });
     const [value = null, ...others] = constructFromEvents(events, {

@@ -431,6 +431,29 @@ describe('what a tree may hold', () => {
       expect([name, await decisionOf(name)]).toEqual([name, []]);
   });
 
+  test('18: a name that Windows cannot have is refused among catalogs and the gate, and harmless elsewhere', async () => {
+    const rulesOf = async (name: string) =>
+      (await judge({ author: 'alice', head: { [name]: '' } })).change.unsafe.map(({ rule }) => rule);
+    for (const name of [
+      'catalogs/v4.20/etcd/CON.json',
+      'catalogs/v4.20/etcd/aux',
+      'catalogs/v4.20/etcd/x:y.json',
+      'catalogs/v4.20/etcd/catalog.yaml::$DATA',
+      'catalogs/v4.20/etcd/CATALO~1.YAM',
+      'operators/etcd/catalog-templates/com1.yaml',
+      '.github/workflows/a|b.yml',
+    ])
+      expect([name, await rulesOf(name)]).toEqual([name, ['path/name']]);
+    for (const name of [
+      'operators/etcd/1.1.0/manifests/role_etcd:leader.yaml',
+      'catalogs/v4.20/etcd/console.json',
+      'catalogs/v4.20/etcd/auxiliary.yaml',
+      'catalogs/v4.20/etcd/catalog.yaml~',
+      'docs/a:b.md',
+    ])
+      expect([name, await rulesOf(name)]).toEqual([name, []]);
+  });
+
   test('20: names that git would refuse to check out', async () => {
     const { source } = gate;
     const blob = source.feed('x', 'hash-object', '-w', '--stdin');

@@ -273,10 +273,8 @@ async function renderedFrom(
 }
 
 /** Paths of files that may be templates: those in folders above a single catalog that changes, and those that change themselves. */
-async function templatesBeside(
-  { objects, change, trees }: TemplateScene,
-  units: readonly CatalogUnit[],
-): Promise<Set<string>> {
+async function templatesBeside(scene: TemplateScene, units: readonly CatalogUnit[]): Promise<Set<string>> {
+  const { objects, change, trees } = scene;
   const catalogsBelow = new Map<string, Set<string>>();
   const above = ({ root }: CatalogUnit): string[] => {
     const names = root.split('/').slice(0, -1);
@@ -295,11 +293,12 @@ async function templatesBeside(
   );
   const hasCatalog = change.paths.some(({ area }) => area === 'catalog');
   const own = change.paths.filter(({ area, path }) => area !== 'catalog' && TEMPLATE_FILE.test(path));
-  const paths = new Set(
-    own
-      .filter(({ area, path }) => isOwn(dirname(path)) || (area !== 'template' && hasCatalog))
-      .map(({ path }) => path),
-  );
+  const paths = new Set<string>();
+  for (const { path, package: name } of own) {
+    const isMapped = async (): Promise<boolean> =>
+      name !== undefined && (await mappingOf(scene, trees.merged, name)) !== undefined;
+    if (isOwn(dirname(path)) || (hasCatalog && !(await isMapped()))) paths.add(path);
+  }
   for (const folder of folders) {
     const entry = await entryAt(objects, trees.base, folder);
     for (const { name } of entry ? await objects.tree(entry.id) : [])

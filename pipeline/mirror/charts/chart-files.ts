@@ -45,6 +45,8 @@ export async function readChartFiles(path: string, scratch: string): Promise<Cha
 }
 
 const TEMPLATE = /^(?:charts\/[^/]+\/)*(?:templates\/.*(?<!NOTES\.txt)|crds\/.*\.(?:ya?ml|json))$/;
+/** Folders of a chart: what is in one is not read where it is a link. */
+const FOLDER = /^(?:charts\/[^/]+\/)*(?:templates|crds|charts(?:\/[^/]+)?)$/;
 const PACKED = /^(?:charts\/[^/]+\/)*charts\/[^/]+\.tgz$/;
 const CHART = /^(?:charts\/[^/]+\/)?Chart\.yaml$/;
 /** Where charts of helm 2 name their dependencies. */
@@ -85,7 +87,8 @@ async function filesIn(path: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   let bytes = 0;
   for (const file of await directorySource(path).files()) {
-    if (!isWanted(file.path)) continue;
+    const isLinked = file.unreadable !== undefined && FOLDER.test(file.path);
+    if (!isWanted(file.path) && !isLinked) continue;
     if (file.unreadable !== undefined)
       throw new PipelineError('usage', `${path}/${file.path}: ${file.unreadable}`);
     const content = PACKED.test(file.path) ? new Uint8Array(0) : await file.read();

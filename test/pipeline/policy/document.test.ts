@@ -38,6 +38,7 @@ test.each([
   ['a: 1\nb: 2\n"a": 3\n', 3, 'settings/repeated-key', 'duplicate key "a" in a mapping'],
   ['a: 1\n---\nb: 2\n', 3, 'settings/document', 'the policy must be one document'],
   ['a:\n  - [\n', 3, 'settings/yaml', 'not YAML: deficient indentation'],
+  ['a: x # why\rb: y\n', 1, 'settings/yaml', 'a carriage return alone, which no diff shows, ends a line'],
   ['a: *nope\n', 1, 'settings/yaml', 'not YAML: unidentified alias "nope"'],
   ['a: !!js/function x\n', 1, 'settings/yaml', 'not YAML: '],
   [`a: ${'['.repeat(60)}${']'.repeat(60)}`, 1, 'settings/yaml', 'not YAML: '],

@@ -187,6 +187,25 @@ test('a template beside its catalog needs no mapping: it is its template where b
   expect(await found(files('v4.20', both, old), { ...tree, ...files('v4.20', old, both) })).toEqual([]);
 });
 
+test('a template in its package’s folder needs no mapping either, if it changes with its catalog', async () => {
+  const [old, both] = [
+    ['1.0.0', '1.1.0'],
+    ['1.0.0', '1.1.0', '1.2.0'],
+  ];
+  const tree: Files = { ...TREE, [CI]: 'reviewers: [bob]\n' };
+  const [, path = ''] = CATALOGS;
+  const found = async (ofTemplate: string[], ofCatalog: string[]): Promise<number> =>
+    (await drift(tree, { [TEMPLATE]: template(...ofTemplate), [path]: catalogOf('etcd', ofCatalog) }))
+      .findings.length;
+  expect(await found([...both, '1.3.0'], both)).toBe(2);
+  expect(await found(both, both)).toBe(1);
+  // The other catalog, which is of the same template, is left behind in both: with it, all is well.
+  const all = catalogs(catalogOf('etcd', both));
+  expect((await drift(tree, { [TEMPLATE]: template(...both), ...all })).findings).toEqual([]);
+  expect((await drift(tree, all)).findings).toEqual([]);
+  expect(await found(old, old)).toBe(0);
+});
+
 test('catalogs that were alike, and of one template, get what it gets together', async () => {
   const layout = "layout: {catalog: ['fbc/{package}/**', 'fbc-old/{package}/**', 'other/{package}/**']}";
   const path = 'templates/basic.yaml';

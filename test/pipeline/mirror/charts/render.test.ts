@@ -1,6 +1,6 @@
 /** Limits of the program that renders charts. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readChartFiles } from '../../../../pipeline/mirror/charts/chart-files.ts';
@@ -83,3 +83,16 @@ test('what is not a chart is refused', async () => {
     message: expect.stringContaining('is not valid YAML'),
   });
 });
+
+test.each(['templates', 'crds', 'charts', 'charts/sub', 'templates/sub'])(
+  'a chart whose folder %s is a link is refused: its images would be missed',
+  async (name) => {
+    const [chart, elsewhere] = [folder(), folder()];
+    writeFileSync(join(chart, 'Chart.yaml'), 'name: shop\nversion: 1.0.0\n');
+    if (name.includes('/')) mkdirSync(dirname(join(chart, name)));
+    symlinkSync(elsewhere, join(chart, name));
+    await expect(readChartFiles(chart, folder())).rejects.toMatchObject({
+      message: expect.stringContaining(`${name}: a link to a directory`),
+    });
+  },
+);

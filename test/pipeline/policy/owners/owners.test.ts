@@ -107,6 +107,7 @@ describe('ci.yaml', () => {
     ['settings/yaml', 'reviewers: [bob]\n<<: {reviewers: [dan]}\n'],
     ['settings/yaml', '# why\u2028reviewers: [bob]\n'],
     ['settings/yaml', '# why\x85reviewers: [bob]\n'],
+    ['settings/yaml', '# why\rreviewers: [bob]\n'],
   ])(
     'attack 42: nobody is an owner by a file that readers of YAML read in different ways: %s %j',
     async (rule, text) => {
