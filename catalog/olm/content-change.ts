@@ -139,6 +139,7 @@ function lostChannels(before: Blobs, after: Blobs): string[] {
   });
 }
 
+/** Lost bundles, package blobs, deprecations and blobs of other schemas, in words. */
 function lostOthers(before: Blobs, after: Blobs): string[] {
   const bundles = byName(after.bundles);
   const lost = before.bundles.filter(({ name }) => !bundles.has(name)).map(({ name }) => `bundle ${name}`);
@@ -176,6 +177,7 @@ export function changedBundles(
   });
 }
 
+/** Whether a channel is new, or one that stays has other edges or metadata. */
 function edgesMoved(before: Blobs, after: Blobs): boolean {
   const channels = byName(before.channels);
   return after.channels.some((channel) => {
@@ -219,8 +221,8 @@ const OBJECT = 'olm.bundle.object';
 const METADATA = 'olm.csv.metadata';
 
 /**
- * Whether two bundles are the same to a cluster. A catalog holds a bundle's manifests
- * in one of two formats; where the two sides use different ones, the image speaks for both.
+ * Whether two bundles are the same to a cluster. A catalog holds a bundle's manifests in one of two formats; where the
+ * two sides use different ones, manifests are not compared, because both come from the image.
  *
  * @param digests what the tags of the first are known to stand for
  */

@@ -187,6 +187,7 @@ function isSameEntry({ replaces, skips, skipRange }: Entry, other: Entry | undef
   );
 }
 
+/** What a change does to one bundle. The same content in another format or order counts as unchanged. */
 function bundleDiff(bundle: string, before: Bundle | undefined, after: Bundle | undefined): BundleDiff[] {
   const kind = kindOf(before, after);
   if (!before || !after) return [{ bundle, kind, fields: [] }];

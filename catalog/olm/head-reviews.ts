@@ -45,7 +45,7 @@ export function headReviews(change: Change, name: string): HeadReview[] {
 }
 
 /**
- * The head that clusters have when a new head comes: the channel's old one or, in a new channel, that of another channel.
+ * The head whose clusters upgrade to a new head: the channel's old one or, in a new channel, that of another channel.
  */
 function formerHead(
   { before, after }: Change,

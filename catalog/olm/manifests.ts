@@ -123,7 +123,10 @@ function readManifests({ properties }: Bundle): Manifests {
   return { csv, objects };
 }
 
-/** The combined contents of all manifests of a bundle. */
+/**
+ * All manifests of a bundle as one value: the API of each, and the first ClusterServiceVersion, because a sound bundle
+ * has only one.
+ */
 export function manifestsOf(parts: readonly ManifestPart[]): Manifests {
   return {
     csv: parts.find(({ csv }) => csv !== undefined)?.csv,
@@ -271,6 +274,7 @@ const STRONG = ['ALL', 'SYS_ADMIN', 'SYS_MODULE', 'SYS_PTRACE', 'SYS_RAWIO', 'BP
 function privilegesIn(pod: Fields): string[] {
   const own = fields(pod['securityContext']);
   const contexts = [...list(pod['initContainers']), ...list(pod['containers'])].map((container) => ({
+    // Kubernetes lets a container inherit the user of its pod.
     ...{ runAsUser: own['runAsUser'] },
     ...fields(container['securityContext']),
   })) as Fields[];
@@ -286,7 +290,11 @@ function privilegesIn(pod: Fields): string[] {
   ];
 }
 
-/** What is kept of a list of permissions. @param wide whether they hold in all namespaces */
+/**
+ * What is kept of a list of permissions.
+ *
+ * @param wide whether they hold in all namespaces
+ */
 function permissionsIn(value: unknown, wide: boolean): Permission[] {
   return list(value).map(({ serviceAccountName, rules }) => ({
     wide,

@@ -145,6 +145,7 @@ function groupedGrants(grants: readonly Grant[]): Grant[][] {
 /** Names of objects that one item lists. */
 const NAMED = 5;
 
+/** Grants that differ only in the name of the object, as one text. */
 function grantText(grants: readonly Grant[]): string {
   const [{ on = '', verbs = [] } = {}] = grants;
   const names = grants.map((grant) => grant.on.slice(kindOf(grant.on).length));
@@ -263,7 +264,10 @@ function droppedApis(was: ReviewedBundle, is: ReviewedBundle): Compared {
   return { items: [...versionsOfApis(was, is), ...ofServices], ...crds };
 }
 
-/** Versions of APIs that are no longer provided; a kind without any version is a CRD that is gone, where these are known. */
+/**
+ * Versions of APIs that are no longer provided. Where the owned CRDs are known, a kind without any version left is not
+ * listed: the section about custom resources reports its CRD.
+ */
 function versionsOfApis(was: ReviewedBundle, is: ReviewedBundle): ReviewItem[] {
   const crds = bothOf([was, is], ({ csv }) => csv?.ownedCrds);
   const kinds = new Set(is.apis.map(({ group, kind }) => `${kind} (${group})`));

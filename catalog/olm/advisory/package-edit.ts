@@ -37,6 +37,7 @@ export function packageAfter(ofPackage: Package, edit: PackageEdit): Package | u
     defaultChannel: edit.defaultChannel ?? ofPackage.defaultChannel,
     channels,
     bundles: new Map([...ofPackage.bundles].filter(([bundle]) => !edit.bundles.has(bundle))),
+    // A message that the catalog has already stays.
     deprecatedBundles: new Map([...edit.deprecations, ...ofPackage.deprecatedBundles]),
   });
 }

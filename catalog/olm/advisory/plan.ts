@@ -109,6 +109,7 @@ function withNewGraphs(input: PlanInput, small: TriedEdit | undefined): TriedEdi
   const { world, ofPackage, affected, advisory } = input;
   const names = brokenChannels(input, small);
   if (names.size === 0) return small;
+  // A redirection leads clusters on from the versions, but they may still be installed.
   const avoid = advisory.action === 'redirect' ? new Set<string>() : affected;
   const graphs = packagesWithNewGraphs(world, ofPackage, { names, avoid });
   const tried = graphs.flatMap((regraphed): TriedEdit[] => {
@@ -128,6 +129,7 @@ function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<str
   const { ofPackage, affected } = input;
   const channels = [...ofPackage.channels.values()];
   const { strandedOthers = [], strandedAffected = [] } = small?.proof ?? {};
+  // opm refuses a channel whose entries form no chain of replaces. Only new edges can repair it.
   const isRefused = ({ channel }: ProvedInstallation): boolean =>
     channels.some((one) => (channel === '' || channel === one.name) && !hasChain(one));
   const helped = [
@@ -135,8 +137,9 @@ function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<str
     ...strandedAffected.filter((one) => hasNewer(input, one)),
   ];
   if (small && helped.length === 0) return new Set();
-  const open = newestChannel(ofPackage);
-  const named = helped.map(({ channel }) => (channel === '' ? open : channel));
+  // Installations that select no channel are helped in the channel with the highest head.
+  const highestChannel = newestChannel(ofPackage);
+  const named = helped.map(({ channel }) => (channel === '' ? highestChannel : channel));
   const isBroken = (channel: Channel): boolean =>
     !hasChain(channel) || (!small && channel.entries.some(({ name }) => affected.has(name)));
   const broken = channels.filter((one) => named.includes(one.name) || isBroken(one));
@@ -154,6 +157,7 @@ function hasNewer({ ofPackage, affected }: PlanInput, { channel, installed }: Pr
   });
 }
 
+/** An edit with its proof, for all installations or only for those of `groups`. */
 function tryEdit(
   { world, advisory, ofPackage, groups: all }: PlanInput,
   edit: PackageEdit,
@@ -175,6 +179,7 @@ function bestEdit(
   );
 }
 
+/** The best of the sound edits. Of equal ones the first wins, because the simplest are tried first. */
 function bestTriedEdit(input: PlanInput, all: readonly TriedEdit[]): TriedEdit | undefined {
   return all
     .filter(({ proof }) => proof.sound)
@@ -243,6 +248,7 @@ function rewritesOf(input: PlanInput, { kept }: { readonly kept: boolean }): Pac
       channelEdit(alone, new Map([[channel.name, entries]]), { keepBundles: kept }),
     );
     const best = bestEdit(alone, kept ? edits : withRepairs(alone, edits, groups), groups);
+    // If no way is sound for the channel alone, take the simplest: the whole edit is proved later.
     const entries = best?.edit.channels.get(channel.name) ?? ways[0];
     if (!entries) return [];
     channels.set(channel.name, entries);
@@ -303,6 +309,7 @@ function redirections({ advisory, ofPackage, groups }: PlanInput, base: PackageE
   });
   const edit = (write: typeof withMoreSkips): PackageEdit => {
     const channels = targets.map(({ channel, target }) => {
+      // If the advisory names a channel, clusters of all channels move to it.
       const here = groups.filter(
         (one) => one.channel === channel.name || one.channel === '' || to.channel !== undefined,
       );
@@ -316,6 +323,7 @@ function redirections({ advisory, ofPackage, groups }: PlanInput, base: PackageE
   return [edit(withMoreRanges), edit(withMoreSkips)];
 }
 
+/** The affected bundles that the groups have installed, each once, the lowest version first. */
 function affectedIn(groups: readonly InstallationGroup[], advisory: Advisory): Installed[] {
   const all = groups.flatMap(({ installed }) => installed).filter((one) => isAffected(advisory, one));
   return [...new Map(all.map((one) => [one.name, one])).values()].sort(compareInstalled);
@@ -329,7 +337,7 @@ function isBelow(one: Installed, other: Installed): boolean {
   );
 }
 
-/** Edits, and the same with more edges to heads for those who would be without an upgrade path. */
+/** Each edit, followed by the same edit with more edges to heads for the installations that it would strand. */
 function withRepairs(input: PlanInput, edits: readonly PackageEdit[], groups = input.groups): PackageEdit[] {
   return edits.flatMap((edit) => {
     const { proof } = tryEdit(input, edit, groups);
@@ -355,6 +363,7 @@ function repairOf(
     const bundle = head && after.bundles.get(head.name);
     if (!bundle) continue;
     const here = stuck.filter(
+      // Installations that select no channel are helped in the channel with the highest head.
       (one) => one.channel === channel.name || (one.channel === '' && channel.name === newest),
     );
     const reachable = here

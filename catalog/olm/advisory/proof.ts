@@ -55,8 +55,13 @@ export function installationGroups(world: World, { name, channels }: Package): I
       installed,
     }));
   });
-  const open = { olm: 'v1', package: name, channel: '', installed: withoutChannels(installations) } as const;
-  return world.olm.has('v1') ? [...inEach, open] : inEach;
+  const withoutChannel = {
+    olm: 'v1',
+    package: name,
+    channel: '',
+    installed: withoutChannels(installations),
+  } as const;
+  return world.olm.has('v1') ? [...inEach, withoutChannel] : inEach;
 }
 
 /**
@@ -110,7 +115,10 @@ function meetsAdvisory(advisory: Advisory, after: Package | undefined): boolean 
   return !deprecates || affected.every((name) => after.deprecatedBundles.has(name));
 }
 
-/** Whether opm takes what changed, unless it did not take it before. */
+/**
+ * Whether opm accepts the package after an edit. A channel that the edit leaves alone, or that opm refused before, does
+ * not count.
+ */
 function isSound(before: Package, after: Package | undefined): boolean {
   if (!after) return true;
   if (!after.channels.has(after.defaultChannel) && before.channels.has(before.defaultChannel)) return false;
@@ -165,9 +173,10 @@ function reachesInstallation(
   ofPackage: Package | undefined,
   { version, channel: wanted }: NonNullable<Advisory['to']>,
 ): boolean {
-  const open = olm === 'v1' && onlyChannel !== true;
-  if (wanted !== undefined) return open || channel === wanted;
-  return open || (ofPackage !== undefined && targetIn(ofPackage, channel, version) !== undefined);
+  // An extension that selects no channel gets upgrades from all of them.
+  const seesAllChannels = olm === 'v1' && onlyChannel !== true;
+  if (wanted !== undefined) return seesAllChannels || channel === wanted;
+  return seesAllChannels || (ofPackage !== undefined && targetIn(ofPackage, channel, version) !== undefined);
 }
 
 /** The bundle of a version in a channel. */

@@ -65,7 +65,10 @@ function bridgedEntry(
   return { ...entry, replaces, skips, skipRange: joinedRanges([entry.skipRange, ...ranges]) };
 }
 
-/** If several entries are heads, the highest skips the others. It inherits the fields of removed heads. */
+/**
+ * The entries with one head, because opm refuses a channel with several: the highest head skips the others. It inherits
+ * the fields of removed heads, but no range may lead it to versions above itself.
+ */
 function underOneHead(
   channel: Channel,
   entries: readonly Entry[],
@@ -147,7 +150,7 @@ function joinedRanges(ranges: readonly string[]): string {
   return [...new Set(ranges.filter((range) => range !== ''))].join(' || ');
 }
 
-/** A range without the versions from one on. */
+/** A range without the versions from `version` on. */
 function rangeBelow(range: string, version: Version): string {
   if (range === '') return '';
   const end = `<${formatVersion({ ...version, build: [] })}`;

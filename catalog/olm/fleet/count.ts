@@ -61,16 +61,19 @@ export function countFleet(
   packages?: ReadonlySet<string>,
   published: ReadonlySet<string> = new Set(),
 ): FleetReport {
+  // Names of other packages are private: only the fleet knows them.
   const nameable = new Set([...(packages ?? []), ...published]);
   const known = new Map<FleetInstallation, RankedOutcome>();
-  const besideOf = neighborsIn(fleet, simulate);
-  const rated = (row: FleetRow): RankedOutcome => {
+  const neighborsOf = neighborsIn(fleet, simulate);
+  // Only an installation without neighbors that concern it has the same outcome on every cluster, so only that outcome
+  // is kept.
+  const rankedOutcomeOf = (row: FleetRow): RankedOutcome => {
     const { installation } = row;
-    const beside = besideOf(row);
+    const neighbors = neighborsOf(row);
     const found =
-      (beside.length === 0 ? known.get(installation) : undefined) ??
-      rateOutcome(installation, simulate(installation, beside), nameable);
-    if (beside.length === 0) known.set(installation, found);
+      (neighbors.length === 0 ? known.get(installation) : undefined) ??
+      rateOutcome(installation, simulate(installation, neighbors), nameable);
+    if (neighbors.length === 0) known.set(installation, found);
     return found;
   };
   const units = new Map<string, Unit>();
@@ -78,8 +81,9 @@ export function countFleet(
     const key = unitKey(row);
     const unit = units.get(key) ?? new Unit(row.count === undefined);
     units.set(key, unit);
-    unit.see(row);
-    if (packages?.has(row.installation.package) ?? true) unit.add(rated(row), row.count ?? 1);
+    // Rows of other packages count as well: the size of the fleet does not depend on the question.
+    unit.addToSize(row);
+    if (packages?.has(row.installation.package) ?? true) unit.add(rankedOutcomeOf(row), row.count ?? 1);
   }
   const all = new Tally();
   const byPackage = new Map<string, Tally>();
@@ -177,7 +181,7 @@ function unitKey({ cluster, count }: FleetRow): string {
 }
 
 interface Share {
-  readonly rated: RankedOutcome;
+  readonly rankedOutcome: RankedOutcome;
   readonly clusters: number;
 }
 
@@ -194,22 +198,22 @@ class Unit {
   }
 
   /** Counts a row, whether its package is asked about or not. */
-  see({ count, installation }: FleetRow): void {
-    const its = this.#isCluster ? 1 : (this.#sizes.get(installation.package) ?? 0) + (count ?? 0);
-    if (!this.#isCluster) this.#sizes.set(installation.package, its);
-    this.size = Math.max(this.size, its);
+  addToSize({ count, installation }: FleetRow): void {
+    const own = this.#isCluster ? 1 : (this.#sizes.get(installation.package) ?? 0) + (count ?? 0);
+    if (!this.#isCluster) this.#sizes.set(installation.package, own);
+    this.size = Math.max(this.size, own);
   }
 
-  add(rated: RankedOutcome, clusters: number): void {
-    this.#shares.push({ rated, clusters });
+  add(rankedOutcome: RankedOutcome, clusters: number): void {
+    this.#shares.push({ rankedOutcome, clusters });
   }
 
-  count(all: Tally, of: (name: string) => Tally): void {
+  count(all: Tally, tallyOf: (name: string) => Tally): void {
     let size = 0;
-    for (const [name, shares] of groupedBy(this.#shares, ({ rated }) => rated.package)) {
-      const its = this.#isCluster ? 1 : shares.reduce((sum, { clusters }) => sum + clusters, 0);
-      size = Math.max(size, its);
-      distributeClusters(shares, its, of(name));
+    for (const [name, shares] of groupedBy(this.#shares, ({ rankedOutcome }) => rankedOutcome.package)) {
+      const own = this.#isCluster ? 1 : shares.reduce((sum, { clusters }) => sum + clusters, 0);
+      size = Math.max(size, own);
+      distributeClusters(shares, own, tallyOf(name));
     }
     // It is unknown which clusters of a group have several packages. Give as many as possible the more serious outcome.
     distributeClusters(this.#shares, size, all);
@@ -219,38 +223,44 @@ class Unit {
 /** Gives clusters to outcomes, in the order of outcomes, until all have one. */
 function distributeClusters(shares: readonly Share[], size: number, tally: Tally): void {
   let left = size;
-  for (const { rated, clusters } of [...shares].sort((a, b) => a.rated.rank - b.rated.rank)) {
+  for (const { rankedOutcome, clusters } of [...shares].sort(
+    (a, b) => a.rankedOutcome.rank - b.rankedOutcome.rank,
+  )) {
     if (left === 0) return;
     const given = Math.min(left, clusters);
-    tally.add(rated, given);
+    tally.add(rankedOutcome, given);
     left -= given;
   }
 }
 
 class Tally {
-  readonly #flows = new Map<string, { rated: RankedOutcome; clusters: number }>();
+  readonly #flows = new Map<string, { rankedOutcome: RankedOutcome; clusters: number }>();
   clusters = 0;
 
-  add(rated: RankedOutcome, clusters: number): void {
+  add(rankedOutcome: RankedOutcome, clusters: number): void {
     if (clusters === 0) return;
     this.clusters += clusters;
-    const known = this.#flows.get(rated.key);
+    const known = this.#flows.get(rankedOutcome.key);
     if (known) known.clusters += clusters;
-    else this.#flows.set(rated.key, { rated, clusters });
+    else this.#flows.set(rankedOutcome.key, { rankedOutcome, clusters });
   }
 
   outcomes(): OutcomeCount[] {
     const flows = [...this.#flows.values()];
     return OUTCOMES.flatMap((outcome) => {
-      const its = flows.filter(({ rated }) => rated.outcome.outcome === outcome);
-      const clusters = its.reduce((sum, flow) => sum + flow.clusters, 0);
-      return clusters === 0 ? [] : [{ outcome, clusters, platforms: platformsOf(its) }];
+      const own = flows.filter(({ rankedOutcome }) => rankedOutcome.outcome.outcome === outcome);
+      const clusters = own.reduce((sum, flow) => sum + flow.clusters, 0);
+      return clusters === 0 ? [] : [{ outcome, clusters, platforms: platformsOf(own) }];
     });
   }
 
   flows(): Flow[] {
     return [...this.#flows.values()]
-      .map(({ rated, clusters }) => ({ platform: rated.platform, ...rated.outcome, clusters }))
+      .map(({ rankedOutcome, clusters }) => ({
+        platform: rankedOutcome.platform,
+        ...rankedOutcome.outcome,
+        clusters,
+      }))
       .sort(
         (a, b) =>
           b.clusters - a.clusters ||
@@ -263,8 +273,8 @@ class Tally {
 
 function platformsOf(flows: readonly Share[]): PlatformCount[] {
   const counts = new Map<string, number>();
-  for (const { rated, clusters } of flows)
-    counts.set(rated.platform, (counts.get(rated.platform) ?? 0) + clusters);
+  for (const { rankedOutcome, clusters } of flows)
+    counts.set(rankedOutcome.platform, (counts.get(rankedOutcome.platform) ?? 0) + clusters);
   return [...counts]
     .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
     .map(([platform, clusters]) => ({ platform, clusters }));
@@ -306,9 +316,10 @@ export function affectedCounter(fleet: Fleet, simulate: Simulation): (affected: 
     const named = new Set<string>();
     let grouped = 0;
     for (const { cluster, count, installation } of byPackage.get(packageName) ?? []) {
-      const { platform, olm: its, channels } = installation;
+      const { platform, olm: own, channels } = installation;
       if (platforms && !platforms.has(platform)) continue;
-      if (olm && its !== olm) continue;
+      if (olm && own !== olm) continue;
+      // An installation that names no channel may use any.
       if (channel !== undefined && channels.length > 0 && !channels.includes(channel)) continue;
       if (!installed.has(labelOf(installation))) continue;
       if (count === undefined) named.add(cluster);

@@ -92,6 +92,7 @@ export function installedIn(world: World, installation: FleetInstallation): Inst
       ? byVersion(world, ofPackage, installation)
       : byName(world, ofPackage, installation);
   if (!found) return undefined;
+  // No cluster has a bundle that the catalog lists but that was never published.
   const isOwn = ofPackage?.bundles.has(found.name) ?? false;
   const isPublished = world.isPublished({ package: installation.package, bundle: found.name });
   return isOwn && !isPublished ? undefined : found;

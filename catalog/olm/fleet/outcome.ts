@@ -61,7 +61,10 @@ export interface Simulation {
   readonly concerns?: (installation: FleetInstallation, other: FleetInstallation) => boolean;
 }
 
-/** Whether what one of two installations requires has to do with the other one. */
+/**
+ * Whether one package may keep another one from an upgrade. Only OLM v0 resolves the operators of a namespace together,
+ * and only requirements connect them.
+ */
 function concernsIn(worlds: readonly World[]): NonNullable<Simulation['concerns']> {
   return ({ olm, platform, package: name }, other) =>
     olm === 'v0' &&
@@ -71,7 +74,7 @@ function concernsIn(worlds: readonly World[]): NonNullable<Simulation['concerns'
     worlds.some(({ foresight }) => neighborPackages(foresight.scope, name).has(other.package));
 }
 
-/** Whether a world knows the other operators of a cluster. */
+/** The other operators of a cluster, without those that the world does not know: nothing can be resolved for them. */
 function besideIn(world: World, beside: readonly FleetInstallation[]): OperatorBeside[] {
   return beside.flatMap((one) => {
     const installed = world.catalog.packages.has(one.package) ? installedIn(world, one) : undefined;
@@ -176,7 +179,10 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
   return Object.assign(simulate, { concerns: concernsIn(worlds) });
 }
 
-/** No cluster has a version that the change adds. It may have versions that the change upgrades, or a package that it adds. */
+/**
+ * The installed bundle before the change. It may be one that the change upgrades, or of a package that the change adds.
+ * It is not a version that the change adds: no cluster has that.
+ */
 function installedBefore({ before, after }: Change, installation: FleetInstallation): Installed | undefined {
   const known = installedIn(before, installation);
   const later = known ?? installedIn(after, installation);
@@ -197,6 +203,7 @@ interface Paths {
   readonly after: PathSummary;
 }
 
+/** What a change does to an installation. Only OLM v0 waits for somebody's approval. */
 function changeOutcome({ isManual, olm }: FleetInstallation, { before, after }: Paths): OutcomeName {
   if (!after.arrives) return before.arrives ? 'strands' : 'stuck';
   if (before.next === after.next && before.end === after.end && before.arrives) return 'unchanged';
@@ -205,6 +212,7 @@ function changeOutcome({ isManual, olm }: FleetInstallation, { before, after }: 
   return before.kind === 'upgrade' ? 'stops' : 'unchanged';
 }
 
+/** What an installation gets from the catalogs as they are. Only OLM v0 waits for somebody's approval. */
 function stateOutcome(
   { isManual, olm }: FleetInstallation,
   path: PathSummary,
@@ -242,6 +250,7 @@ function notKnown(what: NotKnown): FleetOutcome {
 
 const NOT_REACHED: FleetOutcome = { outcome: 'not-reached', installed: '', next: '', end: '' };
 
+/** Whether clusters with the installation's platform use a catalog. A catalog without a platform is for all. */
 function isFor(platform: Minor | undefined, installation: FleetInstallation): boolean {
   if (!platform) return true;
   const own = tryParseMinor(installation.platform);

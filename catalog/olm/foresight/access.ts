@@ -132,6 +132,9 @@ function* singlesOf({
   }
 }
 
+/**
+ * Whether a rule grants a single verb. A rule without names grants every name; a grant of all names needs such a rule.
+ */
 function covers(rule: AccessRule, { verb, url, group, resource, name }: Single): boolean {
   if (!holds(rule.verbs, verb)) return false;
   if (url !== undefined) return rule.nonResourceURLs.some((one) => coversUrl(one, url));

@@ -42,10 +42,10 @@ export function detailedPathV0(
 ): DetailedPath {
   const channel = source.catalog.packages.get(place.package)?.channels.get(place.channel);
   const head = channel && headOf(channel)?.name;
-  const down = scope.catalogs.find(({ serving }) => !serving);
+  const notServed = scope.catalogs.find(({ serving }) => !serving);
   const nextOf = nextV0(scope, source, place);
   const next = (installed: Installed | undefined): PlacedOutcome => {
-    if (down) return notServing(down);
+    if (notServed) return notServing(notServed);
     return installed ? placedIn(source.name, nextOf(installed)) : firstV0(scope, source, place);
   };
   return { olm: 'v0', ...pathFrom(from, next, (name) => name === head) };
@@ -56,7 +56,7 @@ function notServing({ name }: ScopeCatalog): Fails {
   return { kind: 'fails', reason: { code: 'not-serving', text } };
 }
 
-/** What a new subscription gets. */
+/** What a new subscription gets in a namespace that has nothing else installed. */
 function firstV0(scope: Scope, source: ScopeCatalog, place: Place): PlacedOutcome {
   const subscription = { name: place.package, ...place, catalog: source.name };
   const resolution = resolveNamespace(scope, {

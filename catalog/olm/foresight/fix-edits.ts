@@ -47,7 +47,7 @@ export function waysToEdit(
     ({ version }) => !version || !newest || compareVersions(version, newest) <= 0,
   );
   const names = installed.map((one) => one.name);
-  // What leads down is to be taken out of skips: nobody is asked to write it anew.
+  // Portolan never proposes a line of skips that leads clusters down to a lower version.
   const skipsOnlyOlder = (entry: Entry): boolean => !leadsDown(ofPackage, entry);
   return [
     () =>
@@ -81,7 +81,9 @@ function leadsDown({ bundles }: Package, { name, skips }: Entry): boolean {
 /** Entries that are tried for one edit: each trial goes through the whole channel, and people write no more. */
 const MOST_TRIED = 100;
 
-/** An entry that skips what it replaces keeps that from being offered at all. */
+/**
+ * For each entry that skips what it replaces, the edit that no longer skips it: OLM v0 never offers a skipped bundle.
+ */
 function withoutOwnSkips(channel: Channel): Edit[] {
   return trapsIn(channel)
     .slice(0, MOST_TRIED)
@@ -110,7 +112,7 @@ function withoutAnyOwnSkips(channel: Channel): Edit[] {
   return [{ entry: first.name, index: first.index, text, entries }];
 }
 
-/** An entry that skips a link of another entry's chain keeps that link from being offered. */
+/** Edits that take a link of another entry's chain out of an entry's skips: OLM v0 never offers a skipped bundle. */
 function withoutSkippedLinks(channel: Channel): Edit[] {
   return skippedLinks(channel).map(({ entry, skipped }) =>
     entryEdit(
@@ -184,7 +186,7 @@ function plain(version: Version): string {
   return formatVersion({ ...version, build: [] });
 }
 
-/** An edge that an entry had before, as it was. */
+/** Edits that each give one entry the `replaces` that it had in the past. */
 function restoredEdges(channel: Channel, old: readonly Entry[]): Edit[] {
   const was = new Map(old.map(({ name, replaces }) => [name, replaces]));
   return channel.entries
@@ -196,7 +198,7 @@ function restoredEdges(channel: Channel, old: readonly Entry[]): Edit[] {
     .slice(0, MOST_TRIED);
 }
 
-/** What was there before, as it was. */
+/** The edit that adds the entries of the past that the channel no longer has, all together. */
 function restoringEdits(channel: Channel, old: readonly Entry[]): Edit[] {
   const present = new Set(channel.entries.map(({ name }) => name));
   const gone = old.filter(({ name }) => !present.has(name));
@@ -221,6 +223,7 @@ export function lacksMember({ value }: Channel, { index }: Entry, key: string): 
   return isObject(raw) && !Object.keys(raw).some((one) => one.toLowerCase() === key.toLowerCase());
 }
 
+/** The edit that writes one entry in place of the one at its index. */
 function entryEdit(channel: Channel, entry: Entry, text: string): Edit {
   const entries = channel.entries.map((one) => (one.index === entry.index ? entry : one));
   return { entry: entry.name, index: entry.index, text, entries };

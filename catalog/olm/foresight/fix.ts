@@ -51,11 +51,10 @@ function planFor(world: World, name: string, past: World | undefined): Plan {
 }
 
 /**
- * The smallest fix for installations that are stuck, or undefined when none is known or too much was tried for the package. All fixes of a world can be
- * applied together: whatever was proposed for the package before is kept, and so are those whom it helps. The first
- * time it is one for all that is lost in the channel, where there is such a one.
- *
- * @param past a state of the catalog from which entries may be restored, and in which it is seen who is lost
+ * The smallest fix for stuck installations; undefined if none is known, or if too much was tried for the package. All
+ * fixes of a world can be applied together: each is tried with what was proposed for the package before, and must still
+ * help those whom that helped. The first fix for a channel is one for all that is lost in it, if there is such a fix.
+ * @param past a state of the catalog from which entries may be restored, and by which Portolan decides what is lost
  */
 export function fixFor(world: World, stuck: StuckInstallations, past?: World): Fix | undefined {
   const plan = planFor(world, stuck.package, past);
@@ -149,6 +148,7 @@ function editFor(world: World, plan: Plan, stuck: readonly StuckInstallations[])
   const planned = plan.edited.get(wanted);
   const channel = planned ? withEntries(written, planned) : written;
   const helps: Helps = ({ entries }) =>
+    // Two findings must not ask for different values of one field.
     placesIn(channel, entries).every((place) => isFree(plan, place)) &&
     plan.trial?.helps(new Map([...plan.edited, [wanted, entries]]), [...stuck, ...plan.stuck]) === true;
   const installed = [
@@ -164,7 +164,11 @@ function editFor(world: World, plan: Plan, stuck: readonly StuckInstallations[])
   return undefined;
 }
 
-/** Notes what an edit changes and whom it helps. @param written the channel as the catalog has it */
+/**
+ * Notes what an edit changes and whom it helps.
+ *
+ * @param written the channel as the catalog has it
+ */
 function noteEdit(
   plan: Plan,
   { entries, ...fix }: Edit,

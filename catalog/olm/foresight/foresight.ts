@@ -94,6 +94,7 @@ function walksIn(scope: Scope, source: ScopeCatalog): OlmWalks {
   return { v0, v1 };
 }
 
+/** The upgrade paths of a subscription. They arrive at the head of its channel. */
 function walkV0(scope: Scope, source: ScopeCatalog, place: Place): Walk {
   const ofPackage = source.catalog.packages.get(place.package);
   const channel = ofPackage?.channels.get(place.channel);
@@ -120,6 +121,7 @@ function walkWithoutChannel(
   });
 }
 
+/** The upgrade paths of an extension. They arrive at any head of the selected channels. */
 function walkV1(source: ScopeCatalog, selection: Selection): Walk {
   const ofPackage = source.catalog.packages.get(selection.package);
   const selected = ofPackage ? selectedIn(ofPackage, selection.channels) : [];
@@ -201,6 +203,9 @@ class Walk {
     return new Walk(this.#input, other.#paths);
   }
 
+  /**
+   * The upgrade path of an installation. `#walk` keeps those of bundles; those of other installations are kept here.
+   */
   follow(installed: Installed): UpgradePath {
     const own = this.#ownOf(installed);
     const key = own ?? JSON.stringify([installed.name, versionText(installed)]);
@@ -245,7 +250,10 @@ class Walk {
     return path;
   }
 
-  /** Ends the upgrade paths of all bundles of a circle, and returns the upgrade path of the first. */
+  /**
+   * Keeps a path for each bundle of a circle, and returns that of the first. A circle has no end, so each of its
+   * bundles counts as its own, without upgrades: the result is the same wherever a cluster enters.
+   */
   #circle(steps: readonly Step[]): UpgradePath {
     const paths = steps.map(({ from, own, next }) =>
       this.#keep(own, { next, end: from, last: { kind: 'circle' }, hops: 0, arrives: false }),
@@ -253,6 +261,7 @@ class Walk {
     return paths[0] as UpgradePath;
   }
 
+  /** Gives all bundles on the way the end that was found, and returns the path of the first. */
   #unwind(path: readonly Step[], end: UpgradePath): UpgradePath {
     const { end: at, last, arrives } = end;
     let current = end;
@@ -264,7 +273,7 @@ class Walk {
   }
 }
 
-/** The bundles of an upgrade path, from what is installed to its end. */
+/** What follows from an installation, step by step, to the end of its path; in a circle, until a bundle comes again. */
 export function stepsOf(
   pathFrom: (installed: Installed) => UpgradePath,
   installed: Installed,

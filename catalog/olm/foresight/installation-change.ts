@@ -16,23 +16,23 @@ export interface InstallationChange {
   readonly after: UpgradePath;
 }
 
-const known = new WeakMap<Change, Map<string, readonly InstallationChange[]>>();
+const changesByPackage = new WeakMap<Change, Map<string, readonly InstallationChange[]>>();
 
 /** Everything of a package that clusters may have before a change, with what becomes of it. */
 export function installationChanges(change: Change, name: string): readonly InstallationChange[] {
-  const byPackage = known.get(change) ?? new Map<string, readonly InstallationChange[]>();
-  known.set(change, byPackage);
+  const byPackage = changesByPackage.get(change) ?? new Map<string, readonly InstallationChange[]>();
+  changesByPackage.set(change, byPackage);
   const found = byPackage.get(name) ?? findMoves(change, name);
   byPackage.set(name, found);
   return found;
 }
 
-const knownUnder = new WeakMap<Change, Map<Olm, readonly InstallationChange[]>>();
+const changesByOlm = new WeakMap<Change, Map<Olm, readonly InstallationChange[]>>();
 
 /** Moves of all packages of a change under one OLM, or none when no cluster runs it. */
 export function changesUnder(change: Change, olm: Olm): readonly InstallationChange[] {
-  const byOlm = knownUnder.get(change) ?? new Map<Olm, readonly InstallationChange[]>();
-  knownUnder.set(change, byOlm);
+  const byOlm = changesByOlm.get(change) ?? new Map<Olm, readonly InstallationChange[]>();
+  changesByOlm.set(change, byOlm);
   const found =
     byOlm.get(olm) ??
     change.packages.flatMap((name) => installationChanges(change, name).filter((move) => move.olm === olm));
@@ -57,8 +57,9 @@ function findMoves(change: Change, name: string): InstallationChange[] {
 }
 
 /**
- * Of moves under one OLM, each once. Under OLM v1, who is affected without selecting a channel is affected with any; under
- * OLM v0, where most subscriptions name a channel, who names none is reported only where nobody else is affected.
+ * Moves under one OLM without those that another one stands for. Under OLM v1, whoever is affected without a channel is
+ * affected with any: the move without one stands for all. Under OLM v0, most subscriptions name a channel: the move
+ * without one is left out if any channel is affected.
  */
 export function eachOnce(moves: readonly InstallationChange[]): readonly InstallationChange[] {
   const keyOf = ({ package: name, installed }: InstallationChange): string =>

@@ -35,21 +35,21 @@ function findInstallations(world: World, name: string): readonly Installation[] 
   const published = world.published.get(name) ?? [];
   const present = ofPackage ? presentOf(ofPackage) : [];
   if (published.length === 0) return present;
-  const names = new Map<string, Set<string>>();
+  const namesByChannel = new Map<string, Set<string>>();
   for (const { channel, installed } of present) {
-    const inChannel = names.get(channel);
+    const inChannel = namesByChannel.get(channel);
     if (inChannel) inChannel.add(installed.name);
-    else names.set(channel, new Set([installed.name]));
+    else namesByChannel.set(channel, new Set([installed.name]));
   }
   const gone = published.flatMap((bundle): Installation | [] => {
     const { channel } = bundle;
     const installed = absentBundle(ofPackage, bundle);
-    return names.get(channel)?.has(installed.name) ? [] : { channel, installed, published: bundle };
+    return namesByChannel.get(channel)?.has(installed.name) ? [] : { channel, installed, published: bundle };
   });
   return [...present, ...gone];
 }
 
-/** Those of them that clusters may have. */
+/** The installations of a package that clusters may have: those that were published. */
 export function publishedInstallations(world: World, name: string): readonly Installation[] {
   const all = installationsOf(world, name);
   if (world.isPublished === ALL_PUBLISHED) return all;

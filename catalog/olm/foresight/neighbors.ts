@@ -40,6 +40,7 @@ export interface Hindrance {
 /** What hinders the upgrade path of a subscription, the first upgrade first. */
 export function hindrancesOf(foresight: Foresight, place: Place, installed: Installed): readonly Hindrance[] {
   const steps = stepsOf((from) => foresight.v0(place, from), installed);
+  // In a circle, the last upgrade leads to a version that was passed before.
   const passed = [installed, ...upgradesAmong(steps)].slice(0, steps.length);
   return passed.flatMap((at) => nextHindrances(foresight, place, at));
 }
@@ -106,14 +107,14 @@ const vicinityOf = onceFor((scope: Scope): Vicinity => {
   }
   const required = new Map<Neighbor, ReadonlySet<Neighbor>>();
   const requiredBy = (one: Neighbor): ReadonlySet<Neighbor> => {
-    const found = required.get(one) ?? new Set<Neighbor>();
-    if (required.has(one)) return found;
+    const known = required.get(one);
+    if (known) return known;
+    const found = new Set<Neighbor>();
     required.set(one, found);
     for (const requirement of requirementsOfAll(scope, one.nodes)) {
       const asked = requirement.key === undefined ? all : (byKey.get(requirement.key) ?? []);
       for (const other of asked) {
-        if (!found.has(other) && shareOf(scope, other.nodes, requirement) !== 'none')
-          (found as Set<Neighbor>).add(other);
+        if (!found.has(other) && shareOf(scope, other.nodes, requirement) !== 'none') found.add(other);
       }
     }
     return found;
@@ -123,6 +124,7 @@ const vicinityOf = onceFor((scope: Scope): Vicinity => {
 
 const neighborsIn = new WeakMap<Scope, Map<string, readonly Neighbor[]>>();
 
+/** The neighbors of a package in a scope, found once. */
 function neighborsOf(scope: Scope, ofPackage: string): readonly Neighbor[] {
   const known = neighborsIn.get(scope) ?? new Map<string, readonly Neighbor[]>();
   neighborsIn.set(scope, known);
@@ -131,6 +133,7 @@ function neighborsOf(scope: Scope, ofPackage: string): readonly Neighbor[] {
   return found;
 }
 
+/** The packages that may meet a requirement of a package, and those whose requirements it may meet. */
 function findNeighbors(scope: Scope, ofPackage: string): readonly Neighbor[] {
   const { all, byName, requiredBy } = vicinityOf(scope);
   const own = byName.get(ofPackage) ?? [];
@@ -150,6 +153,7 @@ type Share = 'all' | 'some' | 'none';
 
 const shares = new WeakMap<readonly Node[], WeakMap<Requirement, Share>>();
 
+/** How many of a package's bundles meet a requirement, found once. */
 function shareOf(scope: Scope, nodes: readonly Node[], requirement: Requirement): Share {
   const known = shares.get(nodes) ?? new WeakMap<Requirement, Share>();
   shares.set(nodes, known);
@@ -220,6 +224,8 @@ function hindrancesBy(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): H
   const next = offerOfMember({ ...member, installed: to });
   const foresight = foresightIn(scope, neighbor.source);
   const now = offerOfMember(member);
+  // Most neighbors cannot conflict, whatever their version: then none of their bundles is looked at. What all of them
+  // meet, or none, does not depend on the version.
   const mayLose = requirementsOfAll(scope, neighbor.nodes).some((one) => isLost(one, now, next));
   const mayLack = requirementsOfOffer(scope, next).some(
     (one) => shareOf(scope, neighbor.nodes, one) === 'some',
@@ -244,6 +250,10 @@ function hindrancesBy(scope: Scope, upgrading: Upgrading, neighbor: Neighbor): H
   });
 }
 
+/**
+ * Whether the neighbor really keeps an operator where it is: resolved together, the operator gets to no bundle of its
+ * path.
+ */
 function isHeldBack(
   scope: Scope,
   { member, isAhead }: Upgrading,

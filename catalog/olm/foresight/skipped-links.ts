@@ -17,6 +17,7 @@ export function skippedLinks({ entries }: Channel): SkippedLink[] {
   const links: SkippedLink[] = [];
   for (const entry of entries.toReversed()) {
     for (const skipped of entry.skips.toReversed()) {
+      // Entries that skip what they replace themselves are another mistake, with a fix of its own.
       if (skipped === entry.replaces || !replaced.has(skipped)) continue;
       links.push({ entry, skipped });
       if (links.length === MOST_TRIED) return links;

@@ -55,6 +55,7 @@ export function upgradeImpacts(change: Change, name: string): UpgradeImpact[] {
       .filter((move) => move.olm === 'v1' && move.channel === '')
       .map((move) => [move.installed.name, move]),
   );
+  // Rows list the channels of subscriptions; where no cluster runs OLM v0, those of extensions.
   const shown = change.after.olm.has('v0') ? 'v0' : 'v1';
   const places = moves.filter((move) => move.olm === shown && move.channel !== '');
   const rows = places.flatMap((move) => {
@@ -75,6 +76,7 @@ export function upgradeImpacts(change: Change, name: string): UpgradeImpact[] {
 
 type ByOlm = { readonly [olm in Olm]?: BeforeAfter };
 
+/** The upgrade path before and after a change; undefined if it stays the same, whatever the reason for its end. */
 function beforeAfterOf(move: InstallationChange | undefined): BeforeAfter | undefined {
   if (!move) return undefined;
   const [before, after] = [summarizePath(move.before), summarizePath(move.after)];

@@ -202,6 +202,7 @@ export async function worldOf(options: WorldOptions): Promise<World> {
     installSets: options.installSets ?? [],
     crds: (bundle) => crdsOfBundle(bundle) ?? options.crds?.(bundle),
     manifests: (bundle) => {
+      // A catalog with only the metadata knows less than the bundle's image.
       const ownManifests = manifestsOfBundle(bundle);
       return ownManifests.objects ? ownManifests : (options.manifests?.(bundle) ?? ownManifests);
     },
@@ -223,6 +224,7 @@ export function publicationsIn(catalogs: readonly PublishingCatalog[]): Publicat
     catalogs.flatMap(({ name: catalog, catalog: { packages }, published, publishedIsAll }): Publication[] => {
       const bundle = packages.get(packageName)?.bundles.get(name);
       const past = (published.get(packageName) ?? []).filter((one) => one.name === name);
+      // If everything published is known, what only the catalog has was never published.
       const isHere = bundle && (!publishedIsAll || past.length > 0);
       const now = isHere ? [{ catalog, image: bundle.image, version: bundle.version, bundle }] : [];
       return [...now, ...past.map((one) => pastPublication(catalog, one))];
@@ -323,7 +325,10 @@ export function upgradePathOf(
     : foresight.v1({ package: name, channels: onlyChannel ? [channel] : [] }, installed);
 }
 
-/** Where an installation ends: who goes in a circle is at its lowest version as often as at its highest. */
+/**
+ * The bundle at which an installation's path ends. For a circle it is the lowest version in it, because clusters have
+ * that one as often as any other.
+ */
 export function lowestEndOf(foresight: Foresight, following: Following, installed: Installed): Installed {
   const { end, last } = upgradePathOf(foresight, following, installed);
   if (last.kind !== 'circle') return end;

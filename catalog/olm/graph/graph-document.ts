@@ -87,6 +87,7 @@ function packageGraph(world: World, ofPackage: Package): PackageGraph {
   };
 }
 
+/** The next upgrade of an extension that selects no channel. */
 function openStop({ foresight }: World, name: string, bundle: Parameters<typeof installedOf>[0]): OpenStop {
   const { next, arrives } = foresight.v1({ package: name, channels: [] }, installedOf(bundle));
   const to = upgradeOf(next)?.to.name;

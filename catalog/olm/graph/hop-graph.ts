@@ -59,11 +59,11 @@ export function hopGraph(world: World, ofPackage: Package): HopGraph {
 
 /** The effect of a change on a package's graph: the channels that it changes. */
 export function hopChange({ before, after }: Change, name: string): HopGraph {
-  const of = ({ foresight, catalog }: World): State => {
+  const stateIn = ({ foresight, catalog }: World): State => {
     const ofPackage = catalog.packages.get(name);
     return ofPackage ? stateOf(foresight, ofPackage, after.olm) : { channels: new Map(), defaultChannel: '' };
   };
-  return graphOf(name, of(before), of(after), ({ isChanged }) => isChanged);
+  return graphOf(name, stateIn(before), stateIn(after), ({ isChanged }) => isChanged);
 }
 
 /**
@@ -122,7 +122,11 @@ function stateOf(foresight: Foresight, ofPackage: Package, olm: ReadonlySet<Olm>
 
 const NO_STOPS: Stops = new Map();
 
-/** The graph of a package with what a change adds and removes. @param isWanted which channels are drawn */
+/**
+ * The graph of a package with what a change adds and removes.
+ *
+ * @param isWanted which channels are drawn
+ */
 function graphOf(
   name: string,
   before: State,
@@ -166,6 +170,7 @@ function stopsOf(was: Stops, is: Stops): HopStop[] {
       stuck: stuckUnder(now),
       why: whyOf(now),
       hops: [
+        // First the upgrades of today, then those that the change took away.
         ...hopsOf(now ?? old, (olm, to) => {
           if (now && nextOf(old, olm) === to) return 'same';
           return now && old ? 'added' : kindOf(old, now);
@@ -196,11 +201,11 @@ function hopsOf(placed: StopUnder | undefined, kind: (olm: Olm, to: string) => H
   const hops: { to: string; olm: Olm[]; kind: HopKind }[] = [];
   for (const { olm, stop } of placed?.under ?? []) {
     const to = stop.next?.to.name;
-    const its = to === undefined ? undefined : kind(olm, to);
-    if (to === undefined || its === undefined) continue;
-    const same = hops.find((hop) => hop.to === to && hop.kind === its);
+    const hopKind = to === undefined ? undefined : kind(olm, to);
+    if (to === undefined || hopKind === undefined) continue;
+    const same = hops.find((hop) => hop.to === to && hop.kind === hopKind);
     if (same) same.olm.push(olm);
-    else hops.push({ to, olm: [olm], kind: its });
+    else hops.push({ to, olm: [olm], kind: hopKind });
   }
   return hops;
 }

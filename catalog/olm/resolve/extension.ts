@@ -321,7 +321,11 @@ function outsideRange(
   };
 }
 
-/** Why an installation is kept. @param best the bundle that is installed, which no other one beats */
+/**
+ * Why an installation is kept.
+ *
+ * @param best the bundle that is installed, which no other one beats
+ */
 export function stayReason(
   best: Pick<Candidate, 'bundle' | 'deprecated'>,
   {

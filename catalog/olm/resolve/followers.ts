@@ -14,7 +14,8 @@ export type FirstFollower = (installed: Installed) => number;
 type Lists = readonly (readonly Entry[])[];
 
 /**
- * Prepares entries in order of preference, most preferred first.
+ * Finds the first of these entries that follows an installation. They come in order of preference, most preferred
+ * first.
  *
  * @param lists the channels' lists that these entries are from
  */
@@ -53,6 +54,7 @@ export function followersOf(
   const ranked = rankedLists(entries, lists);
   const ranged = rangedIn(entries);
   return ({ name, version }) => {
+    // A typed array sorts by number, not by text.
     const found = new Set<number>();
     forNamed(ranked, name, (rank) => found.add(rank));
     if (version) for (const { position, range } of ranged) if (satisfies(version, range)) found.add(position);
@@ -123,6 +125,7 @@ function rankedLists(entries: readonly (Entry | undefined)[], lists: Lists): Lis
   return (name) => byName.get(name) ?? [];
 }
 
+/** Calls `see` with the rank of each entry that replaces or skips a bundle. */
 function forNamed(lists: ListsNaming, name: string, see: (rank: number) => void): void {
   for (const { ranks, replacing, skipping } of lists(name)) {
     for (const positions of [replacing(name), skipping(name)]) {

@@ -54,9 +54,14 @@ function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
   };
   add(first);
   const gvks = new Set(offerOfBundle(first).gvks);
+  // OLM v0 installs one bundle of a package, and one provider of a kind of object.
   const fits = (one: Bundle): boolean => {
-    const its = offerOfBundle(one).gvks;
-    return !set.has(one.package) && new Set(its).size === its.length && its.every((gvk) => !gvks.has(gvk));
+    const provided = offerOfBundle(one).gvks;
+    return (
+      !set.has(one.package) &&
+      new Set(provided).size === provided.length &&
+      provided.every((gvk) => !gvks.has(gvk))
+    );
   };
   // What is added while a map is gone through is gone through as well.
   for (const one of set.values()) {

@@ -189,6 +189,7 @@ class Problem {
     this.#variables.set(id, { id, constraints: [exists, { kind: 'dependency', ids, text }] });
   }
 
+  /** Lets a candidate replace what is installed: a solution has one of the two. */
   #letReplace(candidate: string, own: string, name: string): void {
     this.#replaced.set(candidate, name);
     const text = `${candidate} conflicts with ${own}`;
@@ -273,6 +274,7 @@ class Problem {
     });
   }
 
+  /** Orders catalogs as OLM v0 does: the preferred one, by priority, those of the namespace, by name. */
   #preference(preferred: ScopeCatalog | undefined): (a: ScopeCatalog, b: ScopeCatalog) => number {
     const home = this.#namespace.name;
     return (a, b) =>
@@ -446,6 +448,11 @@ function followersAmong(nodes: readonly Node[], installed: Installed, entries: r
   return positions(installed).flatMap((position) => nodes[position] ?? []);
 }
 
+/**
+ * The bundles of a lane, the newest first.
+ *
+ * @throws Failure for a lane whose bundles have no order
+ */
 function inOrder(
   candidates: ReturnType<typeof candidatesOf<Node>>,
   lane: Pick<Lane, 'channel' | 'package'>,

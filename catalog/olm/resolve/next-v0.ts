@@ -46,6 +46,7 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
     return () => failure;
   }
   const isNeedy = hasRequirements(lane);
+  // All catalogs of the clusters are known, so the whole resolver decides.
   if (isNeedy && !scope.assumesDependencies)
     return (installed) => resolvedOutcome(scope, source, { lane, installed });
   if (lane.candidates.kind !== 'ordered') {
@@ -53,9 +54,11 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
     return () => failure;
   }
   const all = offered(lane);
+  // Unknown catalogs may have what is required. Leave out only what no catalog can make installable.
   const nodes = isNeedy ? all.filter((node) => isInstallable(scope, source, node)) : all;
   const first = nodes.length === all.length ? followersOf(lane) : followersAt(nodes, lane);
   return (installed) => {
+    // A requirement that OLM cannot read ends the resolution, even if another bundle would be taken.
     const unreadable = isNeedy ? unreadableFrom(scope, candidatesFor(lane, installed)) : undefined;
     if (unreadable) return failsWith('bad-dependency', unreadable.text, unreadable.bundle);
     const node = nodes[first(installed)];

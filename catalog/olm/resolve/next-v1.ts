@@ -217,18 +217,18 @@ function bestOf(index: Index, installed: Installed): Candidate | undefined {
 }
 
 /** All followers, prepared when somebody asks for them. */
-const follower = new WeakMap<Index, ReturnType<typeof followersOf>>();
+const allFollowers = new WeakMap<Index, ReturnType<typeof followersOf>>();
 
 /** Every bundle that the selection allows, to say why none of them was taken. */
 function allOf(index: Index, installed: Installed): Ranked[] {
   const { ranked, entries, lists, byVersion } = index;
-  let all = follower.get(index);
+  let all = allFollowers.get(index);
   if (!all) {
     all = followersOf(
       entries.map(({ entry }) => entry),
       lists,
     );
-    follower.set(index, all);
+    allFollowers.set(index, all);
   }
   const followers = all(installed).flatMap((position) => entries[position]?.rank ?? []);
   const key = installed.version && versionReleaseKey(withRelease(installed.version));

@@ -126,6 +126,7 @@ export function offerOf(
   };
 }
 
+/** The fields of a property as Go decodes them; empty if Go cannot decode it. */
 function readable(value: unknown, shape: StructShape | undefined): Readonly<Record<string, string>>[] {
   if (!shape) return [];
   const { value: fitted, misfits } = fitStruct(value ?? {}, shape);
@@ -163,6 +164,11 @@ export function requirementOf({ type, value }: Property, cel: Cel | undefined): 
   }
 }
 
+/**
+ * The fields of a property as Go decodes them.
+ *
+ * @throws RequirementError in Go's words
+ */
 function decode(value: unknown, shape: StructShape): Readonly<Record<string, string>> {
   const { value: fitted, misfits } = fitStruct(value ?? {}, shape);
   const [misfit] = misfits;

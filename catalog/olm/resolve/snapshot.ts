@@ -112,20 +112,20 @@ const lanesIn = onceFor((ofPackage: Package): Lanes => {
 });
 
 /** The lane that was made last of a list of entries, with the bundles that it is of. */
-const last = new WeakMap<readonly Entry[], { readonly of: Package['bundles']; readonly lane: Lane }>();
+const last = new WeakMap<readonly Entry[], { readonly bundles: Package['bundles']; readonly lane: Lane }>();
 
 /** The lane of these entries, made once for a list: a trial changes one channel of a hundred. */
 function laneWith(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
   const { name, bundles, defaultChannel } = ofPackage;
   const known = last.get(entries);
   const isSame =
-    known?.of === bundles &&
+    known?.bundles === bundles &&
     known.lane.package === name &&
     known.lane.channel === channel &&
     known.lane.isDefaultChannel === (channel === defaultChannel);
   if (isSame) return known.lane;
   const lane = makeLane(ofPackage, channel, entries);
-  last.set(entries, { of: bundles, lane });
+  last.set(entries, { bundles, lane });
   return lane;
 }
 
@@ -236,6 +236,7 @@ export function candidatesOf<E extends Pick<Entry, 'name' | 'replaces' | 'skips'
     if (!hasEnd) return { kind: 'cycle', head: head.name };
   }
   if (heads.length > 1) return { kind: 'many-heads', heads: heads.map(({ name }) => name) };
+  // The chain runs on through skipped entries, but they are never offered.
   return { kind: 'ordered', entries: [...chain].filter(({ name }) => !isSkipped(name)) };
 }
 

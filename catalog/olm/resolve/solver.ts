@@ -103,6 +103,7 @@ class Search {
       choice.tried = 0;
       const last = this.#takeBack(guesses, waiting);
       if (!last) return 'unsatisfiable';
+      // Each guess answers one of the waiting choices, in their order.
       next = guesses.length;
     }
     return { kind: 'solved', chosen: [...this.#chosen] };
@@ -119,6 +120,7 @@ class Search {
     }
   }
 
+  /** Makes a group of which at most one may be chosen. What is listed twice may never be. */
   #group(ids: readonly string[]): void {
     const once = new Set<string>();
     const twice = new Set<string>();
@@ -173,6 +175,7 @@ class Search {
   /** Whether a bundle may still be chosen: nothing chosen excludes it, and nothing that it needs is missing by itself. */
   #possible(id: string): boolean {
     if (this.#groups.get(id)?.some(({ taken, twice }) => taken > 0 || twice.has(id))) return false;
+    // A bundle that excludes itself can never be chosen.
     for (const enemy of this.#enemies.get(id) ?? [])
       if (enemy === id || this.#chosen.has(enemy)) return false;
     return !this.#constraintsOf(id).some(
@@ -205,20 +208,20 @@ interface Group {
 
 /** A smallest set of constraints that contradict each other, found by leaving out one after the other. */
 function conflictOf(variables: readonly Variable[]): string[] {
-  let kept = variables.map((variable) => ({ ...variable }));
-  const total = kept.reduce((count, { constraints }) => count + constraints.length, 0);
+  let remaining = variables.map((variable) => ({ ...variable }));
+  const total = remaining.reduce((count, { constraints }) => count + constraints.length, 0);
   if (total > MAX_EXPLAINED) return [];
-  for (const [i, { constraints }] of kept.entries()) {
+  for (const [i, { constraints }] of remaining.entries()) {
     for (const constraint of constraints) {
-      const without = kept.map((variable, j) =>
+      const without = remaining.map((variable, j) =>
         j === i
           ? { ...variable, constraints: variable.constraints.filter((c) => c !== constraint) }
           : variable,
       );
-      if (new Search(without).run() === 'unsatisfiable') kept = without;
+      if (new Search(without).run() === 'unsatisfiable') remaining = without;
     }
   }
-  return [...new Set(kept.flatMap(({ constraints }) => constraints.map(({ text }) => text)))].sort(
+  return [...new Set(remaining.flatMap(({ constraints }) => constraints.map(({ text }) => text)))].sort(
     compareText,
   );
 }

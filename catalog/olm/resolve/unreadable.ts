@@ -59,7 +59,7 @@ function readOf(scope: Pick<Scope, 'cel'>, property: Property): ReadRequirement[
   const found = known.byProperty.get(property);
   if (found) return found;
   const text = JSON.stringify([property.type, property.value]);
-  const read = known.byText.get(text) ?? parsed(property, scope);
+  const read = known.byText.get(text) ?? parseRequirement(property, scope);
   known.byText.set(text, read);
   known.byProperty.set(property, read);
   return read;
@@ -89,7 +89,7 @@ export function requirementsOfOffer(scope: Scope, offer: Offer): readonly Requir
   return found;
 }
 
-function parsed(property: Property, { cel }: Pick<Scope, 'cel'>): ReadRequirement['read'] {
+function parseRequirement(property: Property, { cel }: Pick<Scope, 'cel'>): ReadRequirement['read'] {
   try {
     return requirementOf(property, cel);
   } catch (error) {
@@ -127,6 +127,7 @@ export function unreadableFrom(scope: Scope, nodes: readonly Node[]): Unreadable
   if (own.size === 0) return undefined;
   const seen = new Set<Node>(nodes);
   const followed = new Set<Requirement>();
+  // What is added to a set while it is gone through is gone through as well.
   for (const node of seen) {
     const text = own.get(node);
     if (text !== undefined) return { bundle: node.name, text };

@@ -44,13 +44,13 @@ const MOST_MEMBERS = 1_000_000;
 function newChannels(scheme: ChannelScheme, ofPackage: Package, policy: GraphPolicy): ChannelMembers[] {
   const bundles = [...ofPackage.bundles.values()].filter(({ version }) => version);
   const released = bundles.filter(({ version }) => version?.prerelease.length === 0);
-  const made = (name: string, all: readonly Bundle[]): ChannelMembers[] => {
+  const channelWith = (name: string, all: readonly Bundle[]): ChannelMembers[] => {
     const members = all.map((bundle) => bundle.name);
     const head = newest(members, ofPackage, policy);
     return head === '' ? [] : [{ name, members, head, today: undefined }];
   };
-  if (scheme === 'stable') return made('stable', released);
-  if (scheme === 'candidate') return made('candidate', bundles);
+  if (scheme === 'stable') return channelWith('stable', released);
+  if (scheme === 'candidate') return channelWith('candidate', bundles);
   const groups = [...newestByNumber(scheme, released, policy)];
   if (groups.length * released.length > MOST_MEMBERS)
     throw new Undecided(
@@ -58,7 +58,7 @@ function newChannels(scheme: ChannelScheme, ofPackage: Package, policy: GraphPol
       'it has too many versions for so many channels',
     );
   return groups.flatMap(([name, highest]) =>
-    made(
+    channelWith(
       name,
       released.filter(({ version }) => version && compareVersions(version, highest) <= 0),
     ),
@@ -123,6 +123,7 @@ export function followersAmong(entries: readonly Entry[]): Followers {
  */
 export function upgradesOfToday(places: readonly Place[], followed: Followers): MayUpgrade {
   const position = new Map(places.map(({ name }, i) => [name, i]));
+  // For each place, the positions above it that follow it today.
   const above = places.map((place, i) => {
     const found: number[] = [];
     for (const name of followed(place)) {
@@ -133,6 +134,7 @@ export function upgradesOfToday(places: readonly Place[], followed: Followers): 
   });
   const isCandidate = (at: number): boolean => places[at]?.isCandidate === true;
   const allowed: ReadonlySet<number>[] = [];
+  // Where each place gets to over places that may not be entries.
   const reach: ReadonlySet<number>[] = [];
   const nextCandidate: (number | undefined)[] = [];
   for (let i = places.length - 1; i >= 0; i--) {

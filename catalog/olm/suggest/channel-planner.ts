@@ -103,6 +103,7 @@ export class ChannelPlanner {
   #orderOf({ name, members, head, today }: ChannelMembers, world: World): Ordered | OrderError {
     this.#budget.pairs -= members.length * this.#package.bundles.size;
     if (this.#budget.pairs < 0) {
+      // A channel of today stays as it is; a new one has nothing to fall back to.
       if (today) return new OrderError(TOO_MANY);
       throw new Undecided(`the upgrades of package ${quoted(this.#package.name)}`, TOO_MANY);
     }
@@ -152,6 +153,7 @@ export class ChannelPlanner {
     const noStop = skipsNoStop(stops);
     const entries = new Map((today?.entries ?? []).map((entry) => [entry.name, entry]));
     const headEntry = entries.get(head);
+    // What is newer than the head and gets down to it today must still do so.
     const ledDown = headEntry
       ? above.filter((one) => edgeField(headEntry, one) !== undefined).map((one) => one.name)
       : [];
@@ -169,6 +171,7 @@ export class ChannelPlanner {
         ...(keep === 'offered' ? members : []),
       ]),
       listed: keep === 'needed' ? [] : members.filter((one) => known.has(one)),
+      // A version that is unknown cannot be compared with stops.
       may: (from, to) => may(from, to) && (!from.version || !to.version || noStop(from.version, to.version)),
       mustNot: (to) => this.#mustNot(to, { places, may, noStop }),
       today: (one) => (keepsStops ? entries.get(one) : undefined),

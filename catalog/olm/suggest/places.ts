@@ -115,6 +115,7 @@ function namedBy(entries: readonly Entry[], published: readonly Installed[]): In
 /** The version at the end of a bundle's name, as nearly all are called. */
 function versionInName(name: string): Version | undefined {
   const [before = '', start = ''] = /[.-]v?([0-9]+\.[0-9]+\.[0-9])/.exec(name) ?? [];
+  // The match ends in the first digit of the patch number; the version goes on behind it.
   const at = name.indexOf(before) + before.length - start.length;
   return start === '' ? undefined : tryParseVersion(name.slice(at));
 }
@@ -139,5 +140,6 @@ function insertPlace(sorted: Place[], place: Place, entries: readonly Entry[]): 
       .map(({ name }) => name),
   );
   const at = sorted.findIndex(({ name }) => following.has(name));
+  // What no entry of the list follows is the lowest.
   sorted.splice(Math.max(at, 0), 0, place);
 }

@@ -56,6 +56,7 @@ export function stopsAmong(versions: readonly Version[], { stops, required }: Gr
 
 /** Whether an upgrade from one version to another skips over no stop. */
 export function skipsNoStop(stops: readonly Version[]): (from: Version, to: Version) => boolean {
+  // No stop lies between: as many are below the target as are up to the start.
   return (from, to) => countBelow(stops, to, 0) <= countBelow(stops, from, 1);
 }
 

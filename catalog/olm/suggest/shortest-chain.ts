@@ -48,6 +48,7 @@ export function shortestChain(
   const least = search.chosen.length;
   const known = search.greedy();
   const most = known?.length ?? problem.candidates.length + 1;
+  // The first limit within which there is a chain is its length.
   for (let limit = least; limit < most; limit++) {
     const found = search.within(limit);
     if (found === 'gave-up') return known && { positions: known, atLeast: limit };
@@ -124,6 +125,7 @@ class Search {
       if (this.#covered[position] !== 0) continue;
       const options = this.#optionsOf(position).filter((option) => this.#isExcluded[option] === 0);
       if (!fewest || options.length < fewest.length) fewest = options;
+      // No question is cheaper than one with a single answer, or none.
       if (fewest.length < 2) return fewest;
     }
     return fewest ?? this.#gap();

@@ -59,6 +59,7 @@ export function suggestGraph(
   let plans = planner.plans(new Set());
   const required = requiredOfOthers(world, ofPackage, packageOf(ofPackage, plans));
   if (required.size > 0) plans = planner.plans(required);
+  // Each round gives up a channel, so this ends. New channels have none of today to fall back to.
   for (;;) {
     const { suggestion, worse } = tryPlans(scene, plans);
     if (worse.length === 0 || !keepsChannels(policy)) return suggestion;
@@ -131,7 +132,7 @@ function tryPlans(scene: SuggestionInput, plans: readonly SuggestedChannel[]): T
   return { suggestion, worse };
 }
 
-/** Whether nothing may follow an installation, because what it has is to be avoided. */
+/** Whether nothing can follow an installation: it is to be avoided, and all heads are lower. */
 function isBeyond(
   { ofPackage, policy }: SuggestionInput,
   { channel, installed }: Installation,
@@ -157,16 +158,16 @@ function installations(
   { world: { olm }, ofPackage, policy, planner }: SuggestionInput,
   plans: readonly SuggestedChannel[],
 ): Installation[] {
-  const { name: of, channels, bundles } = ofPackage;
+  const { name: packageName, channels, bundles } = ofPackage;
   const suggested = plans.flatMap(({ name: channel }) =>
-    planner.installedIn(channel).map((installed) => ({ package: of, channel, installed })),
+    planner.installedIn(channel).map((installed) => ({ package: packageName, channel, installed })),
   );
   const gone = keepsChannels(policy)
     ? []
     : [...channels.values()].flatMap(({ name: channel, entries }) =>
         entries
           .flatMap(({ name }) => bundles.get(name) ?? [])
-          .map((installed) => ({ package: of, channel, installed })),
+          .map((installed) => ({ package: packageName, channel, installed })),
       );
   const placed = [...suggested, ...gone];
   const all = [...new Map(placed.map(({ installed }) => [installed.name, installed])).values()];
@@ -175,7 +176,7 @@ function installations(
     ...(olm.has('v1')
       ? [
           ...placed.map((one) => ({ ...one, olm: 'v1' as const, onlyChannel: true })),
-          ...all.map((installed) => ({ package: of, channel: '', installed, olm: 'v1' as const })),
+          ...all.map((installed) => ({ package: packageName, channel: '', installed, olm: 'v1' as const })),
         ]
       : []),
   ];
@@ -214,6 +215,7 @@ function requiredOfOthers({ catalog, foresight }: World, today: Package, suggest
   return required;
 }
 
+/** The requirements of bundles in packages that OLM can install from, each once. */
 function requirementsIn(packages: readonly Package[]): Property[] {
   const all = packages
     .filter((one) => [...one.channels.values()].some((channel) => headOf(channel) !== undefined))
