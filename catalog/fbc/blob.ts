@@ -121,6 +121,7 @@ export function decodeMeta(
 function reportTo(document: SourceDocument, findings: Finding[], ofPackage = ''): Report {
   return (rule, message, path, hint) => {
     const location = document.locate(path);
+    // A file without objects may not be meant as a part of the catalog.
     const fix = (rule === 'fbc/object' ? ignoreHint(location.file) : undefined) ?? hint;
     addFinding(findings, {
       rule,
@@ -266,6 +267,7 @@ export function readFields(blob: Blob, findings: Finding[]): Fields | undefined 
   return shape && fittedFields(blob, shape, reportTo(blob.document, findings));
 }
 
+/** The fields of a blob as Go decodes them; undefined, with findings, if one has another type. */
 function fittedFields(blob: Blob, shape: StructShape, report: Report): Fields | undefined {
   const { value, misfits } = fitStruct(blob.value, shape);
   for (const { path, found, expected } of misfits) {

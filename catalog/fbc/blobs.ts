@@ -43,13 +43,13 @@ export function blobsOfPackages(blobs: Blobs, isWanted: (pkg: string) => boolean
 /** Applies a function to the blobs of each kind. */
 export function mapKinds<T, U>(
   blobs: ByKind<T>,
-  of: (list: readonly T[], kind: keyof ByKind<T>) => readonly U[],
+  mapList: (list: readonly T[], kind: keyof ByKind<T>) => readonly U[],
 ): ByKind<U> {
   return {
-    packages: of(blobs.packages, 'packages'),
-    channels: of(blobs.channels, 'channels'),
-    bundles: of(blobs.bundles, 'bundles'),
-    deprecations: of(blobs.deprecations, 'deprecations'),
-    others: of(blobs.others, 'others'),
+    packages: mapList(blobs.packages, 'packages'),
+    channels: mapList(blobs.channels, 'channels'),
+    bundles: mapList(blobs.bundles, 'bundles'),
+    deprecations: mapList(blobs.deprecations, 'deprecations'),
+    others: mapList(blobs.others, 'others'),
   };
 }

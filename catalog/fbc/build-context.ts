@@ -26,7 +26,7 @@ export function contextMatcher(paths: Iterable<string>): (text: string | undefin
     if (text === undefined) return NONE;
     if (!known.has(text)) {
       comparisonsLeft -= characters * text.length;
-      known.set(text, comparisonsLeft < 0 ? undefined : askedOnce(matcherOf(text)));
+      known.set(text, comparisonsLeft < 0 ? undefined : cachedMatcher(matcherOf(text)));
     }
     return known.get(text);
   };
@@ -41,6 +41,7 @@ function matcherOf(text: string): Matcher {
     const isException = line.startsWith('!');
     return `${isException ? '!' : ''}/${trimmed(isException ? line.slice(1).trim() : line)}`;
   });
+  // Not supported are `.` and `..`, `**` beside other characters, and empty parts.
   const isSupported = plain.every((line) => !/\/\.\.?(?:\/|$)|[^/]\*\*|\*\*[^/]|\/\//.test(line));
   return isSupported ? ignoreMatcher([[CONTEXT_IGNORE, plain.join('\n')]]) : NONE;
 }
@@ -53,7 +54,7 @@ function trimmed(pattern: string): string {
   return parts.length === 1 && parts[0] === '**' ? '*' : parts.join('/');
 }
 
-function askedOnce(matcher: Matcher): Matcher {
+function cachedMatcher(matcher: Matcher): Matcher {
   const known = new Map<string, boolean>();
   return (path) => {
     const found = known.get(path) ?? matcher(path);

@@ -14,7 +14,7 @@ const ESCAPED_LETTER = /\\u00[4-7]/i;
 
 /** The manifest in a property; undefined if it cannot be read, which is reported where catalogs are read. */
 export function manifestIn(base64: string): Manifest | undefined {
-  const value = parsed(new TextDecoder().decode(decodeBase64(base64)));
+  const value = parseManifest(new TextDecoder().decode(decodeBase64(base64)));
   return isObject(value) ? value : undefined;
 }
 
@@ -26,7 +26,7 @@ export function manifestOfKind(kind: string, base64: string): Manifest | undefin
   return manifest?.['kind'] === kind ? manifest : undefined;
 }
 
-function parsed(text: string): unknown {
+function parseManifest(text: string): unknown {
   try {
     return parseJson(text);
   } catch {

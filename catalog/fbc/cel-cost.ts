@@ -111,7 +111,11 @@ const PARSES: ReadonlySet<string> = new Set(['duration', 'timestamp', 'int', 'ui
 /** Longest text that is parsed, in characters. */
 const LONGEST_PARSED = 64;
 
-/** The cost of parsing a version or range, which grows with its text. @throws StepsError */
+/**
+ * What parsing a value as a number or a time costs: the library takes the square of the text's length.
+ *
+ * @throws StepsError
+ */
 function costOfParsing(value: unknown): number {
   if (typeof value !== 'string') return 0;
   if (value.length > LONGEST_PARSED) throw new StepsError(TOO_EXPENSIVE);

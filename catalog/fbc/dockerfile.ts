@@ -115,6 +115,7 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Values): void
   if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(rest, stage));
 }
 
+/** Sets the variables of an ARG instruction. Without a value, one has what was set before the first FROM. */
 function setArguments({ rest }: Instruction, values: Map<string, string | undefined>, common: Values): void {
   for (const written of tokensOf(rest)) {
     const at = written.indexOf('=');
@@ -190,5 +191,6 @@ function filledIn(text: string, values: Values): string | undefined {
       return value ?? '';
     },
   );
+  // Other forms of variables, such as `${a:+b}`, only a build fills in.
   return isKnown && !filled.includes('${') ? filled : undefined;
 }

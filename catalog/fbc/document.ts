@@ -64,6 +64,7 @@ export class MarkedDocument implements SourceDocument {
   }
 
   detached(): SourceDocument {
+    // Members in another order are found by the objects themselves, so these must stay.
     if (this.#written && this.#written.size > 0) return this;
     return new MarkedDocument(this.file, outline(this.#value), this.#marks);
   }

@@ -330,6 +330,7 @@ class FileReader {
    */
   #fullYaml(all: string, { from, to, opened, line: firstLine }: Piece): ReadDocument | undefined {
     const text = all.slice(opened, to);
+    // The separator that opened the document is a line of its text.
     const line = opened < from ? firstLine - 1 : firstLine;
     const nodes = { left: this.#left };
     try {

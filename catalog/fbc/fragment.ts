@@ -178,7 +178,7 @@ function filesOf(stage: Stage, context: Context): readonly CopiedFile[] | undefi
 }
 
 /**
- * What a stage's programs add to the files of the catalog.
+ * What a stage's programs add to the files of the catalog. Filling the cache of opm only reads the catalog.
  *
  * @returns no files; undefined if the programs may write some, which then are not known
  */
@@ -203,6 +203,7 @@ function copiedBy(
   return files && sources.flatMap((source) => filesBelow(files, withoutSlash(source), withoutSlash(to)));
 }
 
+/** The files of all parts; undefined if those of one are unknown, because then nobody knows what the image has. */
 function joinedFiles(
   parts: readonly (readonly CopiedFile[] | undefined)[],
 ): readonly CopiedFile[] | undefined {
@@ -240,6 +241,7 @@ function copiesOf(
       const name = path.slice(path.lastIndexOf('/') + 1);
       return [{ source: path, path: to.endsWith('/') ? `${to}${name}` : to }];
     }
+    // In the order of characters, 0 comes right after the slash.
     const inside = files.slice(firstAt(files, `${path}/`), firstAt(files, `${path}0`));
     if (inside.length > 0)
       return inside

@@ -147,6 +147,7 @@ function matchesPath(pattern: Pattern, path: readonly Name[]): boolean {
   let matched = false;
   let anyDepth = false;
   for (const segment of pattern.segments) {
+    // As in go-git, an empty part also ends the effect of `**`.
     if (segment === '') {
       anyDepth = false;
       continue;

@@ -164,6 +164,7 @@ function pathText(path: SchemaDefect['path']): string {
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
+  // Date reads February 30 as a day of March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 

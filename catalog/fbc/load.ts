@@ -166,6 +166,7 @@ class Loader {
 
   /** Reads all documents of a file; one that is too large or not readable is a finding. */
   async file(file: SourceFile): Promise<void> {
+    // A finding said already that there are too many values.
     if (this.#room && this.#room.left < 0) return;
     if (file.unreadable !== undefined) {
       const hint = 'every file of a catalog must be a regular file, or a link to one';

@@ -133,7 +133,7 @@ export function locate(blob: Blob, ...path: Path): Location {
 /** The catalog of these blobs, grouped by package. If two have the same name, the first counts. */
 export function catalogOf(blobs: Blobs): Catalog {
   const packages = new Map<string, PackageBuilder>();
-  const of = (name: string): PackageBuilder => {
+  const packageNamed = (name: string): PackageBuilder => {
     let found = packages.get(name);
     if (!found) {
       found = new PackageBuilder(name);
@@ -141,10 +141,10 @@ export function catalogOf(blobs: Blobs): Catalog {
     }
     return found;
   };
-  for (const blob of blobs.packages) of(blob.name).setBlob(blob);
-  for (const channel of blobs.channels) addFirst(of(channel.package).channels, channel);
-  for (const bundle of blobs.bundles) addFirst(of(bundle.package).bundles, bundle);
-  for (const deprecations of blobs.deprecations) of(deprecations.package).deprecate(deprecations);
+  for (const blob of blobs.packages) packageNamed(blob.name).setBlob(blob);
+  for (const channel of blobs.channels) addFirst(packageNamed(channel.package).channels, channel);
+  for (const bundle of blobs.bundles) addFirst(packageNamed(bundle.package).bundles, bundle);
+  for (const deprecations of blobs.deprecations) packageNamed(deprecations.package).deprecate(deprecations);
   return { packages, blobs };
 }
 

@@ -43,7 +43,7 @@ export function renderGroups<T extends Named>(
   readonly rest: readonly T[];
 } {
   const packages = new Map<string, Group<T>>();
-  const of = (name: string): Group<T> => {
+  const packageNamed = (name: string): Group<T> => {
     let found = packages.get(name);
     if (!found) {
       found = { packages: [], channels: [], bundles: [], others: [], deprecations: [] };
@@ -51,11 +51,12 @@ export function renderGroups<T extends Named>(
     }
     return found;
   };
-  for (const blob of blobs.packages) if (blob.name !== '') of(blob.name).packages.push(blob);
-  for (const blob of blobs.channels) if (blob.package !== '') of(blob.package).channels.push(blob);
-  for (const blob of blobs.bundles) if (blob.package !== '') of(blob.package).bundles.push(blob);
-  for (const blob of blobs.others) if (blob.package !== '') of(blob.package).others.push(blob);
-  for (const blob of blobs.deprecations) if (blob.package !== '') of(blob.package).deprecations.push(blob);
+  for (const blob of blobs.packages) if (blob.name !== '') packageNamed(blob.name).packages.push(blob);
+  for (const blob of blobs.channels) if (blob.package !== '') packageNamed(blob.package).channels.push(blob);
+  for (const blob of blobs.bundles) if (blob.package !== '') packageNamed(blob.package).bundles.push(blob);
+  for (const blob of blobs.others) if (blob.package !== '') packageNamed(blob.package).others.push(blob);
+  for (const blob of blobs.deprecations)
+    if (blob.package !== '') packageNamed(blob.package).deprecations.push(blob);
   return {
     packages: [...packages]
       .sort(([a], [b]) => compareText(a, b))
@@ -197,6 +198,7 @@ function propertyList(value: unknown): readonly Struct[] | undefined {
   );
 }
 
+/** Related images in opm's order, which goes by image. Go's sort need not keep the order of equal ones. */
 function relatedImageList(images: readonly Fields[] | undefined): readonly Struct[] | undefined {
   if (!images || images.length === 0) return undefined;
   const named = images.map((image) => ({ name: text(image['name']), image: text(image['image']) }));
@@ -272,6 +274,7 @@ function plainInOrder(value: unknown): unknown {
   return object;
 }
 
+/** Writes what the engine's own writer would write otherwise than Go. */
 function writeJson(value: unknown, level: number, parts: string[]): void {
   if (value instanceof Struct) {
     indentMembers(value.members.length, level, '{}', parts, (i) => {

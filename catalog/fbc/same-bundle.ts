@@ -8,14 +8,14 @@ const known = new WeakMap<Bundle, WeakMap<Bundle, boolean>>();
 /** Whether two bundles have the same image, properties and related images, keys in whatever order. */
 export function sameBundle(a: Bundle, b: Bundle): boolean {
   if (a === b) return true;
-  const of = known.get(a) ?? new WeakMap<Bundle, boolean>();
-  known.set(a, of);
+  const comparedWith = known.get(a) ?? new WeakMap<Bundle, boolean>();
+  known.set(a, comparedWith);
   const found =
-    of.get(b) ??
+    comparedWith.get(b) ??
     (a.image === b.image &&
       sameValue(a.properties, b.properties) &&
       sameValue(a.relatedImages, b.relatedImages));
-  of.set(b, found);
+  comparedWith.set(b, found);
   return found;
 }
 
@@ -33,7 +33,7 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return count === Object.keys(b).length;
 }
 
-/** The text of a JSON value with its keys sorted. */
+/** A text that equal JSON values share: each object is written as a list of its members, sorted by key. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) =>
     isObject(item) ? Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)) : item,

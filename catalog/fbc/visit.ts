@@ -22,7 +22,7 @@ export async function visitBlobs(
   visitor: Visitor,
   limits: LoadLimits = DEFAULT_LIMITS,
 ): Promise<readonly Finding[]> {
-  const noted = <B extends Blob>(blob: B, rest: B): B => {
+  const shown = <B extends Blob>(blob: B, rest: B): B => {
     visitor.other(blob);
     return rest;
   };
@@ -31,10 +31,10 @@ export async function visitBlobs(
       visitor.bundle(bundle);
       return NO_BUNDLE;
     },
-    package: (blob) => noted(blob, NO_PACKAGE),
-    channel: (blob) => noted(blob, NO_CHANNEL),
-    deprecations: (blob) => noted(blob, NO_DEPRECATIONS),
-    other: (blob) => noted(blob, NO_BLOB),
+    package: (blob) => shown(blob, NO_PACKAGE),
+    channel: (blob) => shown(blob, NO_CHANNEL),
+    deprecations: (blob) => shown(blob, NO_DEPRECATIONS),
+    other: (blob) => shown(blob, NO_BLOB),
   });
   return findings;
 }

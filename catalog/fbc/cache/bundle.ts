@@ -100,6 +100,7 @@ function writeManifests(
     .map(({ value }) => manifestJson(objectData(value)));
   const found = objects.find(isCsv);
   const metadata = bundle.properties.filter(({ type }) => type === 'olm.csv.metadata');
+  // opm makes up a ClusterServiceVersion only where there is one property with its metadata.
   const [only] = metadata;
   const csv =
     found ??
@@ -115,7 +116,7 @@ function writeManifests(
 /** The ClusterServiceVersion among the manifests that a bundle holds; undefined when it holds none. */
 export function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undefined {
   const text = csvTextOf(bundle);
-  const object = text === undefined ? undefined : parsed(text);
+  const object = text === undefined ? undefined : parsedAsOpm(text);
   return isObject(object) ? object : undefined;
 }
 
@@ -142,6 +143,7 @@ function manifestJson(base64: string): Uint8Array {
   return encoder.encode(escapeHtml(compactJson(compose(readTree(text, { depth: 1000 }).root).value)));
 }
 
+/** Whether bytes begin with a brace after white space: so opm tells JSON from YAML. */
 function startsWithBrace(bytes: Uint8Array): boolean {
   let at = 0;
   while (at < bytes.length && bytes[at] !== 0x7b) {
@@ -158,7 +160,7 @@ function isCsv(manifest: Uint8Array): boolean {
   const text = new TextDecoder().decode(manifest);
   // Few manifests name the kind at all; only those are parsed. An escape could hide it.
   if (!text.includes(CSV_KIND) && !text.includes('\\u')) return false;
-  const object = parsed(text);
+  const object = parsedAsOpm(text);
   return isObject(object) && object['kind'] === CSV_KIND && isGroupVersion(object['apiVersion']);
 }
 
@@ -182,7 +184,7 @@ function hasLongKey(text: string): boolean {
 }
 
 /** A manifest as opm reads it, which is as YAML; undefined if it is not YAML. JSON that YAML reads alike is parsed as JSON: faster. */
-function parsed(text: string): unknown {
+function parsedAsOpm(text: string): unknown {
   if (NOT_YAML.test(text) || hasLongKey(text)) return parsedYaml(text);
   try {
     return parseJson(text);
@@ -238,6 +240,7 @@ function jsonText(value: unknown): string {
   return compactJson(value ?? null);
 }
 
+/** Members of an object, each with a comma before it; without those that have no value. */
 function members(list: readonly (readonly [key: string, json: string | undefined])[]): string {
   return list.flatMap(([key, json]) => (json === undefined ? [] : [`,"${key}":${json}`])).join('');
 }

@@ -152,6 +152,7 @@ export function csvWriters(quote: (text: string) => string): CsvWriters {
   };
 }
 
+/** A value that Go keeps as the JSON that it was read from. */
 function rawValue(value: unknown): string | undefined {
   if (value instanceof RawJson) return value.text;
   return value === undefined ? undefined : escapeHtml(compactJson(value));

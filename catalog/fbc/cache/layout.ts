@@ -39,6 +39,10 @@ function rootHeader(): Uint8Array {
   return tarHeader({ name: '.', kind: 'directory', mode: DIRECTORY_MODE, size: 0 });
 }
 
+/**
+ * The digest covers configs first, so the state before the cache is the one behind all of configs: its lowest byte is
+ * the same, whatever stands in them.
+ */
 function lowBytes(): Record<Tree, number> {
   const configs = Number(fnv1a(rootHeader()) & 0xffn);
   const cache = Number(fnv1a(rootHeader(), fnv1a(TAR_END, BigInt(configs))) & 0xffn);
@@ -55,7 +59,8 @@ export function* sealedParts(tree: Tree, parts: Iterable<TreePart>): Generator<T
   const low = LOW[tree];
   let state = BigInt(low);
   let length = 0;
-  let held: TreePart | undefined;
+  // Only the last part gets the line, so each waits until the next one is there.
+  let waiting: TreePart | undefined;
   const measure = (part: TreePart, size: number): void => {
     for (const bytes of archivedPart(part, size)) {
       state = fnv1a(bytes, state);
@@ -63,22 +68,23 @@ export function* sealedParts(tree: Tree, parts: Iterable<TreePart>): Generator<T
     }
   };
   for (const part of parts) {
-    if (held) {
-      measure(held, sizeOf(held.pieces));
-      state = fnv1a(padding(sizeOf(held.pieces)), state);
-      length += tarPadding(sizeOf(held.pieces));
-      yield held;
+    if (waiting) {
+      measure(waiting, sizeOf(waiting.pieces));
+      state = fnv1a(padding(sizeOf(waiting.pieces)), state);
+      length += tarPadding(sizeOf(waiting.pieces));
+      yield waiting;
     }
-    held = part;
+    waiting = part;
   }
-  if (held) {
-    if (held.kind !== 'file') throw new Error(`${held.path} is not a regular file, so no line can be added`);
-    const size = sizeOf(held.pieces) + LINE;
-    measure(held, size);
+  if (waiting) {
+    if (waiting.kind !== 'file')
+      throw new Error(`${waiting.path} is not a regular file, so no line can be added`);
+    const size = sizeOf(waiting.pieces) + LINE;
+    measure(waiting, size);
     const line = blankLine(Number(state & 0xffn), low, tarPadding(size));
     for (const bytes of [line, padding(size)]) state = fnv1a(bytes, state);
     length += line.length + tarPadding(size);
-    yield { ...held, pieces: [...held.pieces, line] };
+    yield { ...waiting, pieces: [...waiting.pieces, line] };
   }
   return stretchTo(state, low, length);
 }

@@ -104,6 +104,7 @@ function cleanPath(path: string): string {
 function paxRecord(key: string, value: string): Uint8Array {
   const body = encoder.encode(` ${key}=${value}\n`).length;
   let length = body + String(body).length;
+  // The digits of the length count as well, and may be one more because of themselves.
   if (String(length).length !== String(body).length) length = body + String(length).length;
   return encoder.encode(`${length} ${key}=${value}\n`);
 }
