@@ -52,7 +52,7 @@ export async function checkCatalog(
   const findings: Finding[] = [];
   const checkBundle = bundleChecker(rules, severityOf, findings);
   const own = ownTexts();
-  const { blobs, findings: unread } = await load(source, limits, {
+  const { blobs, findings: loadFindings } = await load(source, limits, {
     bundle: (bundle) => {
       checkBundle(bundle);
       return lightBundle(bundle, own);
@@ -66,11 +66,11 @@ export async function checkCatalog(
         : lightBlob(blob, ['schema', 'package', 'name'], own),
   });
   // A part of a catalog has other findings than the whole.
-  const catalog = catalogOf(densityIn(unread) ? NO_BLOBS : blobs);
+  const catalog = catalogOf(densityIn(loadFindings) ? NO_BLOBS : blobs);
   // There may be more of them than a function takes arguments.
   const all = [
     ...findings,
-    ...withSeverities(unread, rules, severityOf),
+    ...withSeverities(loadFindings, rules, severityOf),
     ...runCatalogChecks(catalog, rules, severityOf),
   ];
   return { findings: all.sort(compareFindings), catalog };

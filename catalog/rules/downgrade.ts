@@ -115,12 +115,12 @@ function coveredAbove(
   const includes = (position: number): boolean =>
     parts.some(({ start, end }) => start <= position && position < end);
   const all = parts.reduce((sum, { start, end }) => sum + end - start, 0);
-  const left = new Set(skipped.filter(includes));
+  const excluded = new Set(skipped.filter(includes));
   const lowest: number[] = [];
   for (const { start, end } of parts) {
-    for (let at = start; at < end && lowest.length < most; at++) if (!left.has(at)) lowest.push(at);
+    for (let at = start; at < end && lowest.length < most; at++) if (!excluded.has(at)) lowest.push(at);
   }
-  return { count: all - left.size, lowest, includes };
+  return { count: all - excluded.size, lowest, includes };
 }
 
 /** An edge to a bundle that is lower than the one it follows, or equal to it, by nothing but a suffix. */

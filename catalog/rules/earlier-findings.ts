@@ -35,6 +35,7 @@ export function knownFrom(
     const isCopied = finding.subject !== undefined && isCopy(finding);
     const affected = affectedBy(finding, isCopied);
     if (!affected) return false;
+    // A finding with a subject is about that, whomever it affects.
     if (finding.subject !== undefined && !isCopied) return true;
     return (finding.installed ?? []).every((version) => affected.has(version));
   };

@@ -109,6 +109,7 @@ function targetOf({ before, after, existed }: Change, { package: name, to }: New
   return { bundle: to, world: after, manifests: after.manifests(to) };
 }
 
+/** A bundle by its name, with the state or catalog that has it; undefined if nobody knows it. */
 function sideOf(change: Change, ofPackage: string, name: string): Side | undefined {
   const bundle = bundleOf(change, ofPackage)(name);
   if (!bundle) return undefined;
@@ -118,6 +119,7 @@ function sideOf(change: Change, ofPackage: string, name: string): Side | undefin
   return { bundle, world, manifests: world.manifests(bundle) };
 }
 
+/** The channel of an upgrade; for an extension without one, the first that has the target. */
 function channelOf({ channels }: Package, channel: string, { bundle }: Side): string {
   if (channel !== '') return channel;
   return [...channels.values()].find((one) => entryIn(one, bundle.name))?.name ?? '';
@@ -191,8 +193,8 @@ function onlyChannelOf(edges: readonly NewUpgrade[]): Pick<Details, 'channel'> {
 
 /** The entry of an upgrade's target. */
 function placeOfEdge({ after }: Change, { package: name, channel, to }: NewUpgrade): Location {
-  const its = after.catalog.packages.get(name)?.channels.get(channel);
-  const entry = entryIn(its, to.bundle.name);
-  const place = its && entry ? placeOfEntry(its, entry.index) : placeOfPackage(after, name);
+  const channelBlob = after.catalog.packages.get(name)?.channels.get(channel);
+  const entry = entryIn(channelBlob, to.bundle.name);
+  const place = channelBlob && entry ? placeOfEntry(channelBlob, entry.index) : placeOfPackage(after, name);
   return place ?? { file: '', line: 1, column: 1 };
 }

@@ -24,8 +24,8 @@ interface OtherContent {
  * catalog has, had, or gets at the same time. Where catalogs differ already and one of them has the same, nothing is news.
  */
 export function otherContent({ before, after }: Change, bundle: Bundle): OtherContent | undefined {
-  const of = { package: bundle.package, bundle: bundle.name };
-  const known = before.publications(of);
+  const names = { package: bundle.package, bundle: bundle.name };
+  const known = before.publications(names);
   const own = known.filter(({ catalog }) => catalog === before.name);
   const others = latestOf(known.filter(({ catalog }) => catalog !== before.name)).filter(
     (one) => !becomesSameBundle(one, bundle, after),
@@ -37,7 +37,7 @@ export function otherContent({ before, after }: Change, bundle: Bundle): OtherCo
     const found = all.map((one) => compare(one, bundle, (a, b) => changeOf(a, b, before.digests)));
     return found.includes('same') ? [] : found.flatMap((one) => (typeof one === 'object' ? [one] : []));
   };
-  const elsewhere = [others, newElsewhere(after.publications(of), after.name, others)];
+  const elsewhere = [others, newElsewhere(after.publications(names), after.name, others)];
   const isSure = ({ isUnconfirmed }: OtherContent): boolean => !isUnconfirmed;
   const found = elsewhere.flatMap((all) => compared(all, changeElsewhere).filter(isSure));
   const isOtherLine = otherProductLines(before, bundle.package);
@@ -120,7 +120,7 @@ function changeElsewhere(before: string, after: string, digests: TagDigests): Im
   return imageChange(before, after, digests);
 }
 
-/** The difference; undefined if it is unknown. */
+/** How a bundle differs from what was published under its name; undefined if too little of that is known. */
 function compare(
   publication: Publication,
   bundle: Bundle,

@@ -7,17 +7,21 @@ import { runRules } from './rule.ts';
  * Whether `opm serve` starts with a catalog: one invalid package keeps all of them from
  * being served.
  *
- * @param unread what was found when the catalog was loaded
+ * @param loadFindings what was found when the catalog was loaded
  */
-export function isServed(catalog: Catalog, unread: readonly Finding[]): boolean {
-  return refusals(catalog, unread).length === 0;
+export function isServed(catalog: Catalog, loadFindings: readonly Finding[]): boolean {
+  return refusals(catalog, loadFindings).length === 0;
 }
 
-/** The findings for which `opm serve` refuses a catalog. */
-export function refusals(catalog: Catalog, unread: readonly Finding[]): Finding[] {
+/**
+ * The findings for which `opm serve` refuses a catalog: errors of rules that stand for messages of opm.
+ *
+ * @param loadFindings what was found when the catalog was loaded
+ */
+export function refusals(catalog: Catalog, loadFindings: readonly Finding[]): Finding[] {
   const rules = RULES.filter(({ opm }) => opm !== undefined);
   const ids = new Set(rules.map(({ id }) => id));
-  const found = unread.filter(({ rule, severity }) => severity === 'error' && ids.has(rule));
+  const found = loadFindings.filter(({ rule, severity }) => severity === 'error' && ids.has(rule));
   return [...found, ...runRules(catalog, rules)];
 }
 
@@ -27,8 +31,8 @@ export function refusals(catalog: Catalog, unread: readonly Finding[]): Finding[
  *
  * @see https://github.com/operator-framework/operator-controller/blob/main/internal/operator-controller/catalogmetadata/client/client.go (GetPackage)
  */
-export function isLoadedByV1(unread: readonly Finding[], name: string): boolean {
-  return !unread.some(
+export function isLoadedByV1(loadFindings: readonly Finding[], name: string): boolean {
+  return !loadFindings.some(
     ({ rule, severity, package: packageName }) =>
       severity === 'error' && SPLIT.has(rule) && (packageName === undefined || packageName === name),
   );

@@ -89,10 +89,10 @@ function reportGroup(
 }
 
 const suggestions = new WeakMap<World, Map<string, Suggestion | undefined>>();
-/** Many packages may be stranded together. */
+/** One budget for all packages of a world: hundreds may be stranded together. */
 const budgets = new WeakMap<World, SearchBudget>();
 
-/** The graph of suggest-graph that keeps all entries of a package; it was tried with both resolvers. */
+/** The graph that keeps all entries of a package, as suggest-graph finds it: it tries each with both resolvers. */
 function suggestionFor(world: World, name: string): Suggestion | undefined {
   const known = suggestions.get(world) ?? new Map<string, Suggestion | undefined>();
   suggestions.set(world, known);

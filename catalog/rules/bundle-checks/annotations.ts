@@ -21,6 +21,7 @@ import { tryParseRange } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
 
 export function checkAnnotationsPresent({ annotations, files }: Inspected, report: Report): void {
+  // Another rule reports a missing folder.
   if (annotations || files.metadata.length === 0) return;
   report(
     'metadata/ has no file with annotations',
@@ -152,6 +153,7 @@ export function checkAnnotationsFilled({ annotations }: Inspected, report: Repor
 export function checkDefaultChannel({ annotations, channels }: Inspected, report: Report): void {
   const key = `${PREFIX}channel.default.v1`;
   const name = annotations ? memberText(annotations.values, key) : '';
+  // Another rule reports empty channels.
   if (!annotations || name === '' || channels.includes(name) || channels.join('') === '') return;
   const message = `the default channel ${JSON.stringify(name)} is not one of the channels ${JSON.stringify(channels)}`;
   report(message, annotations.document.locate([annotations.key, key]));
@@ -186,6 +188,7 @@ function fieldsOf({ type, json }: WrittenProperty): Fields | undefined {
   const shape = DEPENDENCIES.get(type);
   if (!shape || json === '') return undefined;
   const value = tryReadJson(json);
+  // Go leaves a struct as it is for null.
   if (value === null) return {};
   const { value: fields, misfits } = fitStruct(value, shape);
   return misfits.length === 0 ? fields : undefined;

@@ -51,6 +51,7 @@ function jsonOf({ value, say }: Annotation, hint: string): unknown {
   return undefined;
 }
 
+/** The strings of a list in JSON; empty, with a finding, if it is not one. */
 function textsOf(annotation: Annotation, hint: string): readonly string[] {
   const value = jsonOf(annotation, hint);
   if (value === undefined) return [];

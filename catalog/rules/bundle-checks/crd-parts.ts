@@ -41,6 +41,7 @@ export const checkConversion: Check = eachCrd((crd) => {
   const { spec, isBeta, say } = crd;
   const { strategy, client, clientPath, reviews, reviewsPath } = conversionOf(crd);
   const at = ['spec', 'conversion', 'strategy'];
+  // Objects with unknown fields cannot be converted; in v1beta1, keeping them is the default.
   if (strategy !== 'None' && (spec['preserveUnknownFields'] ?? isBeta) === true)
     say(at, 'must be None: spec.preserveUnknownFields is true', 'preserveUnknownFields: false');
   if (strategy === '') say(at, 'is missing', 'strategy: None');
@@ -56,6 +57,7 @@ export const checkConversion: Check = eachCrd((crd) => {
   if (reviews.length > 0) say(reviewsPath, 'must not be set: the strategy is not Webhook');
 });
 
+/** Reports a list of `conversionReviewVersions` that the API server refuses. */
 function checkReviews(reviews: readonly string[], path: Path, say: DefaultedCrd['say']): void {
   if (reviews.length === 0)
     say(path, 'is missing: the strategy is Webhook', 'conversionReviewVersions: [v1]');
@@ -67,6 +69,7 @@ function checkReviews(reviews: readonly string[], path: Path, say: DefaultedCrd[
   }
 }
 
+/** Reports a webhook's client that the API server refuses. */
 function checkClient(client: Fields, path: Path, say: DefaultedCrd['say']): void {
   const { url, service } = client;
   if ((typeof url === 'string') === isObject(service)) say(path, 'must have either a url or a service');
@@ -75,6 +78,7 @@ function checkClient(client: Fields, path: Path, say: DefaultedCrd['say']): void
   } else if (isObject(service)) checkService(service, [...path, 'service'], say);
 }
 
+/** Why the API server refuses a webhook's URL; empty if it accepts it. */
 function urlDefects(url: string): string[] {
   const [, scheme = '', authority = '', query = '', fragment = ''] =
     /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(\?[^#]*)?(#.*)?$/is.exec(url) ?? [];

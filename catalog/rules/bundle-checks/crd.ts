@@ -40,6 +40,7 @@ export function eachCrd(check: (crd: DefaultedCrd) => void): Check {
     for (const object of crds) {
       const spec = memberObject(object.value, 'spec');
       const isBeta = object.version === 'v1beta1';
+      // Another rule reports CRDs of other versions.
       if (!isBeta && object.version !== 'v1') continue;
       const listed = memberObjects(spec, 'versions');
       const single = memberText(spec, 'version');
@@ -153,6 +154,7 @@ function miscasedKeys({ crds, csv }: Inspected): MiscasedKey[] {
   );
 }
 
+/** Whether opm render does not find an owned CRD because of this key. */
 function isUnrendered({ path, isOwned, isSpelled }: MiscasedKey): boolean {
   return RENDERED.test(path.join('.')) && isOwned && !isSpelled;
 }
@@ -162,6 +164,7 @@ export const checkCrdFieldCase: Check = (bundle, report) => {
   for (const key of miscasedKeys(bundle)) {
     if (isUnrendered(key)) continue;
     const { crd, path, field, isOwned, isSpelled } = key;
+    // The name of a version matters only if the bundle owns that version.
     const isNeeded = SOUGHT.test(path.join('.')) && (isOwned || !/\d/.test(path.join('.'))) && !isSpelled;
     const message = `CRD ${JSON.stringify(crd.name)}: ${path.join('.')} must be spelled ${field}: OLM v0 reads it in any case, but OLM v1 and kubectl do not`;
     report(message, crd.document.locate(path), {
@@ -406,6 +409,7 @@ export const checkOwnedGroup: Check = ofCsv((csv, report, bundle) => {
 
 export const checkNotOwned: Check = ofCsv((csv, report, bundle) => {
   const owned = new Set(ownedApis(csv).keys());
+  // Owning one version of a kind is enough.
   const kinds = new Set(
     servedApis(bundle)
       .filter(([api]) => owned.has(api))

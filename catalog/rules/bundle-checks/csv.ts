@@ -51,6 +51,10 @@ function typeCheck(fits: (csv: TypedCsv, path: Path) => boolean): Check {
 const DEFINITION_KEY =
   /^spec\.(?:customresourcedefinitions|apiservicedefinitions)\.(?:owned|required)\.\d+\.(?:name|group|version|kind)$/i;
 
+/**
+ * Whether opm reads this field of an owned or required API in whatever case. The section itself must be spelled in
+ * lower case.
+ */
 function isDefinitionKey(path: Path): boolean {
   const isExact = path[0] === 'spec' && path[1] === String(path[1]).toLowerCase();
   return isExact && DEFINITION_KEY.test(path.map((step) => foldCase(String(step))).join('.'));
@@ -377,10 +381,9 @@ export const checkPropertiesAnnotation: Check = ofCsv((csv, report) => {
 });
 
 export const checkTypeMeta: Check = ofCsv((csv, report) => {
-  const written = foldedMember(csv.object.value, 'apiVersion') ?? '';
+  const apiVersion = foldedMember(csv.object.value, 'apiVersion') ?? '';
   // Another rule reports values that are not text.
-  if (typeof written !== 'string') return;
-  const apiVersion = written;
+  if (typeof apiVersion !== 'string') return;
   if (apiVersion === '')
     report(`${called(csv)} has no apiVersion`, csv.at(), {
       hint: 'apiVersion: operators.coreos.com/v1alpha1',
@@ -418,6 +421,7 @@ export const checkContainerImage: Check = ofCsv((csv, report) => {
     .filter((image) => image !== '');
   const isSame = (image: string): boolean => {
     const one = tryParseReference(image);
+    // What cannot be compared does not prove that the annotation is wrong.
     return !one || (one.registry === named?.registry && one.repository === named.repository);
   };
   if (!named || deployed.length === 0 || deployed.some(isSame)) return;

@@ -131,6 +131,7 @@ export function checkObjectsOnce({ objects }: Inspected, report: Report): void {
   for (const { group, kind, name, document, value } of objects) {
     const metadata = isObject(value['metadata']) ? value['metadata'] : {};
     const key = JSON.stringify([group, kind, metadata['namespace'] ?? '', name]);
+    // Another rule reports a second ClusterServiceVersion.
     if (seen.has(key) && kind !== 'ClusterServiceVersion') {
       report(`a second ${kind} ${JSON.stringify(name)}`, document.locate(['metadata', 'name']));
     }
@@ -250,6 +251,7 @@ function checkTexts(metadata: Metadata, say: Say): void {
     say(['metadata', 'annotations'], `has more than ${MOST_ANNOTATIONS >> 10} KiB`);
   for (const field of ['labels', 'annotations'] as const) {
     for (const [key, value] of Object.entries(isObject(metadata[field]) ? metadata[field] : {})) {
+      // The API server checks the keys of annotations in lower case.
       const name = field === 'annotations' ? key.toLowerCase() : key;
       if (!QUALIFIED.test(name))
         say(['metadata', field], `has the key ${JSON.stringify(key)}, which is not a qualified name`);

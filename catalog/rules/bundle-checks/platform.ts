@@ -84,7 +84,10 @@ function labelledPlatforms({ labels }: TypedCsv, kind: 'arch' | 'os', fallback: 
 
 const PROXY = 'kube-rbac-proxy';
 
-/** Every image that a bundle runs or declares, each once in each role. */
+/**
+ * Every image that a bundle runs or declares, each once in each role. What a manager runs is not listed as `other`,
+ * too.
+ */
 export function imagesOf(csv: TypedCsv): Omit<PlacedImage, 'platforms'>[] {
   const images: Omit<PlacedImage, 'platforms'>[] = [];
   const add = (placed: Omit<PlacedImage, 'platforms'>): void => {
@@ -175,6 +178,7 @@ export const checkPlatformLabels: Check = ofImages(({ csv, images, arch, os, rep
   ] as const) {
     const supported = ofManagers(images, part);
     const missing = [...supported].filter((value) => isDefault || !values.includes(value)).sort(compareText);
+    // An operator for the default platforms needs no labels.
     const isPlain = isDefault && missing.every((value) => values.includes(value));
     if (missing.length === 0 || isPlain) continue;
     const labels = missing.map((value) => `operatorframework.io/${kind}.${value}`);

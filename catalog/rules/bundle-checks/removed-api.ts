@@ -119,6 +119,7 @@ export function podSecurityUses({ csv }: Inspected): Use[] {
       memberObjects(crd, 'resources').map((resource) => `${memberText(resource, 'kind').toLowerCase()}s`),
     ),
   );
+  // The validator forms the plural of a kind with a bare s.
   if (listed.includes('podsecuritypolicies') || listed.includes('podsecuritypolicys')) return [];
   return ['clusterPermissions', 'permissions'].flatMap((section) =>
     memberObjects(csv.spec, 'install', 'spec', section).flatMap((permission, i) =>

@@ -58,7 +58,7 @@ export const checkLinks: Check = ofCsv((csv, report) => {
   }
 });
 
-/** Whether a text is an absolute URL or an absolute path. */
+/** Whether a text is an absolute URL or an absolute path, as Go's url.ParseRequestURI decides. */
 function isRequestUri(url: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\x00-\x1f\x7f]/.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url.replace(/\?.*/s, ''))) return false;

@@ -77,6 +77,7 @@ export const version: Rule = {
   bundleCheck: () => (bundle, report) => {
     const i = bundle.properties.findIndex(({ type }) => type === 'olm.package');
     const value = bundle.properties[i]?.value;
+    // bundle/property reports values of other types.
     if (value !== null && !isObject(value)) return;
     const { version } = packageProperty(value);
     const defect = version === undefined ? undefined : defectOf(() => parseVersion(version));

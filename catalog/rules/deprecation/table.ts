@@ -90,7 +90,7 @@ function defectOf(
   blob: Deprecations,
   entry: DeprecationEntry,
 ): { what: string; hint: string } | undefined {
-  const of = catalog.packages.get(blob.package);
+  const ofPackage = catalog.packages.get(blob.package);
   switch (entry.schema) {
     case '':
       return { what: 'does not say what it deprecates', hint: 'schema: olm.bundle' };
@@ -100,13 +100,13 @@ function defectOf(
         : { what: 'must have no name, because the blob names the package', hint: 'remove name' };
     case 'olm.channel':
       // opm makes up a default channel that does not exist, and lets it be deprecated.
-      if (of?.channels.has(entry.name) || of?.defaultChannel === entry.name) return undefined;
+      if (ofPackage?.channels.has(entry.name) || ofPackage?.defaultChannel === entry.name) return undefined;
       return {
         what: 'does not name a channel of the package',
         hint: 'correct the name, or remove the entry',
       };
     case 'olm.bundle':
-      if (of?.bundles.has(entry.name)) return undefined;
+      if (ofPackage?.bundles.has(entry.name)) return undefined;
       return { what: 'does not name a bundle of the package', hint: 'correct the name, or remove the entry' };
     default:
       return { what: 'has an unknown schema', hint: 'schema: olm.package, olm.channel or olm.bundle' };

@@ -107,6 +107,7 @@ export const rules: readonly Rule[] = [
       }
     },
   },
+  /** OLM silently ignores unknown schemas: `olm.deprecation` (without s) deprecates nothing. */
   {
     id: 'fbc/unknown-schema',
     severity: 'warning',
@@ -135,5 +136,3 @@ const SCHEMAS = ['olm.package', 'olm.channel', 'olm.bundle', 'olm.deprecations']
 
 /** Templates do not belong to a catalog, but may be next to it under these names. */
 const TEMPLATES = ['olm.semver', 'olm.template.basic', 'olm.template.substitutes', 'olm.composite'];
-
-/** OLM silently ignores unknown schemas: `olm.deprecation` (without s) deprecates nothing. */

@@ -183,6 +183,7 @@ const ALLOWED = [
 
 const BASE_IMAGE_HINT = 'FROM registry.redhat.io/openshift4/ose-operator-registry-rhel9:v4.20';
 
+/** What is wrong with the label of versions; undefined if nothing is. */
 function defectOf(text: string, versions: unknown): string | undefined {
   if (!Array.isArray(versions) || versions.length === 0)
     return `must be a list in JSON with at least one version, found ${quoted(text)}`;
@@ -194,6 +195,7 @@ const SPLIT =
   'OpenShift before 4.17 reads olm.bundle.object, since then olm.csv.metadata: no catalog serves both';
 const SPLIT_HINT = 'build an image for the versions before 4.17, and another one for those since';
 
+/** Whether some of the versions read one format of metadata, and some the other. */
 function isSplit(versions: unknown): boolean {
   const minors = [versions].flat().flatMap((version) => tryParseMinor(String(version)) ?? []);
   return new Set(minors.map(readsCsvMetadata)).size > 1;

@@ -50,6 +50,7 @@ function reportForeignName({ before, after }: Change, bundle: Bundle, report: Re
     return;
   }
   const owners = namesBefore(before.catalog).get(operatorIn(bundle.name));
+  // Bundles of the own package that share the name's beginning are usual.
   const [owner] = owners?.has(bundle.package) ? [] : (owners ?? []);
   if (owner !== undefined)
     say(
@@ -89,6 +90,7 @@ interface Mutated {
   readonly details: Details;
 }
 
+/** What bundles must have in common to be reported together. */
 function causeOf({ says, path, details }: Mutated): string {
   return JSON.stringify([says(false), path[0], details]);
 }
@@ -114,6 +116,7 @@ interface Changed {
   readonly difference: Difference;
 }
 
+/** How a bundle differs from what the catalog had before under its name; empty if it does not. */
 function changedFrom({ before }: Change, old: Bundle | undefined, bundle: Bundle): Changed[] {
   if (!old || sameBundle(old, bundle)) return [];
   const difference = differenceOf(old, bundle, before.digests);
@@ -240,6 +243,7 @@ export const DECISIVE: ReadonlySet<string> = new Set([
   ...REQUIRING,
 ]);
 
+/** Whether two bundles have other properties of a type, in whatever order. */
 export function differs(a: readonly Property[], b: readonly Property[], wanted: string): boolean {
   const [before, after] = [a, b].map((properties) =>
     properties.filter(({ type }) => type === wanted).map(({ value }) => value),

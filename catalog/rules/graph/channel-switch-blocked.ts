@@ -78,6 +78,7 @@ function blockedIn(world: World, stops: readonly Stop[]): { from: Stop; to: Stop
   for (const head of heads) {
     const reached = new Set<Stop>();
     const installed = new Set([head]);
+    // What is added to a set while it is gone through is gone through as well.
     for (const at of installed) {
       for (const to of ways.get(at) ?? []) {
         reached.add(to);
@@ -101,6 +102,7 @@ function namesBundle({ entries }: Channel): (bundle: string) => boolean {
   return (bundle) => own.has(bundle) || replacing(bundle).length > 0 || skipping(bundle).length > 0;
 }
 
+/** Whether a subscription to the channel leads an installed bundle to its head. */
 function entersChannel({ foresight }: World, from: Bundle, { channel }: Stop): boolean {
   return foresight.v0({ package: channel.package, channel: channel.name }, installedOf(from)).arrives;
 }

@@ -63,6 +63,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
+/** Reports upgrades that drop owned CRDs. How bad that is depends on which OLM clusters of the platform have. */
 function reportDropped(change: Change, report: Report): void {
   const hasV1 = hasOlmV1(change.after.platform ?? LATEST);
   const lossOf = (upgrade: NewUpgrade): Loss | undefined => {
@@ -252,6 +253,7 @@ function droppedKinds(from: Side, to: Side): readonly string[] {
   return isUnlisted(to) ? [] : goneKinds(from, to);
 }
 
+/** Kinds that a new bundle may only seem to drop, because nobody rendered its properties. */
 function unlistedOn({ from, to }: Between): readonly string[] {
   const isKnown = from.manifests.csv && to.manifests.csv;
   return !isKnown && isUnlisted(to) ? goneKinds(from, to) : [];
@@ -262,6 +264,7 @@ function isUnlisted({ bundle }: Side): boolean {
   return bundle.properties.every(({ type }) => type === 'olm.package');
 }
 
+/** Kinds of which the new bundle neither provides nor requires any version. */
 function goneKinds(from: Side, to: Side): readonly string[] {
   const kept = new Set(offerOfBundle(to.bundle).gvks);
   const gone = offerOfBundle(from.bundle).gvks.filter((gvk) => !kept.has(gvk));

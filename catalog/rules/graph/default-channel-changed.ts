@@ -62,7 +62,9 @@ export const rule: Rule = {
 
 /** Installations whose subscription names no channel and that end in an error, or lower than before. */
 function lostBy(change: Change, name: string): Installed[] {
-  const open = installationChanges(change, name).filter(({ olm, channel }) => olm === 'v0' && channel === '');
+  const withoutChannel = installationChanges(change, name).filter(
+    ({ olm, channel }) => olm === 'v0' && channel === '',
+  );
   const isLost = ({ before: was, after: is, installed }: InstallationChange): boolean => {
     if (was.last.kind === 'fails') return false;
     if (is.last.kind === 'fails') return true;
@@ -74,7 +76,7 @@ function lostBy(change: Change, name: string): Installed[] {
     const high = before && offeredVersion(change.before, name, before);
     return high && after?.version ? isLower(after.version, high) : false;
   };
-  return open.filter(isLost).map(({ installed }) => installed);
+  return withoutChannel.filter(isLost).map(({ installed }) => installed);
 }
 
 /** A rebuild is higher than what it rebuilds. */

@@ -159,7 +159,7 @@ function repeatedIn(bundle: Bundle): Repeated[] {
 /** Groups whose CRDs are part of the platform. */
 const OF_THE_PLATFORM = /(?:^|\.)(?:openshift\.io|k8s\.io|coreos\.com)$/;
 
-/** Names of the CRDs that nothing known provides. What a property requires is told of that. */
+/** Names of the CRDs that nothing known provides. Another rule reports what a property requires. */
 function missingFor(world: World, bundle: Bundle): string[] {
   const required = world.manifests(bundle).csv?.requiredCrds ?? [];
   return required
@@ -180,11 +180,12 @@ function keyOf(group: string, kind: string): string {
   return JSON.stringify([group, kind]);
 }
 
+/** Whether a property requires the CRD as well: then another rule reports it if it is missing. */
 function isReportedOfProperty({ properties }: Bundle, { name, kind }: RequiredCrd): boolean {
   return properties.some(({ type, value }) => {
     if (type !== 'olm.gvk.required') return false;
-    const { group, kind: its } = Object(value) as Readonly<Record<string, unknown>>;
-    return group === groupOf(name) && its === kind;
+    const { group, kind: requiredKind } = Object(value) as Readonly<Record<string, unknown>>;
+    return group === groupOf(name) && requiredKind === kind;
   });
 }
 
@@ -208,6 +209,7 @@ interface Unmet {
   readonly text: string;
 }
 
+/** The requirements of a bundle that no catalog meets. Another rule reports those that OLM cannot read. */
 function unmetBy({ foresight: { scope } }: World, bundle: Bundle): Unmet[] {
   return readRequirements(scope, bundle.properties).flatMap(({ read, at }) =>
     read instanceof RequirementError || isMet(scope, read) ? [] : [{ bundle, at, text: read.text }],
@@ -234,6 +236,7 @@ function unreadableIn({ foresight }: World, ofPackage: Package, bundle: Bundle):
   });
 }
 
+/** Whether OLM v0 offers the bundle in some channel, as a part of an order that nothing skips. */
 function isOffered(ofPackage: Package, { name }: Bundle): boolean {
   return lanesOf(ofPackage).some(
     ({ candidates }) =>

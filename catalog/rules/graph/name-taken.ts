@@ -11,8 +11,8 @@ export const rule: Rule = {
     for (const name of change.packages) {
       const location = placeOfPackage(change.after, name);
       if (!location || change.before.catalog.packages.has(name)) continue;
-      const others = [...change.after.companions].flatMap(([other, its]) =>
-        its.packages.has(name) ? [quoted(other)] : [],
+      const others = [...change.after.companions].flatMap(([other, catalog]) =>
+        catalog.packages.has(name) ? [quoted(other)] : [],
       );
       if (others.length === 0) continue;
       const message = `package ${quoted(name)} is new, but ${others.join(' and ')} on the same clusters has a package with this name: OLM v1 installs neither unless the extension selects a catalog`;

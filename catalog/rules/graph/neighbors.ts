@@ -93,10 +93,10 @@ function messageOf(ofPackage: Package, group: readonly Blocked[]): string {
   if (!first) return '';
   const { to, neighbor, requires, neighborRequires } = first;
   const from = listed(versionsOf(group.map((one) => one.from)));
-  const beside = [
+  const neighborBundles = [
     ...new Map(group.flatMap(({ installed }) => installed).map((one) => [one.name, one])).values(),
   ];
-  const versions = listed(versionsOf(beside.sort(compareInstalled)));
+  const versions = listed(versionsOf(neighborBundles.sort(compareInstalled)));
   const channels = [...new Set(group.map((one) => one.neighbor.channel))];
   const where = `${neighbor.package} ${versions} of ${channels.length === 1 ? 'channel' : 'the channels'} ${listed(channels.map(quoted))}`;
   const why = neighborRequires

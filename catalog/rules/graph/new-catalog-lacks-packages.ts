@@ -27,6 +27,7 @@ export const rule: Rule = {
   },
 };
 
+/** Names of the packages that clusters bring from the previous platform and that the new catalog does not offer. */
 function missingFrom(after: World, previous: Catalog): string[] {
   const needed = [...previous.packages.values()].filter((one) => isNeeded(one, after));
   return needed.filter(({ name }) => !isOffered(after, name)).map(({ name }) => name);

@@ -116,6 +116,7 @@ function positionIn({ properties }: Bundle): number {
   return properties.findLastIndex(({ type }) => type === 'olm.maxOpenShiftVersion');
 }
 
+/** Why a bundle's limit keeps clusters of this very catalog from upgrades; undefined if it does not. */
 function limitDefect(limit: Limit, { platform, name }: World): string | undefined {
   if (limit.kind === 'invalid') return `olm.maxOpenShiftVersion is not valid: ${limit.why}`;
   if (limit.kind === 'none' || !platform || compareMinors(limit.max, platform) >= 0) return undefined;
@@ -165,6 +166,10 @@ interface Refused {
   readonly olm: readonly Olm[];
 }
 
+/**
+ * The manifests of a bundle whose API the platform's Kubernetes removed, with the OLM versions that cannot install
+ * them.
+ */
 function refusedBy({ manifests }: World, { bundle, olm }: Reached, kubernetes: Minor): readonly Refused[] {
   return (manifests(bundle).objects ?? []).flatMap((api) => {
     const since = releaseWithout(api.apiVersion, api.kind);

@@ -101,9 +101,9 @@ export const rules: readonly Rule[] = [
           const [start] = starts;
           if (!start) continue;
           const missed = [...new Set(starts.map(releaseText))].flatMap((release) => stuck.get(release) ?? []);
-          const left = missed.filter(({ version }) => !satisfies(version, range));
-          if (left.length === 0) continue;
-          const versions = versionsOf(left);
+          const uncovered = missed.filter(({ version }) => !satisfies(version, range));
+          if (uncovered.length === 0) continue;
+          const versions = versionsOf(uncovered);
           const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} starts above ${listed(versions)}, because pre-releases are lower than their release`;
           report(message, placeOfEntry(channel, entry.index, 'skipRange'), {
             package: channel.package,
@@ -178,6 +178,7 @@ function versionsIn({ ofPackage, channel }: RangedChannel): Versioned[] {
   return channel.entries.flatMap(({ name }) => versioned(ofPackage, name) ?? []);
 }
 
+/** The bundles of a channel from which nothing goes on, although they are not its head. */
 function stuckIn({ foresight }: World, channel: RangedChannel): Versioned[] {
   const place = { package: channel.ofPackage.name, channel: channel.channel.name };
   return versionsIn(channel).filter((bundle) => {
@@ -197,9 +198,9 @@ interface Prerelease extends Installed {
 /** The pre-releases of a channel that reach no head, by their releases. */
 function stuckPrereleases(world: World, { ofPackage, channel }: RangedChannel): Map<string, Prerelease[]> {
   const place = { package: ofPackage.name, channel: channel.name };
-  const stuck = installationsOf(world, ofPackage.name).flatMap(({ channel: of, installed }) => {
+  const stuck = installationsOf(world, ofPackage.name).flatMap(({ channel: channelName, installed }) => {
     const { name, version } = installed;
-    if (of !== channel.name || version === undefined || version.prerelease.length === 0) return [];
+    if (channelName !== channel.name || version === undefined || version.prerelease.length === 0) return [];
     return world.foresight.v0(place, installed).arrives ? [] : [{ name, version }];
   });
   return groupedBy(stuck, ({ version }) => releaseText(version));
@@ -237,6 +238,7 @@ interface Jumps {
   readonly passed: readonly Installed[];
 }
 
+/** An upgrade that an installation newly makes by a skipRange; undefined if it makes none. */
 function jumpOf(move: InstallationChange): Jump | undefined {
   const upgrade = upgradeOf(move.after.next);
   return upgrade?.edge !== 'skipRange' || upgradeOf(move.before.next)?.to.name === upgrade.to.name

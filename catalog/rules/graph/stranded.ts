@@ -65,10 +65,14 @@ export const rules: readonly Rule[] = [
       const all = changesUnder(change, 'v0').filter(
         (move) => (move.before.arrives && !move.after.arrives) || losesUpgrade(move),
       );
-      const open = eachOnce(all).filter((move) => move.channel === '' && isLostWithoutChannel(move, change));
+      const withoutChannel = eachOnce(all).filter(
+        (move) => move.channel === '' && isLostWithoutChannel(move, change),
+      );
       reportLostSteps(change, report);
       for (const name of change.packages) {
-        const without = open.filter((move) => move.package === name).map(({ installed }) => installed);
+        const without = withoutChannel
+          .filter((move) => move.package === name)
+          .map(({ installed }) => installed);
         const location = placeOfPackage(change.after, name);
         if (without.length === 0 || !location) continue;
         const versions = versionsOf(without);
@@ -109,6 +113,10 @@ function isBlocked(last: UpgradePath['last']): boolean {
 /** After this many days most clusters have gone on. */
 const LONG_AGO = 365;
 
+/**
+ * A version that was once published in a channel and cannot reach its head; empty if it can, or if another rule reports
+ * it.
+ */
 function strandedOf(world: World, name: string, { channel, installed, published }: Installation): Stranded[] {
   // stranded-v0 reports versions that the catalog still has; channel-removed reports removed channels.
   if (!published || !world.catalog.packages.get(name)?.channels.has(channel)) return [];

@@ -182,6 +182,7 @@ function whyNotHigher(to: VersionRelease, from: VersionRelease): string {
 
 type Part = Version['prerelease'][number] | undefined;
 
+/** Why one part of a pre-release sorts before another one. */
 function partText(part: Part, other: Part): string {
   if (typeof part === 'string' && typeof other === 'string') {
     return `${part} sorts before ${other}: after -, parts with letters are compared as text`;

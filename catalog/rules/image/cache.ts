@@ -44,6 +44,10 @@ function checkOther(blob: Blob, report: Report): void {
 /** File systems take names of so many bytes. */
 const LONGEST_NAME = 255;
 
+/**
+ * Reports entries for which opm cannot write a file of its own. Another rule reports an entry that its channel lists
+ * twice.
+ */
 function checkBundleFiles(catalog: Catalog, report: Report): void {
   const encoder = new TextEncoder();
   const seen = new Map<string, string>();

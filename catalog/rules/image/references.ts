@@ -60,10 +60,10 @@ export const rules: readonly Rule[] = [
     checkWorld(world, report) {
       for (const ofPackage of checkedPackages(world)) {
         for (const bundle of headBundles(ofPackage)) {
-          const of = `${shortName(bundle)} of package ${quoted(ofPackage.name)}`;
+          const subject = `${shortName(bundle)} of package ${quoted(ofPackage.name)}`;
           for (const [i, { name, image }] of bundle.relatedImages.entries()) {
             if (image !== '') continue;
-            const message = `${of} declares the related image ${quoted(name)} without a reference, so it is not mirrored`;
+            const message = `${subject} declares the related image ${quoted(name)} without a reference, so it is not mirrored`;
             report(message, locate(bundle, 'relatedImages', i), {
               package: ofPackage.name,
               installed: [shortName(bundle)],
@@ -71,7 +71,7 @@ export const rules: readonly Rule[] = [
             });
           }
           if (declaredImages(bundle).size > 0) continue;
-          const message = `${of} declares no image besides the bundle itself, so the images that it runs are not mirrored`;
+          const message = `${subject} declares no image besides the bundle itself, so the images that it runs are not mirrored`;
           report(message, locate(bundle, 'relatedImages'), {
             package: ofPackage.name,
             installed: [shortName(bundle)],
@@ -143,12 +143,12 @@ export const rules: readonly Rule[] = [
         for (const bundle of change.after.catalog.packages.get(name)?.bundles.values() ?? []) {
           const old = was?.get(bundle.name);
           if (!old || !change.before.isPublished({ package: name, bundle: bundle.name })) continue;
-          const open = newPins(old, bundle).filter(
+          const unconfirmedPins = newPins(old, bundle).filter(
             ({ before, after, path }) =>
               path[0] === 'relatedImages' &&
               imageChange(before, after, change.before.digests) === 'unconfirmed',
           );
-          const [first, ...others] = open;
+          const [first, ...others] = unconfirmedPins;
           if (!first) continue;
           const more = others.length > 0 ? ` (and ${others.length} more of its images)` : '';
           const message = `bundle ${quoted(bundle.name)} is published and its related images now name ${quoted(first.after)}: nothing confirms that ${quoted(first.before)} points to that digest${more}`;

@@ -42,16 +42,16 @@ export const rules: readonly Rule[] = [
           const about = `lifecycle metadata of package ${quoted(blob.package)}, version ${name}`;
           for (const [i, { name: phase, start, end }] of phases.entries()) {
             const place = (field: string) => locate(blob, 'versions', index, 'phases', i, field);
-            const of = { package: blob.package };
+            const details = { package: blob.package };
             if (end <= start) {
               const message = `${about}: phase ${quoted(phase)} ends on ${end}, not after it begins (${start})`;
-              report(message, place('endDate'), { ...of, hint: 'correct startDate or endDate' });
+              report(message, place('endDate'), { ...details, hint: 'correct startDate or endDate' });
             }
             const before = phases[i - 1];
             const expected = before && daysAfter(before.end, 1);
             if (!before || start === expected) continue;
             const message = `${about}: phase ${quoted(phase)} begins on ${start}, but ${quoted(before.name)} ends on ${before.end}`;
-            report(message, place('startDate'), { ...of, hint: `startDate: "${expected}"` });
+            report(message, place('startDate'), { ...details, hint: `startDate: "${expected}"` });
           }
         }
       }
@@ -90,12 +90,12 @@ export const rules: readonly Rule[] = [
     check(catalog, report) {
       for (const blob of lifecycleBlobs(catalog)) {
         const about = `lifecycle metadata of package ${quoted(blob.package)}`;
-        const of = { package: blob.package };
+        const details = { package: blob.package };
         const minors = minorsOf(catalog, blob.package);
         if (!minors) {
           const hint = 'correct the package, or remove the blob';
           report(`${about}: the catalog does not have this package`, locate(blob, 'package'), {
-            ...of,
+            ...details,
             hint,
           });
           continue;
@@ -104,11 +104,14 @@ export const rules: readonly Rule[] = [
         for (const { name, index } of lifecycleVersions(blob)) {
           const place = locate(blob, 'versions', index, 'name');
           if (seen.has(name)) {
-            report(`${about} describes version ${name} twice`, place, { ...of, hint: 'keep one of them' });
+            report(`${about} describes version ${name} twice`, place, {
+              ...details,
+              hint: 'keep one of them',
+            });
           } else if (!minors.has(name)) {
             // The source of such data knows all versions of an operator, a catalog only those for its platform.
             const hint = 'correct the version, or ignore this if the catalog had it before';
-            report(`${about}: no bundle has version ${name}`, place, { ...of, hint, severity: 'info' });
+            report(`${about}: no bundle has version ${name}`, place, { ...details, hint, severity: 'info' });
           }
           seen.add(name);
         }

@@ -94,21 +94,21 @@ export function loopIn(
   const done = new Set<OperatorBundle>();
   for (const start of followers.keys()) {
     // Use an explicit stack: a graph may be deeper than the call stack.
-    const open = new Set<OperatorBundle>();
-    const left: { bundle: OperatorBundle; next: OperatorBundle[] }[] = [];
+    const onPath = new Set<OperatorBundle>();
+    const stack: { bundle: OperatorBundle; next: OperatorBundle[] }[] = [];
     const enter = (bundle: OperatorBundle): void => {
-      open.add(bundle);
-      left.push({ bundle, next: [...(followers.get(bundle) ?? [])] });
+      onPath.add(bundle);
+      stack.push({ bundle, next: [...(followers.get(bundle) ?? [])] });
     };
     if (!done.has(start)) enter(start);
-    for (let at = left.at(-1); at; at = left.at(-1)) {
+    for (let at = stack.at(-1); at; at = stack.at(-1)) {
       const to = at.next.pop();
-      if (to && open.has(to)) return { from: at.bundle, to };
+      if (to && onPath.has(to)) return { from: at.bundle, to };
       if (to && !done.has(to)) enter(to);
       if (to) continue;
       done.add(at.bundle);
-      open.delete(at.bundle);
-      left.pop();
+      onPath.delete(at.bundle);
+      stack.pop();
     }
   }
   return undefined;

@@ -70,14 +70,19 @@ export const RELEASE_CONFIG: SettingsSchema = {
 };
 
 /** Reports what a schema does not allow in a file, or why the file cannot be read. */
-export function reportSettings(file: OperatorFile, schema: SettingsSchema, report: Report, of: string): void {
+export function reportSettings(
+  file: OperatorFile,
+  schema: SettingsSchema,
+  report: Report,
+  operatorName: string,
+): void {
   const name = file.path.slice(file.path.lastIndexOf('/') + 1);
   if (file.defect) {
-    report(`${name} cannot be read: ${file.defect.message}`, file.defect.location, { package: of });
+    report(`${name} cannot be read: ${file.defect.message}`, file.defect.location, { package: operatorName });
     return;
   }
   for (const { path, message, hint } of settingsDefects(file.value, schema))
-    report(`${name}: ${message}`, file.locate(...path), { package: of, hint });
+    report(`${name}: ${message}`, file.locate(...path), { package: operatorName, hint });
 }
 
 /** One template of `fbc.catalog_mapping`, as far as it is written well. */

@@ -28,6 +28,10 @@ export const rule: Rule = {
 /** The last version of OpenShift in the table of operator-pipelines: it does not fail a bundle for later ones. */
 const LAST_KNOWN: Minor = { major: 4, minor: 17 };
 
+/**
+ * Reports a bundle that is for a version of OpenShift whose Kubernetes is too old for it. What operator-pipelines does
+ * not know is a warning.
+ */
 function checkVersions(bundle: OperatorBundle, operator: OperatorFolder, report: Report): void {
   const written = memberObject(bundle.csv, 'spec')['minKubeVersion'];
   if (!written || !bundle.csvFile) return;
@@ -103,6 +107,7 @@ function platformsIn(selector: string): Minor[] | undefined {
   }
   if (selector.includes(',')) {
     const all = selector.split(',').map(one);
+    // A list means every version from its lowest on.
     const listed = all.filter((each) => each !== undefined).sort(compareMinors);
     return listed.length === all.length && listed[0] ? from(listed[0]) : undefined;
   }

@@ -137,7 +137,9 @@ function isUnreadable(file: OperatorFile | undefined): boolean {
   return file !== undefined && file.value !== null && !isObject(file.value);
 }
 
-/** The names of the operator's other bundles. */
+/**
+ * Reports that a name differs from that of all other bundles of the operator, or that these differ among themselves.
+ */
 function reportOthers(
   own: string,
   others: readonly string[],
@@ -154,6 +156,10 @@ function reportOthers(
     say(`${what} is named ${quoted(own)}, but in all other bundles ${shown}`, 'error', `use ${only}`);
 }
 
+/**
+ * Reports a bundle that replaces itself, or a version that has no folder, or one that is for fewer versions of
+ * OpenShift.
+ */
 function checkReplaces(bundle: OperatorBundle, operator: OperatorFolder, report: Report): void {
   const replaces = memberObject(bundle.csv, 'spec')['replaces'];
   const place = bundle.csvFile?.locate('spec', 'replaces');

@@ -135,6 +135,7 @@ const ALLOWED_KINDS: ReadonlySet<string> = new Set([
   'VerticalPodAutoscaler',
 ]);
 
+/** Whether a rule of RBAC lets the operator create, change and delete NetworkPolicies. */
 function allows(rule: Fields): boolean {
   const [groups, resources, verbs] = ['apiGroups', 'resources', 'verbs'].map((key) => memberTexts(rule, key));
   if (!groups?.some((one) => one === 'networking.k8s.io' || one === '*')) return false;
