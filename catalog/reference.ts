@@ -37,6 +37,12 @@ export class InvalidReference extends Error {
 
 const DOCKER_HUB = 'docker.io';
 const DOCKER_HUB_BEFORE = 'index.docker.io';
+/** Hosts of Docker Hub: the name in references, the one of before, and the one of its API. */
+export const DOCKER_HUB_HOSTS: ReadonlySet<string> = new Set([
+  DOCKER_HUB,
+  DOCKER_HUB_BEFORE,
+  'registry-1.docker.io',
+]);
 const OFFICIAL = 'library/';
 const MAX_NAME = 255;
 
@@ -135,6 +141,12 @@ export function checkDigest(digest: string): void {
   if (length === undefined) throw new InvalidReference('unsupported digest algorithm');
   if (hex.length !== length) throw new InvalidReference('invalid checksum digest length');
   if (!/^[a-f0-9]+$/.test(hex)) throw new InvalidReference('invalid checksum digest format');
+}
+
+/** A registry, equal for all spellings of it: hosts are the same in any case, and 443 is the port of HTTPS. */
+export function oneRegistry(registry: string): string {
+  const host = registry.toLowerCase().replace(/:443$/, '');
+  return DOCKER_HUB_HOSTS.has(host) ? DOCKER_HUB : host;
 }
 
 /** `registry/repository`, without tag or digest. */

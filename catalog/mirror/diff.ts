@@ -3,7 +3,7 @@
  * nobody needs any longer.
  */
 import { compareText } from '../go/text.ts';
-import { tryParseReference } from '../reference.ts';
+import { oneRegistry, tryParseReference } from '../reference.ts';
 import { objectText } from './kubernetes-object.ts';
 import type { Mapping } from './mapping.ts';
 import type { ImageRole } from './placement.ts';
@@ -43,19 +43,20 @@ export function diffMirrors(
   after: readonly PlannedMapping[],
   awaited: ReadonlySet<string> = new Set(),
 ): MirrorDiff {
-  const old = new Map(before.map((mapping) => [mapping.destination, mapping]));
-  const now = new Map(after.map((mapping) => [mapping.destination, mapping]));
+  const old = new Map(before.map((mapping) => [oneSpelling(mapping.destination), mapping]));
+  const now = new Set(after.map(({ destination }) => oneSpelling(destination)));
   const held = new Set(after.map(manifestKey));
+  const waiting = new Set([...awaited].map(oneSpelling));
   const isNeeded = (mapping: PlannedMapping): boolean =>
-    held.has(manifestKey(mapping)) || awaited.has(mapping.destination);
-  const gone = byDestination(before).filter(({ destination }) => !now.has(destination));
+    held.has(manifestKey(mapping)) || waiting.has(oneSpelling(mapping.destination));
+  const gone = byDestination(before).filter(({ destination }) => !now.has(oneSpelling(destination)));
   const diff = {
     add: [] as PlannedMapping[],
     change: [] as ChangedMapping[],
     unchanged: [] as PlannedMapping[],
   };
   for (const mapping of byDestination(after)) {
-    const known = old.get(mapping.destination);
+    const known = old.get(oneSpelling(mapping.destination));
     if (!known) diff.add.push(mapping);
     else if (known.source === mapping.source && samePlatforms(known.platforms, mapping.platforms))
       diff.unchanged.push(mapping);
@@ -68,6 +69,11 @@ export function diffMirrors(
   };
 }
 
+/** A destination, equal for all spellings of its registry. */
+function oneSpelling(destination: string): string {
+  return destination.replace(/^[^/]+/, oneRegistry);
+}
+
 function byDestination(mappings: readonly PlannedMapping[]): PlannedMapping[] {
   return [...mappings].sort((a, b) => compareText(a.destination, b.destination));
 }
@@ -75,7 +81,7 @@ function byDestination(mappings: readonly PlannedMapping[]): PlannedMapping[] {
 /** Names the manifest in its repository: many registries delete a manifest only with all its tags. One source is one manifest. */
 function manifestKey({ source, destination }: Mapping): string {
   const image = tryParseReference(source);
-  const repository = destination.slice(0, destination.lastIndexOf(':'));
+  const repository = oneSpelling(destination.slice(0, destination.lastIndexOf(':')));
   return image?.kind === 'digest' ? `${repository}@${image.digest}` : `${repository}=${source}`;
 }
 

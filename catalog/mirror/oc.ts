@@ -4,7 +4,7 @@
  *
  * @see https://github.com/openshift/oc/blob/master/pkg/cli/admin/catalog/mirrorer.go
  */
-import { DIGEST_LENGTHS, InvalidReference, REFERENCE } from '../reference.ts';
+import { DIGEST_LENGTHS, DOCKER_HUB_HOSTS, InvalidReference, REFERENCE } from '../reference.ts';
 import { fnvHash } from './fnv.ts';
 import type { Destination, ImageRequest, Naming, Placement } from './placement.ts';
 
@@ -19,7 +19,6 @@ export interface OcReference {
   readonly digest: string;
 }
 
-const HUB_HOSTS: ReadonlySet<string> = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io']);
 const MAX_NAME = 255;
 
 /**
@@ -87,7 +86,8 @@ function splitRegistry(path: string): { registry: string; repository: string } {
 /** Fills in what Docker's client assumes: Docker Hub, its `library`, the tag `latest`. */
 function withDefaults(reference: OcReference): OcReference {
   const registry = reference.registry === '' ? 'docker.io' : reference.registry;
-  const namespace = reference.namespace === '' && HUB_HOSTS.has(registry) ? 'library' : reference.namespace;
+  const namespace =
+    reference.namespace === '' && DOCKER_HUB_HOSTS.has(registry) ? 'library' : reference.namespace;
   return { ...reference, registry, namespace, tag: reference.tag === '' ? 'latest' : reference.tag };
 }
 
@@ -101,7 +101,7 @@ function exactText(reference: OcReference): string {
 
 /** The text that oc hashes: as written, but for `library/` where Docker Hub is spelled out. */
 function hashedText(reference: OcReference): string {
-  const library = reference.namespace === '' && HUB_HOSTS.has(reference.registry);
+  const library = reference.namespace === '' && DOCKER_HUB_HOSTS.has(reference.registry);
   return exactText(library ? { ...reference, namespace: 'library' } : reference);
 }
 

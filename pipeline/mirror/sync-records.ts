@@ -4,6 +4,7 @@
  */
 import {
   type Needs,
+  pathInRegistry,
   readSyncRecord,
   type SyncRecord,
   syncRecordText,
@@ -68,7 +69,8 @@ export async function beginSync(
   const identity = { ...wanted, id: (known ?? named ?? wanted).id };
   const others = records.filter(({ id }) => id !== identity.id);
   for (const catalog of needs.catalogs) {
-    const rival = others.find(({ catalogs }) => catalogs.includes(catalog));
+    const path = pathInRegistry(catalog);
+    const rival = others.find(({ catalogs }) => catalogs.some((one) => pathInRegistry(one) === path));
     if (rival) throw rivalError(catalog, rival, at);
   }
   let standing = known ?? named;

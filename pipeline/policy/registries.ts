@@ -1,4 +1,5 @@
 /** Which registries the policy allows to ask. */
+import { oneRegistry } from '../../catalog/reference.ts';
 import type { Repository } from '../ports.ts';
 
 /** Whether something is said of a repository. */
@@ -10,7 +11,7 @@ const PATTERN = /^(\*|(?:\*\.)?[^/*]+)(?:\/(.+))?$/;
 /**
  * A matcher for patterns: `quay.io` (a registry), `quay.io/my-org` (what lies below a path of
  * it), `*.example.com` (every registry of a domain), `*` (every registry). Nothing matches no
- * patterns.
+ * patterns, and every spelling of a registry matches what one of them does.
  */
 export function repositoryMatcher(patterns: readonly string[]): RepositoryMatcher {
   const matchers = patterns.map(matcherOf);
@@ -19,9 +20,9 @@ export function repositoryMatcher(patterns: readonly string[]): RepositoryMatche
 
 function matcherOf(pattern: string): RepositoryMatcher {
   const [, host = '', path] = PATTERN.exec(pattern) ?? [];
-  const registryMatches = hostMatcher(host.toLowerCase());
+  const registryMatches = hostMatcher(host.startsWith('*') ? host.toLowerCase() : oneRegistry(host));
   return ({ registry, repository }) =>
-    registryMatches(registry.toLowerCase()) &&
+    registryMatches(oneRegistry(registry)) &&
     (path === undefined || repository === path || repository.startsWith(`${path}/`));
 }
 

@@ -1170,9 +1170,9 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 89,
     without: 'comparing hosts in one spelling',
-    file: 'pipeline/oci/registry/image-location.ts',
-    text: "host.toLowerCase().replace(/:443$/, '')",
-    instead: 'host',
+    file: 'catalog/reference.ts',
+    text: "registry.toLowerCase().replace(/:443$/, '')",
+    instead: 'registry',
     test: 'test/pipeline/change/shared-places.test.ts',
   },
   {

@@ -54,19 +54,23 @@ export function unionOf(...all: readonly Needs[]): Needs {
 
 /**
  * The record of a configuration that needs an image, by tag or manifest: deleting a manifest deletes all of its tags in
- * the repository.
+ * the repository. The registry's name does not count.
  */
 export function whoNeeds(records: readonly SyncRecord[], mapping: Mapping): SyncRecord | undefined {
   const image = needOf(mapping);
+  const path = pathInRegistry(mapping.destination);
   return records.find(({ needs }) =>
-    needs.some(
-      ({ destination, digest }) =>
-        destination === mapping.destination ||
-        (digest !== undefined &&
-          digest === image.digest &&
-          repositoryOf(destination) === repositoryOf(mapping.destination)),
-    ),
+    needs.some((need) => {
+      const other = pathInRegistry(need.destination);
+      const isOneManifest = need.digest !== undefined && need.digest === image.digest;
+      return other === path || (isOneManifest && repositoryOf(other) === repositoryOf(path));
+    }),
   );
+}
+
+/** A destination without its registry, which may have several names: records are in the registry that they are about. */
+export function pathInRegistry(destination: string): string {
+  return destination.slice(destination.indexOf('/') + 1);
 }
 
 function repositoryOf(destination: string): string {

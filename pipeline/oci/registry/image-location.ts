@@ -8,13 +8,13 @@ import { resolve } from 'node:path';
 import {
   formatReference,
   InvalidReference,
+  oneRegistry,
   parseReference,
   type Reference,
   type TagReference,
 } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import { formatLayoutTag, type LayoutTag, parseLayoutTag } from './name.ts';
-import { quirksOf } from './quirks.ts';
 
 export type ImageLocation =
   | { readonly kind: 'registry'; readonly reference: Reference }
@@ -121,11 +121,8 @@ export function formatLocation(place: ImageLocation): string {
   return `${place.kind}:${place.path}:${formatLayoutTag(place.tag)}`;
 }
 
-/** A formatted place, equal for all spellings of it: hosts are the same in any case, and 443 is the port of HTTPS. */
+/** A formatted place, equal for all spellings of it. */
 export function oneSpelling(place: string): string {
   if (/^(?:oci|oci-archive|docker-archive):/.test(place)) return place;
-  return place.replace(/^[^/]+/, (host) => {
-    const name = host.toLowerCase().replace(/:443$/, '');
-    return name === quirksOf('docker.io').apiHost ? 'docker.io' : name;
-  });
+  return place.replace(/^[^/]+/, oneRegistry);
 }

@@ -32,3 +32,10 @@ test('a tag that gets another image changes and is not deleted', () => {
   expect(diff.change).toEqual([{ ...mapping('quay.io/x:v2', 'm/x:t'), before: 'quay.io/x:v1' }]);
   expect([diff.prune, diff.keep]).toEqual([[], []]);
 });
+
+test('a registry in another spelling is the same one: nothing is added or deleted', () => {
+  const before = mapping('quay.io/x:v1', 'mirror.example.com/m/x:v1');
+  const after = mapping('quay.io/x:v1', 'Mirror.Example.com:443/m/x:v1');
+  const diff = diffMirrors([before], [after]);
+  expect(diff).toEqual({ add: [], change: [], unchanged: [after], prune: [], keep: [] });
+});

@@ -18,7 +18,7 @@ test('what is no longer needed is deleted, but not what somebody else has pushed
     destination: `mirror.example.com/olm/app:${tag}`,
   }));
   const options = { client, folder: folder() };
-  const alone = { others: async () => [], nameOf: () => '' };
+  const alone = { others: async () => [], identity: { id: '', name: '', isNamed: false }, nameOf: () => '' };
   const told = await pruneSuperseded(history, [], { ...options, records: undefined });
   expect(told).toMatchObject({ superseded: history.map(({ destination }) => destination), foreign: [] });
   expect(await client.resolve(at('v1'))).toBeDefined();

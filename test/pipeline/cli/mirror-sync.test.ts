@@ -246,6 +246,28 @@ test('attack 56: a catalog tag of another configuration is refused before anythi
   expect(await named.sync('--name', 'sea', '--out', 'fresh')).toMatchObject({ exit: 0 });
 });
 
+test('attack 56: --prune keeps what is needed under another name of the registry', async () => {
+  const { directory, client, config, source, mirror, file, team, other } = await sharedScene();
+  const all = destinations(directory, 'mirror', 'org/');
+  const named = mirror.host.replace('127.0.0.1', 'localhost');
+  const hosts = [source.host, named].flatMap((host) => ['--insecure', host]);
+  const renamed = (...words: string[]) =>
+    portolan(directory, 'mirror', 'sync', 'isc.yaml', '--to', `${named}/m`, ...hosts, ...words);
+  expect(await renamed('--prune')).toMatchObject({
+    exit: 0,
+    out: expect.stringContaining('0 images deleted from the mirror'),
+  });
+  expect(file('mapping.txt')).toContain(`${named}/m/`);
+  for (const image of all) expect(await client.resolve(image)).toBeDefined();
+  // Another configuration has recorded its needs under the first name.
+  team('a', 'b');
+  expect(await other('--out', 'team')).toMatchObject({ exit: 0 });
+  config('    packages: [{name: a}]\n');
+  expect((await renamed('--prune')).out).toMatch(/org\/b-bundle:\S+ is kept: the configuration "team.yaml"/);
+  for (const image of all) expect(await client.resolve(image)).toBeDefined();
+  expect(await renamed('--out', 'elsewhere')).toMatchObject({ exit: 2, out: '' });
+});
+
 test('attack 56: a record that cannot be read: nothing is copied or deleted', async () => {
   const { client, mirror, config, sync } = await scene();
   config(BOTH);

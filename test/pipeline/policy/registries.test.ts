@@ -8,11 +8,21 @@ const repository = (name: string): { registry: string; repository: string } => {
 };
 
 test.each([
-  ['quay.io', ['quay.io/a/b', 'QUAY.io/a'], ['quay.io:443/a', 'xquay.io/a', 'quay.io.evil.example/a']],
+  [
+    'quay.io',
+    ['quay.io/a/b', 'QUAY.io/a', 'quay.io:443/a'],
+    ['quay.io:8443/a', 'quay.io:80/a', 'xquay.io/a', 'quay.io.evil.example/a'],
+  ],
+  ['quay.io:443/a', ['quay.io/a/b', 'Quay.io:443/a'], ['quay.io/b', 'quay.io:4430/a']],
+  [
+    'docker.io',
+    ['docker.io/library/a', 'registry-1.docker.io/library/a', 'index.docker.io:443/library/a'],
+    ['hub.docker.io/a', 'docker.io:80/a'],
+  ],
   ['quay.io/my-org', ['quay.io/my-org', 'quay.io/my-org/app'], ['quay.io/my-org2/app', 'quay.io/x/my-org']],
   [
     '*.example.com',
-    ['a.example.com/x', 'a.b.example.com/x'],
+    ['a.example.com/x', 'a.b.example.com/x', 'A.example.com:443/x'],
     ['example.com/x', 'a.example.com.evil/x', '.example.com/x'],
   ],
   ['registry.example:5000', ['registry.example:5000/x'], ['registry.example/x', 'registry.example:5001/x']],

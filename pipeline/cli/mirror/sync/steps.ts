@@ -148,7 +148,7 @@ interface PruneOptions {
   readonly client: Registry;
   readonly folder: string;
   /** Who else needs what; undefined when nothing is to be deleted. */
-  readonly records: Pick<SyncRecords, 'others' | 'nameOf'> | undefined;
+  readonly records: Pick<SyncRecords, 'identity' | 'others' | 'nameOf'> | undefined;
 }
 
 /**
@@ -167,8 +167,10 @@ export async function pruneSuperseded(
   const superseded = old.map(({ destination }) => destination);
   if (!records) return { superseded, failed: [], foreign: [], needed: [] };
   const others = await records.others();
+  // What was brought under another name of the registry may be what the plan needs now.
+  const ours = { ...records.identity, time: '', ...needsOf([], now) };
   const needed = old.flatMap((one) => {
-    const other = whoNeeds(others, one);
+    const other = whoNeeds([...others, ours], one);
     return other ? [{ image: one.destination, by: records.nameOf(other) }] : [];
   });
   const kept = new Set(needed.map(({ image }) => image));
