@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { decompressed } from '../../../../pipeline/oci/image/decompress.ts';
@@ -18,6 +19,13 @@ describe('gzip', () => {
       throw lost;
     };
     await expect(sizeOf(source())).rejects.toBe(lost);
+  });
+
+  test('a layer comes in large pieces, which cost less than many small ones', async () => {
+    const pieces: number[] = [];
+    const layer = gzipSync(Buffer.alloc(2 ** 20));
+    for await (const piece of decompressed(Readable.from([layer]))) pieces.push(piece.length);
+    expect(pieces).toEqual(Array(16).fill(65_536));
   });
 
   test('only bytes that cannot be decompressed are damaged', async () => {
