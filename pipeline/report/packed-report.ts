@@ -2,6 +2,7 @@
  * A report on its way from the job that may read to the job that may write: as text, within
  * the room that a job's output has, and checked by its schema again where it arrives.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { parseJson } from '../../catalog/json.ts';
 import type { CheckReport, PlacedDiff } from '../check/report.ts';
@@ -19,14 +20,29 @@ const MOST_BYTES = 64 * 1024 * 1024;
 
 type Shortening = (report: CheckReport) => CheckReport;
 
-/** What is left out of a report that is too large, one after the other, and what is said of it. */
-const SHORTENINGS: readonly (readonly [what: string, shorten: Shortening])[] = [
-  ['diagrams', (report) => ({ ...report, diffs: report.diffs.map(withoutGraph) })],
-  ['what upgrades require', (report) => ({ ...report, diffs: report.diffs.map(withoutReviews) })],
-  ['what changes in catalogs', (report) => ({ ...report, diffs: [], known: [] })],
-  ['all but the first 500 findings', (report) => ({ ...report, findings: report.findings.slice(0, 500) })],
-  ['all but the first 50 findings', (report) => ({ ...report, findings: report.findings.slice(0, 50) })],
-  ['all but the first 5 findings', (report) => ({ ...report, findings: report.findings.slice(0, 5) })],
+type Part = 'changes' | 'findings';
+
+/** What is left out of a report that is too large, one after the other; a text says all that its part has lost. */
+const SHORTENINGS: readonly (readonly [part: Part, what: string, shorten: Shortening])[] = [
+  ['changes', 'diagrams', (report) => ({ ...report, diffs: report.diffs.map(withoutGraph) })],
+  [
+    'changes',
+    'diagrams and what upgrades require',
+    (report) => ({ ...report, diffs: report.diffs.map(withoutReviews) }),
+  ],
+  [
+    'changes',
+    'what changes in catalogs, and findings that the base branch has as well',
+    (report) => ({ ...report, diffs: [], known: [] }),
+  ],
+  ...[500, 50, 5].map(
+    (count) =>
+      [
+        'findings',
+        `all but the first ${count} findings`,
+        (report: CheckReport) => ({ ...report, findings: report.findings.slice(0, count) }),
+      ] as const,
+  ),
 ];
 
 function withoutGraph(diff: PlacedDiff): PlacedDiff {
@@ -41,11 +57,16 @@ function withoutReviews({ reviews: _, ...diff }: PlacedDiff): PlacedDiff {
 export function packedReport(report: CheckReport, most: number = MOST_CHARACTERS): string {
   let text = packedText(report);
   let current = report;
-  for (const [what, shorten] of SHORTENINGS) {
+  const omitted = new Map<Part, string>();
+  for (const [part, what, shorten] of SHORTENINGS) {
     if (text.length <= most) return text;
+    const shorter = shorten(current);
+    if (isDeepStrictEqual(shorter, current)) continue;
+    current = shorter;
+    omitted.set(part, what);
     const why = 'the report is too large for a job to hand on';
-    current = shorten(current);
-    text = packedText({ ...current, unchecked: [...report.unchecked, { what, why }] });
+    const notes = [...omitted.values()].map((one) => ({ what: one, why }));
+    text = packedText({ ...current, unchecked: [...report.unchecked, ...notes] });
   }
   return text;
 }

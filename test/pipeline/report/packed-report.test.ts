@@ -24,6 +24,23 @@ describe('a report on its way', () => {
     ]);
   });
 
+  test('names all that it has lost', () => {
+    const words = Array.from({ length: 9_000 }, (_, i) => `${Math.sin(i)} ${Math.cos(i)}`);
+    const location = { file: 'f', line: 1, column: 1 };
+    const finding = { rule: 'graph/cycle', severity: 'error' as const, location };
+    const report = {
+      ...GREEN,
+      known: [{ ...finding, message: 'before' }],
+      findings: words.map((message) => ({ ...finding, message })),
+    };
+    const { known, findings, unchecked } = unpackedReport(packedReport(report));
+    expect([known.length, findings.length]).toEqual([0, 500]);
+    expect(unchecked.map(({ what }) => what)).toEqual([
+      'what changes in catalogs, and findings that the base branch has as well',
+      'all but the first 500 findings',
+    ]);
+  });
+
   test.each<[string, unknown]>([
     ['nothing', undefined],
     ['another kind', { ...GREEN, kind: 'GateReport' }],
