@@ -109,7 +109,9 @@ function withQuote(text: string, offset: number): number {
   return /["']/.test(text.charAt(offset - 1)) ? offset - 1 : offset;
 }
 
-/** The content of each document. */
+/**
+ * The nodes of each document with their places, from js-yaml's events: its values do not say where they are.
+ */
 function treesOf(events: readonly Event[], text: string): Node[] {
   const anchors = new Map<string, Node>();
   let at = 0;
@@ -149,6 +151,7 @@ function treesOf(events: readonly Event[], text: string): Node[] {
       }
       case EVENT_ID.ALIAS: {
         const target = anchors.get(text.slice(event.anchorStart, event.anchorEnd));
+        // The asterisk of an alias is before its name.
         return { ...target, start: event.anchorStart - 1 };
       }
       default:

@@ -107,6 +107,7 @@ class DistinctPeople {
   }
 }
 
+/** The members of a team, or why it stands for nobody. */
 function ofTeam(
   { team }: TeamIdentity,
   { directory, allowTeams }: ResolveOptions,

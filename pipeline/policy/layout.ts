@@ -158,6 +158,7 @@ export function rootSegment(pattern: CompiledPattern): number {
 function leadsTo(segments: readonly PatternSegment[], names: readonly string[]): boolean {
   const folders = segments.slice(0, -1);
   const head = folders.findIndex(({ literal }) => literal === undefined);
+  // The names that a pattern begins with: a path that they lead through is on the way, however short it is.
   const literal = (head < 0 ? segments : folders.slice(0, head)).map((segment) => segment.literal);
   if (literal.length > 0 && literal.every((name, i) => i >= names.length || names[i] === name)) return true;
   let captured: Captured | undefined = {};

@@ -26,7 +26,10 @@ export function severitiesOf(policy: Policy): SeverityOf {
   };
 }
 
-/** The severity of a rule that a policy may name, for its `enforce` alone. */
+/**
+ * The severity of a rule of which the policy sets none. An optional rule is off unless the policy names it,
+ * if only to set `enforce`.
+ */
 function severityInChecks(policy: Policy, rule: Rule): Severity | 'off' {
   const { severity, severityInChecks = severity, isOptional } = rule;
   return isOptional && !settingOf(policy, rule.id) ? 'off' : severityInChecks;
@@ -43,7 +46,7 @@ export function isEnforced(policy: Policy, id: string): boolean {
   return settingOf(policy, id)?.enforce !== 'off';
 }
 
-/** A finding, only said where the policy allows it in its channel. */
+/** The finding, as information only if the policy allows the rule in its channel (`allowChannels`). */
 export function inChannel(policy: Policy, finding: Finding): Finding {
   const { channel, rule } = finding;
   if (channel === undefined) return finding;

@@ -7,6 +7,10 @@ import { repositoryMatcher } from './registries.ts';
 /** @returns undefined where no signature is demanded */
 export type SignatureDemands = (repository: Repository) => Trust | undefined;
 
+/**
+ * Gives the signers that the policy demands of a repository's images: those of the first pattern that
+ * matches.
+ */
 export function signatureDemands({ registries }: Policy): SignatureDemands {
   const demands = registries.signatures.map(({ from, trust }) => ({
     matches: repositoryMatcher(from),

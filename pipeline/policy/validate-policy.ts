@@ -245,6 +245,7 @@ function catalogDefect(kind: string, pattern: string): string | undefined {
 function dateFindings({ waivers = [] }: PolicyFile, settings: Settings): Finding[] {
   return waivers.flatMap(({ until }, i) => {
     const date = new Date(`${until}T00:00:00Z`);
+    // JavaScript takes February 30 for a day in March.
     const real = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(until);
     const path = ['waivers', i, 'until'];
     const message = `${pathText(path)}: ${until} is not a valid date`;

@@ -33,7 +33,7 @@ interface OwnersReader {
    *
    * @param paths changed paths of the package: where owners are named by folder, only who is named for all of them
    */
-  of(name: string, paths: readonly string[]): Promise<PackageOwners>;
+  ownersOf(name: string, paths: readonly string[]): Promise<PackageOwners>;
 }
 
 /** Largest file of owners, in bytes. */
@@ -60,7 +60,7 @@ export function ownersReader(
     return found;
   };
   const all = { ...files, codeOwners, ownersFile, steps };
-  return { of: (name, paths) => ownersOf(all, policy, { name, paths }) };
+  return { ownersOf: (name, paths) => ownersOf(all, policy, { name, paths }) };
 }
 
 /** Reads owners as {@link ownersReader} does, and says where `CODEOWNERS` names others. */
@@ -75,9 +75,9 @@ export function comparedOwnersReader(
   // Who owns what must not depend on a comparison.
   const ofComparison = { left: steps.left };
   return {
-    of: async (name, paths) => {
+    ownersOf: async (name, paths) => {
       codeOwners ??= codeOwnersIn(objects, tree);
-      const owners = await reader.of(name, paths);
+      const owners = await reader.ownersOf(name, paths);
       const others = disagreements(await codeOwners, owners, { paths, steps: ofComparison });
       return { ...owners, findings: [...owners.findings, ...others] };
     },
@@ -268,6 +268,9 @@ function identityKey(identity: Identity): string {
   return formatIdentity(identity).toLowerCase();
 }
 
+/**
+ * Warnings about filters of an OWNERS file that Portolan does not read: their people do not count as owners.
+ */
 function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile): Finding[] {
   return unread.map((source) => {
     const location = settings.locateKey(['filters', source]);
@@ -299,12 +302,14 @@ const TOO_LARGE = `larger than ${FILE_BYTES} bytes`;
 /** Other readers may take a mark for a part of the first pattern, or the file for another encoding. */
 const BYTE_ORDER_MARK = /^(?:efbbbf|fffe|feff)/;
 
+/** The lines of a CODEOWNERS file, or why they are not read. */
 function codeOwnersOf(bytes: Buffer | undefined): Pick<CodeOwners, 'lines' | 'why'> {
   if (!bytes) return { why: TOO_LARGE };
   if (BYTE_ORDER_MARK.test(bytes.toString('hex', 0, 3))) return { why: 'a file with a byte order mark' };
   return { lines: readCodeOwners(bytes.toString('utf8')) };
 }
 
+/** The CODEOWNERS file that GitHub reads: the first of its places that has one. */
 async function codeOwnersIn(objects: ObjectReader, tree: string): Promise<CodeOwners | undefined> {
   for (const path of CODE_OWNERS_FILES) {
     const entry = await entryAt(objects, tree, path);
@@ -328,6 +333,7 @@ interface OwnersFiles extends SettingsFiles {
   readonly steps: Steps;
 }
 
+/** The CODEOWNERS file at the path that the policy names; no lines if there is none. */
 async function codeOwnersAt(objects: ObjectReader, tree: string, path: string): ReturnType<CodeOwnersFiles> {
   const entry = await entryAt(objects, tree, path);
   if (!entry) return {};

@@ -105,9 +105,11 @@ function mentionsOf(token: string, { file, isInIndex }: Pick<Mention, 'file' | '
   const plain = token
     .replace(/^(?:\.\/)+/, '')
     .replace(/(?:\/\*\*?|\/\.|\/)+$/, (end) => (end === '/*' ? end : ''));
+  // Options, URLs, and paths from the top of the machine or above the folder: none is in the repository.
   if (/^[/-]|:|\.\./.test(plain)) return [];
   const folder = file.slice(0, Math.max(0, file.lastIndexOf('/')));
   const below = plain === '' || plain === '.' ? folder : folder === '' ? plain : `${folder}/${plain}`;
   const all = new Set([plain === '.' ? '' : plain, below]);
+  // A path of variables and wildcards alone could be any.
   return [...all].filter((path) => /[^\0/*]/.test(path)).map((path) => ({ path, file, isCopied, isInIndex }));
 }

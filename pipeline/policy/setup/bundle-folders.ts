@@ -63,15 +63,16 @@ export async function bundleFolders(
     );
     const names = [...packages.keys()];
     // At the top, any folder could be a package.
-    const wanted =
+    const candidates =
       folder === ''
         ? names.map((name) => `{package:${name}}/{version}/**`)
         : [`${folder}{package}/{version}/**`];
-    if (named.includes(false) || wanted.some((pattern) => patternDefect(pattern) !== undefined)) {
+    // `{package}` must be the package's name: other folders are found by their files alone.
+    if (named.includes(false) || candidates.some((pattern) => patternDefect(pattern) !== undefined)) {
       for (const name of packages.keys()) others.add(`${folder}${name}/*`);
       continue;
     }
-    patterns.push(...wanted);
+    patterns.push(...candidates);
     for (const [name, { path }] of packages) places.set(name, path);
   }
   return { patterns, places, others: [...others] };
@@ -138,6 +139,10 @@ async function platformsOf(objects: ObjectReader, { id, path }: ListedFile): Pro
     .flatMap((one) => tryParseMinor(one) ?? []);
 }
 
+/**
+ * Names of catalogs, one for each minor version, of which the latest are kept. Between two major versions
+ * nobody knows which ones there are: then only the highest is named.
+ */
 function namesBetween(low: Minor, high: Minor): string[] {
   if (low.major !== high.major) return [`v${formatMinor(high)}`];
   const from = Math.max(low.minor, high.minor - MOST_NAMES + 1);

@@ -163,6 +163,7 @@ function shapeOf(path: string): string {
   return `${names.length} ${plain(names[0])} ${plain(names.at(-1))}`;
 }
 
+/** At most so many items of a list, spread evenly over it. */
 function spread<T>(list: readonly T[], most: number): T[] {
   const step = Math.max(1, list.length / most);
   return Array.from({ length: Math.min(list.length, most) }, (_, i) => list[Math.floor(i * step)]).flatMap(
@@ -185,7 +186,7 @@ async function lookAtAll(
   let bytes = 0;
   for (const [i, { path, id }] of files.entries()) {
     const size = infos[i]?.size ?? MOST_FILE_BYTES;
-    // An empty file among those of a catalog is one whose content was forgotten.
+    // Not noted as read, which would make it a file of another kind: somebody forgot the content of a catalog's file.
     if (size === 0) continue;
     if (!known.has(id)) {
       if (size >= MOST_FILE_BYTES || bytes + size > MOST_BYTES) continue;

@@ -42,6 +42,7 @@ export interface ProvenLayout {
   readonly looked: LookedAt;
 }
 
+/** Ways to write the layout of the same files, the most general first. */
 const STYLES: readonly LayoutStyle[] = [
   {},
   { versionsOnly: true },
@@ -244,6 +245,7 @@ function rootsOf(
   const patterns = [...roots].flatMap(([root, files]): WrittenPattern[] => {
     const name = root.replace(/\.[^./]+$/, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-') || 'catalog';
     const below = paths.filter((path) => path.startsWith(`${root}/`));
+    // `**` would also take files that are not of catalogs: it is for folders without such files.
     const isAll =
       below.length > 0 &&
       below.every(
@@ -279,6 +281,7 @@ function folderOf(path: string): string {
 
 const FORMAT = /\.(?:ya?ml|json)$/;
 
+/** Whether the files below a folder have bundles, and define every package that they name. */
 function isWholeBelow(parts: readonly CatalogFacts[], folder: string): boolean {
   const files = parts.filter(({ path }) => path.startsWith(`${folder}/`));
   const defined = new Set(files.flatMap(({ defines }) => defines));

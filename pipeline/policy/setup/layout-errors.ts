@@ -65,6 +65,7 @@ function patternText(one: WrittenPattern): string {
     : `{path: ${quoted(one.path)}${one.name === undefined ? '' : `, name: ${quoted(one.name)}`}}`;
 }
 
+/** The error for files that a partial clone lacks, with the command that brings them. */
 export function notHere(paths: readonly string[]): PipelineError {
   const message =
     paths.length === 1

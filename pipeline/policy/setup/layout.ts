@@ -200,6 +200,7 @@ function isClash(
   return [...definedIn(other.files, other.pattern)].some((definition) => own.has(definition));
 }
 
+/** The packages that files define, each with the catalog that the pattern puts it in. */
 function definedIn(files: readonly CatalogFile[], pattern: string): Set<string> {
   const nameOf = catalogNamer([withOwnName(pattern)]);
   return new Set(

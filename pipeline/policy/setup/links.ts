@@ -43,11 +43,13 @@ export function linkTargets(
   );
   if (seen.length === 0) return [];
   const targets = new Set(seen.map(({ file }) => file.path));
+  // The layout as it would be if each link were a copy of its target.
   const real = files.filter(({ path }) => !targets.has(path));
   const linked = seen.map(({ file, as }) => ({ ...file, path: as }));
   const all = [...paths.filter((path) => !targets.has(path)), ...linked.map(({ path }) => path)];
   const nameOf = catalogNamer(layoutOf([...real, ...linked], all, new Set(all)).patterns);
   const realNames = new Set(real.map(({ path }) => nameOf(path)));
+  // A target is only a store if its own path names no catalog, while the link is in a known one, or in that of a platform.
   const isStore = (name: string | undefined, path: string): boolean =>
     name !== undefined &&
     nameOf(path) === undefined &&

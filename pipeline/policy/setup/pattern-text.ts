@@ -123,7 +123,10 @@ function commonStart(names: readonly string[]): string {
 
 // Files of different paths that are catalogs of one pattern: what differs is a name of theirs.
 
-/** The shapes, in which folders whose names differ from their packages in different ways stand for any name. */
+/**
+ * Joins shapes that differ only in their last folder, if each has packages of its own: the folders are called
+ * otherwise than their packages, so that the pattern has `*` for them.
+ */
 export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
   const last = (shape: Shape): Part | undefined => shape.folders.at(-1);
   const isOdd = (shape: Shape): boolean =>
@@ -147,8 +150,8 @@ export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
 }
 
 /**
- * The shapes, in which the folder above packages, or the file's name, names the catalog if several catalogs are beside
- * each other.
+ * Joins shapes that differ only in the folder above their packages, or in the file's name, if they have the
+ * same packages: that name is the catalog's, so that the pattern has `{catalog}` for it.
  */
 export function withCatalogNames(shapes: readonly Shape[]): Shape[] {
   const groups = groupedBy(shapes, (shape) => JSON.stringify(keyWithoutCatalog(shape)));
@@ -211,11 +214,16 @@ export function withFileNames(shape: Shape, { isOther, byFolder }: Repository): 
   return [{ ...shape, stem: { kind: 'catalog', before: '', glob: '' } }];
 }
 
+/**
+ * Whether two whole catalogs in files of one folder define the same package: they cannot be parts of one
+ * catalog.
+ */
 function isAlternative(a: CatalogFile, b: CatalogFile): boolean {
   if (!a.isWhole || !b.isWhole || folderOf(a.path) !== folderOf(b.path)) return false;
   return a.defines.some((name) => b.defines.includes(name));
 }
 
+/** Equal for shapes that differ only in the folder that may name the catalog. */
 function keyWithoutCatalog(shape: Shape): unknown {
   const at = catalogFolder(shape);
   return [at === undefined ? shape.folders : shape.folders.with(at, { kind: 'any' }), shape.stem];

@@ -86,7 +86,7 @@ async function ownersFound(
   const unowned: string[] = [];
   const certified = new Map<string, string>();
   for (const [name, path] of places) {
-    const { identities } = await reader.of(name, [path]);
+    const { identities } = await reader.ownersOf(name, [path]);
     if (identities.length > 0) continue;
     unowned.push(name);
     const project = (await settingsAt(objects, tree, `operators/${name}/ci.yaml`))?.['cert_project_id'];
@@ -128,19 +128,19 @@ export async function ownersWith(
   { objects, tree, paths }: PolicyCommit,
   { places, isPartial }: { readonly places: ReadonlyMap<string, string>; readonly isPartial: boolean },
 ): Promise<PolicyOwners> {
-  const under = async (sources: Parameters<typeof policyWith>[0]): Promise<OwnersFound> => {
+  const ownersUnder = async (sources: Parameters<typeof policyWith>[0]): Promise<OwnersFound> => {
     const { policy } = readPolicy(Buffer.from(policyWith(sources)));
     // Owners of whom only some can be read would be counted wrongly: the missing files are named.
     return policy && !isPartial ? await ownersFound(objects, tree, { policy, places }) : NO_OWNERS;
   };
   const reviewers = await neededReviewers(
     reviewersPaths(paths, new Set(places.keys())),
-    async (some) => (await under({ reviewers: some })).owned,
+    async (some) => (await ownersUnder({ reviewers: some })).owned,
   );
-  const owners = await under({ reviewers });
+  const owners = await ownersUnder({ reviewers });
   const path = CODE_OWNERS_FILES.find((one) => paths.includes(one));
   if (path === undefined) return { reviewers, owners, codeOwners: undefined };
-  const more = await under({ reviewers, codeOwners: path });
+  const more = await ownersUnder({ reviewers, codeOwners: path });
   const packages = more.owned - owners.owned;
   return packages > 0
     ? { reviewers, owners: more, codeOwners: { path, packages } }

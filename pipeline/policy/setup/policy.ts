@@ -9,7 +9,7 @@ import { catalogNamer } from './catalog-names.ts';
 import type { FoundLayout } from './layout.ts';
 import type { RebuiltBundles } from './rebuilt-bundles.ts';
 
-/** Patterns of which the default one holds without a word. */
+/** Patterns that need no line in the policy: the default layout has them. */
 const DEFAULT_PATTERN = /^catalogs\/\{catalog\}\/\{package\}\/(?:\*\*|(?:catalog|index)\.(?:ya?ml|json))$/;
 
 /** For editors, which then check the file as it is typed. */

@@ -99,19 +99,19 @@ function barePackages(
   return catalogs.flatMap(([name, files]) =>
     unclear.has(name)
       ? []
-      : barePackagesIn(files).map(({ of, path }) => `catalog ${name} has no bundle of ${of} (${path})`),
+      : barePackagesIn(files).map(({ bare, path }) => `catalog ${name} has no bundle of ${bare} (${path})`),
   );
 }
 
 /** Packages of a catalog with channels but without bundles, each with the file that defines it. */
-function barePackagesIn(files: readonly CatalogFacts[]): { readonly of: string; readonly path: string }[] {
+function barePackagesIn(files: readonly CatalogFacts[]): { readonly bare: string; readonly path: string }[] {
   if (!hasBundles(files) || files.some(({ defect }) => defect !== undefined)) return [];
-  const isOf = (of: string, key: string): boolean => key.startsWith(`[${JSON.stringify(of)},`);
+  const isOf = (name: string, key: string): boolean => key.startsWith(`[${JSON.stringify(name)},`);
   return files.flatMap(({ path, defines, channels }) =>
     defines
-      .filter((of) => channels.some((key) => isOf(of, key)))
-      .filter((of) => !files.some(({ bundles }) => bundles.some((key) => isOf(of, key))))
-      .map((of) => ({ of, path })),
+      .filter((name) => channels.some((key) => isOf(name, key)))
+      .filter((name) => !files.some(({ bundles }) => bundles.some((key) => isOf(name, key))))
+      .map((name) => ({ bare: name, path })),
   );
 }
 
@@ -125,18 +125,18 @@ export function unfilledCatalogs(
   const known = new Set(paths);
   const own = catalogs.filter(({ path }) => nameOf(path) !== undefined);
   return [...groupedBy(own, ({ path }) => nameOf(path)).values()].flatMap((files) => {
-    const [bare] = barePackagesIn(files);
-    if (!bare) return [];
+    const [unfilled] = barePackagesIn(files);
+    if (!unfilled) return [];
     const added = mentions.find(
       ({ path, isCopied }) =>
         !isCopied &&
         FORMAT.test(path) &&
         !/[\0*]/.test(path) &&
         !known.has(path) &&
-        dirname(path) === dirname(bare.path),
+        dirname(path) === dirname(unfilled.path),
     );
     if (!added) return [];
-    const reason = `it has no bundle of ${bare.of} before ${added.file} makes ${added.path}`;
+    const reason = `it has no bundle of ${unfilled.bare} before ${added.file} makes ${added.path}`;
     return files.map(({ path }) => ({ path, reason }));
   });
 }

@@ -31,8 +31,8 @@ export function rivalsAmong(
   const places = placesOf(patterns, catalogs);
   const roots = places.map(({ root }) => root);
   const questions: string[] = places.flatMap((place) => [
-    ...partsInImages(place, build),
-    ...unsaidParts(place, roots, build),
+    ...questionOfImages(place, build),
+    ...questionOfPackages(place, roots, build),
   ]);
   const unused = copiesBeside(places, (place) =>
     isEmpty(place, build) ? 'unknown' : shippedState(place, roots, build),
@@ -44,6 +44,7 @@ export function rivalsAmong(
     const shared = [...one.packages].find((name) => other.packages.has(name));
     if (shared === undefined && !isSibling(one, other)) continue;
     const [first, second] = [one, other].map((place) => shippedState(place, roots, build));
+    // Build files name both. One that no Dockerfile copies, and whose blobs the other has, is what the other is built from.
     if (first === 'shipped' && second === 'shipped') {
       for (const [copy, source] of [
         [one, other],
@@ -244,7 +245,10 @@ function isDerived(one: string, other: string): boolean {
   return first.includes(second) || second.includes(first);
 }
 
-/** Whether catalogs could as well be packages of one. */
+/**
+ * Whether two catalogs may be packages of one: their folders are beside each other, and neither is called
+ * after its package.
+ */
 function isSibling(one: Place, other: Place): boolean {
   const isPackage = ({ root, packages }: Place): boolean => packages.has(root.split('/').at(-1) ?? '');
   return folderOf(one.root) === folderOf(other.root) && !isPackage(one) && !isPackage(other);
@@ -271,12 +275,14 @@ function shippedState(
     const match = matchOf(path, root);
     if (match?.every((value) => words.has(value))) return 'shipped';
     if (match) isOpen = true;
+    // Who names a folder above that holds no other catalog means this one.
     const isAbove = root.startsWith(`${path}/`);
     if (isAbove && !roots.some((one) => one !== root && `${one}/`.startsWith(`${path}/`))) return 'shipped';
   }
   return isOpen ? 'open' : 'unknown';
 }
 
+/** Whether a mention names a file, or a folder above it. */
 function leadsTo(mention: string, { path }: CatalogFacts): boolean {
   const names = path.split('/').slice(0, mention.split('/').length);
   return matchOf(mention, names.join('/')) !== undefined;
@@ -307,8 +313,11 @@ function patternOf(name: string): RegExp | undefined {
   return new RegExp(`^${text}$`);
 }
 
-/** Folders of one catalog that Dockerfiles copy one by one: each image has a part of it. */
-function partsInImages({ root, files }: Place, { mentions }: BuildFacts): string[] {
+/**
+ * The question whether a folder is one catalog or several, where Dockerfiles copy single folders of it; empty
+ * if one copies all.
+ */
+function questionOfImages({ root, files }: Place, { mentions }: BuildFacts): string[] {
   const copied = mentions.filter(({ isCopied }) => isCopied);
   if (copied.some(({ path }) => root.startsWith(`${path}/`) || isFolder(path, root))) return [];
   const folders = [...new Set(files.flatMap(({ path }) => foldersBetween(root, path)))];
@@ -326,8 +335,11 @@ function partsInImages({ root, files }: Place, { mentions }: BuildFacts): string
     : [];
 }
 
-/** Packages below a folder that is called after catalogs, each of which may be one, where no build file names any of them. */
-function unsaidParts(place: Place, roots: readonly string[], build: BuildFacts): string[] {
+/**
+ * The question whether the packages below a folder such as `catalogs` are one catalog or one each; empty if a
+ * build file names any of them.
+ */
+function questionOfPackages(place: Place, roots: readonly string[], build: BuildFacts): string[] {
   const { root, files, packages } = place;
   const isSeveral = packages.size > 1 && files.every(({ path }) => foldersBetween(root, path).length > 0);
   return isSeveral && isFolderOfCatalogs(root) && shippedState(place, roots, build) === 'unknown'

@@ -99,24 +99,29 @@ function versionPart(name: string, isFirst: boolean): Part {
   return { kind: 'catalog', before, glob, ...(after === '' ? {} : { after }), version: minor };
 }
 
-/** A shape whose pattern names less: packages that are always the same by name, and only versions of this form. */
+/**
+ * A shape as a style writes it, so that its pattern matches fewer files. With `literalPackages`, a package's
+ * folder that is the same for all files is written by its name; with `versionsOnly`, `{catalog}` matches only
+ * versions of this form.
+ */
 export function styledShape(shape: Shape, { literalPackages, versionsOnly }: LayoutStyle): Shape {
-  const narrow = (part: Part): Part =>
+  const withVersionGlob = (part: Part): Part =>
     versionsOnly && part.kind === 'catalog' && part.version !== undefined
       ? { ...part, glob: `:${part.version.replaceAll(/[0-9]+/g, '*')}` }
       : part;
   const names = shape.files.map(({ path }) => path.split('/'));
-  const written = (part: Part, i: number): Part => {
+  const withPackageName = (part: Part, i: number): Part => {
     const [text = '', ...more] = new Set(names.map((folders) => folders[i] ?? ''));
     return literalPackages && part.kind === 'package' && more.length === 0 ? { kind: 'name', text } : part;
   };
   return {
     ...shape,
-    folders: shape.folders.map((part, i) => narrow(written(part, i))),
-    stem: shape.stem && narrow(shape.stem),
+    folders: shape.folders.map((part, i) => withVersionGlob(withPackageName(part, i))),
+    stem: shape.stem && withVersionGlob(shape.stem),
   };
 }
 
+/** Whether no two shapes have a package in common. */
 export function haveOwnPackages(shapes: readonly Shape[]): boolean {
   const seen = new Set<string>();
   for (const shape of shapes) {

@@ -32,7 +32,7 @@ async function read(
   const { policy, findings } = readPolicy(new TextEncoder().encode(HEAD + written));
   if (!policy) throw new Error(JSON.stringify(findings));
   const [commit = ''] = source.chain({ empty: '', ...files });
-  return comparedOwnersReader(repository.objects, commit, policy, { left: steps }).of('etcd', paths);
+  return comparedOwnersReader(repository.objects, commit, policy, { left: steps }).ownersOf('etcd', paths);
 }
 
 async function owners(

@@ -367,12 +367,12 @@ describe('what a repository says already', () => {
     onTestFinished(repository.close);
     if (!policy) throw new Error('no policy');
     const reader = ownersReader(repository.objects, tree, policy);
-    expect(await reader.of('quay', ['operators/quay/ci.yaml'])).toMatchObject({
+    expect(await reader.ownersOf('quay', ['operators/quay/ci.yaml'])).toMatchObject({
       identities: [{ login: 'LOGIN' }],
       source: '.github/portolan-owners.yaml',
       findings: [],
     });
-    expect((await reader.of('kafka', ['operators/kafka/x'])).identities).toEqual([]);
+    expect((await reader.ownersOf('kafka', ['operators/kafka/x'])).identities).toEqual([]);
     expect(
       (await written({ ...community, 'operators/quay/ci.yaml': 'a: b\n' })).files.has(
         '.github/portolan-owners.yaml',
