@@ -59,6 +59,7 @@ export class BatchProcess implements ObjectStore {
     child.stderr?.on('data', (chunk: Buffer) => {
       message += chunk.toString('utf8').slice(0, 1000);
     });
+    // A git that takes no more input ends, and its end says why.
     child.stdin?.on('error', () => undefined);
     child.on('error', (error) => this.#fail(startError(error)));
     child.on('close', (code, signal) => this.#fail(gitFailure('cat-file', code ?? signal, message)));

@@ -112,6 +112,7 @@ export async function isAncestor(repository: Repository, older: string, newer: s
   if (await isParent(repository, older, newer)) return true;
   const { code } = await runGit(run, ['merge-base', '--is-ancestor', older, newer]);
   if (code === 0) return true;
+  // If the older one descends from the newer, no history that is missing can change the answer.
   if (!repository.shallow || (await runGit(run, ['merge-base', '--is-ancestor', newer, older])).code === 0) {
     return false;
   }

@@ -43,6 +43,7 @@ export async function mergedCommits(
         .trim()
         .split('\u0001');
       const [before = ''] = parents.split(' ');
+      // The first commit of the branch was merged onto nothing.
       return before === '' ? [] : [{ id, before, date, subject, author: { name, email } }];
     });
 }

@@ -225,6 +225,7 @@ function parseTree(bytes: Buffer, idLength: number): TreeEntry[] {
       throw new PipelineError('git', 'a tree object is damaged');
     }
     const written = nameOf(bytes.subarray(space + 1, end));
+    // Git writes no name twice. The second is marked, so that it is refused: it would hide the first.
     const name = names.has(written) ? `${UNWRITABLE}${written}` : written;
     names.add(name);
     entries.push({

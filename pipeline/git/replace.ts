@@ -42,15 +42,20 @@ export async function replacePaths(repository: Repository, request: ReplaceReque
 /**
  * Writes a commit by Portolan; no ref names it.
  *
- * @param of.time in seconds since 1970
+ * @param content.time in seconds since 1970
  * @returns its id
  * @throws PipelineError `git`
  */
 export function commitOnTop(
   run: GitRun,
-  of: { readonly tree: string; readonly parent: string; readonly message: string; readonly time: number },
+  content: {
+    readonly tree: string;
+    readonly parent: string;
+    readonly message: string;
+    readonly time: number;
+  },
 ): Promise<string> {
-  const { tree, parent, message, time } = of;
+  const { tree, parent, message, time } = content;
   const person = `portolan <portolan@localhost> ${time} +0000`;
   const lines = [
     `tree ${tree}`,
@@ -61,7 +66,7 @@ export function commitOnTop(
     message,
     '',
   ];
-  return lineOf(run, ['hash-object', '-t', 'commit', '-w', '--stdin'], lines.join('\n'));
+  return writtenId(run, ['hash-object', '-t', 'commit', '-w', '--stdin'], lines.join('\n'));
 }
 
 /**
@@ -88,7 +93,7 @@ export async function treeWith(
   for (const [path, text] of texts) {
     const standing = await entryAt(repository.objects, next, path);
     const mode = standing && !isTree(standing.mode) ? standing.mode : '100644';
-    const id = text === undefined ? undefined : await lineOf(run, ['hash-object', '-w', '--stdin'], text);
+    const id = text === undefined ? undefined : await writtenId(run, ['hash-object', '-w', '--stdin'], text);
     const entry = id === undefined ? undefined : { mode, id };
     next =
       (await treeWithReplacement(repository, run, { tree: next, segments: path.split('/'), entry })) ??
@@ -120,7 +125,7 @@ async function treeWithReplacement(
   const input = all.map(
     (one) => `${one.mode} ${isTree(one.mode) ? 'tree' : typeOf(one.mode)} ${one.id}\t${one.name}\0`,
   );
-  return lineOf(run, ['mktree', '-z', '--missing'], input.join(''));
+  return writtenId(run, ['mktree', '-z', '--missing'], input.join(''));
 }
 
 interface Inside {
@@ -129,6 +134,9 @@ interface Inside {
   readonly entry: Replacement['entry'];
 }
 
+/**
+ * The folder of a path with the rest of the path replaced in it; undefined if nothing is left in the folder.
+ */
 async function replaceInside(repository: Repository, run: GitRun, { standing, rest, entry }: Inside) {
   const tree = standing && isTree(standing.mode) ? standing.id : undefined;
   const id = await treeWithReplacement(repository, run, { tree, segments: rest, entry });
@@ -140,10 +148,11 @@ function typeOf(mode: string): string {
 }
 
 function empty(run: GitRun): Promise<string> {
-  return lineOf(run, ['mktree', '-z'], '');
+  return writtenId(run, ['mktree', '-z'], '');
 }
 
-async function lineOf(run: GitRun, parameters: readonly string[], input: string): Promise<string> {
+/** The id of the object that a git command writes and prints. */
+async function writtenId(run: GitRun, parameters: readonly string[], input: string): Promise<string> {
   const { output } = await runGit({ ...run, input }, parameters);
   const id = output.toString('utf8').trim();
   if (/^[0-9a-f]{40,64}$/.test(id)) return id;

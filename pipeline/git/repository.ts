@@ -201,6 +201,7 @@ async function resolveRevisions(
       });
     }
     const others = full.filter((_, i) => ids[i] !== undefined);
+    // What looks like an id must not be a reference as well; other names clash if they lead to different commits.
     if (isCommitId(revision) ? others.length > 0 : new Set(ids.filter(Boolean)).size > 1)
       throw ambiguous(revision, others);
     return id;

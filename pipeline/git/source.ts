@@ -86,14 +86,17 @@ async function blobsOf(root: string, settings: GitSettings): Promise<ReadonlyMap
   return blobs;
 }
 
-/** What git lists of the files below a folder; empty outside of a repository. */
+/**
+ * What git lists of the files below a folder: for each, `TAG MODE ID STAGE`, a tab and the path, ended by
+ * NUL. A file that differs from the index is listed again with the tag `C`. Empty outside of a repository.
+ */
 async function filesBelow(root: string, settings: GitSettings): Promise<string> {
   try {
     const words = ['ls-files', '-z', '-v', '--cached', '--modified', '--stage', '--', '.'];
     const { output } = await runGit(await withoutFilters({ settings, directory: root }), words);
     return output.toString('utf8');
   } catch (error) {
-    // Outside of a repository, or without git, files have no names.
+    // Outside of a repository, or without git: then files get no identity, and are read each time.
     if (error instanceof PipelineError && error.code === 'git') return '';
     throw error;
   }

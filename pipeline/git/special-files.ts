@@ -32,7 +32,7 @@ function refuseSpecialFilesFrom(top: string): void {
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const entry = statOf(path);
     if (!entry) continue;
-    mustEnd(path, entry);
+    refuseIfPipe(path, entry);
     if (entry.isFile()) open.push(...foldersNamedBy(path));
     // Links may lead in a circle.
     const folder = entry.isDirectory() ? realpathSync(path) : undefined;
@@ -43,7 +43,7 @@ function refuseSpecialFilesFrom(top: string): void {
       // Most are objects: plain files that lead nowhere.
       const leadsOn = name.isDirectory() || name.isSymbolicLink() || NAMES_FOLDERS.test(below);
       if (leadsOn) open.push(below);
-      else mustEnd(below, name);
+      else refuseIfPipe(below, name);
     }
   }
 }
@@ -67,8 +67,11 @@ function namesIn(folder: string): Dirent[] {
   }
 }
 
-/** Sockets refuse to be opened, and git's own monitor of files has one. */
-function mustEnd(path: string, found: Stats | Dirent): void {
+/**
+ * Refuses a pipe or device: reading one may never end. Sockets are left alone: they refuse to be opened, and git's
+ * own monitor of files has one.
+ */
+function refuseIfPipe(path: string, found: Stats | Dirent): void {
   if (!found.isFIFO() && !found.isCharacterDevice() && !found.isBlockDevice()) return;
   throw new PipelineError('io', `${path} is not a file, but a pipe or device`);
 }

@@ -193,6 +193,7 @@ class Assembly {
 
   /** Keeps an object, and makes all that were waiting for it. */
   #finish(start: number, type: ObjectType, bytes: Buffer): void {
+    // A list in place of recursion: a hostile pack may have long chains of deltas.
     const open = [{ start, bytes }];
     for (let next = open.pop(); next; next = open.pop()) {
       const id = objectId(type, next.bytes, this.#format);

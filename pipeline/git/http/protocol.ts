@@ -102,7 +102,7 @@ export function readFetch(answer: Buffer): Buffer {
       if (line[0] === FATAL) throw refusal(textOf(line.subarray(1)));
     } else if (isBegin) {
       // The name of a section.
-      const name = checked(line);
+      const name = checkedText(line);
       isPack = name === 'packfile';
       isBegin = false;
     }
@@ -113,10 +113,11 @@ export function readFetch(answer: Buffer): Buffer {
 
 /** Lines of text of an answer, marks left out. */
 function textLines(answer: Buffer): string[] {
-  return [...pktLines(answer)].flatMap((line: Line) => (Buffer.isBuffer(line) ? [checked(line)] : []));
+  return [...pktLines(answer)].flatMap((line: Line) => (Buffer.isBuffer(line) ? [checkedText(line)] : []));
 }
 
-function checked(line: Buffer): string {
+/** The text of a line. @throws PipelineError for an error of the server */
+function checkedText(line: Buffer): string {
   const text = textOf(line);
   if (text.startsWith('ERR ')) throw refusal(text.slice(4));
   return text;

@@ -71,7 +71,7 @@ export function openHttpRepository({
     shallow: true,
     resolve: async (revisions) => {
       for (const id of revisions)
-        if (!(isObjectId(id) && (await objects.info(id))?.type === 'commit')) throw unknown(id);
+        if (!(isObjectId(id) && (await objects.info(id))?.type === 'commit')) throw unknownRevision(id);
       return [...revisions];
     },
     bring,
@@ -90,7 +90,7 @@ export function openHttpRepository({
   };
 }
 
-function unknown(revision: string): PipelineError {
+function unknownRevision(revision: string): PipelineError {
   return new PipelineError('not-found', `${JSON.stringify(revision)} is not a fetched commit`, {
     hint: 'use a commit ID',
   });
