@@ -140,7 +140,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   const changed = pieces.filter((one) => one.name !== '' && isChanged(one));
   for (const one of changed) {
     const folderName = whoseChange(input, one) === 'place' ? unit.package : undefined;
-    const draft = drafts.of(folderName ?? one.name);
+    const draft = drafts.draftOf(folderName ?? one.name);
     draft.sides.set(`${unit.path} ${one.name}`, [sideText(one, before), sideText(one, after)]);
     await writeChange(input, one, draft);
   }
@@ -187,10 +187,10 @@ function changesOutsidePackages({ name, before, after, added }: Pieces): boolean
 /** What cannot be read of the files that change. */
 function newlyUnread(before: Side, after: Side): Finding[] {
   const old = new Set(before.files.map(({ path, id }) => `${path} ${id}`));
-  const kept = new Set(
+  const unchanged = new Set(
     after.files.filter(({ path, id }) => old.has(`${path} ${id}`)).map(({ path }) => path),
   );
-  return after.unread.filter(({ location }) => !kept.has(location.file));
+  return after.unread.filter(({ location }) => !unchanged.has(location.file));
 }
 
 /** Errors of one blob: all others of its file are read. */
@@ -200,7 +200,10 @@ const OF_ONE_BLOB: ReadonlySet<string> = new Set([
   'fbc/schema-missing',
 ]);
 
-/** Whether blobs are missing that the side before has: what neither side has can be left out of the comparison. */
+/**
+ * Says whether a finding hides blobs that the side before had. An error of one blob that is on both sides
+ * hides it on both, so the rest can be compared.
+ */
 function newlyHides(before: Side, after: Side): (finding: Finding) => boolean {
   const keyOf = ({ rule, message, location }: Finding): string =>
     JSON.stringify([rule, message, location.file]);
@@ -255,7 +258,7 @@ function sideText({ unit, name }: Pieces, { files, packages }: Side): string {
 
 const digests = new WeakMap<object, string>();
 
-/** Of all that a blob says. Most blobs of a file are in many of its versions: each is read once. */
+/** Digest of all fields of a blob, kept by its value: most blobs of a file are in many of its versions. */
 function blobDigest(blob: Blob): string {
   const digest =
     digests.get(blob.value) ?? createHash('sha256').update(JSON.stringify(blob.value)).digest('hex');
@@ -263,7 +266,7 @@ function blobDigest(blob: Blob): string {
   return digest;
 }
 
-/** Empty for nothing. */
+/** A digest of lines; empty for none, which stands for a side that has nothing. */
 function digestOf(lines: readonly string[]): string {
   if (lines.length === 0) return '';
   return createHash('sha256').update(JSON.stringify(lines)).digest('hex');

@@ -221,7 +221,10 @@ async function withOwners(scene: ClassificationInput): Promise<Map<string, Packa
   const packages = new Map<string, PackageChange>();
   for (const draft of [...drafts.all.values()].sort((a, b) => compareText(a.name, b.name))) {
     const asked = await pathsOf(scene, draft);
-    const owners = { before: await base.of(draft.name, asked), after: await merged.of(draft.name, asked) };
+    const owners = {
+      before: await base.ownersOf(draft.name, asked),
+      after: await merged.ownersOf(draft.name, asked),
+    };
     const lasting = !draft.classes.has('new-package') && scene.after.has(draft.name);
     if (
       lasting &&
@@ -241,6 +244,7 @@ async function pathsOf(
   { name, paths }: Pick<PackageDraft, 'name' | 'paths'>,
 ): Promise<string[]> {
   if (paths.size > 0) return [...paths];
+  // Owners are asked for files: any name in its folder stands for the package.
   const folders = await packageFolders(objects, trees.base, policy.layout);
   return folders.filter((folder) => folder.package === name).map(({ path }) => `${path}/_`);
 }
@@ -251,11 +255,11 @@ async function foreignBlobs(
   places: readonly ForeignPlace[],
 ): Promise<ForeignBlob[]> {
   const reader = ownersReader(scene.objects, scene.trees.base, scene.policy);
-  const of = async (name: string): Promise<PackageOwners> =>
-    reader.of(name, await pathsOf(scene, { name, paths: new Set() }));
+  const ownersOf = async (name: string): Promise<PackageOwners> =>
+    reader.ownersOf(name, await pathsOf(scene, { name, paths: new Set() }));
   const blobs: ForeignBlob[] = [];
   for (const place of places) {
-    blobs.push({ ...place, owners: await of(place.package), placeOwners: await of(place.place) });
+    blobs.push({ ...place, owners: await ownersOf(place.package), placeOwners: await ownersOf(place.place) });
   }
   return blobs;
 }

@@ -22,7 +22,7 @@ export interface Selection {
 export type BlobReader = Pick<FileReader, 'read'>;
 
 /**
- * Catalogs by name. A package that cannot be made is left out; what is wrong with it is unread.
+ * Catalogs by name. A package that cannot be made is left out, and `unread` says why.
  *
  * @param tree id of a tree or commit
  * @param selection.reader one that has read other commits of the same repository

@@ -90,12 +90,19 @@ export async function composedPackage(
 
 const VERSIONS_HINT = 'use a version (v4.18), a range (v4.18-v4.20), or exactly one version (=v4.20)';
 
-/** Catalogs of old versions of the platform hold the manifests of bundles. */
+/**
+ * Whether bundles are rendered with `olm.csv.metadata`. Catalogs of old platform versions hold the manifests
+ * instead.
+ */
 function isMigrated({ catalog }: ComposedPackage): boolean {
   const version = tryParseMinor(catalog);
   return !version || readsCsvMetadata(version);
 }
 
+/**
+ * Whether a bundle is for a catalog's platform version; undefined if its annotation is not valid. A catalog
+ * without a version has all bundles.
+ */
 function isIncluded(versions: string | undefined, catalog: string): boolean | undefined {
   const version = tryParseMinor(catalog);
   return version ? isForOpenshift(versions, version) : true;
@@ -195,6 +202,7 @@ async function readFolder(
   }
 }
 
+/** The text of `com.redhat.openshift.versions` in a bundle's annotations; undefined without one. */
 async function annotatedVersions(objects: ObjectReader, tree: string): Promise<string | undefined> {
   const entry = await entryAt(objects, tree, 'metadata/annotations.yaml');
   if (!entry || isTree(entry.mode)) return undefined;

@@ -217,7 +217,7 @@ export async function loadedFiles(
   const source = {
     files: () => Promise.resolve([...all].map(([path, file]) => sourceFile(objects, { ...file, path }))),
   };
-  // By the reader that publishes.
+  // The reader that publishes decides which files count.
   const files = await catalogFiles(source);
   const loaded = files.flatMap(({ path, unreadable }) => {
     const file = all.get(path);
@@ -252,7 +252,7 @@ async function ignoreFilesAbove(
 export async function readContent(reader: FileReader, files: readonly LoadedFile[]): Promise<UnitContent> {
   const packages = new Map<string, PackageContent>();
   const unread: Finding[] = [];
-  const of = (name: string, blob: Blob, file: string): PackageContent => {
+  const contentFor = (name: string, blob: Blob, file: string): PackageContent => {
     const content = packages.get(name) ?? emptyContent();
     packages.set(name, content);
     content.files.set(blob, file);
@@ -262,11 +262,11 @@ export async function readContent(reader: FileReader, files: readonly LoadedFile
   for (const [i, file] of files.entries()) {
     const { blobs = emptyContent(), findings = [] } = loaded[i] ?? {};
     unread.push(...findings.filter(({ severity }) => severity === 'error'));
-    for (const blob of blobs.packages) of(blob.name, blob, file.path).packages.push(blob);
-    for (const blob of blobs.channels) of(blob.package, blob, file.path).channels.push(blob);
-    for (const blob of blobs.bundles) of(blob.package, blob, file.path).bundles.push(blob);
-    for (const blob of blobs.deprecations) of(blob.package, blob, file.path).deprecations.push(blob);
-    for (const blob of blobs.others) of(blob.package, blob, file.path).others.push(blob);
+    for (const blob of blobs.packages) contentFor(blob.name, blob, file.path).packages.push(blob);
+    for (const blob of blobs.channels) contentFor(blob.package, blob, file.path).channels.push(blob);
+    for (const blob of blobs.bundles) contentFor(blob.package, blob, file.path).bundles.push(blob);
+    for (const blob of blobs.deprecations) contentFor(blob.package, blob, file.path).deprecations.push(blob);
+    for (const blob of blobs.others) contentFor(blob.package, blob, file.path).others.push(blob);
   }
   for (const [name, content] of packages) unread.push(...excessIn(name, content, reader.mostEntries));
   return { packages, unread };

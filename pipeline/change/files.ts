@@ -37,7 +37,7 @@ type PackagePath = ChangedPath & { readonly package: string };
 
 /** Notes in the draft of the package, and in `found`, what a changed file means. */
 async function comparePath(scene: ClassificationInput, path: PackagePath, found: FilesFound): Promise<void> {
-  const draft = scene.drafts.of(path.package);
+  const draft = scene.drafts.draftOf(path.package);
   draft.paths.add(path.path);
   draft.sides.set(path.path, fileSides(path));
   switch (path.area) {
@@ -122,7 +122,7 @@ function foreignNames(
   return named.flatMap(({ name, location }) => {
     if (name === place) return [];
     if (claimedPackages(scene)(name)) return [{ package: name, place, location }];
-    const draft = scene.drafts.of(name);
+    const draft = scene.drafts.draftOf(name);
     draft.classes.add('add-entry');
     draft.elsewhere.add(at);
     draft.sides.set(at, sides);
@@ -146,7 +146,7 @@ async function compareComposite(
   found.unread.push(...unread.filter(({ severity }) => severity === 'error'));
   if (isOutsidePackages) found.outsidePackages.push(path);
   for (const { name, images } of packages) {
-    const draft = drafts.of(name);
+    const draft = drafts.draftOf(name);
     draft.classes.add('edit-graph');
     draft.kinds.add('composite');
     draft.paths.add(path);
@@ -205,7 +205,7 @@ export async function compareNamedBundles(scene: ClassificationInput): Promise<v
     const isOneVersion = isVersionFolder(folder.split('/').at(-1) ?? '');
     for (const name of new Set([before, after])) {
       if (name === undefined || !policy.owners.packages.has(name)) continue;
-      const draft = drafts.of(name);
+      const draft = drafts.draftOf(name);
       for (const path of paths) draft.paths.add(path);
       await noteBundle(scene, { folder, named: folder, isOneVersion }, draft);
     }

@@ -20,7 +20,7 @@ export interface PackageDraft {
 
 /** Drafts by package, made when they are first asked for. */
 export interface Drafts {
-  of(name: string): PackageDraft;
+  draftOf(name: string): PackageDraft;
   readonly all: ReadonlyMap<string, PackageDraft>;
 }
 
@@ -29,7 +29,7 @@ export function newDrafts(): Drafts {
   const all = new Map<string, PackageDraft>();
   return {
     all,
-    of: (name) => {
+    draftOf: (name) => {
       const draft = all.get(name) ?? {
         name,
         classes: new Set(),

@@ -111,7 +111,7 @@ export async function bringLikely(
   const files = [
     ...found,
     ...likely.flatMap(({ before, after }) => [before, after]),
-    ...beside.flatMap(small),
+    ...beside.flatMap(likelyBeside),
     ...(await otherPackages(objects, base, changes)),
   ];
   await objects.prefetch(files.flatMap((file) => (file && /^100/.test(file.mode) ? [file.id] : [])));
@@ -137,7 +137,11 @@ const ALIASES = 'OWNERS_ALIASES';
 /** Files beside a changed one are brought when they are few. */
 const MOST_BESIDE = 20;
 
-function small(entries: readonly TreeEntry[]): readonly TreeEntry[] {
+/**
+ * The files beside a changed one that catalogs and settings may be in; none if they are many, since most are
+ * not read.
+ */
+function likelyBeside(entries: readonly TreeEntry[]): readonly TreeEntry[] {
   return entries.length > MOST_BESIDE ? [] : entries.filter(({ name }) => LIKELY.test(name));
 }
 

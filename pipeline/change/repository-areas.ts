@@ -17,14 +17,14 @@ export function areasOf(scene: ClassificationInput, outsidePackages: readonly st
   const inArea = (area: Whole): string[] =>
     paths.filter((path) => path.area === area).map(({ path }) => path);
   const concerned = new Set([...scene.drafts.all.values()].flatMap((draft) => [...draft.paths]));
-  const nobodys = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
+  const unowned = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
   const [old, now] = [catalogsOf(base.units), catalogsOf(merged.units)];
   const areas = [
-    ...whole('gate', inArea('gate')),
-    ...whole('advisory', inArea('advisory')),
-    ...whole('repository', [...new Set([...inArea('repository'), ...outsidePackages, ...nobodys])]),
-    ...whole('root', inArea('root')),
-    ...whole('unknown', inArea('unknown')),
+    ...areaFor('gate', inArea('gate')),
+    ...areaFor('advisory', inArea('advisory')),
+    ...areaFor('repository', [...new Set([...inArea('repository'), ...outsidePackages, ...unowned])]),
+    ...areaFor('root', inArea('root')),
+    ...areaFor('unknown', inArea('unknown')),
     ...catalogsOnlyIn('new-catalog', now, old, paths),
     ...catalogsOnlyIn('delete-catalog', old, now, paths),
   ];
@@ -63,7 +63,8 @@ function isNobodys({ path, area, package: name }: ChangedPath, concerned: Readon
   return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join('/')));
 }
 
-function whole(area: Whole, paths: readonly string[]): Area[] {
+/** An area with its paths; none if no path is in it. */
+function areaFor(area: Whole, paths: readonly string[]): Area[] {
   return paths.length === 0 ? [] : [{ area, paths, catalog: undefined, root: undefined }];
 }
 

@@ -229,6 +229,7 @@ async function expand(
   return places;
 }
 
+/** Whether a pattern ends with `**`: then it matches folders, with all that is in them. */
 function matchesFolders({ segments }: CompiledPattern): boolean {
   return segments.at(-1)?.rest ?? false;
 }

@@ -37,13 +37,13 @@ export async function unsafePaths(objects: ObjectReader, input: SafetyInput): Pr
   ];
 }
 
-function unsafe(rule: string, message: string, file: string, hint: string): Finding {
+function unsafeFinding(rule: string, message: string, file: string, hint: string): Finding {
   return { rule, severity: 'error', message, location: { file, line: 1, column: 1 }, hint };
 }
 
 function tooMany({ files }: Limits): Finding {
   const message = `the pull request changes more than ${files} files`;
-  return unsafe('path/limits', message, '', 'split it, or raise limits.files in the policy');
+  return unsafeFinding('path/limits', message, '', 'split it, or raise limits.files in the policy');
 }
 
 const SAFE_MODES: ReadonlySet<string> = new Set(['100644', '100755']);
@@ -57,14 +57,14 @@ function modeFindings({ path, after }: PathChange, layout: Layout): Finding[] {
   if (!after || SAFE_MODES.has(after.mode) || !layout.governs(path)) return [];
   const what = MODES.get(after.mode) ?? `a file of mode ${after.mode}`;
   const message = `${JSON.stringify(path)} is ${what}; only regular files are allowed here`;
-  return [unsafe('path/mode', message, path, 'commit the file itself')];
+  return [unsafeFinding('path/mode', message, path, 'commit the file itself')];
 }
 
 function nameFindings(path: string, placed: PlacedPath | undefined, layout: Layout): Finding[] {
   const defect = pathDefect(path) ?? edgeDefect(path, layout) ?? placedDefect(placed);
   const why = defect ?? windowsDefect(path, placed, layout);
   if (why === undefined) return [];
-  return [unsafe('path/name', `${JSON.stringify(path)}: ${why}`, path, 'rename it')];
+  return [unsafeFinding('path/name', `${JSON.stringify(path)}: ${why}`, path, 'rename it')];
 }
 
 function placedDefect(placed: PlacedPath | undefined): string | undefined {
@@ -153,7 +153,8 @@ async function collisionFindings(
       if (!isCatalogOrGatePath(path, layout) && !isCatalogOrGatePath(twin, layout)) continue;
       const message = `${JSON.stringify(names.slice(0, i + 1).join('/'))} and ${JSON.stringify(other)} are the same file on some systems`;
       const pair = JSON.stringify([folder, ...[name, other].sort()]);
-      if (!found.has(pair)) found.set(pair, unsafe('path/collision', message, path, 'rename one of them'));
+      if (!found.has(pair))
+        found.set(pair, unsafeFinding('path/collision', message, path, 'rename one of them'));
     }
   }
   return [...found.values()];
@@ -169,6 +170,7 @@ async function sharedNames(
   const seen = new Map<string, string>();
   const shared = new Map<string, string>();
   for (const { name } of tree ? await objects.tree(tree.id) : []) {
+    // Upper case first: it also joins letters such as `ß` and `SS`.
     const key = name.normalize('NFKC').toUpperCase().toLowerCase();
     const other = seen.get(key);
     if (other === undefined) seen.set(key, name);
@@ -192,6 +194,8 @@ async function sizeFindings(
     const size = infos[i]?.size ?? 0;
     if (size <= fileBytes) return [];
     const message = `${JSON.stringify(path)} has ${size} bytes, the limit is ${fileBytes}`;
-    return [unsafe('path/limits', message, path, 'split the file, or raise limits.fileBytes in the policy')];
+    return [
+      unsafeFinding('path/limits', message, path, 'split the file, or raise limits.fileBytes in the policy'),
+    ];
   });
 }
