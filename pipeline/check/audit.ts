@@ -149,6 +149,7 @@ function auditedCatalog(
 ): { findings: readonly Finding[]; about: CatalogAudit } {
   const { catalog, unread, name } = read;
   const valid = [...withSeverities(unread, RULES, ownSeverity), ...runRules(catalog, RULES)];
+  // An error of a rule that opm has as well keeps `opm serve` from starting.
   const opm = new Set(RULES.filter((rule) => rule.opm !== undefined).map(({ id }) => id));
   return {
     findings: [...valid, ...runForesight(world, RULES)],
@@ -188,7 +189,10 @@ function imagesOf({ blobs }: Catalog): ImageCount {
   return { references: references.size, pinned: pinned.length };
 }
 
-/** Joins what catalogs have alike, and sorts: the worst first, and of those what touches most. */
+/**
+ * Joins findings that several catalogs share, and sorts them: the most serious first, then those that affect
+ * most versions and catalogs.
+ */
 function joinedFindings(
   parts: readonly { readonly findings: readonly Finding[]; readonly read: ReadCatalog }[],
 ): Finding[] {

@@ -152,6 +152,10 @@ function withoutPins(result: CatalogResult): CatalogResult {
   return { ...result, findings: result.findings.filter(({ subject }) => subject !== UNCONFIRMED) };
 }
 
+/**
+ * Adds tags of which a registry did not say what they stand for: asking again may help, so the check is
+ * inconclusive.
+ */
 function withUnanswered(references: ReferenceResult, whys: readonly string[]): ReferenceResult {
   if (whys.length === 0) return references;
   const unchecked = whys.map((why) => ({ what: 'the digests of tags on the base branch', why }));

@@ -59,7 +59,7 @@ export function prospectsOf(
     return installed && known ? [{ ...installation, installed }] : [];
   });
   const now = summariesOf(placed, today);
-  const then = summariesOf(placed, next);
+  const afterUpdate = summariesOf(placed, next);
   const to = next.find((world) => world.platform !== undefined)?.platform;
   return {
     today: today.map(({ name }) => name),
@@ -72,7 +72,7 @@ export function prospectsOf(
       channels: one.channels,
       installed: shortName(one.installed),
       today: now[i] as PathSummary,
-      ...(next.length > 0 ? { next: then[i] as PathSummary } : {}),
+      ...(next.length > 0 ? { next: afterUpdate[i] as PathSummary } : {}),
       holdsBack: to !== undefined && holdsBack(one, today, to),
     })),
     unknown: installations.filter((one) => !placed.some((other) => isSame(one, other))).map(placeText),
@@ -110,10 +110,10 @@ function stagesOf(worlds: readonly World[], platform: string | undefined): Stage
       hint: `--platform ${minors.map(({ world }) => world.name).join('|')}`,
     });
   }
-  const of = (i: number): World[] => minors.slice(i, i + 1).map(({ world }) => world);
-  const following = at < 0 ? [] : of(at + 1);
+  const catalogOfMinor = (i: number): World[] => minors.slice(i, i + 1).map(({ world }) => world);
+  const following = at < 0 ? [] : catalogOfMinor(at + 1);
   return {
-    today: [...always, ...(at < 0 ? [] : of(at))],
+    today: [...always, ...(at < 0 ? [] : catalogOfMinor(at))],
     next: following.length > 0 ? [...always, ...following] : [],
   };
 }
@@ -162,6 +162,9 @@ function worldFor({ package: name, catalog }: ClusterInstallation, worlds: reado
   return (having.find((world) => world.name === catalog) ?? having[0] ?? worlds[0]) as World;
 }
 
+/**
+ * Whether an installed bundle limits the platform to versions below `to`: then the cluster cannot be updated.
+ */
 function holdsBack(
   { package: name, installed }: PlacedInstallation,
   worlds: readonly World[],

@@ -178,8 +178,10 @@ async function unitsOfPackage(
   const { package: name } = advisory;
   const isNamed = (unit: CatalogUnit): boolean => (unit.package ?? name) === name;
   if (places) {
-    const known = new Set(places.map(({ catalog, path }) => JSON.stringify([catalog, path])));
-    return units.filter((unit) => isNamed(unit) || known.has(JSON.stringify([unit.catalog, unit.path])));
+    const givenPlaces = new Set(places.map(({ catalog, path }) => JSON.stringify([catalog, path])));
+    return units.filter(
+      (unit) => isNamed(unit) || givenPlaces.has(JSON.stringify([unit.catalog, unit.path])),
+    );
   }
   if (units.some((unit) => unit.package === name)) return units.filter(isNamed);
   const { limits } = policy;
@@ -262,7 +264,10 @@ async function planCatalog(scene: AdvisoryInput): Promise<Planned> {
   };
 }
 
-/** What the advisory must say before clusters go down; `withoutUpgradePath` accepts that they stay, not that. */
+/**
+ * Why an edit is refused that moves clusters to a lower version: `withoutUpgradePath` in an advisory accepts
+ * that clusters stay where they are, not that they go down.
+ */
 function loweredText(names: readonly string[]): string {
   return `clusters would move from ${shortList(names, 'bundles')} to a lower version; if that is wanted, set allowDowngrade: true`;
 }
@@ -288,6 +293,7 @@ async function stateOf(
   texts: ReadonlyMap<string, string>,
 ): Promise<State> {
   const { policy, advisory, today } = request;
+  // An edit leaves an empty text where it removes the file.
   const source = sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== '')));
   const { blobs, findings } = await load(source, policy.limits);
   const platform = minorOfCatalog(catalog);
@@ -319,10 +325,10 @@ async function whyRefused(
   );
   const published = [...scene.published, ...publishedSoFar];
   const after = await stateOf({ ...scene, published }, texts);
-  const known = new Set(before.errors.map(({ rule, message }) => `${rule} ${message}`));
+  const givenPlaces = new Set(before.errors.map(({ rule, message }) => `${rule} ${message}`));
   const [error] = [
     ...after.unread,
-    ...after.errors.filter(({ rule, message }) => !known.has(`${rule} ${message}`)),
+    ...after.errors.filter(({ rule, message }) => !givenPlaces.has(`${rule} ${message}`)),
   ];
   if (error) return `the edited catalog would be invalid: ${error.message}`;
   const { kind } = planOf(after.world, advisory);

@@ -126,7 +126,10 @@ interface Template extends TemplateText {
 const SKIPPED = /^(?:\.git|\.github|\.tekton|node_modules|vendor|testdata|tests?|e2e)$/;
 const FORMAT = /\.(?:ya?ml|json)$/i;
 
-/** The templates that name a package, or only images; those of other packages' folders are not looked at. */
+/**
+ * The templates outside of catalogs and of other packages' folders. Whether one is about the advisory's
+ * package is decided later, when it is compared with the catalogs.
+ */
 async function templatesIn(objects: Objects, request: AdvisoryRequest): Promise<Template[]> {
   const files = await filesAside(objects, request);
   await objects.prefetch(files.map(({ id }) => id));
@@ -176,8 +179,8 @@ function readTemplate(text: TemplateText): Template | undefined {
 }
 
 /**
- * The catalogs that are rendered from a template: as `ci.yaml` says; or else those that say the same; or else all that
- * it could be for, so that none is left out.
+ * The catalogs that are rendered from a template: those that `ci.yaml` maps to it. Without a mapping, those
+ * with the same content; if none has it, all that the template could be for, so that none is missed.
  */
 function statesFrom(
   template: Template,
@@ -263,6 +266,7 @@ function findingOf({ file, schema }: Template, states: readonly State[], why: st
   const changed = states.filter(({ plan }) => plan);
   const names = changed.map(({ catalog }) => catalog).join(', ');
   const [first] = changed;
+  // A semver template cannot have the edges of the edited catalog: a basic one can.
   const kind = schema === SEMVER_SCHEMA ? 'basic' : schema.replace('olm.template.', '');
   const hint =
     first?.after.channels.length === 0

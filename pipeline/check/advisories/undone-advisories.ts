@@ -30,7 +30,7 @@ export async function checkAdvisories(
   const severity = severitiesOf(policy)(rule);
   const { advisories, findings } = await advisoriesAt(objects, trees.merged);
   const changed = new Set(change.paths.map(({ path }) => path));
-  // Of advisories that are too many, nobody knows which are left out.
+  // A finding about the folder says that it has too many advisories: nobody knows which were not checked.
   const isNews = ({ location: { file } }: Finding): boolean => changed.has(file) || file === ADVISORIES;
   const undone: Finding[] = [];
   const accepted = new Set<string>();
@@ -49,7 +49,7 @@ export async function checkAdvisories(
     const touched = touchedBy(advisory);
     if (touched.length === 0 || (tooMany.length > 0 && changed.has(advisory.path))) continue;
     const states = await bothPlans(repository, scene, { ...asked, advisory, touched });
-    // Whoever checks without people asks nobody to approve an advisory that comes with its edit.
+    // A check without people asks for no approvals: then an advisory that comes with its edit excuses nothing.
     const isApproved = hasPeople || !changed.has(advisory.path);
     for (const plan of states.before.values())
       if (
@@ -117,19 +117,19 @@ interface CatalogPlans {
 async function isApplied(
   { objects, policy, trees, change }: CheckScene,
   { package: name }: StoredAdvisory,
-  { before, after: then }: CatalogPlans,
+  { before, after }: CatalogPlans,
 ): Promise<boolean> {
   const { catalog, plan, files, refused, unaccepted, holders } = before;
   if (plan.kind !== 'edit' || refused !== undefined || unaccepted.length > 0) return false;
-  const held = then?.holders ?? NOBODY;
+  const holdersAfter = after?.holders ?? NO_FILES;
   // A file that is ignored now is gone, and one that has blobs of the package now is new, whatever folder it is in.
-  if ([...holders].some((path) => !files.has(path) && !held.has(path))) return false;
-  if ([...held].some((path) => !holders.has(path))) return false;
+  if ([...holders].some((path) => !files.has(path) && !holdersAfter.has(path))) return false;
+  if ([...holdersAfter].some((path) => !holders.has(path))) return false;
   const own = change.paths.filter(
     ({ path, ...at }) =>
       at.catalog === catalog &&
       at.area === 'catalog' &&
-      ((at.package ?? name) === name || holders.has(path) || held.has(path)),
+      ((at.package ?? name) === name || holders.has(path) || holdersAfter.has(path)),
   );
   if (own.length === 0 || own.some(({ path }) => !files.has(path))) return false;
   for (const [path, text] of files) {
@@ -142,7 +142,7 @@ async function isApplied(
   return true;
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_FILES: ReadonlySet<string> = new Set();
 
 /** An advisory, and the catalogs that have its package. */
 interface Concerned {
@@ -163,13 +163,16 @@ async function bothPlans(
 ): Promise<BothPlans> {
   const places = touched.flatMap((one) => one.places);
   const asked = { commit: base, policy, advisory, today, historyOf, places };
-  const [before, then] = await Promise.all(
+  const [before, after] = await Promise.all(
     [base, merged].map((tree) => plansOf(repository, { ...asked, tree })),
   );
   const byName = (plans: typeof before) => new Map(plans?.catalogs.map((one) => [one.catalog, one]));
-  return { before: byName(before), after: byName(then) };
+  return { before: byName(before), after: byName(after) };
 }
 
+/**
+ * Whether a merge undoes an advisory: a catalog that did what it asks, or did not need it, no longer does.
+ */
 function isUndone(before: CatalogPlan | undefined, after: CatalogPlan | undefined): boolean {
   const isDone = (one: CatalogPlan | undefined): boolean =>
     !one || one.plan.kind === 'applied' || one.plan.kind === 'not affected';

@@ -26,7 +26,10 @@ interface Pinned {
   readonly content: ReadonlyMap<string, string>;
 }
 
-/** The last word of everybody who decided something, in the order of these words. */
+/**
+ * Each reviewer's latest decision, in the order of these decisions. A comment decides nothing: on GitHub, an
+ * approval holds when its author comments later.
+ */
 export function lastDecisions<T extends Pick<Review, 'author' | 'state'>>(reviews: readonly T[]): T[] {
   const words: T[] = [];
   for (const review of reviews) {
@@ -40,8 +43,8 @@ export function lastDecisions<T extends Pick<Review, 'author' | 'state'>>(review
 
 /** Whether a review is of what the merge changes of a subject. */
 export function isCurrent({ commit, content }: Review, subject: string, pinned: Pinned): boolean {
-  // Compare with the head too: if the base branch has moved, the same head makes another change.
   if (pinned.by === 'head' && commit !== pinned.head) return false;
+  // Contents are compared even at the head: once the base branch has moved, the same head makes another change.
   const seen = content?.get(subject);
   return seen !== undefined && seen === pinned.content.get(subject);
 }

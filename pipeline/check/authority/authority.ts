@@ -95,7 +95,10 @@ export function decideAuthority(input: AuthorityInput): AuthorityDecision {
   };
 }
 
-/** Two decisions on one pull request as one: a refusal if either is one, else with what either of them needs. */
+/**
+ * Joins the decisions on a pull request and on the commit that its merge makes: a refusal if either is one,
+ * else with what either of them needs.
+ */
 export function bothOf(one: AuthorityDecision, other: AuthorityDecision): AuthorityDecision {
   const denied = [one, other].find(({ authority }) => authority === 'deny');
   if (denied) return denied;
@@ -191,6 +194,7 @@ function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
   const { policy } = given;
   const subject = subjectOf(change);
   const classes = [...change.classes];
+  // A program's scope does not replace the approvals for the number of clusters that a merge reaches.
   if (mayAlone(given, change) && demandsOfReach(given).length === 0) {
     const reasons = [`the policy allows @${given.author.login} this change`];
     return { decision: { subject, classes, authority: 'allow', reasons }, needs: [] };
@@ -353,7 +357,10 @@ function objections(given: AuthorityFacts): string[] {
     .map(({ author }) => `@${author.login} requested changes`);
 }
 
-/** Portolan merges only what somebody had to approve. */
+/**
+ * Why Portolan leaves the merge to people: files outside the catalogs that nobody had to approve, and no
+ * admin did. Portolan merges only what somebody had to approve.
+ */
 function missingReviews(given: AuthorityFacts): string[] {
   const isAsked = (change: AreaChange): boolean =>
     !isFree(change, given.policy) ||

@@ -53,7 +53,7 @@ export function checkCommits(
   const among = (people: readonly Person[], { account }: CommitPerson): boolean =>
     account !== undefined && people.some((person) => samePerson(person, account));
   const coAuthors = commits.flatMap((commit) =>
-    // Whoever is named must be named by somebody who is known.
+    // Anybody can write a name into a commit: co-authors count only in commits of people who are known.
     among(known, commit.author) ? commit.coAuthors.flatMap(({ account }) => account ?? []) : [],
   );
   const welcome = [...known, ...coAuthors];
@@ -99,6 +99,7 @@ function demand(commits: readonly CommitFacts[], what: string): string[] {
   return cut(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
 }
 
+/** The first texts, and the number of those that are left out. */
 function cut(texts: readonly string[]): string[] {
   const rest = texts.length - NAMED;
   return rest <= 0 ? [...texts] : [...texts.slice(0, NAMED), `${rest} more commits have the same problem`];

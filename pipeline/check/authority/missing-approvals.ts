@@ -41,6 +41,8 @@ export function needsFor(missing: Missing, { admins, owners, subject, why }: Can
   if (standIn) {
     const from = [...new Set([...admins, ...owners])];
     const count = missing.admins + missing.owners;
+    // If there are too few admins, owners cannot help: only admins are listed, so that the need shows as one
+    // that nobody can meet.
     needs.push({ who: 'admin', count, from: admins.length < missing.admins ? admins : from, ...rest });
   } else {
     if (missing.admins > 0) needs.push({ who: 'admin', count: missing.admins, from: admins, ...rest });

@@ -45,7 +45,7 @@ export interface People {
   readonly holds: readonly string[];
 }
 
-/** Rules whose findings mean that what was taken away is missed by somebody. */
+/** Rules about removed versions and upgrades that somebody still needs. */
 const PRUNING: ReadonlySet<string> = new Set(
   RULES.filter(({ harm }) => harm?.kind === 'loss').map(({ id }) => id),
 );
@@ -99,7 +99,7 @@ export async function knownOf(
   const seen = await changesSeen(repository, changed, { people, asked: asked.people });
   const knownFor = (one: keyof BothChanges): KnownReviews => ({
     content: digestsOf(changed, one),
-    // Without an approval of the head there is nobody to tell that it came to nothing.
+    // An approval of a head that cannot be read counts as outdated. If nobody approved it, the change itself stands in.
     headContent: digestsOf(atHead ?? (isApproved(people, head) ? undefined : changed), one),
     reviews: people.reviews.map((review): Review => {
       const changes = review.commit === head ? atHead : seen.get(review.commit ?? '');
@@ -111,6 +111,9 @@ export async function knownOf(
   return { own: knownFor('change'), committed: knownFor('committed'), directory, commits };
 }
 
+/**
+ * The commits to check: as the forge lists them, or from git if the policy asks for sign-offs or signatures.
+ */
 async function commitsOf(
   repository: Repository,
   { base, head, policy }: PullRequestChange,
@@ -125,11 +128,15 @@ function isApproved({ reviews }: People, commit: string): boolean {
   return reviews.some((review) => review.commit === commit && review.state === 'approved');
 }
 
+/** Digests of the subjects of a change; none if the change is unknown, so that no approval matches it. */
 function digestsOf(changes: BothChanges | undefined, one: keyof BothChanges): Map<string, string> {
   return new Map(changes?.[one] ? subjectDigests(changes[one]) : []);
 }
 
-/** What only the merge writes is nowhere in a commit, so that an approval of it is of the head alone. */
+/**
+ * Removes the digests of subjects that only the merge writes: no commit shows them, so only an approval of
+ * the head counts for them.
+ */
 function forgetUnseen(content: Map<string, string>, own: Change | undefined): void {
   const seen = own && subjectDigests(own);
   for (const subject of [...content.keys()]) if (!seen?.has(subject)) content.delete(subject);
@@ -165,7 +172,7 @@ export function checkPeople(
     reach: reachOf(fleet),
   };
   const decision = decideAuthority({ ...given, ...known.own, change });
-  // Nobody checks a commit of the merge any more.
+  // The commit that the merge makes gets no check of its own: it is decided here.
   return committed
     ? bothOf(decision, decideAuthority({ ...given, ...known.committed, change: committed }))
     : decision;

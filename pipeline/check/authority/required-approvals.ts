@@ -136,7 +136,10 @@ function demandOf(
   return { anyOf: [{ owners, admins: Math.min(admins, available) }], otherAdmin, why: WORDS[changeClass] };
 }
 
-/** How many admins the policy names besides the author, at least one; of an author who is not an admin, any number. */
+/**
+ * How many admins besides the author can approve, at least one. No limit if the author is not an admin, or if
+ * a team, whose size is unknown, is among the admins.
+ */
 function othersOf({ owners: { admins } }: Policy, author: Person): number {
   const others = admins.filter((identity) => !isAuthor(identity, author)).length;
   const isAdmin = others < admins.length && admins.every(({ kind }) => kind === 'account');

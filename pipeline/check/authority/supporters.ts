@@ -118,7 +118,9 @@ export function mayAloneInArea(given: AuthorityFacts, { area }: AreaChange): boo
   );
 }
 
-/** Whether what a program's account opened is all its own. */
+/**
+ * Whether the head and all commits are the program's own: commits of others must not pass with its rights.
+ */
 function speaksForItself({ author, pusher, policy, admins, authorship }: AuthorityFacts): boolean {
   const pushed =
     !policy.approval.pusherMustBeOwner ||

@@ -138,7 +138,7 @@ async function readIn(confinement: Confinement, task: Task, answers: Answers): P
   try {
     return await endOf(child, task, { answers, limits: confinement });
   } finally {
-    // It may not listen any more.
+    // A process that hangs handles no milder signal.
     child.kill('SIGKILL');
     await closed;
     release();

@@ -58,7 +58,10 @@ async function foldersBeside(
   return [parent, placed.sort((a, b) => compareReleases(b.version, a.version))];
 }
 
-/** Whether the base branch has a later version of the same package beside a folder that is called by its version. */
+/**
+ * Whether the base branch has a later version of the same package beside a folder that is called by its
+ * version. If so, the version counts as released.
+ */
 export async function hasLater(
   scene: CheckScene,
   { path }: BundleFolder,

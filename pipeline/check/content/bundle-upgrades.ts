@@ -128,7 +128,10 @@ function asWarning(finding: Finding): Finding {
 /** Rules about what an operator may do on a cluster. */
 const OF_RIGHTS: ReadonlySet<string> = new Set(['graph/permissions-grow', 'graph/privileges-grow']);
 
-/** What a bundle that nobody has yet does to the version below it, and did not do before it changed. */
+/**
+ * Findings about the upgrade from the version below to a bundle that nobody has yet, as far as they are new
+ * with its change. Those about rights are left out: the caller compares the rights of the bundle itself.
+ */
 async function newlyWorse(
   scene: CheckScene,
   folder: BundleFolder,
@@ -167,6 +170,7 @@ async function changeIn(
 ): Promise<CatalogResult | undefined> {
   const { blob, version } = released;
   const { patch } = version;
+  // The build makes the text of this version unlike all others, so that messages can be given the real one.
   const next = {
     ...version,
     patch: typeof patch === 'bigint' ? patch + 1n : patch + 1,

@@ -17,7 +17,8 @@ import { type CatalogResult, findingIdentity } from './catalog-rules.ts';
 import { listedBundles } from './dangling.ts';
 
 /**
- * Checks every bundle directory that changes; what it had before the change is known.
+ * Checks every bundle directory that changes. A defect that the bundle had before the change is reported as
+ * known, not as new.
  *
  * @param resolve finds the commits of tags
  */

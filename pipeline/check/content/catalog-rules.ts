@@ -40,7 +40,7 @@ export interface CatalogResult {
   readonly changes?: readonly Change[];
 }
 
-/** Rules whose news is what they see in the change. */
+/** Rules that report what is new when they compare; what they find in a state alone counts as known. */
 const BY_COMPARISON = new Set(
   RULES.flatMap(({ id, comparisonTellsNews }) => (comparisonTellsNews ? [id] : [])),
 );

@@ -81,7 +81,7 @@ async function danglingIn(
     folders.push(...(await withoutBundle(scene, own, listed)));
   }
   if (unread.size === 0) return { folders, unchecked: [] };
-  // What is left out may have the bundle: nothing is claimed.
+  // A file that was not read may list the bundle, so nothing is reported.
   const what = `whether a catalog has each bundle directory of ${[...packages].sort().join(', ')}`;
   const why = `some files of ${[...unread].sort().join(', ')} cannot be read or are too large`;
   return { folders: [], unchecked: [{ what, why }] };
@@ -131,13 +131,13 @@ async function withoutBundle(
   const found = bundles.map((bundle) => folderOfVersion(versions, bundle));
   const taken = new Set(found);
   const others = bundles.filter((_, i) => found[i] === undefined);
-  const left: BundleFolder[] = [];
+  const unlisted: BundleFolder[] = [];
   for (const folder of folders) {
     if (taken.has(folder.version)) continue;
     if (others.length > 0 && (await hasCsvOf(scene, folder, others))) continue;
-    if (await isBundle(scene, folder)) left.push(folder);
+    if (await isBundle(scene, folder)) unlisted.push(folder);
   }
-  return left;
+  return unlisted;
 }
 
 async function isBundle({ objects }: CheckScene, { id }: BundleFolder): Promise<boolean> {

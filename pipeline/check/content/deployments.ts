@@ -39,25 +39,26 @@ export async function deploymentsOf(
   const allows = repositoryMatcher(policy.registries.allow);
   const isUnknown = (bundle: Bundle): boolean =>
     manifestsOfBundle(bundle).csv?.images === undefined && manifests.after(bundle)?.csv?.images === undefined;
-  const wanted = new Set<string>();
+  const bundleImages = new Set<string>();
   for (const { after } of touched) {
     for (const bundle of registry ? (after?.blobs.bundles ?? []) : []) {
       const reference = tryParseReference(bundle.image);
-      if (reference?.kind === 'digest' && allows(reference) && isUnknown(bundle)) wanted.add(bundle.image);
+      if (reference?.kind === 'digest' && allows(reference) && isUnknown(bundle))
+        bundleImages.add(bundle.image);
     }
   }
   const known = new Set(
     touched.flatMap(({ before }) => before?.blobs.bundles.map(({ image }) => image) ?? []),
   );
-  const newsFirst = [...wanted].sort((a, b) => Number(known.has(a)) - Number(known.has(b)));
-  const read = new Map<string, readonly string[]>();
+  const newsFirst = [...bundleImages].sort((a, b) => Number(known.has(a)) - Number(known.has(b)));
+  const deployed = new Map<string, readonly string[]>();
   // One at a time: what is in memory is one bundle.
   for (const image of registry ? newsFirst.slice(0, MOST) : []) {
     const found = registry && (await deployedInImage(image, { registry, store }));
-    if (found) read.set(image, found);
+    if (found) deployed.set(image, found);
   }
   const side = (manifestsOf: ManifestsOf): DeployedImages => {
-    return (bundle) => manifestsOf(bundle)?.csv?.images ?? read.get(bundle.image);
+    return (bundle) => manifestsOf(bundle)?.csv?.images ?? deployed.get(bundle.image);
   };
   return { before: side(manifests.before), after: side(manifests.after) };
 }
@@ -84,6 +85,7 @@ export async function deployedInImage(
   }
 }
 
+/** A stored list of texts; undefined for anything else, which is then derived again. */
 function texts(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) && value.every((text) => typeof text === 'string') ? value : undefined;
 }

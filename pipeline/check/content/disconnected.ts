@@ -23,7 +23,7 @@ export function disconnectedOf(
     if (!after) return [];
     const now = readinessOf(after, deployed.after);
     const lacking = now.bundles.filter(isLacking);
-    // Mostly nothing is, so that nothing can be worse than before.
+    // Usually no bundle lacks an image: then the state before is not needed.
     const was = before && lacking.length > 0 ? readinessOf(before, deployed.before).bundles : [];
     const lacked = new Set(was.filter(isLacking).map(nameOf));
     const worse = lacking.filter((bundle) => !lacked.has(nameOf(bundle)));

@@ -40,8 +40,8 @@ interface ServedResults {
 }
 
 /**
- * Checks every Dockerfile of a catalog that changes and, for the gates of presets, those whose files change; what it had
- * before the change is known.
+ * Checks every Dockerfile of a catalog that changes and, for the gates of presets, those whose files change.
+ * A defect that it had before the change is reported as known.
  */
 export async function checkFragments(scene: CheckScene): Promise<FragmentResults> {
   const { trees, policy } = scene;

@@ -30,12 +30,12 @@ export async function checkImageSets({ objects, change, policy }: CheckScene): P
   const unchecked: CheckReport['unchecked'][number][] = [];
   const unread: string[] = [];
   const { fileBytes, contextBytes } = policy.limits;
-  let left = contextBytes;
+  let bytesLeft = contextBytes;
   for (const { path, before, after } of files) {
     if (!after || whyUnreadable(after.mode) !== undefined) continue;
     const size = (await objects.info(after.id))?.size ?? 0;
-    left -= size;
-    if (size > fileBytes || left < 0) {
+    bytesLeft -= size;
+    if (size > fileBytes || bytesLeft < 0) {
       unread.push(path);
       continue;
     }
@@ -79,6 +79,7 @@ function isOfKind(value: unknown): boolean {
   return isObject(value) && /^(?:Delete)?ImageSetConfiguration$/.test(String(value['kind']));
 }
 
+/** What makes a configuration invalid, as warnings: clusters get the catalogs all the same. */
 function defectsIn(path: string, text: string | undefined): Finding[] {
   const findings = text === undefined ? [] : readImageSet(text, path, true).findings;
   return findings.flatMap((one) => (one.severity === 'error' ? [{ ...one, severity: 'warning' }] : []));

@@ -14,10 +14,14 @@ import type { CheckScene } from '../world/scene.ts';
 import { newsOf } from './bundles.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 
-/** Checks every operator's folder that changes; what it had before the change is known. */
+/**
+ * Checks every operator's folder that changes. A defect that it had before the change is reported as known,
+ * not as new.
+ */
 export async function checkOperators(scene: CheckScene): Promise<CatalogResult[]> {
   const severityOf = severitiesOf(scene.policy);
   if (!RULES.some((rule) => rule.operator && severityOf(rule) !== 'off')) return [];
+  // From the base branch: a pull request must not choose the organization whose rules hold for it.
   const { organization } = await repositoryConfig(scene.objects, scene.trees.base);
   const results: CatalogResult[] = [];
   // One at a time: what is in memory is one operator.

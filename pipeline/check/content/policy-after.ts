@@ -17,7 +17,8 @@ interface PolicyScene {
 }
 
 /**
- * What would be wrong with the policy and its publishing after the merge: places that two catalogs share are known where the base has them.
+ * Findings about the merged policy, if the pull request changes it, and about places to which two catalogs
+ * would publish. Shared places that the base branch has already are reported as known.
  *
  * @param ruleIds every rule that a policy may name
  */
@@ -27,14 +28,14 @@ export async function checkPolicyAfter(
 ): Promise<CatalogResult[]> {
   const brings = change.paths.some(({ path }) => path === POLICY_PATH);
   const after = brings ? await policyAt(objects, trees.merged, ruleIds) : undefined;
-  const unread = after && !after.policy ? after.findings : [];
-  const then = after?.policy?.publish ?? publish;
-  const shared = await sharedPlaces(objects, trees.merged, { layout, publish: then });
-  if (shared.length + unread.length === 0) return [];
+  const policyErrors = after && !after.policy ? after.findings : [];
+  const publishAfter = after?.policy?.publish ?? publish;
+  const shared = await sharedPlaces(objects, trees.merged, { layout, publish: publishAfter });
+  if (shared.length + policyErrors.length === 0) return [];
   const before = await sharedPlaces(objects, trees.base, { layout, publish });
   const messages = new Set(before.map(({ message }) => message));
   const result = {
-    findings: [...unread, ...shared.filter(({ message }) => !messages.has(message))],
+    findings: [...policyErrors, ...shared.filter(({ message }) => !messages.has(message))],
     known: shared.filter(({ message }) => messages.has(message)),
     diffs: [],
   };

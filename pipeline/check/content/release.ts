@@ -160,6 +160,10 @@ function refuse(host: string): never {
   throw new PipelineError('not-allowed', `it has a bundle from ${host} that is not in any catalog yet`);
 }
 
+/**
+ * Notes why a bundle is not released: as not checked where only the check may not ask a registry, else as a
+ * finding.
+ */
 function note(error: PipelineError, { package: name, version, folder }: AddedBundle, drafts: Drafts): void {
   const { code, message } = error;
   // A check contacts no registry for this: the bundle is not wrong.
@@ -187,7 +191,10 @@ export async function takenTags(
   return found.flat();
 }
 
-/** The merge, which may see more than the check, asks again. */
+/**
+ * Treats a registry that does not answer as one without the tag: the merge, which may see more than the
+ * check, asks again.
+ */
 function unlessUnanswered(error: unknown): undefined {
   if (!(error instanceof PipelineError)) throw error;
 }

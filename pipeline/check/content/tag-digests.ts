@@ -45,19 +45,19 @@ export async function tagDigests(
   const add = (tag: string, digest: string): void => {
     digests.set(tag, (digests.get(tag) ?? new Set()).add(digest));
   };
-  const wanted = new Map(pins.map(({ tag }) => [lookupKey(tag), tag]));
-  for (const [tag, known] of given) if (wanted.has(tag)) for (const digest of known) add(tag, digest);
+  const pinnedTags = new Map(pins.map(({ tag }) => [lookupKey(tag), tag]));
+  for (const [tag, known] of given) if (pinnedTags.has(tag)) for (const digest of known) add(tag, digest);
   for (const catalog of new Set(pins.map((pin) => pin.catalog))) {
     const lock = await lockAt(objects, base, policy.registries.lock.replaceAll('{catalog}', catalog));
-    for (const [tag, digest] of lock) if (wanted.has(tag)) add(tag, digest);
+    for (const [tag, digest] of lock) if (pinnedTags.has(tag)) add(tag, digest);
   }
   const { allow } = policy.registries;
-  const asked = registry && allow.length > 0 ? [...wanted.values()] : [];
+  const asked = registry && allow.length > 0 ? [...pinnedTags.values()] : [];
   const unanswered = new Set<string>();
   if (registry && asked.length > 0) {
     for (const [tag, lookup] of await lookUp(asked, { registry, allows: repositoryMatcher(allow) })) {
       if (lookup.kind === 'found') add(tag, lookup.digest);
-      // The lock's word is enough.
+      // A digest in the lock is enough: then the registry's answer is not needed.
       else if (lookup.kind === 'unknown' && !digests.has(tag)) unanswered.add(lookup.why);
     }
   }

@@ -9,10 +9,16 @@ import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 import { templateAt } from './templates.ts';
 
-/** What a basic template says of channels by itself: its bundles have only images, and other templates may complete its package. */
+/**
+ * Rules about channels and entries. Others cannot be checked in a template alone: its bundles have only
+ * images, and other templates may complete its package.
+ */
 const OF_GRAPHS = /^(?:channel\/|entry\/(?!no-bundle$))/;
 
-/** Checks the channels of templates, by their paths; what was wrong before is known. */
+/**
+ * Checks the channels of the templates at some paths. A defect that was there before the change is reported
+ * as known.
+ */
 export async function checkTemplateGraphs(
   scene: CheckScene,
   paths: readonly string[],

@@ -80,6 +80,7 @@ async function driftIn(scene: TemplateScene, tree: string, names: readonly strin
   return underPolicy(scene, found);
 }
 
+/** Findings with the severities of the policy; those of rules that are off are left out. */
 function underPolicy({ policy }: Pick<CheckScene, 'policy'>, found: readonly Finding[]): Finding[] {
   const severityOf = severitiesOf(policy);
   return found.flatMap((finding) => {
@@ -128,7 +129,7 @@ export async function mappingOf(
 function mappingIn(settings: Settings, written: unknown, i: number): Mapping[] {
   if (!isObject(written)) return [];
   const { template_name: template, type, catalog_names: names } = written;
-  // A name that leads elsewhere is not a name.
+  // All templates are in one folder: a name such as `../x` would lead elsewhere.
   if (typeof template !== 'string' || !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(template)) return [];
   const catalogs = (Array.isArray(names) ? names : []).map((name, at) => ({
     name: String(name),
@@ -372,19 +373,19 @@ export function differenceOf(template: Blobs, catalog: Blobs): Difference | unde
 
 /** The first difference between a channel in a template and in its catalog. */
 function entryDifference(template: Channel, catalog: Channel): Difference | undefined {
-  const of = `in channel ${quoted(template.name)}`;
+  const where = `in channel ${quoted(template.name)}`;
   for (const entry of template.entries) {
     const location = locate(template, 'entries', entry.index);
     const other = catalog.entries.find(({ name }) => name === entry.name);
-    if (!other) return { text: `the entry ${quoted(entry.name)} ${of} is only in the template`, location };
+    if (!other) return { text: `the entry ${quoted(entry.name)} ${where} is only in the template`, location };
     const edges = [entry, other].map(({ replaces, skips, skipRange }) =>
       JSON.stringify([replaces, [...skips].sort(compareText), skipRange]),
     );
     if (edges[0] !== edges[1])
-      return { text: `the entry ${quoted(entry.name)} ${of} has different upgrade edges`, location };
+      return { text: `the entry ${quoted(entry.name)} ${where} has different upgrade edges`, location };
   }
   const more = catalog.entries.find(({ name }) => !template.entries.some((entry) => entry.name === name));
-  return more && { text: `the entry ${quoted(more.name)} ${of} is only in the catalog` };
+  return more && { text: `the entry ${quoted(more.name)} ${where} is only in the catalog` };
 }
 
 function bundleDifference(template: Blobs, catalog: Blobs): Difference | undefined {

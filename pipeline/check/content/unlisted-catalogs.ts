@@ -63,7 +63,7 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   for (const one of await strangeFiles(scene)) {
     if (found.has(one.path)) continue;
     const held = one.isNoLongerIgnored ? await catalogAt(objects, one.file, policy) : undefined;
-    findings.push(held ? unlistedFinding(one.path, severity, held) : unread(one, policy, severity));
+    findings.push(held ? unlistedFinding(one.path, severity, held) : unreadFinding(one, policy, severity));
   }
   return [{ findings, known, diffs: [] }];
 }
@@ -124,7 +124,7 @@ export function withoutMoved(
 }
 
 /** The finding about a file that a publish could not read; an error if the policy publishes its catalog. */
-function unread({ path, home, why }: StrangeFile, { publish }: Policy, severity: Severity): Finding {
+function unreadFinding({ path, home, why }: StrangeFile, { publish }: Policy, severity: Severity): Finding {
   const isPublished = publish.catalogs.some(({ pattern }) => matchesGlob(pattern, home.catalog));
   const message = `${path} is in the folder of catalog ${home.catalog}, whose files opm reads all, and is not one of blobs: ${why ?? 'an ignore file no longer leaves it out'}`;
   const name = path.split('/').at(-1) ?? '';
@@ -175,6 +175,8 @@ async function strangeFiles(scene: CheckScene): Promise<StrangeFile[]> {
     if (!now) continue;
     const was = await readingOf(scene, { tree: trees.base, units: before, path });
     const isNoLongerIgnored = was === undefined && !change.paths.some((one) => one.path === path);
+    // A changed file counts once it cannot be read. One that is no longer ignored also counts if it has
+    // blobs: nothing checked them.
     if (isNoLongerIgnored ? now.why !== undefined || now.hasBlobs : now.why !== undefined && !was?.why)
       found.push({ path, ...now, isNoLongerIgnored });
   }

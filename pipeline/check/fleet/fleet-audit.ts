@@ -60,6 +60,7 @@ function numbersOf(given: Fleet, { worlds, simulate, packages }: Counting): Flee
       if (packageName === undefined || installed.length === 0 || !rule.startsWith('graph/')) return finding;
       const minors = catalogs.map(minorOfCatalog);
       const known = minors.flatMap((minor) => (minor ? [formatMinor(minor)] : []));
+      // Where a catalog's name says no platform, clusters of all platforms may use it.
       const platforms = known.length === minors.length && known.length > 0 ? new Set(known) : undefined;
       const olm = rule.endsWith('-v0') ? 'v0' : rule.endsWith('-v1') ? 'v1' : undefined;
       const clusters = count({

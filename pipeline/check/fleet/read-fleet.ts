@@ -61,13 +61,14 @@ function jsonRecords(value: unknown, at: string): FleetRecord[] | undefined {
     throw new PipelineError('usage', `${at}the search has errors, so its result may be incomplete`);
   return data['searchResult'].flatMap((part, i) => {
     const place = `${at}searchResult[${i}]`;
-    // A result without its list is not one less that is installed.
+    // A part without its list does not mean that nothing is installed.
     if (!isObject(part) || !Array.isArray(part['items']))
       throw new PipelineError('usage', `${place} has no list of items`);
     return part['items'].flatMap((item, j) => foundRecord(item, `${place}.items[${j}]`));
   });
 }
 
+/** Whether JSON may be objects of a cluster, as `oc get -o json` prints them. */
 function hasObjects(value: unknown): boolean {
   return (
     Array.isArray(value) || (isObject(value) && (Array.isArray(value['items']) || 'apiVersion' in value))
@@ -151,14 +152,15 @@ function foundRecord(item: unknown, place: string): FleetRecord[] {
         package: text('package'),
         channels: [text('channel')],
         catalog: text('source'),
+        // The search gives the installed ClusterServiceVersion this name.
         csv: text('installplan'),
         isSubscription: true,
       },
     ];
   }
   if (text('kind') !== 'ClusterServiceVersion') return [];
-  const of = packageOfLabels(text('label'), text('namespace'));
-  return [{ place, cluster, package: of, csv: text('name'), version: text('version') }];
+  const packageName = packageOfLabels(text('label'), text('namespace'));
+  return [{ place, cluster, package: packageName, csv: text('name'), version: text('version') }];
 }
 
 /** One cluster, as `oc get subscriptions,csv -A -o json` prints it. */

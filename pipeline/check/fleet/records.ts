@@ -121,6 +121,7 @@ function completedRecord(
   platforms: ReadonlyMap<string, string>,
 ): FleetRecord {
   const { cluster, csv, count, platform } = record;
+  // Nothing can be added: a copy of each record of a large export would be for nothing.
   if (subscriptions.size === 0 && (platform || count !== undefined || platforms.size === 0)) return record;
   const other = csv ? subscriptions.get(csvKey(cluster, csv)) : undefined;
   return {

@@ -101,7 +101,7 @@ function checkSpelling(path: string, cells: readonly string[]): void {
   const has = new Set(names.map((name) => COLUMNS[name]));
   for (const name of names.filter((one) => one.length > 3 && COLUMNS[one] === undefined)) {
     const near = nearest(name, OWN);
-    // Not an account or a country for a count.
+    // `account` or `country` must not be taken for a misspelt `count`.
     const isNear = near?.[0] === name[0] && Math.abs((near?.length ?? 0) - name.length) < 2;
     if (near !== undefined && isNear && !has.has(near))
       throw new PipelineError('usage', `${path} has no column ${near}: found ${JSON.stringify(name)}`, {
@@ -249,6 +249,7 @@ function quotedCell(text: string, from: number): { value: string; end: number } 
   }
 }
 
+/** Offset of the comma or line break that ends a cell, or of the end of the text. */
 function nextEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at++) if (text[at] === ',' || text[at] === '\n') return at;
   return text.length;

@@ -163,6 +163,7 @@ interface Search {
 
 interface Reported {
   readonly merge: RehearsedMerge;
+  /** Name of the package. */
   readonly of: string;
   readonly findings: readonly Finding[];
 }
@@ -212,6 +213,7 @@ function channelsOf(finding: Finding): (readonly string[])[] {
 interface Place {
   readonly finding: Finding;
   readonly channels: readonly string[];
+  /** Name of the package. */
   readonly of: string;
   readonly catalog: string;
   readonly commit: string;

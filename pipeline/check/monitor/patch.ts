@@ -100,6 +100,7 @@ function hunkOf(file: string, before: string, after: string): string | undefined
     ...come.map((line) => `+${line}`),
     ...below.map((line) => ` ${line}`),
   ];
+  // Characters that nobody sees could hide what a patch does.
   if ([file, ...lines].some((line) => plainText(line) !== line)) return undefined;
   const [from, kept] = [start - above.length + 1, above.length + below.length];
   const range = `@@ -${from},${kept + gone.length} +${from},${kept + come.length} @@`;

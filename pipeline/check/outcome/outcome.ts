@@ -184,6 +184,7 @@ const TEMPLATE_ALONE =
 /** What is wrong with the change, the policy and the catalogs. */
 function foundIn({ change, policy, defects: { results, references } }: Checked): Finding[] {
   const closing = [...change.unsafe, ...change.ownerDefects];
+  // Rules may report the same defect once more.
   const reportedPlaces = new Set(closing.map(placeKey));
   const ofCatalogs = joinedFindings(results.flatMap(({ findings }) => findings));
   return [
@@ -280,10 +281,10 @@ export function onForge(
   waitsFor: readonly string[],
 ): CheckReport {
   const whole = { ...report, request, waitsFor };
-  const free =
+  const mayMerge =
     report.verdict === 'pass' && report.authority.decision === 'allow' && report.holds.length === 0;
   const [first] = waitsFor;
-  return free && first !== undefined
+  return mayMerge && first !== undefined
     ? { ...whole, headline: `allowed, and all checks passed, but waiting: ${first}` }
     : whole;
 }

@@ -84,7 +84,7 @@ export async function promotionsOf(objects: ObjectReader, request: PromotionRequ
       : (whyNot(strategy) ?? whyNotFiles(files));
     if (why !== undefined) skipped.push({ package: name, why });
     else {
-      const { identities } = await owners.of(name, [...files.keys()]);
+      const { identities } = await owners.ownersOf(name, [...files.keys()]);
       const names = [...new Set(identities.map(formatIdentity))].sort(compareText);
       promoted.push({
         package: name,
@@ -226,6 +226,7 @@ function textWith(
   const added = scalar.replace(from, () => to);
   const end = own.endsWith('\r') ? '\r' : '';
   const isBlock = /^\s*(?:-\s+)+$/.test(before);
+  // In `- - name`, only the last dash belongs to the item.
   if (isBlock)
     lines.splice(line, 0, `${before.replace(/-\s+(?=-)/g, (dash) => ' '.repeat(dash.length))}${added}${end}`);
   else lines[line - 1] = `${before}${scalar}, ${added}${own.slice(before.length + scalar.length)}`;

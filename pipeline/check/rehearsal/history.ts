@@ -150,6 +150,7 @@ function pastBefore(
   return {
     historyOf: async (places) => {
       const folders = [...new Set(places.map(({ path }) => path))];
+      // The log has only what is below `paths`: other folders need one of their own.
       if (paths.length > 0 && !folders.every((folder) => paths.some((path) => isBelow(folder, path)))) {
         return oldVersions(repository, before, places);
       }

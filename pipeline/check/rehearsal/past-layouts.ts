@@ -47,7 +47,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     const link = linkToCatalog(sides);
     if (link)
       return { kind: 'unclear', why: `the layout changes: ${link.path} becomes a link to ${link.target}` };
-    const holds = (patterns: readonly WrittenPattern[]): boolean =>
+    const fitsBoth = (patterns: readonly WrittenPattern[]): boolean =>
       sides.every((side) =>
         side.catalogs.length === 0
           ? side.templates.every((path) => catalogNamer(patterns)(path) === undefined)
@@ -55,7 +55,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
       );
     const reasons = sides.flatMap((side) => side.reasons);
     const leftOut = new Map(reasons.map(({ path, reason }) => [path, reason]));
-    if (holds(today)) return { kind: 'same', leftOut };
+    if (fitsBoth(today)) return { kind: 'same', leftOut };
     const layouts: (readonly WrittenPattern[])[] = [];
     for (const side of sides.toReversed()) layouts.push((await findLayout(side)).found.patterns);
     // Where the merge renames the files of its catalogs, each side has a pattern of its own.
@@ -67,7 +67,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     );
     if (names[0] === names[1]) layouts.push(layouts.flat());
     for (const patterns of layouts)
-      if (patterns.length > 0 && holds(patterns)) return { kind: 'other', leftOut, patterns };
+      if (patterns.length > 0 && fitsBoth(patterns)) return { kind: 'other', leftOut, patterns };
     const [first] = sides.toReversed().flatMap((side) => layoutContradictions(today, side));
     return { kind: 'unclear', why: `the layout at the time is not clear: ${first}` };
   };

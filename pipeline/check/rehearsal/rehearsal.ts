@@ -176,7 +176,7 @@ export function worstOf(
 
 const SAME: PastLayout = { kind: 'same', leftOut: new Map() };
 
-/** What a clone lacks leaves the check of today's layout. */
+/** The layout of a merge, or why the clone cannot show it: then the check with today's layout counts. */
 async function layoutOrError(layout: Promise<PastLayout>): Promise<PastLayout | PipelineError> {
   return layout.catch((error: unknown) => {
     if (error instanceof PipelineError) return error;
@@ -212,7 +212,7 @@ function catalogFolders({ patterns }: Layout): string[] {
 /** The author of a merge as the check takes people; nothing where git names no account. */
 function peopleOf(merge: MergedCommit): Partial<Pick<CheckRequest, 'people'>> {
   const author = accountOf(merge);
-  // What is asked of commits from now on was not asked of these.
+  // No commits: what the policy demands of commits did not hold when these were written.
   return author ? { people: { author, pusher: author, reviews: [], commits: [], holds: [] } } : {};
 }
 

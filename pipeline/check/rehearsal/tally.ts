@@ -129,12 +129,12 @@ function detachedCopy(merge: RehearsedMerge): RehearsedMerge {
 function countRules(counts: Map<string, RuleCount>, findings: readonly Finding[]): void {
   for (const rule of new Set(findings.map((finding) => finding.rule))) {
     const { errors, warnings, merges } = counts.get(rule) ?? { errors: 0, warnings: 0, merges: 0 };
-    const of = (severity: Finding['severity']): number =>
+    const countOf = (severity: Finding['severity']): number =>
       findings.filter((finding) => finding.rule === rule && finding.severity === severity).length;
     counts.set(rule, {
       rule,
-      errors: errors + of('error'),
-      warnings: warnings + of('warning'),
+      errors: errors + countOf('error'),
+      warnings: warnings + countOf('warning'),
       merges: merges + 1,
     });
   }

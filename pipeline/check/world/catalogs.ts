@@ -96,8 +96,8 @@ export async function touchedCatalogs(
     ...{ ...scene, order, reader, context, before },
     after: readableFiles({ before, after }, scene.change),
   };
-  const left = new Set([...merged.values()].map(({ catalog }) => catalog));
-  const members = await membersOf(reading, packages, left);
+  const remaining = new Set([...merged.values()].map(({ catalog }) => catalog));
+  const members = await membersOf(reading, packages, remaining);
   const touched = await readAlike(reading, members);
   const folders = new Set(
     members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
@@ -113,18 +113,18 @@ export async function touchedCatalogs(
  * What is to be read of each catalog, in their order.
  *
  * @param packages names of the packages that change, by catalog
- * @param left names of the catalogs that the merge has
+ * @param remaining names of the catalogs that the merge has
  */
 async function membersOf(
   reading: CatalogReading,
   packages: ReadonlyMap<string, ReadonlySet<string>>,
-  left: ReadonlySet<string>,
+  remaining: ReadonlySet<string>,
 ): Promise<MemberDraft[]> {
   const { order, context } = reading;
-  // Of a catalog that is gone, the next one that is left tells its end from a loss.
+  // If the merge removes a catalog, the next one that remains shows whether its packages go on there or are lost.
   const nextOf = (name: string): readonly string[] => {
     const all = order.after(name, Number.POSITIVE_INFINITY);
-    const kept = left.has(name) ? [] : all.filter((other) => left.has(other)).slice(0, 1);
+    const kept = remaining.has(name) ? [] : all.filter((other) => remaining.has(other)).slice(0, 1);
     return [...new Set([...all.slice(0, FOLLOWING), ...kept])];
   };
   const wanted = [...packages].sort(([a], [b]) => order.compare(a, b));

@@ -38,6 +38,10 @@ export function orderOf(
   };
 }
 
+/**
+ * The part of a catalog's name before the platform's version, which names its stage: `stage-` in
+ * `stage-v4.20`.
+ */
 function streamOf(name: string): string {
   return splitAtMinor(name)?.before ?? '';
 }

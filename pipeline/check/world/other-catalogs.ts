@@ -135,7 +135,7 @@ async function readEverywhere(
   touched: ReadonlyMap<string, ReadonlySet<string>>,
   read: readonly TouchedCatalog[],
 ): Promise<Pick<OtherCatalogs, 'everywhere' | 'places'>> {
-  const packages = new Set([...touched.values()].flatMap((of) => [...of]));
+  const packages = new Set([...touched.values()].flatMap((names) => [...names]));
   const known = new Map<string, TouchedCatalog[]>();
   for (const one of read) for (const name of one.names) appendToGroup(known, name, one);
   const everywhere = new Map<string, BeforeAndAfter<Catalog>>();

@@ -87,16 +87,16 @@ export async function listCatalogFiles(
 export async function selectFiles(reading: CatalogReading, listed: ListedCatalog): Promise<MemberDraft> {
   const { context, reader } = reading;
   const { name, packages, own, far } = listed;
-  const isOne = (names: ReadonlySet<string>): boolean => hasOneOf(names, packages);
+  const hasTouched = (names: ReadonlySet<string>): boolean => hasOneOf(names, packages);
   const side = async (
     when: keyof BeforeAndAfter<unknown>,
   ): Promise<Record<'own' | 'around', readonly CatalogFile[]>> => {
     const read = await Promise.all(own[when].map((file) => reader.read(file)));
     // What cannot be read may be theirs.
     const holds = read.map(
-      ({ blobs, findings }) => findings.length > 0 || hasNameless(blobs) || isOne(packagesOf(blobs)),
+      ({ blobs, findings }) => findings.length > 0 || hasNameless(blobs) || hasTouched(packagesOf(blobs)),
     );
-    const elsewhere = far[when].filter((file) => isOne(context.outline(file)?.packages ?? NOBODY));
+    const elsewhere = far[when].filter((file) => hasTouched(context.outline(file)?.packages ?? NOBODY));
     return {
       own: [...own[when].filter((_, i) => holds[i]), ...elsewhere],
       around: [

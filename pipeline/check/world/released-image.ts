@@ -105,7 +105,7 @@ function bytesOf(packages: ReleasedPackages): Uint8Array {
 
 /** What was kept; undefined for what is not whole. */
 function packagesIn(bytes: Uint8Array): ReleasedPackages | undefined {
-  const value = parsed(bytes);
+  const value: unknown = parsedJson(bytes);
   if (!isObject(value)) return undefined;
   const packages = new Map<string, PublishedBundle[]>();
   for (const [name, rows] of Object.entries(value)) {
@@ -124,8 +124,4 @@ function packagesIn(bytes: Uint8Array): ReleasedPackages | undefined {
 
 function isRow(value: unknown): value is Row {
   return Array.isArray(value) && value.length === 3 && value.every((one) => typeof one === 'string');
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  return parsedJson(bytes);
 }

@@ -110,7 +110,7 @@ async function optionsOf(
     ...(companions ? { companions } : {}),
     catalog: joinedCatalog([states[when], context[when]]),
     ...{ packages, predecessors, rebuildsHeads: world.policy.graph.rebuilds === 'heads' },
-    since: (of) => firstDay(world.since?.get(name), of),
+    since: (packageName) => firstDay(world.since?.get(name), packageName),
     ...(world.digests ? { digests: world.digests } : {}),
     ...(world.installSets ? { installSets: world.installSets[when] } : {}),
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
@@ -120,6 +120,10 @@ async function optionsOf(
   };
 }
 
+/**
+ * The first day of a package. Under an empty name are files that never changed since: nobody read which
+ * packages they have.
+ */
 function firstDay(days: ReadonlyMap<string, string> = new Map(), name: string): string | undefined {
   return days.get(name) ?? days.get('');
 }
@@ -133,6 +137,7 @@ function clustersOf(
   return { name, olm: policy.graph.olm, asOf: today, bundleRegistries, ...(platform ? { platform } : {}) };
 }
 
+/** What was released of a catalog: its clusters have nothing else. */
 function releasedIn(
   name: string,
   { world, packages }: Shared,
