@@ -143,7 +143,10 @@ function authOf(identity: GitHubIdentity): object {
   return { authStrategy: createAppAuth, auth: { appId: app, privateKey, ...installed } };
 }
 
-/** Sends a request. Node's errors repeat a header with a line break, and a server may repeat any. */
+/**
+ * Sends a request, with a time limit. Its credentials are kept out of messages: Node's errors repeat a header
+ * that has a line break, and a server may repeat any.
+ */
 function fetchInTime(
   url: string,
   options: RequestInit & { headers: Record<string, string> },

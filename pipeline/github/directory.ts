@@ -105,6 +105,10 @@ async function accountNumber(github: GitHub, login: string): Promise<number | nu
   }
 }
 
+/**
+ * Members of a team by the REST API; undefined where they may not be seen. The team is asked for first, since
+ * the list of a hidden one is an error.
+ */
 async function readTeam(github: GitHub, team: string): Promise<readonly Person[] | undefined> {
   const [org = '', slug = ''] = team.split('/');
   const asked = { org, team_slug: slug, per_page: 100 };

@@ -3,9 +3,9 @@
  * signs, whose commit it is. Nobody names an author: it is whoever's token asks.
  */
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
+import { objectId } from '../git/http/pack.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE, type TreeFile } from '../git/tree.ts';
 import { dataOf, type GitHub } from './client.ts';
@@ -41,16 +41,11 @@ export async function placingsOf(
     const bytes = content instanceof Uint8Array ? content : undefined;
     // A file keeps its mode.
     const mode = before && !isTree(before.mode) ? before.mode : PLAIN_MODE;
-    const after = content instanceof Uint8Array ? { mode, id: blobId(content) } : content;
+    const after = content instanceof Uint8Array ? { mode, id: objectId('blob', content, 'sha1') } : content;
     if (before?.id === after?.id && before?.mode === after?.mode) continue;
     placings.push({ path, before, after, bytes });
   }
   return placings;
-}
-
-/** The name that git gives to bytes. */
-function blobId(bytes: Uint8Array): string {
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
 interface WriteRequest {

@@ -86,7 +86,7 @@ async function mergeNow(
   return { kind: 'merged', commit: sha };
 }
 
-/** Whether commits follow the base branch's tip in a line: replayed there, they are what they are. */
+/** Whether commits follow the base branch's tip in a line: a rebase onto it changes nothing in them. */
 async function isOnTop(
   github: GitHub,
   repository: RepositoryName,

@@ -64,7 +64,7 @@ export function pathHistory(github: GitHub, repository: RepositoryName): PathHis
     },
     part: () => {
       const batch = batches.find(({ asked }) => !asked);
-      return batch && handedOut(batch, repository);
+      return batch && handOut(batch, repository);
     },
   };
 }
@@ -73,7 +73,11 @@ interface AnsweredPart extends Omit<Part, 'give'> {
   readonly changesIn: (histories: unknown) => Changes;
 }
 
-function handedOut(batch: Batch, repository: RepositoryName): Part {
+/**
+ * The part of a batch for another query to carry. The batch counts as asked, and gets its answer when the
+ * part's `give` is called.
+ */
+function handOut(batch: Batch, repository: RepositoryName): Part {
   const { changesIn, ...part } = partOf(batch, repository);
   let give: Part['give'] = () => undefined;
   batch.asked = new Promise((done) => {

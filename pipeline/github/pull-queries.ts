@@ -126,6 +126,7 @@ async function morePulls(
   return allOrNone(all.map(openOf));
 }
 
+/** All values; undefined if one is missing, so that the REST API is asked. */
 function allOrNone<T>(found: readonly (T | undefined)[]): T[] | undefined {
   const known = found.filter((one) => one !== undefined);
   return known.length === found.length ? known : undefined;
@@ -136,6 +137,7 @@ function openOf(node: OpenNode): OpenPull | undefined {
   const author = accountOf(node.author);
   if (!author || node.labels.pageInfo.hasNextPage) return undefined;
   const [last] = node.commits.nodes;
+  // GitHub gives null for a commit without statuses. The field is undefined where the query did not ask for it.
   const hasNoStatus =
     last?.commit.oid === node.headRefOid && last.commit.status !== undefined && !last.commit.status?.context;
   return {

@@ -47,7 +47,7 @@ function repositoryId({ repository }: Json): number | undefined {
 function pullEvent(value: Json): ForgeEvent | 'other' | undefined {
   const [id, pull] = [repositoryId(value), pullIn(value['pull_request'])];
   if (id === undefined || !pull) return undefined;
-  return canChangeResult(value) ? { kind: 'pull', id, ...pull, left: headBefore(value) } : 'other';
+  return canChangeResult(value) ? { kind: 'pull', id, ...pull, previousHead: headBefore(value) } : 'other';
 }
 
 function statusEvent(value: Json): ForgeEvent | 'other' | undefined {

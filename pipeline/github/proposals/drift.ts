@@ -78,7 +78,7 @@ async function lostOwners(
   const lists = await Promise.all(
     names.map(async (name) => {
       const paths = folders.filter((folder) => folder.package === name).map(({ path }) => `${path}/_`);
-      return { of: `package ${name}`, identities: (await reader.of(name, paths)).identities };
+      return { of: `package ${name}`, identities: (await reader.ownersOf(name, paths)).identities };
     }),
   );
   lists.push({ of: 'the policy', identities: [...policy.owners.admins, ...policy.owners.blocked] });
