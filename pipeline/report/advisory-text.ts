@@ -47,8 +47,8 @@ export function proofRows(plan: CatalogPlan): ProofRow[] {
 function shortRows(plan: CatalogPlan): ProofRow[] {
   return rowsOf(plan, (one) => {
     const [before, after] = [summarizePath(one.before), summarizePath(one.after)];
-    const isSameStep = before.kind === 'upgrade' && after.kind === 'upgrade' && before.next === after.next;
-    return isSameStep && before.end !== after.end && before.end !== '' && after.end !== ''
+    const isSameNext = before.kind === 'upgrade' && after.kind === 'upgrade' && before.next === after.next;
+    return isSameNext && before.end !== after.end && before.end !== '' && after.end !== ''
       ? [endText(before), endText(after)]
       : [pathText(one, 'before'), pathText(one, 'after')];
   });
@@ -110,6 +110,10 @@ export function proofCounts({ plan: { proof } }: CatalogPlan): ProofCount[] {
   });
 }
 
+/**
+ * What an installation does before or after an advisory, in words: its next upgrade, where its path ends, and
+ * why it goes no further.
+ */
 function pathText(one: ProvedInstallation, when: 'before' | 'after'): string {
   const { kind, next, end, arrives, why }: PathSummary = summarizePath(one[when]);
   if (kind === 'upgrade') {
@@ -120,6 +124,7 @@ function pathText(one: ProvedInstallation, when: 'before' | 'after'): string {
   return `${kind === 'fails' ? 'fails' : 'stays'}: ${why}`;
 }
 
+/** Where an upgrade path ends, for rows in which nothing else changes. */
 function endText({ end, arrives, why }: PathSummary): string {
   return `ends at ${end}${arrives ? '' : `: ${why}`}`;
 }
@@ -210,6 +215,10 @@ export function advisoryBody(
   );
 }
 
+/**
+ * How many installations reach a head before and after the edit, as a table in Markdown with one row for each
+ * catalog and OLM.
+ */
 function proofTable(catalogs: readonly CatalogPlan[]): string[] {
   const rows = catalogs.flatMap((one) =>
     proofCounts(one).map(

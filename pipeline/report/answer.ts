@@ -15,6 +15,7 @@ export type Question =
 /** Most findings that an explanation lists. */
 const SHOWN = 10;
 
+/** The answer to a question about a pull request, as Markdown. */
 export function answerText(report: CheckReport, question: Question): string {
   const lines = question.kind === 'who' ? whoLines(report) : explainLines(report, question.rule);
   return `${lines.join('\n')}\n`;
@@ -40,6 +41,7 @@ function whoLines(report: CheckReport): string[] {
     : [title, '', 'No approval is missing.'];
 }
 
+/** One approval or commit that is missing, who can give it, and why it is needed. */
 function needLine({ who, count, from, subjects, why }: Need, author: string): string {
   if (who === 'author') return `a new commit by ${codeSpan(author)}: ${escapedMarkdown(why)}`;
   const what = subjects.length > 0 ? ` for ${escapedMarkdown(subjects.join(', '))}` : '';

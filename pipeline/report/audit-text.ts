@@ -59,9 +59,9 @@ function overviewText(findings: readonly Finding[]): string {
   const rules = new Map<string, { severity: string; rule: string; packages: Set<string> }>();
   for (const { severity, rule, package: packageName = 'the catalog' } of findings) {
     const key = `${severity} ${rule}`;
-    const known = rules.get(key) ?? { severity, rule, packages: new Set() };
-    known.packages.add(packageName);
-    rules.set(key, known);
+    const entry = rules.get(key) ?? { severity, rule, packages: new Set() };
+    entry.packages.add(packageName);
+    rules.set(key, entry);
   }
   if (findings.length <= rules.size) return '';
   const width = Math.max(...[...rules.values()].map(({ rule }) => rule.length));
@@ -93,6 +93,7 @@ function groupsOf(findings: readonly Finding[]): Map<string, Finding[]> {
   return groups;
 }
 
+/** A package's findings of one rule below their title. The first few stand for all unless `all` is set. */
 function groupText(group: readonly Finding[], order: readonly string[], all: boolean): string {
   const [first] = group;
   if (!first) return '';
@@ -100,12 +101,13 @@ function groupText(group: readonly Finding[], order: readonly string[], all: boo
   const more = group.length - shown.length;
   return [
     `${first.severity.toUpperCase()} ${plainText(first.package ?? 'the catalog')}: ${first.rule}\n`,
-    ...shown.map((finding) => oneText(finding, order)),
+    ...shown.map((finding) => findingText(finding, order)),
     more > 0 ? `  and ${more} more of this rule (use --all)\n` : '',
   ].join('');
 }
 
-function oneText(finding: Finding, order: readonly string[]): string {
+/** A finding in two or three lines: its message, its place with the catalogs that have it, and its fix. */
+function findingText(finding: Finding, order: readonly string[]): string {
   const { message, location, hint, catalogs = [] } = finding;
   const where = placeText(location);
   const fix = hint === undefined ? '' : `    fix: ${plainText(hint)}\n`;
@@ -154,12 +156,20 @@ export function isAnyStuck({ prospects }: ClusterAudit): boolean {
   return prospects.some(({ today, next }) => !today.arrives || next?.arrives === false);
 }
 
+/**
+ * An operator of a cluster: the name of its subscription or extension, its package where that differs, and
+ * what is installed.
+ */
 function whoText({ olm, namespace, name, package: packageName, installed, channels }: Prospect): string {
   const channel = channels.length > 0 ? `, channel ${channels.join(', ')}` : '';
   const own = name === packageName ? '' : ` of package ${packageName}`;
   return `${namespace === '' ? '' : `${namespace}/`}${name}${own} ${installed} (OLM ${olm}${channel})`;
 }
 
+/**
+ * An operator and why its upgrade path stops. The text of the path leaves out that it is stuck: the reason
+ * behind it says more.
+ */
 function prospectText(prospect: Prospect, summary: PathSummary | undefined): string {
   if (!summary) return whoText(prospect);
   const next =

@@ -39,6 +39,10 @@ function fineLines(one: Blamed): string[] {
   return [`${whoText(one)}: not stuck, its upgrade path ends at a channel head`, ...requirementLines(one)];
 }
 
+/**
+ * A search for the cause looks at the upgrade graph alone: where bundles require other packages, the user
+ * must ask `next`.
+ */
 function requirementLines({ requiresOthers, package: name }: Blamed): string[] {
   return requiresOthers
     ? [`  not searched: whether what it requires is there (portolan next --package ${shellWord(name)} DIR…)`]

@@ -18,19 +18,20 @@ const REST = 'The rest does not fit here; the full report has it.';
  */
 export function withinBudget(parts: readonly Part[], most: number): string {
   const written = parts.filter(({ text }) => text !== '');
-  const kept = new Map<Part, string>();
+  const textOf = new Map<Part, string>();
   let room = most - Buffer.byteLength(`${REST}\n`);
-  let left = 0;
+  let omittedCount = 0;
   for (const part of written.toSorted((a, b) => rank(a) - rank(b))) {
     const { text, cuttable } = part;
     const shown = Buffer.byteLength(text) <= room ? text : cuttable ? cutLines(text, room) : '';
-    if (shown !== text) left++;
+    if (shown !== text) omittedCount++;
     if (shown === '') continue;
-    kept.set(part, shown);
+    textOf.set(part, shown);
+    // Two line breaks stand between parts.
     room -= Buffer.byteLength(shown) + 2;
   }
-  const shown = written.flatMap((part) => kept.get(part) ?? []);
-  if (left > 0) shown.push(REST);
+  const shown = written.flatMap((part) => textOf.get(part) ?? []);
+  if (omittedCount > 0) shown.push(REST);
   return `${shown.join('\n\n')}\n`;
 }
 
@@ -41,6 +42,7 @@ function rank({ isFirst = false }: Part): number {
 /** Shorter than this a table says nothing. */
 const FEWEST_LINES = 6;
 
+/** The first lines of a text that fit into the room; '' if they are too few to say anything. */
 function cutLines(text: string, room: number): string {
   const lines = text.split('\n');
   const shown: string[] = [];

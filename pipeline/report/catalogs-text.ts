@@ -7,8 +7,8 @@ export function catalogsText(names: readonly string[], order: readonly string[])
   const runs: string[][] = [];
   for (const name of [...names].sort((a, b) => order.indexOf(a) - order.indexOf(b))) {
     const run = runs.at(-1);
-    const last = run?.at(-1);
-    if (run && last !== undefined && order.indexOf(name) === order.indexOf(last) + 1) run.push(name);
+    const previous = run?.at(-1);
+    if (run && previous !== undefined && order.indexOf(name) === order.indexOf(previous) + 1) run.push(name);
     else runs.push([name]);
   }
   return runs.map((run) => (run.length > 2 ? `${run[0]} to ${run.at(-1)}` : run.join(', '))).join(', ');

@@ -6,11 +6,13 @@ import { escapedMarkdown, impactTable, writtenMarkdown } from './markdown.ts';
 import { writtenLines } from './package-changes.ts';
 import { impactLines } from './text-report.ts';
 
+/** The changes of each package as text, with their effect on upgrades where there is any. */
 export function diffText(diffs: readonly PlacedDiff[]): string {
   if (diffs.length === 0) return 'no changes\n';
   return diffs
     .map((diff) => {
       const title = `${plainText(diff.package)} (${diff.kind}) in ${plainText(diff.catalogs.join(', '))}`;
+      // The first of these lines names the package, as the title does already.
       const impacts = diff.fates.length > 0 ? ['  upgrade impact:', ...impactLines(diff).slice(1)] : [];
       const lines = [title, ...writtenLines(diff).map((line) => `  ${plainText(line)}`), ...impacts];
       return linesText(lines);
@@ -18,6 +20,7 @@ export function diffText(diffs: readonly PlacedDiff[]): string {
     .join('\n');
 }
 
+/** The same as Markdown. */
 export function diffMarkdown(diffs: readonly PlacedDiff[]): string {
   if (diffs.length === 0) return 'No changes.\n';
   const parts = diffs.flatMap((diff) => [

@@ -52,17 +52,20 @@ function countText(count: number): string {
 }
 
 /** `312 of 1,480 clusters (21 %)`. */
-function shareText(count: number, of: number): string {
-  const percent = (100 * count) / of;
+function shareText(count: number, total: number): string {
+  const percent = (100 * count) / total;
+  // Rounded to 0 % or 100 %, the line would deny that some clusters are concerned or that some are not.
   const text =
     percent > 0 && percent < 1 ? '<1' : percent > 99 && percent < 100 ? '>99' : String(Math.round(percent));
-  return `${countText(count)} of ${countText(of)} ${of === 1 ? 'cluster' : 'clusters'} (${text} %)`;
+  return `${countText(count)} of ${countText(total)} ${total === 1 ? 'cluster' : 'clusters'} (${text} %)`;
 }
 
-type Counted = Pick<PackageFleet, 'clusters' | 'outcomes' | 'flows'>;
+type ClusterCounts = Pick<PackageFleet, 'clusters' | 'outcomes' | 'flows'>;
 
-function outcomesText({ clusters, outcomes, flows }: Counted): string {
-  const parts = outcomes.map((one, i) => outcomeText(one, { of: i === 0 ? clusters : undefined, flows }));
+/** The outcomes of clusters in one line. The first says of how many clusters, the others need not. */
+
+function outcomesText({ clusters, outcomes, flows }: ClusterCounts): string {
+  const parts = outcomes.map((one, i) => outcomeText(one, { total: i === 0 ? clusters : undefined, flows }));
   return parts.join('; ');
 }
 
@@ -92,27 +95,27 @@ function wordsOf(outcome: OutcomeName, clusters: number): string {
 /** How many clusters have an outcome, in words. */
 function outcomeText(
   { outcome, clusters, platforms }: OutcomeCount,
-  { of, flows }: { readonly of: number | undefined; readonly flows: readonly Flow[] },
+  { total, flows }: { readonly total: number | undefined; readonly flows: readonly Flow[] },
 ): string {
-  const number = of === undefined ? countText(clusters) : shareText(clusters, of);
-  const its = flows.filter((flow) => flow.outcome === outcome);
+  const number = total === undefined ? countText(clusters) : shareText(clusters, total);
+  const flowsOfIt = flows.filter((flow) => flow.outcome === outcome);
   if (outcome === 'strands') return `strands ${number}${platformsText(platforms, clusters)}`;
-  if (outcome === 'not-known') return `${number} ${wordsOf(outcome, clusters)}${notKnownText(its)}`;
+  if (outcome === 'not-known') return `${number} ${wordsOf(outcome, clusters)}${notKnownText(flowsOfIt)}`;
   if (outcome === 'moves' || outcome === 'offered' || outcome === 'upgrades') {
-    return movesText({ outcome, clusters, number }, its);
+    return movesText({ outcome, clusters, number }, flowsOfIt);
   }
   const where = STUCK.has(outcome) ? platformsText(platforms, clusters) : '';
   return `${number} ${wordsOf(outcome, clusters)}${where}`;
 }
 
-/** `, 40 of them on 4.18`; nothing where all are on one that is the only one. */
+/** `, of them 40 on 4.18, 3 on 4.17`, or `, all on 4.18`; nothing where no cluster's platform is known. */
 function platformsText(platforms: OutcomeCount['platforms'], clusters: number): string {
-  const known = platforms.filter(({ platform }) => platform !== '').sort((a, b) => b.clusters - a.clusters);
-  const [first] = known;
+  const sorted = platforms.filter(({ platform }) => platform !== '').sort((a, b) => b.clusters - a.clusters);
+  const [first] = sorted;
   if (!first) return '';
-  if (known.length === 1 && first.clusters === clusters) return `, all on ${first.platform}`;
-  const named = known.slice(0, NAMED).map((one) => `${countText(one.clusters)} on ${one.platform}`);
-  return `, of them ${named.join(', ')}${known.length > NAMED ? ', …' : ''}`;
+  if (sorted.length === 1 && first.clusters === clusters) return `, all on ${first.platform}`;
+  const named = sorted.slice(0, NAMED).map((one) => `${countText(one.clusters)} on ${one.platform}`);
+  return `, of them ${named.join(', ')}${sorted.length > NAMED ? ', …' : ''}`;
 }
 
 /** To which versions clusters move, in words. */
@@ -137,6 +140,7 @@ function movesText(
     : `${number} ${verb}${day} (${named.join(', ')}${more})`;
 }
 
+/** What keeps clusters from being simulated, with the number of clusters for each. */
 function notKnownText(flows: readonly Flow[]): string {
   const counts = notKnownCounts({ flows });
   if (counts.length === 0) return '';
@@ -149,12 +153,12 @@ const ROWS = 20;
 /** The largest flows on which a merge has an effect, as cells of a table: package, platform, versions, clusters. */
 export function flowRows({ packages }: Pick<FleetReport, 'packages'>): string[][] {
   const all = packages.flatMap(({ package: packageName, flows }) =>
-    flows.filter(({ outcome }) => !QUIET.has(outcome)).map((flow) => ({ of: packageName, flow })),
+    flows.filter(({ outcome }) => !QUIET.has(outcome)).map((flow) => ({ packageName, flow })),
   );
   const sorted = all.sort((a, b) => b.flow.clusters - a.flow.clusters);
   const rest = sorted.slice(ROWS);
   return [
-    ...sorted.slice(0, ROWS).map(({ of, flow }) => flowCells(of, flow)),
+    ...sorted.slice(0, ROWS).map(({ packageName, flow }) => flowCells(packageName, flow)),
     ...(rest.length > 0
       ? [
           [
@@ -170,11 +174,15 @@ export function flowRows({ packages }: Pick<FleetReport, 'packages'>): string[][
   ];
 }
 
-function flowCells(of: string, flow: Flow): string[] {
+/**
+ * A flow as a row of the table. An installation without a next step is at a head, unless its outcome is to be
+ * stuck.
+ */
+function flowCells(packageName: string, flow: Flow): string[] {
   const { platform, next, clusters, notKnown } = flow;
   const none = STUCK.has(flow.outcome) ? 'no upgrade' : 'up to date';
   const then = notKnown ? `unknown ${notKnown}` : next || none;
-  return [of, platform, installedText(flow), then, endText(flow), countText(clusters)];
+  return [packageName, platform, installedText(flow), then, endText(flow), countText(clusters)];
 }
 
 /** Where a flow ends, and what is wrong with it. */

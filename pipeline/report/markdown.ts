@@ -66,6 +66,7 @@ export function markdownReport(
   return withinBudget(parts, most);
 }
 
+/** The sign before the title: what the gate would do comes first, then what is still missing. */
 function verdictSign(report: CheckReport): string {
   if (report.enforce === 'off') return '👀';
   if (enforcedState(report) === 'failure') return '❌';
@@ -163,7 +164,7 @@ function reviewTexts({ reviews = [], catalogs, package: packageName }: PlacedDif
   });
 }
 
-/** Share of a report that diagrams may take. */
+/** Share of a report that diagrams may take: without a limit they would push out the texts behind them. */
 const DRAWN = 0.6;
 
 /** What changes in the catalogs, with all diagrams. */
@@ -176,8 +177,8 @@ export function changesMarkdown(diffs: readonly PlacedDiff[]): string {
 function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
   let room = most;
   return diffs.map((diff) => {
-    const drawn = mermaidText(diff.graph, true);
-    const diagram = drawn !== undefined && drawn.length <= room ? drawn : undefined;
+    const whole = mermaidText(diff.graph, true);
+    const diagram = whole !== undefined && whole.length <= room ? whole : undefined;
     room -= diagram?.length ?? 0;
     const title = `Changes in the files: ${escapedMarkdown(diff.package)} (${escapedMarkdown(diff.catalogs.join(', '))})`;
     return [
@@ -189,6 +190,10 @@ function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
   });
 }
 
+/**
+ * The two cells of an OLM, before and after. The first is empty where there is nothing to compare: nothing
+ * changes under this OLM, or only the end of the path does.
+ */
 function impactCells(states: BeforeAfter | undefined): [string, string] {
   if (!states) return ['', 'unchanged'];
   const { before = '', after } = impactTexts(states);
@@ -225,6 +230,7 @@ function pagesOf({ request, head }: CheckReport, server: string | undefined): st
   return request && server !== undefined ? `${server}/${request.repository}/blob/${head}` : undefined;
 }
 
+/** A finding's place, as a link to its line where the pages of the files are known. */
 function placeLink(location: Location, pages: string | undefined): string {
   const { file, line } = location;
   if (file === '') return '';
@@ -235,6 +241,7 @@ function placeLink(location: Location, pages: string | undefined): string {
   return `[${where}](${pages}/${path.join('/')}#L${line})`;
 }
 
+/** A character of ASCII as in a URL. `encodeURIComponent` leaves these, but Markdown gives them a meaning. */
 function escapedByte(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

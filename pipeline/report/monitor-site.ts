@@ -60,15 +60,20 @@ export function monitorSite(monitored: Monitored, url: string = DEFAULT_URL): Ma
   return files;
 }
 
-/** A name as one segment of a path, each name another one. */
+/**
+ * A name as one segment of a path, each name another one. Without its leading dot escaped, `..` would be a
+ * folder.
+ */
 function fileName(name: string): string {
   return encodeURIComponent(name.replace('/', '+')).replaceAll('%2B', '+').replace(/^\./, '%2E');
 }
 
+/** The patches of a merge's fixes, each once. */
 function patchesOf({ lost }: MonitorEntry): string[] {
   return [...new Set(lost.flatMap(({ fix }) => fix?.patch ?? []))];
 }
 
+/** Where a patch is on the site. Callers that link to it do not know its position, so it is looked for. */
 function patchPath({ name, entries }: MonitoredRepository, patch: string, position?: number): string {
   const i = position ?? entries.flatMap(patchesOf).indexOf(patch);
   return `patches/${fileName(name)}/${i + 1}.patch`;
@@ -150,6 +155,7 @@ function repositoryTable(repositories: readonly MonitoredRepository[]): string {
   return table(['Repository', 'Stuck', 'Repaired', 'Merges', 'Checked'], rows);
 }
 
+/** For each package: how many of its merges were repaired, and after how many days. */
 function repairsPart(all: readonly PlacedEntry[]): string {
   const repaired = all.filter(({ entry }) => entry.state === 'repaired');
   if (repaired.length === 0) return '';
@@ -161,6 +167,7 @@ function repairsPart(all: readonly PlacedEntry[]): string {
   return part('How long repairs took', table(['Package', 'Repairs', 'Median days', 'Most days'], rows));
 }
 
+/** The median; of an even number of values the lower one of the two in the middle. */
 function median(days: readonly number[]): number {
   return [...days].sort((a, b) => a - b)[Math.floor((days.length - 1) / 2)] ?? 0;
 }
@@ -171,7 +178,7 @@ function repositoryPage(repository: MonitoredRepository): string {
   const stuck = entries.filter(({ state }) => state === 'stuck').length;
   const notes = [
     `${amountText(unconfirmed, 'finding')} left out, because the two calculations differ`,
-    `${amountText(removed, 'entry').replace('entrys', 'entries')} removed by hand`,
+    `${removed} ${removed === 1 ? 'entry' : 'entries'} removed by hand`,
     ...unchecked.map(({ what, why }) => `not checked: ${what}: ${why}`),
   ];
   return staticPage({
@@ -262,7 +269,8 @@ function feed({ built, repositories }: Monitored, url: string): string {
 function badge(stuck: number): string {
   const value = stuck === 0 ? 'nobody stuck' : `${stuck} stuck`;
   const color = stuck === 0 ? '#1a7f37' : '#cf222e';
-  const [left, right] = [62, stuck === 0 ? 84 : 30 + 7 * value.length - 20];
+  // Estimated widths of the two texts: SVG cannot measure them.
+  const [left, right] = [62, stuck === 0 ? 84 : 10 + 7 * value.length];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="upgrades: ${value}"><title>upgrades: ${value}</title><rect width="${left}" height="20" fill="#24292f"/><rect x="${left}" width="${right}" height="20" fill="${color}"/><g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"><text x="${left / 2}" y="14">upgrades</text><text x="${left + right / 2}" y="14">${value}</text></g></svg>\n`;
 }
 

@@ -19,11 +19,12 @@ function pairText({ before, after }: Pair): string {
   return `${before === '' ? 'none' : before} -> ${after === '' ? 'none' : after}`;
 }
 
+/** A channel's line with its new head, and below it the entries and edges that come or go. */
 function channelLines({ channel, kind, head, added, removed, edges }: ChannelDiff): string[] {
   const moved = head ? `: head ${pairText(head)}` : '';
   return [
     `channel ${channel}${kind === 'changed' ? '' : ` (${kind})`}${moved}`,
-    ...cut([
+    ...shortened([
       ...removed.map((name) => `  - entry ${name}`),
       ...added.map((name) => `  + entry ${name}`),
       ...edges.map(edgeLine),
@@ -36,7 +37,7 @@ function edgeLine({ kind, to, field, from }: EdgeDiff): string {
 }
 
 function bundleLines(bundles: readonly BundleDiff[]): readonly string[] {
-  return cut(
+  return shortened(
     bundles.map(
       ({ bundle, kind, fields }) =>
         `bundle ${bundle} ${kind}${fields.length > 0 ? `: ${fields.join(', ')}` : ''}`,
@@ -44,6 +45,7 @@ function bundleLines(bundles: readonly BundleDiff[]): readonly string[] {
   );
 }
 
-function cut(lines: readonly string[]): readonly string[] {
+/** The first lines of a long list, and how many more there are. */
+function shortened(lines: readonly string[]): readonly string[] {
   return lines.length > SHOWN ? [...lines.slice(0, SHOWN), `  … and ${lines.length - SHOWN} more`] : lines;
 }

@@ -71,9 +71,11 @@ export function packedReport(report: CheckReport, most: number = MOST_CHARACTERS
   return text;
 }
 
+/** A report as base64 of its compressed JSON: an output of a job is one line of text. */
 function packedText(report: CheckReport): string {
   const bytes = Buffer.from(JSON.stringify(report));
   const parameters = {
+    // The best quality takes many times as long for little.
     [constants.BROTLI_PARAM_QUALITY]: 5,
     [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
   };
@@ -85,6 +87,10 @@ export function unpackedReport(text: string): CheckReport {
   return reportIn(unfoldedJson(text));
 }
 
+/**
+ * The JSON in a packed text. A small text cannot fill the memory: what unfolds to more than the limit is
+ * refused.
+ */
 function unfoldedJson(text: string): unknown {
   try {
     const bytes = brotliDecompressSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES });
@@ -111,6 +117,7 @@ interface JobResults {
 
 /** Reports for another job, as one line of text. */
 export function packedResults({ attempt, reports }: JobResults): string {
+  // Room for the attempt's number, and for a colon before each report.
   const most = Math.floor((MOST_CHARACTERS - 20) / Math.max(1, reports.length)) - 1;
   return [attempt, ...reports.map((report) => packedReport(report, most))].join(':');
 }

@@ -7,7 +7,9 @@ import { fileLineText } from '../text.ts';
 import { withinBudget } from './budget.ts';
 import { COMMENT_BYTES, codeSpan, escapedMarkdown } from './markdown.ts';
 
-/** The text of a pull request that updates pins. */
+/**
+ * The text of a pull request that updates pins: the tags that moved, and what somebody must change by hand.
+ */
 export function pinsBody(catalog: string, { moved, left }: Pick<Repinned, 'moved' | 'left'>): string {
   const rows = moved.map(({ tag, before, after }: MovedTag) => {
     return `| ${codeSpan(tag)} | ${before === undefined ? 'not locked' : codeSpan(before)} | ${codeSpan(after)} |`;
@@ -37,7 +39,7 @@ interface ReleaseText {
   readonly paths: readonly string[];
 }
 
-/** For a bundle that is added to catalogs. */
+/** The text of a pull request that adds a released bundle to catalogs. */
 export function releaseBody({ package: name, version, image, paths }: ReleaseText): string {
   const first = `${escapedMarkdown(name)} ${escapedMarkdown(version)} was merged. Its image is ${codeSpan(image)}.`;
   const files = paths.map((path) => `- ${codeSpan(path)}`);

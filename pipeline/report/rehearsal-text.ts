@@ -143,6 +143,7 @@ export function rehearsalText(rehearsal: Rehearsal): string {
   return filled.map(linesText).join('\n');
 }
 
+/** A package with its stranded versions and the catalogs in which they are stranded. */
 export function packageText({
   package: name,
   versions,

@@ -23,6 +23,7 @@ export function reviewHeadline({ act, know, sections }: UpgradeReview): string {
 
 const ORDER: Readonly<Record<Weight, number>> = { act: 0, know: 1 };
 
+/** Items with what must be accepted or prepared for first. */
 export function rankedItems(items: readonly ReviewItem[]): ReviewItem[] {
   return [...items].sort((a, b) => ORDER[a.weight] - ORDER[b.weight]);
 }
@@ -52,11 +53,11 @@ const SHOWN = 8;
 const SHOWN_DETAILS = 3;
 
 /** The title of a review in a report, which says what it leads to. */
-export function reviewTitle(review: HeadReview, of: string): string {
+export function reviewTitle(review: HeadReview, subject: string): string {
   const { from, to, channels } = review;
   const where =
     channels.length === 1 ? `channel ${channels[0]}` : `channels ${shortList(channels, 'channels')}`;
-  return `Upgrade of ${of} from ${from} to ${to} (${where}): ${reviewHeadline(review)}`;
+  return `Upgrade of ${subject} from ${from} to ${to} (${where}): ${reviewHeadline(review)}`;
 }
 
 /**
@@ -76,6 +77,7 @@ export function reviewLines({ sections }: UpgradeReview, only?: Weight): string[
   return [...lines, ...[...unknown].map(([why, titles]) => `Not compared: ${titles.join(', ')}: ${why}`)];
 }
 
+/** An item in one line, with its first details. */
 function itemLine({ weight, text, means, details = [] }: ReviewItem): string {
   const more = details.length - SHOWN_DETAILS;
   const shown = [...details.slice(0, SHOWN_DETAILS), ...(more > 0 ? [`and ${more} more`] : [])];

@@ -71,22 +71,24 @@ interface SarifResult {
 /** The results: the findings, then, marked as such, what the base branch has as well and what is waived. */
 function resultsOf({ findings, known, waived }: SarifFindings): SarifResult[] {
   const hasStates = known !== undefined || waived !== undefined;
-  const low = { level: 'note' };
+  // Nobody needs to act on what was there before or is waived.
+  const lowLevel = { level: 'note' };
   return [
     ...findings.map((finding) => ({
       finding,
       level: LEVELS[finding.severity],
       state: hasStates ? { baselineState: 'new' } : {},
     })),
-    ...(known ?? []).map((finding) => ({ finding, ...low, state: { baselineState: 'unchanged' } })),
+    ...(known ?? []).map((finding) => ({ finding, ...lowLevel, state: { baselineState: 'unchanged' } })),
     ...(waived ?? []).map(({ finding, until, reason }) => ({
       finding,
-      ...low,
+      ...lowLevel,
       state: waivedState(reason, until),
     })),
   ];
 }
 
+/** What SARIF says of a waived finding: suppressed, by a decision outside of the sources. */
 function waivedState(reason: string, until: string): object {
   const justification = `waived until ${until}: ${reason}`;
   return { baselineState: 'new', suppressions: [{ kind: 'external', status: 'accepted', justification }] };

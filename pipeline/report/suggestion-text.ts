@@ -13,7 +13,7 @@ import { amountText, linesText } from '../text.ts';
 /** Names in one line, before the rest is only counted. */
 const SHOWN = 12;
 
-/** Entries today and suggested, over several channels. */
+/** How many entries channels have today and how many are suggested. */
 function entryCounts(channels: readonly SuggestedChannel[]): {
   readonly today: number;
   readonly suggested: number;
@@ -62,12 +62,17 @@ function droppedWords(today: number): string {
   return today === 0 ? 'not needed in the catalog' : 'remove from the catalog, with their deprecations';
 }
 
+/** Upgrades that become possible, one line for each target. */
 function newUpgradeLines(all: Suggestion['newUpgrades']): string[] {
   return [...groupedBy(all, ({ to }) => shortName(to))].map(
     ([target, upgrades]) => `    ${namesText(upgrades.map(({ from }) => shortName(from)))} -> ${target}`,
   );
 }
 
+/**
+ * A channel's entries, the newest first. Where no proof says that the suggested number is the smallest, the
+ * title names the bound that is proven.
+ */
 function channelLines({ name, entries, today, atLeast, why }: SuggestedChannel): string[] {
   if (why !== undefined) return [`  channel ${name}: unchanged (${why})`];
   const least =
@@ -94,6 +99,7 @@ function namesText(names: readonly string[]): string {
   return names.length > SHOWN ? `${shown} and ${names.length - SHOWN} more` : shown;
 }
 
+/** Installations in one line for each OLM and channel. */
 function strandedLines(what: string, all: readonly Installation[]): string[] {
   return [...groupedBy(all, whereText)].map(
     ([where, some]) => `  ${what}, ${where}: ${namesText(some.map(({ installed }) => shortName(installed)))}`,

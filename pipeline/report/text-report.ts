@@ -120,6 +120,7 @@ function verdictLine(report: CheckReport): string {
   return `${word}: ${isTwice ? headline.slice(denied.length) : headline}`;
 }
 
+/** The first word of the report. A check that is incomplete says so, whatever was decided on permissions. */
 function verdictWord({ verdict, authority }: CheckReport): string {
   if (verdict !== 'inconclusive' && authority.decision === 'deny') return 'DENIED';
   if (verdict !== 'pass') return verdict.toUpperCase();
@@ -139,12 +140,14 @@ export function permissionText({ decision, author }: CheckReport['authority']): 
   return author === undefined ? PERMISSIONS[decision] : `${PERMISSIONS[decision]} (author: ${author})`;
 }
 
+/** A changed package: its catalogs, how its changes are classified, and details. */
 function packageLine({ name, catalogs, classes, details }: CheckReport['packages'][number]): string {
   const where = catalogs.length > 0 ? ` in ${catalogs.join(', ')}` : '';
   const what = details.length > 0 ? `: ${details.join('; ')}` : '';
   return `  package ${plainText(name)}${where} (${classes.join(', ')})${plainText(what)}`;
 }
 
+/** How many findings the count before it leaves out, because they are waived or on the base branch. */
 function alsoText({ known, waived }: CheckReport): string {
   const parts: string[] = [];
   if (waived.length > 0) parts.push(`${waived.length} waived`);
@@ -171,6 +174,7 @@ function rowLines({ channels, installed, v0, v1 }: UpgradeImpact): string[] {
   return [who, ...impactLine('OLM v0', v0), ...impactLine('OLM v1', v1)];
 }
 
+/** What changes under one OLM; nothing where its upgrades stay the same. */
 function impactLine(olm: string, states: BeforeAfter | undefined): string[] {
   if (!states) return [];
   const { before, after } = impactTexts(states);

@@ -918,7 +918,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 54,
     without: 'escaped names in the data of a page',
     file: 'pipeline/report/page/page.ts',
-    text: 'JSON.stringify(found, shown)',
+    text: 'JSON.stringify(found, shownValue)',
     instead: 'JSON.stringify(found)',
     test: 'test/pipeline/report/unseen.test.ts',
   },

@@ -7,6 +7,7 @@ import { el } from './elements.ts';
 /** The page of a rule; undefined where it has none. */
 type RulePages = (rule: string) => string | undefined;
 
+/** The id of a rule, as a link to its page where it has one. */
 function ruleLink(rule: string, pages: RulePages): HTMLElement {
   const page = pages(rule);
   const id = el('code', {}, [rule]);
@@ -18,9 +19,9 @@ export function overview(findings: readonly Finding[], pages: RulePages): HTMLEl
   const rules = new Map<string, { finding: Finding; packages: Set<string> }>();
   for (const finding of findings) {
     const key = `${finding.severity} ${finding.rule}`;
-    const known = rules.get(key) ?? { finding, packages: new Set<string>() };
-    known.packages.add(finding.package ?? 'the catalog');
-    rules.set(key, known);
+    const entry = rules.get(key) ?? { finding, packages: new Set<string>() };
+    entry.packages.add(finding.package ?? 'the catalog');
+    rules.set(key, entry);
   }
   const rows = [...rules.values()].map(({ finding: { severity, rule }, packages }) =>
     el('tr', { class: severity }, [

@@ -14,6 +14,7 @@ export function packageFleetView(fleet: PackageFleet): HTMLElement[] {
   return view('Clusters', ['installed', 'upgrade path ends at'], packageStreams(fleet));
 }
 
+/** A diagram of streams and the same as a table; nothing where no cluster is counted. */
 function view(title: string, heads: readonly [string, string], streams: readonly Stream[]): HTMLElement[] {
   const total = streams.reduce((sum, { clusters }) => sum + clusters, 0);
   if (total === 0) return [];

@@ -44,6 +44,10 @@ function here(): { catalog: CatalogGraph; graph: PackageGraph } | undefined {
   return catalog && graph ? { catalog, graph } : undefined;
 }
 
+/**
+ * Changes the address to a package of a catalog, or to its first package if it lacks that one. The page
+ * follows the address.
+ */
 function go(catalog: string, packageName: string | undefined): void {
   const found = data.graph.catalogs.find(({ name }) => name === catalog);
   const target = found?.packages.find((one) => one.package === packageName) ?? found?.packages[0];
@@ -75,9 +79,9 @@ function clustersOf(packageName: string): Node[] {
 
 /** Shows the packages that match the search. */
 function showList(): void {
-  const wanted = search.value.trim().toLowerCase();
+  const searchText = search.value.trim().toLowerCase();
   const catalog = data.graph.catalogs.find(({ name }) => name === catalogs.value);
-  const matching = (catalog?.packages ?? []).filter((graph) => matches(graph, wanted));
+  const matching = (catalog?.packages ?? []).filter((graph) => matches(graph, searchText));
   const now = here()?.graph.package;
   const items = matching.map((graph) => {
     const stuck = stuckCount(graph);
@@ -97,15 +101,17 @@ function showList(): void {
   elementOf('count', HTMLElement).textContent = amountText(matching.length, 'package');
 }
 
-function matches({ package: name, bundles, lanes }: PackageGraph, wanted: string): boolean {
+/** Whether a package, one of its versions or one of its channels contains the text of the search. */
+function matches({ package: name, bundles, lanes }: PackageGraph, searchText: string): boolean {
   const words = [
     name,
     ...bundles.flatMap((bundle) => [bundle.name, bundle.version]),
     ...lanes.map(({ channel }) => channel),
   ];
-  return words.some((word) => word.toLowerCase().includes(wanted));
+  return words.some((word) => word.toLowerCase().includes(searchText));
 }
 
+/** The findings of a package that concern the catalog; a finding without catalogs concerns all. */
 function findingsAbout({ catalog, graph }: { catalog: CatalogGraph; graph: PackageGraph }): Node[] {
   const found = data.findings.filter(
     (finding) => finding.package === graph.package && finding.catalogs?.includes(catalog.name) !== false,

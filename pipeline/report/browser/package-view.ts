@@ -42,6 +42,10 @@ export function packageView(graph: PackageGraph, catalog: string): Node[] {
 const LEGEND =
   'Arrows show the upgrade that OLM chooses for each version: straight or above the row for OLM v0, dashed for OLM v1 only. Orange: no upgrade path to a channel head. Select a version to see its upgrade path.';
 
+/**
+ * Calls back with the version and channel of a node that somebody selects; a click beside the nodes does
+ * nothing.
+ */
 function choose(target: EventTarget | null, take: (bundle: string, channel: string) => void): void {
   const stop = target instanceof Element ? target.closest('[data-bundle]') : null;
   const [bundle, channel] = [stop?.getAttribute('data-bundle'), stop?.getAttribute('data-in')];
@@ -60,20 +64,21 @@ function pathBox(graph: PackageGraph): {
   );
   const version = el('select', { id: 'version' }, []);
   const answer = el('div', { id: 'answer', 'aria-live': 'polite' }, []);
-  const fill = (): void => {
+  // Another channel keeps the chosen version if it has it.
+  const fillVersions = (): void => {
     const stops = graph.lanes.find((lane) => lane.channel === channel.value)?.stops ?? [];
-    const known = version.value;
+    const chosen = version.value;
     version.replaceChildren(...[...stops].reverse().map(({ bundle, label }) => option(bundle, label)));
-    if (stops.some(({ bundle }) => bundle === known)) version.value = known;
+    if (stops.some(({ bundle }) => bundle === chosen)) version.value = chosen;
   };
-  const tell = (): void => answer.replaceChildren(...paths(graph, channel.value, version.value));
+  const showPaths = (): void => answer.replaceChildren(...paths(graph, channel.value, version.value));
   channel.addEventListener('change', () => {
-    fill();
-    tell();
+    fillVersions();
+    showPaths();
   });
-  version.addEventListener('change', tell);
-  fill();
-  tell();
+  version.addEventListener('change', showPaths);
+  fillVersions();
+  showPaths();
   const node = el('section', { class: 'path-box', 'aria-label': 'Upgrade path of an installed version' }, [
     el('p', {}, [
       el('label', { for: 'version' }, ['Installed version ']),
@@ -87,9 +92,9 @@ function pathBox(graph: PackageGraph): {
     node,
     choose: (bundle, name) => {
       channel.value = name;
-      fill();
+      fillVersions();
       version.value = bundle;
-      tell();
+      showPaths();
       node.scrollIntoView({ block: 'nearest' });
     },
   };
@@ -112,7 +117,7 @@ function paths(graph: PackageGraph, channel: string, bundle: string): HTMLElemen
   ];
 }
 
-/** One upgrade path. */
+/** One upgrade path: its versions in order, and whether it ends at a head or why it stops. */
 function pathView(
   id: string,
   title: string,

@@ -14,7 +14,7 @@ import { STYLE } from './static-page.ts';
 /** The interactive page of a report as HTML, with its script, styles and data in it. */
 export function pageText(found: PageData): string {
   // HTML ends a script element at any `</`, even inside a string.
-  const json = JSON.stringify(found, shown).replaceAll('<', '\\u003c');
+  const json = JSON.stringify(found, shownValue).replaceAll('<', '\\u003c');
   const digest = createHash('sha256').update(SCRIPT).digest('base64');
   const policy = `default-src 'none'; script-src 'sha256-${digest}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
@@ -46,7 +46,7 @@ export function pageText(found: PageData): string {
 }
 
 /** Names and texts of the data as the page shows them: the script sets them as they are. */
-function shown(_: string, value: unknown): unknown {
+function shownValue(_: string, value: unknown): unknown {
   if (typeof value === 'string') return plainLines(value);
   return isObject(value)
     ? Object.fromEntries(Object.entries(value).map(([key, one]) => [plainLines(key), one]))

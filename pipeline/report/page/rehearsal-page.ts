@@ -56,7 +56,7 @@ function tiles(rehearsal: Rehearsal): string {
   const tile = (count: number, style: string, text: string): string =>
     `<div class="tile ${style}"><b>${count}</b>${text}</div>`;
   const open = orphans + unfinished;
-  const all = [
+  const stops = [
     ...(open > 0
       ? [tile(open, 'wait', 'cannot pass yet: nobody can approve, or not checked completely')]
       : []),
@@ -66,7 +66,7 @@ function tiles(rehearsal: Rehearsal): string {
     tile(atOnce, atOnce > 0 ? 'good' : 'wait', atOnce === 1 ? 'passes at once' : 'pass at once'),
     tile(afterApproval, 'wait', afterApproval === 1 ? 'passes after an approval' : 'pass after an approval'),
   ];
-  return `${worstPart(rehearsal)}<div class="tiles">${[...passes, ...all].join('')}</div><p class="legend">${rehearsalNotes(rehearsal).map(escapeXml).join('<br>')}</p>`;
+  return `${worstPart(rehearsal)}<div class="tiles">${[...passes, ...stops].join('')}</div><p class="legend">${rehearsalNotes(rehearsal).map(escapeXml).join('<br>')}</p>`;
 }
 
 /** The most serious error, above all counts. */
@@ -160,6 +160,7 @@ function waitingList(merges: Rehearsal['merges']): string {
   return `<details><summary>${amountText(waiting.length, 'merge')} that cannot pass at once</summary>${list}</details>`;
 }
 
+/** A table of how many findings each rule had, and in how many merges. */
 function rulesPart({ rules }: Rehearsal): string {
   if (rules.length === 0) return part('Rules', '<p>No rule fired.</p>');
   const most = Math.max(1, ...rules.map(({ errors }) => errors));
@@ -170,6 +171,10 @@ function rulesPart({ rules }: Rehearsal): string {
   return part('How often each rule fired', table(['Rule', 'Errors', 'Warnings', 'Merges', ''], rows));
 }
 
+/**
+ * What to write into the policy so that its findings no longer fail a merge; nothing where that is not
+ * needed.
+ */
 function intendedPart({ intended }: Rehearsal): string {
   if (intended.policy === '') return '';
   const rows = intended.lines.map(
@@ -207,7 +212,7 @@ function ruleLink(rule: string): string {
   return page === undefined ? name : `<a href="${escapeXml(page)}">${name}</a>`;
 }
 
-/** A cell with a bar; the numbers beside it say the same. */
+/** A cell with a bar. Screen readers skip it: the numbers beside it say the same. */
 function bar(count: number, most: number, style = ''): string {
   const width = Math.round((100 * count) / most);
   return `<td class="bars" aria-hidden="true">${count === 0 ? '' : `<span class="bar ${style}" style="width:${width}%"></span>`}</td>`;

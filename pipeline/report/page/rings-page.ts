@@ -50,14 +50,14 @@ const OWN_STYLE = [
 /** The page of all release rings as HTML. */
 export function ringsPage(all: readonly RingsOnPage[]): string {
   const waiting = all.filter(({ waits }) => waits.length > 0).length;
-  const looked = all
+  const lastLook = all
     .map(({ clock }) => clock)
     .sort()
     .at(-1);
   const headline =
     all.length === 0
       ? 'No catalog has rings.'
-      : `Waiting: ${waiting} of ${all.length} catalogs. Last look: ${timeText(looked ?? '')}.`;
+      : `Waiting: ${waiting} of ${all.length} catalogs. Last look: ${timeText(lastLook ?? '')}.`;
   return staticPage({
     title: 'Release rings',
     about: escapeXml(headline),
@@ -67,21 +67,21 @@ export function ringsPage(all: readonly RingsOnPage[]): string {
 }
 
 /** The rings of one catalog: what they have, what waits, and what happened. */
-function catalogPart(of: RingsOnPage): string {
-  const rings = of.rings
+function catalogPart(catalog: RingsOnPage): string {
+  const rings = catalog.rings
     .map(
       ({ tag, image }) =>
         `<li><b>${escapeXml(tag)}</b>${image ? `commit <code>${escapeXml(image.commit.slice(0, 12))}</code>` : 'nothing yet'}</li>`,
     )
     .join('');
-  const holds = of.holds
+  const holds = catalog.holds
     .map((hold) => `<p class="held">Held${aboutText(hold)} by ${saidText(hold)}</p>`)
     .join('\n');
-  const rows = of.waits.map(
+  const rows = catalog.waits.map(
     ({ ring, commit, at, opens, why, packages }) =>
       [
         ['Image', `<code>${escapeXml(commit.slice(0, 12))}</code>`, 'time'],
-        ['For', escapeXml(tagOf(of, ring))],
+        ['For', escapeXml(tagOf(catalog, ring))],
         ['Since', timeText(at), 'time'],
         ['Opens', timeText(opens), 'time'],
         ['Waits because', listText(why)],
@@ -89,30 +89,30 @@ function catalogPart(of: RingsOnPage): string {
       ] satisfies Cell[],
   );
   const waits = rows.length === 0 ? '<p>Nothing waits.</p>' : table(rows);
-  const events = of.events.slice(-MOST_EVENTS).reverse();
+  const events = catalog.events.slice(-MOST_EVENTS).reverse();
   const history = events.map(
     (event) =>
       [
         ['When', timeText(event.at), 'time'],
         [
           'What',
-          escapeXml(`${event.what}${event.ring === undefined ? '' : ` ${tagOf(of, event.ring)}`}`) +
+          escapeXml(`${event.what}${event.ring === undefined ? '' : ` ${tagOf(catalog, event.ring)}`}`) +
             aboutText(event),
         ],
         ['Who', escapeXml(event.by)],
         ['Why', escapeXml(event.why)],
       ] satisfies Cell[],
   );
-  return `<section><h2>${escapeXml(of.catalog)}</h2><ul class="rings">${rings}</ul>${holds}
+  return `<section><h2>${escapeXml(catalog.catalog)}</h2><ul class="rings">${rings}</ul>${holds}
 <h3>What waits</h3>${waits}${history.length === 0 ? '' : `\n<h3>What happened</h3>${table(history)}`}</section>`;
 }
 
 /** What each package waits for, over all catalogs. */
 function packagesPart(all: readonly RingsOnPage[]): string {
   const byPackage = new Map<string, string[]>();
-  for (const of of all) {
-    for (const { ring, packages, why } of of.waits) {
-      const text = `<b>${escapeXml(tagOf(of, ring))}</b>: ${why.map(escapeXml).join('; ')}`;
+  for (const catalog of all) {
+    for (const { ring, packages, why } of catalog.waits) {
+      const text = `<b>${escapeXml(tagOf(catalog, ring))}</b>: ${why.map(escapeXml).join('; ')}`;
       for (const name of packages) appendToGroup(byPackage, name, text);
     }
   }
@@ -135,6 +135,7 @@ function table(rows: readonly (readonly Cell[])[]): string {
   return `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`;
 }
 
+/** A cell. It names its column, too: on a phone the cells stand below each other. */
 function cellText([name, html, style]: Cell): string {
   return `<td data-name="${name}"${style === undefined ? '' : ` class="${style}"`}>${html}</td>`;
 }
@@ -143,6 +144,7 @@ function listText(texts: readonly string[]): string {
   return texts.map(escapeXml).join('<br>');
 }
 
+/** What somebody held or decided about: a commit, a bundle, or both; '' for the catalog as a whole. */
 function aboutText({ commit, bundle }: Pick<Said, 'commit' | 'bundle'>): string {
   return escapeXml([commit?.slice(0, 12), bundle].flatMap((one) => (one ? [` ${one}`] : [])).join(''));
 }
@@ -151,6 +153,7 @@ function saidText({ by, at, why }: Said): string {
   return `${escapeXml(by)} since ${timeText(at)}: ${escapeXml(why)}`;
 }
 
+/** The tag of a ring by the ring's name; the name itself for a ring that no longer exists. */
 function tagOf({ rings }: RingsOnPage, place: string): string {
   return rings.find(({ ring }) => ring === place)?.tag ?? place;
 }

@@ -25,6 +25,10 @@ export function upgradePage(review: UpgradeReview): string {
 /** Items of a section that are shown before the rest is folded. */
 const SHOWN = 12;
 
+/**
+ * A section with its most serious items, the rest folded; '' where nothing changes, which one line says of
+ * all such sections.
+ */
 function sectionHtml(section: ReviewSection): string {
   if (isUnchanged(section)) return '';
   const { title, items, unknown } = section;

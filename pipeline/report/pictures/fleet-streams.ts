@@ -61,6 +61,7 @@ export function installedText({ installed, notKnown }: Flow): string {
   return installed === '' ? 'another version' : installed;
 }
 
+/** Where a flow ends, and what is wrong there. */
 function endText({ outcome, end }: Flow): string {
   if (outcome === 'not-known' || outcome === 'not-reached' || end === '') return NAMES[outcome];
   return TONES[outcome] === 'bad' ? `${end}: ${NAMES[outcome]}` : end;

@@ -28,7 +28,7 @@ export function mermaidText(graph: HopGraph, changedOnly: boolean): string | und
     () => lanes.map(nearView),
   ];
   for (const view of views) {
-    const text = drawn(view());
+    const text = diagramText(view());
     if (text !== undefined) return text;
   }
   return undefined;
@@ -48,6 +48,7 @@ interface ViewNode {
   readonly hops: readonly Hop[];
 }
 
+/** A lane with a node for each stop. */
 function wholeView(lane: HopLane): View {
   return { lane, nodes: lane.stops.map(nodeOf) };
 }
@@ -78,9 +79,9 @@ function nearView(lane: HopLane): View {
   const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
   const near = new Set(loud.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]));
   const shown = lane.stops.filter(({ bundle }) => near.has(bundle));
-  const left = lane.stops.length - shown.length;
+  const more = lane.stops.length - shown.length;
   const rest: ViewNode[] =
-    left > 0 ? [{ bundles: [], label: `and ${left} unchanged`, style: 'many', hops: [] }] : [];
+    more > 0 ? [{ bundles: [], label: `and ${more} unchanged`, style: 'many', hops: [] }] : [];
   return { lane, nodes: [...shown.map(nodeOf), ...rest] };
 }
 
@@ -97,6 +98,10 @@ function quietStops({ stops }: HopLane): Set<string> {
   return new Set(quiet.map(({ bundle }) => bundle));
 }
 
+/**
+ * Whether a stop has just one upgrade, to the given bundle: only then can one node stand for both without
+ * hiding an arrow.
+ */
 function leadsOnlyTo({ hops }: HopStop, bundle: string): boolean {
   return hops.length === 1 && hops[0]?.to === bundle;
 }
@@ -113,6 +118,7 @@ function labelOf({ label, stuck, isDeprecated }: HopStop): string {
   return notes.length > 0 ? `${label} (${notes.join('; ')})` : label;
 }
 
+/** The one class of a node; what matters most comes first. */
 function styleOf({ kind, stuck, isHead, isDeprecated }: HopStop): string {
   if (kind !== 'same') return kind;
   if (stuck.length > 0) return 'stuck';
@@ -120,6 +126,10 @@ function styleOf({ kind, stuck, isHead, isDeprecated }: HopStop): string {
   return isDeprecated ? 'deprecated' : '';
 }
 
+/**
+ * One node for a row of stops. Its arrows are those of the newest: each of the others leads to the next
+ * within it.
+ */
 function runNode(run: readonly HopStop[]): ViewNode {
   const [oldest, newest] = [run[0], run.at(-1)];
   return {
@@ -131,7 +141,7 @@ function runNode(run: readonly HopStop[]): ViewNode {
 }
 
 /** The diagram; undefined if it is larger than what Mermaid draws. */
-function drawn(views: readonly View[]): string | undefined {
+function diagramText(views: readonly View[]): string | undefined {
   const ids = views.map(
     ({ nodes }, lane) =>
       new Map(nodes.flatMap(({ bundles }, i) => bundles.map((bundle) => [bundle, `l${lane}n${i}`] as const))),
@@ -154,7 +164,10 @@ interface Edge {
   readonly kind: HopKind;
 }
 
-/** The arrows between the nodes: dashed for those that a change removes and those of OLM v1 only. */
+/**
+ * The arrows between the nodes: dashed for those that a change removes and those of OLM v1 only. Arrows to a
+ * stop that is not drawn are left out.
+ */
 function edgesOf(nodes: readonly ViewNode[], prefix: string, ids: ReadonlyMap<string, string>): Edge[] {
   return nodes.flatMap(({ hops }, i) =>
     hops.flatMap(({ to, olm, kind }): Edge[] => {
@@ -167,6 +180,7 @@ function edgesOf(nodes: readonly ViewNode[], prefix: string, ids: ReadonlyMap<st
   );
 }
 
+/** A channel as a subgraph with its nodes. */
 function laneLines({ lane, nodes }: View, i: number): string[] {
   const notes = [...(lane.isDefault ? ['default'] : []), ...(lane.kind === 'same' ? [] : [lane.kind])];
   const title = notes.length > 0 ? `${lane.channel} (${notes.join(', ')})` : lane.channel;
@@ -179,12 +193,19 @@ function laneLines({ lane, nodes }: View, i: number): string[] {
   ];
 }
 
+/**
+ * The colours of arrows that a change adds or removes. Mermaid knows arrows only by their position in the
+ * text.
+ */
 function linkStyles(edges: readonly Edge[]): string[] {
-  const of = (kind: HopKind, style: string): string[] => {
+  const styleLines = (kind: HopKind, style: string): string[] => {
     const positions = edges.flatMap((edge, i) => (edge.kind === kind ? [i] : []));
     return positions.length === 0 ? [] : [`  linkStyle ${positions.join(',')} ${style}`];
   };
-  return [...of('added', 'stroke:#2da44e,stroke-width:3px'), ...of('removed', 'stroke:#cf222e')];
+  return [
+    ...styleLines('added', 'stroke:#2da44e,stroke-width:3px'),
+    ...styleLines('removed', 'stroke:#cf222e'),
+  ];
 }
 
 const CLASSES: Readonly<Record<string, string>> = {

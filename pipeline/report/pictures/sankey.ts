@@ -38,10 +38,13 @@ export function sankeyText(title: string, all: readonly Stream[]): string {
   const from = column(streams, ({ from: name }) => name);
   const to = column(streams, ({ to: name }) => name);
   const bottom = Math.max(...[...from.values(), ...to.values()].map(({ top, height }) => top + height));
-  const used = new Map<Node, number>();
+  const usedClusters = new Map<Node, number>();
   const ribbons = streams.map((stream) => {
     const ends = [from.get(stream.from) as Node, to.get(stream.to) as Node] as const;
-    return ribbon(stream, [slot(used, ends[0], stream.clusters), slot(used, ends[1], stream.clusters)]);
+    return ribbon(stream, [
+      slot(usedClusters, ends[0], stream.clusters),
+      slot(usedClusters, ends[1], stream.clusters),
+    ]);
   });
   const height = Math.ceil(bottom + GAP);
   return [
@@ -56,13 +59,13 @@ export function sankeyText(title: string, all: readonly Stream[]): string {
 /** Joins the smallest nodes of each side, whose labels would have no room. */
 function withFewNodes(streams: readonly Stream[]): Stream[] {
   const renamed = (key: 'from' | 'to', all: readonly Stream[]): Stream[] => {
-    const kept = new Set(
+    const largest = new Set(
       [...sums(all, (stream) => stream[key])]
         .sort((a, b) => b[1] - a[1])
         .slice(0, NODES)
         .map(([name]) => name),
     );
-    return all.map((stream) => (kept.has(stream[key]) ? stream : { ...stream, [key]: 'others' }));
+    return all.map((stream) => (largest.has(stream[key]) ? stream : { ...stream, [key]: 'others' }));
   };
   const joined = new Map<string, Stream>();
   for (const stream of renamed('to', renamed('from', streams))) {
@@ -74,6 +77,7 @@ function withFewNodes(streams: readonly Stream[]): Stream[] {
   return [...joined.values()].sort((a, b) => b.clusters - a.clusters);
 }
 
+/** The number of clusters by the name of a node. */
 function sums(streams: readonly Stream[], nameOf: (stream: Stream) => string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const stream of streams) {
@@ -97,25 +101,35 @@ function column(streams: readonly Stream[], nameOf: (stream: Stream) => string):
   return nodes;
 }
 
-/** The part of a node's side that a stream takes. */
-function slot(used: Map<Node, number>, node: Node, clusters: number): readonly [top: number, bottom: number] {
-  const before = used.get(node) ?? 0;
-  used.set(node, before + clusters);
+/** The next free part of a node's side, as high as the stream's share of the node's clusters. */
+function slot(
+  usedClusters: Map<Node, number>,
+  node: Node,
+  clusters: number,
+): readonly [top: number, bottom: number] {
+  const before = usedClusters.get(node) ?? 0;
+  usedClusters.set(node, before + clusters);
   const at = (count: number): number => node.top + (node.height * count) / node.clusters;
   return [at(before), at(before + clusters)];
 }
 
+/** A stream as a curved band from its part of the left node to its part of the right one. */
 function ribbon(
   { from, to, clusters, tone }: Stream,
-  [[a, b], [c, d]]: readonly [readonly [number, number], readonly [number, number]],
+  [[leftTop, leftBottom], [rightTop, rightBottom]]: readonly [
+    readonly [number, number],
+    readonly [number, number],
+  ],
 ): string {
   const middle = (LEFT + RIGHT) / 2;
-  const n = (value: number): string => value.toFixed(1);
-  const path = `M${LEFT} ${n(a)}C${middle} ${n(a)} ${middle} ${n(c)} ${RIGHT} ${n(c)}V${n(d)}C${middle} ${n(d)} ${middle} ${n(b)} ${LEFT} ${n(b)}Z`;
+  const [a, b, c, d] = [leftTop, leftBottom, rightTop, rightBottom].map((y) => y.toFixed(1));
+  // Control points in the middle at the height of an end: the band leaves and arrives level.
+  const path = `M${LEFT} ${a}C${middle} ${a} ${middle} ${c} ${RIGHT} ${c}V${d}C${middle} ${d} ${middle} ${b} ${LEFT} ${b}Z`;
   const text = `${from} → ${to}: ${clusters.toLocaleString('en-US')}`;
   return `<path class="${tone}" d="${path}"><title>${escapeXml(text)}</title></path>`;
 }
 
+/** A node with its name and number of clusters beside it, on the outer side. */
 function bar(node: Node, x: number, label: { readonly x: number; readonly anchor: 'start' | 'end' }): string {
   const { name, clusters, top, height } = node;
   const short = name.length > LABEL ? `${name.slice(0, LABEL - 1)}…` : name;

@@ -93,6 +93,7 @@ function arcOf({ stops }: HopLane, at: number, { to, olm }: Hop): number {
   return olm.includes('v0') ? height : -height;
 }
 
+/** A channel as SVG: its name, and its edges below the nodes, which must cover their ends. */
 function laneText(placed: PlacedLane, interactive: boolean): string {
   const { lane, top, stops, y } = placed;
   const notes = [...(lane.isDefault ? ['default'] : []), ...(lane.kind === 'same' ? [] : [lane.kind])];
@@ -127,6 +128,7 @@ function edgeText({ lane, stops, y }: PlacedLane, at: number, hop: Hop): string 
   return `<path ${name} d="M${round(start)} ${edge}C${round(start)} ${round(turn)} ${round(end)} ${round(turn)} ${round(end)} ${tip}"/>`;
 }
 
+/** Rounds to tenths, which no eye can tell apart, to keep the picture small. */
 function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
@@ -150,6 +152,7 @@ function nodeText(
   ].join('');
 }
 
+/** The classes of a node, by which the style of the page or picture draws it. */
 function classesOf({ kind, isHead, isSkipped, isDeprecated, stuck }: HopStop): string {
   return [
     kind,
