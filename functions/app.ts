@@ -143,7 +143,8 @@ export function pullChecker(sources: readonly Source[], app: App): (message: Gat
 }
 
 function askedBy({ number, left, commit, set, branch, base }: GateSubject): GateAsked {
-  if (number !== undefined) return { kind: 'selected', selection: { kind: 'pull', number, left } };
+  if (number !== undefined)
+    return { kind: 'selected', selection: { kind: 'pull', number, previousHead: left } };
   if (commit !== undefined && set) return { kind: 'set', commit };
   if (commit !== undefined && branch !== undefined && base !== undefined)
     return { kind: 'group', group: { base, head: commit, branch } };

@@ -129,7 +129,9 @@ function workOf(event: ForgeEvent, sources: readonly Source[], digest: string): 
 function subjectOf(event: Exclude<ForgeEvent, PushEvent>): GateSubject {
   switch (event.kind) {
     case 'pull':
-      return event.left === undefined ? { number: event.number } : { number: event.number, left: event.left };
+      return event.previousHead === undefined
+        ? { number: event.number }
+        : { number: event.number, left: event.previousHead };
     case 'status':
       return { commit: event.commit, set: true };
     case 'commit':

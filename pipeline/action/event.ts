@@ -33,7 +33,7 @@ export interface PullRequestEvent {
   readonly base: string;
   readonly head: string;
   /** Id of the head that a push took it away from; others may still have it. */
-  readonly left: string | undefined;
+  readonly previousHead: string | undefined;
   /** The branch that it is for. */
   readonly branch: string;
   readonly author: Person;
@@ -93,7 +93,7 @@ function pullRequestEvent(payload: Json): PullRequestEvent {
     action: typeof action === 'string' ? action : '',
     base: commitAt(objectAt(request, 'base'), 'sha'),
     head: commitAt(objectAt(request, 'head'), 'sha'),
-    left: headBefore(payload),
+    previousHead: headBefore(payload),
     branch: textAt(objectAt(request, 'base'), 'ref'),
     author: personAt(request, 'user') ?? missing('pull_request.user'),
     sender: personAt(payload, 'sender'),

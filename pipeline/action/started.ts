@@ -28,12 +28,14 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
     aboutHeads(await gatedHeads(ports, headsOf(await ports.forge.readOpen(), selection)));
   switch (event.kind) {
     case 'pull request': {
-      const { head, base, branch, left } = event;
+      const { head, base, branch, previousHead } = event;
       // Another pull request with its head may no longer have to wait for it.
       if (event.action === 'closed') return listed({ kind: 'commit', commit: head });
       const open = await ports.forge.readOpen();
       const others =
-        left === undefined || left === head ? [] : headsOf(open, { kind: 'commit', commit: left });
+        previousHead === undefined || previousHead === head
+          ? []
+          : headsOf(open, { kind: 'commit', commit: previousHead });
       const own = withOwn(headsOf(open, { kind: 'commit', commit: head }), event);
       return aboutHeads(await gatedHeads(ports, [own, ...others], new Map([[branch, base]])));
     }

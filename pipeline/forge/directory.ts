@@ -41,6 +41,7 @@ export async function directoryOf(identities: readonly Identity[], lookups: Look
   };
 }
 
+/** What was found of names, looked up one after the other. Names of which nothing is known are left out. */
 async function knownOf<T>(
   names: readonly string[],
   lookUp: (name: string) => Promise<T | undefined>,

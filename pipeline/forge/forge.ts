@@ -206,7 +206,9 @@ export function isHold(label: string): boolean {
   return HOLD.test(label);
 }
 
-/** Why a pull request waits, in words, whatever the order of its labels. */
+/**
+ * Why a pull request must not be merged yet, in words: it is a draft, or has a label such as `do-not-merge`.
+ */
 export function holdsOf({ draft, labels }: Pick<OpenPull, 'draft' | 'labels'>): string[] {
   return [
     ...(draft ? ['the pull request is a draft'] : []),

@@ -66,6 +66,7 @@ export async function freshnessOf(
   return { kind: 'current' };
 }
 
+/** Reads reviews and tips one by one, on a forge that does not give them in one answer. */
 async function readApart(
   forge: AskedAgain,
   numbers: readonly number[],

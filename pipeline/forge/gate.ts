@@ -197,6 +197,10 @@ const UNLISTED: CommitFacts = {
   verified: false,
 };
 
+/**
+ * The commits between which a pull request lies. If the forge does not compare them, the ancestor is found in
+ * the history.
+ */
 async function sidesOf({ ancestry, readTip }: GateForge, { base, head }: PullRequest): Promise<Sides> {
   const sides = await ancestry?.readSides(base.branch, head.commit);
   // Commits without a common ancestor cannot be compared.

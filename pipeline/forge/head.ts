@@ -20,7 +20,7 @@ export interface Head {
 /** Which open pull requests are meant. */
 export type Selection =
   /** One, and those with the head that it has left. */
-  | { readonly kind: 'pull'; readonly number: number; readonly left?: string | undefined }
+  | { readonly kind: 'pull'; readonly number: number; readonly previousHead?: string | undefined }
   | { readonly kind: 'commit'; readonly commit: string }
   | { readonly kind: 'branch'; readonly branch: string }
   | { readonly kind: 'all' };
@@ -30,7 +30,7 @@ export function headsOf(open: readonly OpenPull[], selection: Selection): Head[]
   const isMeant = ({ number, base, head }: OpenPull): boolean => {
     switch (selection.kind) {
       case 'pull':
-        return number === selection.number || head.commit === selection.left;
+        return number === selection.number || head.commit === selection.previousHead;
       case 'commit':
         return head.commit === selection.commit;
       case 'branch':
@@ -133,8 +133,8 @@ export async function gateHead(
 }
 
 /**
- * Where a check ended with an error: the status says it, for what people can mend. What was wrong first is what counts, also
- * where the forge takes no status.
+ * Writes why a check ended with an error into the status of its heads, if people can mend it. An error of
+ * this writing is dropped: the caller reports the first one.
  */
 export async function leaveError(
   forge: Pick<GateForge, 'postStatus' | 'readStatuses'>,

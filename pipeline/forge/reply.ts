@@ -82,9 +82,9 @@ export function object<T extends object>(fields: { readonly [K in keyof T]: Read
   return (value, place) => {
     const whole = struct(value, place);
     const { field } = place;
-    const read = entries.map(([name, of]) => [
+    const read = entries.map(([name, readField]) => [
       name,
-      of(whole[name], { ...place, field: field === '' ? name : `${field}.${name}` }),
+      readField(whole[name], { ...place, field: field === '' ? name : `${field}.${name}` }),
     ]);
     return Object.fromEntries(read) as T;
   };

@@ -25,7 +25,7 @@ interface PullEvent {
   readonly at: number | undefined;
   readonly number: number;
   /** Id of the previous head that a push replaced, if the event names it. Other pull requests may still have it. */
-  readonly left?: string | undefined;
+  readonly previousHead?: string | undefined;
 }
 
 /** A status of a commit was set, by Portolan or by another account in its name. */

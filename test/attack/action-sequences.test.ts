@@ -356,7 +356,7 @@ class Sequence {
       action,
       base,
       head,
-      left,
+      previousHead: left,
       branch: into,
       draft,
       ...people,

@@ -275,10 +275,10 @@ class Sequence {
       case 'same head':
         return about(this.#open(pull.head, who, which % 2 === 0 ? 'dev' : 'main'));
       case 'push': {
-        const left = pull.head;
+        const previousHead = pull.head;
         pull.head = head;
         // Forgejo names it in the event of the branch alone.
-        return { kind: 'selected', selection: { kind: 'pull', number: pull.number, left } };
+        return { kind: 'selected', selection: { kind: 'pull', number: pull.number, previousHead } };
       }
       case 'approve':
       case 'request changes': {

@@ -288,7 +288,7 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 33,
     without: 'the head that a push leaves',
     file: 'pipeline/forge/head.ts',
-    text: ' || head.commit === selection.left',
+    text: ' || head.commit === selection.previousHead',
     instead: '',
     test: VERDICTS,
   },

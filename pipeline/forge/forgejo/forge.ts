@@ -122,6 +122,7 @@ async function postStatus(
   await client.send('POST', `${root}/statuses/${status.commit}`, saidOf(status));
 }
 
+/** A status in the form of the API. */
 function saidOf({ context, state, description, url }: Omit<CommitStatus, 'repository'>) {
   const said = { state, context, description: shortenedText(description, DESCRIPTION) };
   return { ...said, ...(url ? { target_url: url } : {}) };

@@ -113,6 +113,7 @@ async function statusesOf(
   return listed.sort((a, b) => b.id - a.id);
 }
 
+/** A status in the form of the API, without its link. */
 function saidOf({ context, state, description }: Pick<CommitStatus, 'context' | 'state' | 'description'>) {
   return {
     state: STATES[state] ?? 'failed',
@@ -136,7 +137,6 @@ async function postStatus(
   try {
     await client.send('POST', `${project}/statuses/${commit}`, { ...said, ...more });
   } catch (error) {
-    // GitLab takes no second "pending" after the first.
     const isRepeated = error instanceof PipelineError && error.message.includes('Cannot transition status');
     if (!isRepeated || said.state !== 'pending') throw error;
   }
@@ -234,6 +234,7 @@ async function readPull(client: ForgeClient, merge: string, own: RepositoryName)
   };
 }
 
+/** The repository of the head: for a fork another project; undefined if that is gone or hidden. */
 async function sourceOf(
   client: ForgeClient,
   { source_project_id: source, project_id: target }: MergeRequest,

@@ -35,8 +35,14 @@ export const gitLabWebhooks: Webhooks = {
       const about = value['object_attributes'];
       if (!isObject(about) || typeof about['iid'] !== 'number') return undefined;
       if (!canChangeResult(about, value['changes'])) return 'other';
-      const { iid: number, oldrev: left } = about;
-      return { kind: 'pull', id, at: undefined, number, left: isCommit(left) ? left : undefined };
+      const { iid: number, oldrev: previous } = about;
+      return {
+        kind: 'pull',
+        id,
+        at: undefined,
+        number,
+        previousHead: isCommit(previous) ? previous : undefined,
+      };
     }
     if (name === 'Pipeline Hook') {
       const [about, merge] = [value['object_attributes'], value['merge_request']];

@@ -59,7 +59,7 @@ test.each([
   // The merge request may have been updated long ago: an approval of today is not stale.
   ['Merge Request Hook', MERGE, { kind: 'pull', id: 3, number: 7, at: undefined }],
   ['Merge Request Hook', { project: { id: 3 } }, undefined],
-  ['Merge Request Hook', changed({ oldrev: BEFORE }, {}), { kind: 'pull', number: 7, left: BEFORE }],
+  ['Merge Request Hook', changed({ oldrev: BEFORE }, {}), { kind: 'pull', number: 7, previousHead: BEFORE }],
   ['Merge Request Hook', changed({}, { description: {}, updated_at: {} }), 'other'],
   ['Merge Request Hook', changed({}, { title: {} }), { kind: 'pull', number: 7 }],
   ['Merge Request Hook', changed({}, { target_branch: {}, description: {} }), { kind: 'pull', number: 7 }],
