@@ -30,7 +30,7 @@ interface ApiDescription {
 type Section = 'customresourcedefinitions' | 'apiservicedefinitions';
 
 /**
- * What the ClusterServiceVersion says that it owns or requires.
+ * The APIs that a section of the ClusterServiceVersion says the operator owns or requires; none without the section.
  *
  * @throws BundleRefusal
  */
@@ -52,6 +52,7 @@ function apisIn(csv: BundleObject, section: Section, which: 'owned' | 'required'
   });
 }
 
+/** The refusal of a list with a null item. */
 function nullRefusal({ document }: BundleObject, path: Path): BundleRefusal {
   const message = `${path.join('.')}: found null, expected a mapping: opm ends with a panic`;
   return new BundleRefusal('csv/null-api', message, document.locate(path));
@@ -70,6 +71,7 @@ export function providedApis({ csv, objects }: Pick<RegistryBundle, 'csv' | 'obj
   ];
 }
 
+/** The APIs that a CRD defines, one for each of its versions. opm decodes only CRDs of v1 and v1beta1. */
 function crdApis({ value, version }: BundleObject): Api[] {
   if (version !== 'v1' && version !== 'v1beta1') return [];
   const spec = isObject(value['spec']) ? value['spec'] : {};
@@ -98,7 +100,11 @@ export function requiredApis({ csv }: Pick<RegistryBundle, 'csv'>): Api[] {
   ];
 }
 
-/** The API that a CRD names as `plural.group`. */
+/**
+ * The API of a CRD, whose name is `plural.group`.
+ *
+ * @throws BundleRefusal for a name without a dot
+ */
 function crdApi(csv: BundleObject, { name, version, kind }: ApiDescription): Api {
   const dot = name.indexOf('.');
   if (dot < 0) {
@@ -109,7 +115,11 @@ function crdApi(csv: BundleObject, { name, version, kind }: ApiDescription): Api
   return { group: name.slice(dot + 1), version, kind, plural: name.slice(0, dot) };
 }
 
-/** Checks that a bundle has the CRDs that its ClusterServiceVersion owns. @throws BundleRefusal for one that it lacks */
+/**
+ * Checks that a bundle defines the CRDs that its ClusterServiceVersion owns.
+ *
+ * @throws BundleRefusal for one that it does not define
+ */
 export function checkOwned(bundle: Pick<RegistryBundle, 'csv' | 'objects'>): void {
   const { csv } = bundle;
   const provided = new Set(providedApis(bundle).map(apiText));

@@ -11,19 +11,19 @@ export interface CsvIcon {
   readonly mediatype: string;
 }
 
-/** The first icon; undefined where there is none, or one that is not base64 even without its spaces. */
+/** The first icon; undefined if the first one is empty, or not base64 even without its spaces. */
 export function csvIcon(csv: Readonly<Record<string, unknown>>): CsvIcon | undefined {
   const spec = isObject(csv['spec']) ? csv['spec'] : {};
   const icon: unknown = Array.isArray(spec['icon']) ? spec['icon'][0] : undefined;
   if (!isObject(icon) || typeof icon['base64data'] !== 'string') return undefined;
-  const bytes = decoded(icon['base64data']) ?? decoded(icon['base64data'].replaceAll(' ', ''));
+  const bytes = tryDecode(icon['base64data']) ?? tryDecode(icon['base64data'].replaceAll(' ', ''));
   if (!bytes || bytes.length === 0) return undefined;
   const { mediatype } = icon;
   return { base64data: encodeBase64(bytes), mediatype: typeof mediatype === 'string' ? mediatype : '' };
 }
 
-/** Line ends do not count, as in Go's decoder. */
-function decoded(base64: string): Uint8Array | undefined {
+/** The bytes of base64; undefined for a text that is not base64. Line ends do not count, as in Go's decoder. */
+function tryDecode(base64: string): Uint8Array | undefined {
   const text = base64.replaceAll(/[\r\n]/g, '');
   const isSound = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
   return isSound ? decodeBase64(text) : undefined;

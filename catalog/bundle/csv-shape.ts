@@ -25,8 +25,12 @@ import {
 } from '../go/shape.ts';
 import { parseRelease, parseTolerant, VersionError } from '../version/version.ts';
 
-/** The shape of a text that Go's type parses, such as a version. What `parse` refuses, Go refuses in its words. */
-function parsed(goName: string, expected: string, parse: (text: string) => unknown): CheckedShape {
+/**
+ * The shape of a text that a Go type parses, such as a version.
+ *
+ * @param parse what the Go type does: its errors have Go's words
+ */
+function parsedTextShape(goName: string, expected: string, parse: (text: string) => unknown): CheckedShape {
   return {
     kind: 'checked',
     goName,
@@ -51,7 +55,7 @@ const RELEASE =
   'text such as "1": letters, digits and -, separated by dots, without leading zeros, at most 20 characters';
 
 /** Checks a release that must not be empty. @throws VersionError */
-function filledRelease(text: string): void {
+function checkFilledRelease(text: string): void {
   if (text === '') throw new VersionError('Prerelease is empty');
   parseRelease(text);
 }
@@ -106,8 +110,8 @@ const SPEC = structShape('v1alpha1.ClusterServiceVersionSpec', {
       clusterPermissions: PERMISSIONS,
     }),
   }),
-  version: parsed('version.OperatorVersion', 'a semantic version such as "1.0.0"', parseTolerant),
-  release: parsed('release.OperatorRelease', RELEASE, filledRelease),
+  version: parsedTextShape('version.OperatorVersion', 'a semantic version such as "1.0.0"', parseTolerant),
+  release: parsedTextShape('release.OperatorRelease', RELEASE, checkFilledRelease),
   maturity: text,
   customresourcedefinitions: CRD_DESCRIPTIONS,
   apiservicedefinitions: API_SERVICE_DESCRIPTIONS,

@@ -91,13 +91,13 @@ function accountWith(
   forNamespace: readonly PolicyRule[],
 ): Json[] {
   const subjects = [{ kind: 'ServiceAccount', name, namespace }];
-  const ofCluster: Json[] =
+  const clusterDocuments: Json[] =
     forCluster.length === 0
       ? []
       : [role('ClusterRole', { name }, forCluster), binding('ClusterRole', { name }, subjects)];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
-    ...ofCluster,
+    ...clusterDocuments,
     role('Role', { name, namespace }, forNamespace),
     binding('Role', { name, namespace }, subjects),
   ];
@@ -264,8 +264,9 @@ type Watching =
 /**
  * The namespaces that an operator watches where it is installed.
  *
- * @param wanted the one that it is to watch; when left out all, or the namespace of the operator where it supports no more
- * @see https://github.com/operator-framework/operator-controller/blob/main/docs/draft/howto/single-ownnamespace-install.md
+ * @param wanted the one to watch; when left out all namespaces, or only the operator's own if it does not support all
+ * @see
+ * https://github.com/operator-framework/operator-controller/blob/main/docs/draft/howto/single-ownnamespace-install.md
  */
 export function watchingOf(
   { csv }: Inspected,
@@ -293,7 +294,7 @@ export function watchingOf(
   };
 }
 
-/** The namespace, as the bundle suggests it where it suggests this one. */
+/** The namespace: the bundle's template if that has this name, or else a bare one. */
 function namespaceDocument(bundle: Inspected, name: string): Json {
   const template = namespaceTemplate(bundle);
   return template && nameIn(template) === name
@@ -314,7 +315,9 @@ function nameIn(object: Fields): string {
   return memberText(memberObject(object, 'metadata'), 'name');
 }
 
-/** What is not a Namespace has a finding of its own. */
+/**
+ * The template for the namespace that the annotations suggest. A text that is not a Namespace has a finding of its own.
+ */
 function namespaceTemplate({ csv }: Inspected): Fields | undefined {
   const json = csv?.annotations['operatorframework.io/suggested-namespace-template'];
   if (json === undefined) return undefined;
@@ -341,19 +344,24 @@ function clusterRules({ objects, grants }: Installed, name: string): PolicyRule[
 
 /** The permissions that an installer needs to create objects, watch them, and keep them as the bundle has them. */
 function objectRules(objects: readonly InstalledObject[]): PolicyRule[] {
-  const names = new Map<string, InstalledObject[]>();
+  const byResource = new Map<string, InstalledObject[]>();
   for (const object of objects) {
     const key = `${object.group}/${object.resource}`;
-    appendToGroup(names, key, object);
+    appendToGroup(byResource, key, object);
   }
-  return [...names]
+  return [...byResource]
     .sort(([a], [b]) => compareText(a, b))
-    .flatMap(([, of]) => {
-      const [{ group, resource } = { group: '', resource: '' }] = of;
-      const one = { apiGroups: [group], resources: [resource] };
+    .flatMap(([, sameKind]) => {
+      const [{ group, resource } = { group: '', resource: '' }] = sameKind;
+      const target = { apiGroups: [group], resources: [resource] };
       return [
-        { ...one, verbs: ['create', 'list', 'watch'] },
-        { ...one, resourceNames: of.map(({ name }) => name), verbs: ['get', 'update', 'patch', 'delete'] },
+        // Kubernetes cannot restrict `create` to names, nor a list or watch of all objects.
+        { ...target, verbs: ['create', 'list', 'watch'] },
+        {
+          ...target,
+          resourceNames: sameKind.map(({ name }) => name),
+          verbs: ['get', 'update', 'patch', 'delete'],
+        },
       ];
     });
 }
@@ -366,6 +374,7 @@ function roleRules({ allObjects }: Inspected, kind: 'Role' | 'ClusterRole'): Pol
 
 const RULE_FIELDS = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs', 'verbs'];
 
+/** A rule of a role, without its empty fields. */
 function writtenRule(rule: Fields): PolicyRule {
   return Object.fromEntries(
     RULE_FIELDS.map((field) => [field, memberTexts(rule, field)] as const).filter(
@@ -421,7 +430,7 @@ interface SubscriptionOptions extends InstallationOptions {
 /**
  * The documents for OLM v0. The version is held: the next one waits until somebody approves its install plan.
  *
- * @throws never; without a ClusterServiceVersion there is nothing to install, and the list is empty
+ * @returns an empty list without a ClusterServiceVersion: then there is nothing to install
  */
 export function subscriptionDocuments(bundle: Inspected, options: SubscriptionOptions): Json[] {
   const { csv } = bundle;
@@ -485,13 +494,13 @@ function scopedAccount(bundle: Inspected, { spec }: TypedCsv, account: Required<
     memberObjects(spec, 'install', 'spec', section).flatMap((each) =>
       memberObjects(each, 'rules').map(writtenRule),
     );
-  const ofCluster = [...rulesIn('clusterPermissions'), ...roleRules(bundle, 'ClusterRole')];
+  const clusterPermissions = [...rulesIn('clusterPermissions'), ...roleRules(bundle, 'ClusterRole')];
   const forCluster =
-    ofCluster.length === 0
+    clusterPermissions.length === 0
       ? []
       : [
           { apiGroups: [RBAC], resources: ['clusterroles', 'clusterrolebindings'], verbs: WRITE },
-          ...ofCluster,
+          ...clusterPermissions,
         ];
   const forNamespace = [
     ...SCOPED,
@@ -502,7 +511,8 @@ function scopedAccount(bundle: Inspected, { spec }: TypedCsv, account: Required<
   return accountWith(account, uniqueRules(forCluster), uniqueRules(forNamespace));
 }
 
+/** The channel that the annotations name as the default; the bundle's first one if it is not in that channel. */
 function defaultChannel({ annotations, channels }: Inspected): string {
-  const byDefault = annotations ? memberText(annotations.values, `${PREFIX}channel.default.v1`) : '';
-  return channels.includes(byDefault) ? byDefault : (channels[0] ?? '');
+  const annotated = annotations ? memberText(annotations.values, `${PREFIX}channel.default.v1`) : '';
+  return channels.includes(annotated) ? annotated : (channels[0] ?? '');
 }

@@ -62,6 +62,7 @@ export function bundleDockerfile(labels: BundleLabels, folders: CopiedFolders): 
     `FROM ${folders.base ?? 'scratch'}`,
     '',
     ...lines,
+    // opm writes this blank line only behind the label of a default channel.
     ...(labels.defaultChannel === '' ? [] : ['']),
     `COPY ${folders.manifests} /manifests/`,
     `COPY ${folders.metadata} /metadata/`,

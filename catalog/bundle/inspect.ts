@@ -181,6 +181,7 @@ function mergedIn(object: Fields, keys: readonly string[]): Fields | undefined {
   return merged && Object.fromEntries(merged);
 }
 
+/** The annotations that count: of the first file in which all are text, or else of the first file that has any. */
 function annotationsOf(files: BundleFiles): AnnotationsFile | undefined {
   const found = annotationsFiles(files);
   return found.find(({ misfits }) => misfits.length === 0) ?? found[0];
@@ -190,7 +191,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A ClusterServiceVersion as Go's typed readers see it, with the values that only loose readers accept noted. */
+/** A ClusterServiceVersion as Go's typed readers see it. Notes the values and keys that only loose readers accept. */
 function typedCsv(object: BundleObject): TypedCsv {
   const found: LoosenedScalars = { unquoted: [], miscased: [] };
   const { value, misfits } = fitStruct(loosenedValue(object.value, CSV, [], found), CSV);
@@ -217,6 +218,7 @@ export function crdShape({ version }: Pick<BundleObject, 'version'>): StructShap
   return version === 'v1beta1' ? FOLDED_V1BETA1 : FOLDED_V1;
 }
 
+/** A CRD with its keys as its type spells them, and with the places where they are spelled in another case. */
 function inspectedCrd(object: BundleObject): InspectedCrd {
   const found: LoosenedScalars = { unquoted: [], miscased: [] };
   const read = loosenedValue(object.value, crdShape(object), [], found);
@@ -246,6 +248,7 @@ function keysOf(value: Fields): string[] {
   return Object.keys(value).sort();
 }
 
+/** The texts of a map; an empty map for another kind of value. */
 function textMap(value: unknown): Readonly<Record<string, string>> {
   // Go reads null as the empty text.
   const texts = isObject(value) ? mapValues(value, (item) => item ?? '') : {};
@@ -300,6 +303,7 @@ function isEmbedded({ name }: StructShape, field: string): boolean {
   return EMBEDDED[name]?.includes(field) === true;
 }
 
+/** A member of a struct, loosened as its field says; notes a key that is spelled in another case. */
 function loosenedField(value: unknown, shape: StructShape, path: Path, found: LoosenedScalars): unknown {
   const key = String(path.at(-1));
   const field = fieldName(shape, key);
@@ -312,21 +316,23 @@ function mapValues(object: Fields, change: (value: unknown, key: string) => unkn
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
 }
 
-/** A member that is an object; empty when it is none. */
+/** The object at a path; an empty one if another kind of value, or nothing, is there. */
 export function memberObject(value: unknown, ...path: readonly string[]): Fields {
   let at: unknown = value;
   for (const key of path) at = isObject(at) ? at[key] : undefined;
   return isObject(at) ? at : {};
 }
 
-/** A member that is a list of objects; empty when it is none. */
+/**
+ * The list of objects at a path; an empty one if there is no list. An item that is not an object becomes an empty one.
+ */
 export function memberObjects(value: unknown, ...path: readonly string[]): readonly Fields[] {
   const last = path.at(-1);
   const found = last === undefined ? value : memberObject(value, ...path.slice(0, -1))[last];
   return Array.isArray(found) ? found.map((item) => (isObject(item) ? item : {})) : [];
 }
 
-/** A member that is text; empty when it is none. */
+/** A member that is text; the empty text for another kind of value. */
 export function memberText(value: Fields, key: string): string {
   return textOf(value[key]);
 }

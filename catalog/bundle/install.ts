@@ -85,10 +85,10 @@ const KINDS: ReadonlyMap<string, KindFacts> = new Map([
   ['Issuer', kind('cert-manager.io', 'issuers', true)],
 ]);
 
-/** An object of this kind, if OLM creates such objects. */
-function made(of: string, name: string): InstalledObject[] {
-  const facts = KINDS.get(of);
-  return facts ? [{ kind: of, name, ...facts }] : [];
+/** One object in a list; an empty list if OLM does not create objects of the kind. */
+function objectOfKind(kindName: string, name: string): InstalledObject[] {
+  const facts = KINDS.get(kindName);
+  return facts ? [{ kind: kindName, name, ...facts }] : [];
 }
 
 /** The objects of a bundle, each once, by kind and name; none without a ClusterServiceVersion. */
@@ -100,10 +100,10 @@ export function installedObjects(bundle: Inspected, options: InstallOptions): In
   const accounts = new Set(permissions.map(({ account }) => account).filter((name) => name !== 'default'));
   const objects = [
     ...bundle.allObjects.flatMap((object) =>
-      object.kind === 'ClusterServiceVersion' ? [] : made(object.kind, object.name),
+      object.kind === 'ClusterServiceVersion' ? [] : objectOfKind(object.kind, object.name),
     ),
-    ...deploymentsOf(csv).flatMap(({ value }) => made('Deployment', memberText(value, 'name'))),
-    ...[...accounts].flatMap((name) => made('ServiceAccount', name)),
+    ...deploymentsOf(csv).flatMap(({ value }) => objectOfKind('Deployment', memberText(value, 'name'))),
+    ...[...accounts].flatMap((name) => objectOfKind('ServiceAccount', name)),
     ...permissions.flatMap((permission) => roleObjects(csv.name, permission, options)),
     ...webhookObjects(csv, options),
   ];
@@ -123,17 +123,22 @@ interface Permission {
 
 /** Installed for all namespaces, an operator has its permissions everywhere, and may see namespaces. */
 function permissionsOf({ spec }: TypedCsv): Permission[] {
-  const sees: PolicyRule = { verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['namespaces'] };
+  const seesNamespaces: PolicyRule = {
+    verbs: ['get', 'list', 'watch'],
+    apiGroups: [''],
+    resources: ['namespaces'],
+  };
   const read = (section: string, added: readonly PolicyRule[]): Permission[] =>
     memberObjects(spec, 'install', 'spec', section).map((permission) => {
       const written = memberText(permission, 'serviceAccountName');
       return { account: written || 'default', written, rules: [...rulesOf(permission), ...added] };
     });
-  return [...read('clusterPermissions', []), ...read('permissions', [sees])];
+  return [...read('clusterPermissions', []), ...read('permissions', [seesNamespaces])];
 }
 
 const RULE_FIELDS = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'];
 
+/** The rules of a permission as Go writes them: the name of a role is a hash of that text. */
 function rulesOf(permission: Fields): PolicyRule[] {
   return memberObjects(permission, 'rules').map((rule) =>
     Object.fromEntries(
@@ -154,12 +159,16 @@ function roleObjects(
   const json = `${escapeHtml(JSON.stringify({ serviceAccountName: written, rules }))}\n`;
   const suffix = BigInt(`0x${hash(new TextEncoder().encode(json))}`).toString(36);
   const name = joinedName(`${csv}-${account}`, suffix);
-  return [...made('ClusterRole', name), ...made('ClusterRoleBinding', name)];
+  return [...objectOfKind('ClusterRole', name), ...objectOfKind('ClusterRoleBinding', name)];
 }
 
 /** Characters of a DNS label. */
 const LONGEST_NAME = 63;
 
+/**
+ * A name with a suffix, cut so that it fits into a label. As in OLM, the check does not count the dash, so 64
+ * characters are possible.
+ */
 function joinedName(base: string, suffix: string): string {
   const room = base.length + suffix.length > LONGEST_NAME ? LONGEST_NAME - suffix.length - 1 : base.length;
   return `${base.slice(0, room)}-${suffix}`;
@@ -172,7 +181,7 @@ function joinedName(base: string, suffix: string): string {
 function webhookObjects(csv: TypedCsv, { certificates }: InstallOptions): InstalledObject[] {
   const webhooks = memberObjects(csv.spec, 'webhookdefinitions');
   const deployments = new Set(webhooks.map((webhook) => memberText(webhook, 'deploymentName')));
-  const served = deploymentsOf(csv).flatMap(({ value }) => {
+  const services = deploymentsOf(csv).flatMap(({ value }) => {
     const name = memberText(value, 'name');
     return deployments.has(name) ? serviceObjects(name, certificates) : [];
   });
@@ -180,18 +189,25 @@ function webhookObjects(csv: TypedCsv, { certificates }: InstallOptions): Instal
     // OLM v1 uses generateName as the name, without the dash before a random ending.
     const name = memberText(webhook, 'generateName').replace(/-$/, '');
     const [, which] = /^(Validating|Mutating)AdmissionWebhook$/.exec(memberText(webhook, 'type')) ?? [];
-    return which === undefined ? [] : made(`${which}WebhookConfiguration`, name);
+    return which === undefined ? [] : objectOfKind(`${which}WebhookConfiguration`, name);
   });
-  return [...served, ...configurations];
+  return [...services, ...configurations];
 }
 
+/**
+ * The service of a deployment with webhooks and, with cert-manager, its certificate and the issuer of that. OLM writes
+ * dashes for the dots of the deployment's name.
+ */
 function serviceObjects(deployment: string, certificates: InstallOptions['certificates']): InstalledObject[] {
   const service = joinedName(deployment.replaceAll('.', '-'), 'service');
   const certificate = joinedName(service, 'cert');
   return [
-    ...made('Service', service),
+    ...objectOfKind('Service', service),
     ...(certificates === 'cert-manager'
-      ? [...made('Certificate', certificate), ...made('Issuer', joinedName(certificate, 'selfsigned-issuer'))]
+      ? [
+          ...objectOfKind('Certificate', certificate),
+          ...objectOfKind('Issuer', joinedName(certificate, 'selfsigned-issuer')),
+        ]
       : []),
   ];
 }

@@ -51,7 +51,7 @@ export interface ManifestFile {
 
 /** Reads all documents of a file. A file without any text has none. */
 export function readManifestFile(path: string, bytes: Uint8Array): ManifestFile {
-  const text = decoded(bytes);
+  const text = decodeFile(bytes);
   const documents = [
     ...(startsLikeJson(text, SNIFF) ? jsonDocuments(path, text) : yamlDocuments(path, text)),
   ];
@@ -63,26 +63,28 @@ const INVALID = '\udc00';
 const LONE = /\p{Surrogate}/gu;
 
 /** The text of a file, with `INVALID` for what is not UTF-8. */
-function decoded(bytes: Uint8Array): string {
+function decodeFile(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return decodedLines(bytes);
+    return decodeByLine(bytes);
   }
 }
 
-function decodedLines(bytes: Uint8Array): string {
+/** Decodes line by line: on lines that are UTF-8, a U+FFFD is one that somebody wrote, and stays. */
+function decodeByLine(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let from = 0; from <= bytes.length; ) {
     const found = bytes.indexOf(10, from);
     const to = found < 0 ? bytes.length : found;
-    lines.push(decodedLine(bytes.subarray(from, to)));
+    lines.push(decodeLine(bytes.subarray(from, to)));
     from = to + 1;
   }
   return lines.join('\n');
 }
 
-function decodedLine(bytes: Uint8Array): string {
+/** The text of a line. If it is not UTF-8, every U+FFFD in it becomes `INVALID`, also one that somebody wrote. */
+function decodeLine(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -126,6 +128,7 @@ function* jsonDocuments(path: string, written: string): Generator<FileDocument> 
     try {
       const read = reader.next();
       if (!read) return;
+      // A float would round the integer: the reader of YAML keeps it.
       const exact = count === 0 && hasRoundedInteger(read.value) ? readYaml(path, text, 1) : undefined;
       const start = text.length - text.trimStart().length;
       const json = count === 0 ? { json: text.slice(start, jsonEnd(text, start)) } : {};
@@ -135,7 +138,7 @@ function* jsonDocuments(path: string, written: string): Generator<FileDocument> 
       }
       const document = new MarkedDocument(path, read.value, read.marks, read.written);
       // What does not fit as JSON is tried as YAML, too, unless something was read before it.
-      const tree = count === 0 ? () => triedTree(text) : () => undefined;
+      const tree = count === 0 ? () => tryTree(text) : () => undefined;
       yield { kind: 'value', value: read.value, document, tree, ...json };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
@@ -148,6 +151,7 @@ function* jsonDocuments(path: string, written: string): Generator<FileDocument> 
   }
 }
 
+/** What takes the place of a document that is neither JSON nor YAML. */
 function jsonUnread(path: string, text: string, error: JsonError): FileDocument {
   const place = new OffsetDocument(path, text, 1, () => error.offset).locate([]);
   return { kind: 'unread', message: `not JSON: ${error.message}`, go: error.message, location: place };
@@ -194,8 +198,8 @@ function treeOf(text: string): YamlNode | undefined {
   return readTree(text, { depth: DEPTH }).root;
 }
 
-/** The tree of a text that may be no YAML. */
-function triedTree(text: string): YamlNode | undefined {
+/** The tree of a text; undefined if it is not YAML. */
+function tryTree(text: string): YamlNode | undefined {
   try {
     return treeOf(text);
   } catch (error) {
@@ -204,6 +208,7 @@ function triedTree(text: string): YamlNode | undefined {
   }
 }
 
+/** Reads a document with the full reader, which also keeps integers that a float would round. */
 function readYaml(path: string, text: string, line: number): FileDocument {
   try {
     const { root } = readTree(text, { depth: DEPTH });
@@ -243,11 +248,15 @@ export function objectNumbers(value: unknown): unknown {
     : Object.fromEntries(changed);
 }
 
+/** The list from before if no item changed, so that the callers above see that nothing did. */
 function keepSame(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
   return after.every((item, i) => Object.is(item, before[i])) ? before : after;
 }
 
-/** The group and version of an object's `apiVersion`, and its kind; undefined when that is not known. */
+/**
+ * The group and version of an object's `apiVersion`, and its kind; undefined without a kind, or for an `apiVersion` of
+ * several slashes.
+ */
 export function kindOf(value: unknown): { group: string; version: string; kind: string } | undefined {
   if (!isObject(value) || typeof value['kind'] !== 'string' || value['kind'] === '') return undefined;
   const apiVersion = typeof value['apiVersion'] === 'string' ? value['apiVersion'] : '';

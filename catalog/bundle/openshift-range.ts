@@ -10,11 +10,11 @@ import { compareMinors, type Minor, tryParseMinor } from '../fbc/openshift.ts';
 export const OPENSHIFT_VERSIONS = 'com.redhat.openshift.versions';
 
 /**
- * Whether a bundle belongs into the catalog of a version: `v4.8` is that one and all later, `=v4.8` that
- * one alone, `v4.8-v4.10` all from one to the other, and a list stands for the lowest of it and all later.
- * What says nothing is for all.
+ * Whether a bundle belongs into the catalog of a version. `v4.8` stands for that version and all later ones, `=v4.8`
+ * for that one alone, `v4.8-v4.10` for all from one to the other, and a list for its lowest version and all later ones.
+ * An empty text, and none, stand for all versions.
  *
- * @returns undefined when the text says nothing that is known
+ * @returns undefined for a text of another form
  */
 export function isForOpenshift(text: string | undefined, version: Minor): boolean | undefined {
   const written = (text ?? '').replaceAll(/["'\s]/g, '');
@@ -28,6 +28,8 @@ export function isForOpenshift(text: string | undefined, version: Minor): boolea
     return from && to && compareMinors(version, from) >= 0 && compareMinors(version, to) <= 0;
   }
   const listed = written.split(',').map(tryParseMinor);
-  const known = listed.filter((one) => one !== undefined);
-  return known.length === listed.length ? known.some((from) => compareMinors(version, from) >= 0) : undefined;
+  const minors = listed.filter((one) => one !== undefined);
+  return minors.length === listed.length
+    ? minors.some((from) => compareMinors(version, from) >= 0)
+    : undefined;
 }

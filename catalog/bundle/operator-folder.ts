@@ -125,6 +125,7 @@ async function readBundle(files: Files, root: string, folder: string): Promise<O
   };
 }
 
+/** The paths of ClusterServiceVersions directly in `manifests/`, those that end with `.yaml` first. */
 function csvPaths(files: Files, folder: string): string[] {
   const inside = [...files.keys()].filter((path) => path.startsWith(`${folder}/manifests/`)).sort();
   const ending = (suffix: string): string[] =>
@@ -134,11 +135,13 @@ function csvPaths(files: Files, folder: string): string[] {
   return [...ending('yaml'), ...ending('yml')];
 }
 
+/** The operator and the version in the name of a ClusterServiceVersion. */
 function nameOf(name: string): OperatorBundle['name'] {
   const at = name.indexOf('.');
   return at < 0 ? undefined : { operator: name.slice(0, at), version: name.slice(at + 1).replace(/^v+/, '') };
 }
 
+/** Reads the first of some files that exists; undefined if none does. */
 async function readFirst(
   files: Files,
   root: string,
@@ -170,6 +173,7 @@ export function operatorFile(path: string, bytes: Uint8Array): OperatorFile {
   };
 }
 
+/** A file of which nothing can be read; every place in it is the place of its defect. */
 function brokenFile(
   path: string,
   message: string,

@@ -30,15 +30,20 @@ export function convertToBundles(folder: PackageFolder): ConvertedBundles {
   const files = new Map<string, { text: string } | { from: string }>();
   const defaultChannel = manifest?.defaultChannel || onlyChannel(manifest);
   if (!manifest || manifest.name === '' || defaultChannel === undefined) return { files, findings };
-  const odd = [manifest.name, defaultChannel, ...manifest.channels.map(({ name }) => name)].find((name) =>
+  const unfit = [manifest.name, defaultChannel, ...manifest.channels.map(({ name }) => name)].find((name) =>
     NOT_IN_A_LINE.test(name),
   );
-  if (odd !== undefined) {
-    report('name', `${JSON.stringify(odd)} cannot be a label: it has a control character`, manifest.location);
+  if (unfit !== undefined) {
+    report(
+      'name',
+      `${JSON.stringify(unfit)} cannot be a label: it has a control character`,
+      manifest.location,
+    );
     return { files, findings };
   }
-  const crowded = new Set(versions.map((version) => version.folder).filter(isRepeated));
-  for (const version of versions.filter((each) => !crowded.has(each.folder))) {
+  // The reader of the package reports folders of several versions.
+  const sharedFolders = new Set(versions.map((version) => version.folder).filter(isRepeated));
+  for (const version of versions.filter((each) => !sharedFolders.has(each.folder))) {
     if (version.folder === '') {
       const message = `${JSON.stringify(version.name)} has no folder, so its files cannot be told from those of the package`;
       report('version-folder', message, version.location);
@@ -47,10 +52,11 @@ export function convertToBundles(folder: PackageFolder): ConvertedBundles {
     const channels = manifest.channels
       .filter(({ currentCsv }) => currentCsv === version.name)
       .map(({ name }) => name);
-    if (channels.length === 0) reportMoved(version, defaultChannel, report);
+    if (channels.length === 0) reportLostChannels(version, defaultChannel, report);
     const labels: BundleLabels = {
       mediaType: 'registry+v1',
       package: manifest.name,
+      // A channel without a name does not count.
       channels: channels.join(',') === '' ? [defaultChannel] : channels,
       defaultChannel,
     };
@@ -59,6 +65,7 @@ export function convertToBundles(folder: PackageFolder): ConvertedBundles {
   return { files, findings };
 }
 
+/** The channel of a package that has one, which needs no default. */
 function onlyChannel(manifest: PackageManifest | undefined): string | undefined {
   const [first, second] = manifest?.channels ?? [];
   return first && !second && first.name !== '' ? first.name : undefined;
@@ -68,7 +75,8 @@ function isRepeated(item: string, index: number, list: readonly string[]): boole
   return list.indexOf(item) !== index;
 }
 
-function reportMoved({ name, location }: PackageVersion, channel: string, report: Report): void {
+/** Reports a version that was in other channels before, as no channel's head. */
+function reportLostChannels({ name, location }: PackageVersion, channel: string, report: Report): void {
   const message = `the bundle of ${JSON.stringify(name)} declares only the channel ${JSON.stringify(channel)}: it is not the head of any channel`;
   report('channels-lost', message, location, 'warning');
 }
@@ -104,6 +112,7 @@ const SCORECARD: Labels = [
 /** Annotations of a ClusterServiceVersion that say how operator-sdk made it. */
 const STAMPS = ['operators.operatorframework.io/builder', 'operators.operatorframework.io/project_layout'];
 
+/** The stamps in a ClusterServiceVersion as labels. A value that does not fit on a line of a Dockerfile is left out. */
 function sdkStamps({ bundle: { csv } }: PackageVersion): Labels {
   const metadata = csv?.value['metadata'];
   const annotations = isObject(metadata) && isObject(metadata['annotations']) ? metadata['annotations'] : {};
@@ -121,6 +130,7 @@ function labelLines(pairs: Labels): string {
   return pairs.map(([key, value]) => `${labelLine(key, value)}\n`).join('');
 }
 
+/** The Dockerfile as operator-sdk writes it. */
 function dockerfile(pairs: Labels, isTested: boolean): string {
   return (
     `FROM scratch\n\n# Core bundle labels.\n${labelLines(pairs)}\n` +

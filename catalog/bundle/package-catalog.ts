@@ -31,13 +31,17 @@ const REFUSED: ReadonlySet<string> = new Set([
 ]);
 
 /** Converts a package as OLM's own loader did; what is left out is a finding. */
-export function convertPackage({ manifest, versions, findings: read }: PackageFolder): ConvertedPackage {
+export function convertPackage({
+  manifest,
+  versions,
+  findings: readingFindings,
+}: PackageFolder): ConvertedPackage {
   const findings: Finding[] = [];
   const report: Report = (rule, message, location, severity = 'error') => {
     findings.push({ rule: `package-manifest/${rule}`, severity, message, location });
   };
   const catalog = manifest && manifest.name !== '' ? catalogJson(manifest, versions, report) : undefined;
-  const json = read.some(({ rule }) => REFUSED.has(rule)) ? undefined : catalog;
+  const json = readingFindings.some(({ rule }) => REFUSED.has(rule)) ? undefined : catalog;
   return { json, findings };
 }
 
@@ -64,7 +68,7 @@ function catalogJson(
   // A channel without a name is reported where it is read.
   const isWhole = channels.size === manifest.channels.length && !channels.has('');
   // Both are called, so that one report has the defects of both.
-  const isSound = [versionsSound(used, report), headsSound(manifest, channels, report)].every(Boolean);
+  const isSound = [checkVersions(used, report), checkHeads(manifest, channels, report)].every(Boolean);
   if (!isWhole || head === undefined || !isSound) return undefined;
   try {
     const texts = [
@@ -132,10 +136,14 @@ function channelMembers(
   }
 }
 
-/** Whether each version is a semantic version that no other has; reports those that are not. */
-function versionsSound(versions: ReadonlySet<PackageVersion>, report: Report): boolean {
-  const unsound = [...versions].filter(({ version }) => !tryParseVersion(version));
-  for (const { name, version, location } of unsound) {
+/**
+ * Checks that each version is a semantic version that no other has; reports those that are not.
+ *
+ * @returns whether all are
+ */
+function checkVersions(versions: ReadonlySet<PackageVersion>, report: Report): boolean {
+  const defective = [...versions].filter(({ version }) => !tryParseVersion(version));
+  for (const { name, version, location } of defective) {
     const found = version === '' ? 'none' : JSON.stringify(version);
     report(
       'version',
@@ -147,25 +155,29 @@ function versionsSound(versions: ReadonlySet<PackageVersion>, report: Report): b
   for (const each of sorted([...versions], ({ name }) => name)) {
     const first = byVersion.get(each.version);
     if (!first) byVersion.set(each.version, each);
-    else if (!unsound.includes(each)) {
+    else if (!defective.includes(each)) {
       const names = `${JSON.stringify(first.name)} and ${JSON.stringify(each.name)}`;
       report('version-duplicate', `${names} have the same version ${each.version}`, each.location);
-      unsound.push(each);
+      defective.push(each);
     }
   }
-  return unsound.length === 0;
+  return defective.length === 0;
 }
 
-/** Whether each channel has a head: reports channels in which each version is replaced or skipped. */
-function headsSound(
+/**
+ * Checks that each channel has a head; reports channels in which each version is replaced or skipped.
+ *
+ * @returns whether all have one
+ */
+function checkHeads(
   { channels }: PackageManifest,
   members: ReadonlyMap<string, ReadonlySet<PackageVersion>>,
   report: Report,
 ): boolean {
   const headless = channels.filter(({ name }) => {
     const inside = [...(members.get(name) ?? [])];
-    const left = new Set(inside.flatMap(({ replaces, skips }) => [replaces, ...skips]));
-    return inside.length > 0 && inside.every((version) => left.has(version.name));
+    const passed = new Set(inside.flatMap(({ replaces, skips }) => [replaces, ...skips]));
+    return inside.length > 0 && inside.every((version) => passed.has(version.name));
   });
   for (const { name, currentCsv, location } of headless) {
     const message = `channel ${JSON.stringify(name)} has no head: its currentCSV ${JSON.stringify(currentCsv)} is skipped`;
@@ -174,6 +186,7 @@ function headsSound(
   return headless.length === 0;
 }
 
+/** The `olm.package` blob as JSON, with the icon of the default channel's head. */
 function packageJson(
   name: string,
   defaultChannel: string | undefined,

@@ -62,7 +62,7 @@ export async function readPackageFolder(source: CatalogSource): Promise<PackageF
     if (file.unreadable === undefined) files.push(readManifestFile(file.path, await file.read()));
     else if (!SKIPPED_LINKS.includes(file.unreadable)) report('unreadable', file.unreadable, at(file.path));
   }
-  const manifest = theManifest(files, report);
+  const manifest = findManifest(files, report);
   const versions = versionsIn(files, report);
   if (manifest) checkManifest(manifest, report);
   checkFolders(files, versions, report);
@@ -80,7 +80,7 @@ const MANIFEST = structShape('registry.PackageManifest', {
 });
 
 /** The package file among these files; undefined, with a finding, if there is none or more than one. */
-function theManifest(files: readonly ManifestFile[], report: Report): PackageManifest | undefined {
+function findManifest(files: readonly ManifestFile[], report: Report): PackageManifest | undefined {
   const manifests = files.flatMap((file) => manifestIn(file, report) ?? []);
   const [first, second] = manifests.filter(({ name }) => name !== '');
   if (first && second) {
@@ -99,8 +99,9 @@ function at(file: string): Location {
 }
 
 /**
- * The package file that a file holds; undefined for what has no such form, with a finding where one was meant. An object
- * without any of the keys comes back without a name.
+ * The package file that a file holds. An object without any of the keys comes back without a name.
+ *
+ * @returns undefined if the file has another form; where one was meant, this is reported
  */
 function manifestIn(file: ManifestFile, report: Report): PackageManifest | undefined {
   const [first] = file.documents;
@@ -227,6 +228,7 @@ function checkFolders(
   for (const file of files) {
     const [first] = file.documents;
     const folder = folderOf(file);
+    // Only an object without a kind is certainly not a manifest: what cannot be read has a finding of its own.
     const isManifest =
       first?.kind !== 'value' || !isObject(first.value) || textOf(first.value['kind']) !== '';
     if (folders.has(folder) && !isManifest && textOf(first.value['packageName']) === '') {
@@ -257,6 +259,7 @@ function versionIn(files: readonly ManifestFile[], own: ManifestFile, report: Re
   const all = files.filter((file) => folderOf(file) === folder).flatMap((file) => objectIn(file) ?? []);
   const csv = objectIn(own);
   if (!csv) throw new BundleRefusal('package-manifest/csv-unreadable', 'no object', at(own.path));
+  // Other ClusterServiceVersions in the folder are versions of their own.
   const objects = all.filter(({ kind, name }) => kind !== 'ClusterServiceVersion' || name === csv.name);
   const metadata = fitObject(csv, CSV_META)['metadata'];
   const annotations = isObject(metadata) && isObject(metadata['annotations']) ? metadata['annotations'] : {};

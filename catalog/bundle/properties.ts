@@ -7,7 +7,7 @@
 
 import { PROPERTY_SHAPES } from '../fbc/property.ts';
 import { encodeBase64 } from '../go/base64.ts';
-import { JsonError, JsonReader } from '../go/json.ts';
+import { tryReadJson } from '../go/json.ts';
 import { escapeHtml } from '../go/json-marshal.ts';
 import { compactJson, jsonString, rawItems } from '../go/json-text.ts';
 import { fitStruct, foldCase, isObject } from '../go/shape.ts';
@@ -35,11 +35,11 @@ export function renderedProperties(bundle: RegistryBundle): RenderedProperty[] {
   const given = givenProperties(bundle);
   const gvks = new Set(providedApis(bundle).map(gvkJson));
   const required = new Set(requiredApis(bundle).map(gvkJson));
-  let ofPackage = packageJson(bundle, bundle.package);
+  let packageValue = packageJson(bundle, bundle.package);
   const others: RenderedProperty[] = [];
   for (const property of given) {
     if (property.type === 'olm.gvk') gvks.add(gvkJson(fieldsOf(property)));
-    else if (property.type === 'olm.package') ofPackage = packageText(fieldsOf(property));
+    else if (property.type === 'olm.package') packageValue = packageText(fieldsOf(property));
     else others.push({ type: property.type, json: property.json });
   }
   for (const dependency of bundle.dependencies) {
@@ -48,18 +48,21 @@ export function renderedProperties(bundle: RegistryBundle): RenderedProperty[] {
     else others.push({ type: dependency.type, json: dependency.json });
   }
   const objects = bundle.objects.map(({ value }) => escapeHtml(compactJson(value)));
-  return [
-    ...objects.map((json) => ({ type: 'olm.bundle.object', json: `{"data":"${base64Of(json)}"}` })),
-    { type: 'olm.package', json: ofPackage },
-    ...[...gvks].map((json) => ({ type: 'olm.gvk', json })),
-    ...[...required].map((json) => ({ type: 'olm.gvk.required', json })),
-    ...others,
-  ]
-    .sort((a, b) => compareText(a.type, b.type) || compareText(a.json, b.json))
-    .map(({ type, json }) => ({ type, json: json === '' ? 'null' : json }));
+  return (
+    [
+      ...objects.map((json) => ({ type: 'olm.bundle.object', json: `{"data":"${base64Of(json)}"}` })),
+      { type: 'olm.package', json: packageValue },
+      ...[...gvks].map((json) => ({ type: 'olm.gvk', json })),
+      ...[...required].map((json) => ({ type: 'olm.gvk.required', json })),
+      ...others,
+    ]
+      .sort((a, b) => compareText(a.type, b.type) || compareText(a.json, b.json))
+      // A property without a value has null in JSON.
+      .map(({ type, json }) => ({ type, json: json === '' ? 'null' : json }))
+  );
 }
 
-/** The version that a catalog takes for the bundle's where it names images. */
+/** The version of the first `olm.package` that the bundle states: what opm puts into the template of an image. */
 export function templateVersion(bundle: RegistryBundle): string {
   const [first] = givenProperties(bundle).filter(({ type }) => type === 'olm.package');
   return first ? textOf(fieldsOf(first)['version']) : '';
@@ -97,28 +100,17 @@ export function annotatedProperties(csv: Fields): RenderedProperty[] {
   const found = isObject(metadata) ? foldedMember(metadata, 'annotations') : undefined;
   const annotations = isObject(found) ? found : {};
   const text = textOf(annotations['olm.properties']).trim();
-  if (!Array.isArray(soundJson(text))) return [];
+  if (!Array.isArray(tryReadJson(text))) return [];
   return rawItems(text).map(({ text: item }) => {
     // Go takes the last of equal keys, in any case. `type` is text there, and `value` raw JSON: it keeps whatever is written.
     const written = item.startsWith('{') ? rawItems(item) : [];
     const lastOf = (name: string, isWanted: (json: string) => boolean): string | undefined =>
       written.findLast(
-        ({ key = '', text: json }) => foldCase(textOf(soundJson(key))) === name && isWanted(json),
+        ({ key = '', text: json }) => foldCase(textOf(tryReadJson(key))) === name && isWanted(json),
       )?.text;
     const type = lastOf('type', (json) => json.startsWith('"')) ?? '';
-    return { type: textOf(soundJson(type)), json: lastOf('value', () => true) ?? '' };
+    return { type: textOf(tryReadJson(type)), json: lastOf('value', () => true) ?? '' };
   });
-}
-
-function soundJson(text: string): unknown {
-  try {
-    const reader = new JsonReader(text);
-    const read = reader.next();
-    return read && reader.next() === undefined ? read.value : undefined;
-  } catch (error) {
-    if (error instanceof JsonError) return undefined;
-    throw error;
-  }
 }
 
 function textOf(value: unknown): string {
@@ -128,7 +120,7 @@ function textOf(value: unknown): string {
 /** The fields of a property of a known type. @throws BundleRefusal */
 function fieldsOf({ type, json, location }: WrittenProperty): Fields {
   const shape = PROPERTY_SHAPES.get(type);
-  const value = json === '' ? undefined : soundJson(json);
+  const value = json === '' ? undefined : tryReadJson(json);
   // Go leaves a struct as it was for null.
   if (value === null) return {};
   const { value: fields, misfits } = shape ? fitStruct(value, shape) : { value: {}, misfits: [] };

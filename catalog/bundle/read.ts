@@ -27,10 +27,10 @@ export async function readBundleFiles(source: CatalogSource): Promise<BundleFile
   const unreadable: { path: string; why: string }[] = [];
   for (const file of [...(await source.files())].sort((a, b) => compareText(a.path, b.path))) {
     const [folder] = file.path.split('/');
-    const room = folder === 'manifests' ? manifests : folder === 'metadata' ? metadata : undefined;
-    if (!room || folder === file.path) others.push(file.path);
+    const target = folder === 'manifests' ? manifests : folder === 'metadata' ? metadata : undefined;
+    if (!target || folder === file.path) others.push(file.path);
     else if (file.unreadable !== undefined) unreadable.push({ path: file.path, why: file.unreadable });
-    else room.push(readManifestFile(file.path, await file.read()));
+    else target.push(readManifestFile(file.path, await file.read()));
   }
   return { manifests, metadata, others, unreadable };
 }

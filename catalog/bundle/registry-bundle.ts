@@ -138,6 +138,11 @@ export function fitObject(object: BundleObject, shape: StructShape, value: unkno
   return fitted;
 }
 
+/**
+ * Checks that a CRD fits its type, into which opm decodes it.
+ *
+ * @throws BundleRefusal
+ */
 function checkCrd(object: BundleObject): void {
   if (object.kind !== 'CustomResourceDefinition') return;
   // opm decodes only these two.
@@ -179,7 +184,7 @@ export function objectsIn(file: ManifestFile): BundleObject[] {
   });
 }
 
-/** The objects of a list; undefined for what is none. */
+/** The objects in a list; undefined for an object that is not a list. */
 export function itemsOf({ kind, value, document }: BundleObject): BundleObject[] | undefined {
   const items = value['items'];
   if (!kind.endsWith('List') || !Array.isArray(items)) return undefined;
@@ -188,6 +193,7 @@ export function itemsOf({ kind, value, document }: BundleObject): BundleObject[]
   );
 }
 
+/** The object of a document, its numbers as Kubernetes keeps them; undefined if it has no kind. */
 function objectOf(first: { value: unknown; document: SourceDocument }): BundleObject | undefined {
   const kind = kindOf(first.value);
   if (!kind || !isObject(first.value)) return undefined;
@@ -228,6 +234,10 @@ function metadataOf(files: readonly ManifestFile[]): Metadata {
   };
 }
 
+/**
+ * A file's annotations of a bundle; undefined if it has none, or if they are not text: then opm looks into the next
+ * file.
+ */
 function annotationsIn(file: ManifestFile): Readonly<Record<string, string>> | undefined {
   const first = firstValue(file);
   const { value, misfits } = fitStruct(first && readInto(ANNOTATIONS, first), ANNOTATIONS);
@@ -273,6 +283,7 @@ export function readInto(shape: StructShape, { value, tree }: ReadValue): unknow
   return root ? asText(value, shape, root) : value;
 }
 
+/** The properties or dependencies of the first file that has any. */
 function firstFilled(files: readonly ManifestFile[], key: 'dependencies' | 'properties'): WrittenProperty[] {
   for (const file of files) {
     const found = propertiesIn(file, key);

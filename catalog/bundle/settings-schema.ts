@@ -29,7 +29,7 @@ interface SettingsDefect {
 export function settingsDefects(value: unknown, schema: SettingsSchema, path: Path = []): SettingsDefect[] {
   switch (schema.kind) {
     case 'boolean':
-      return typeof value === 'boolean' ? [] : [wrong(path, value, 'true or false')];
+      return typeof value === 'boolean' ? [] : [wrongValue(path, value, 'true or false')];
     case 'text':
       return textDefects(value, schema, path);
     case 'list':
@@ -42,8 +42,8 @@ export function settingsDefects(value: unknown, schema: SettingsSchema, path: Pa
 type Of<K extends SettingsSchema['kind']> = Extract<SettingsSchema, { kind: K }>;
 
 function textDefects(value: unknown, { oneOf }: Of<'text'>, path: Path): SettingsDefect[] {
-  if (typeof value !== 'string') return [wrong(path, value, oneOf ? oneOf.join(' or ') : 'text')];
-  return oneOf && !oneOf.includes(value) ? [wrong(path, value, oneOf.join(' or '))] : [];
+  if (typeof value !== 'string') return [wrongValue(path, value, oneOf ? oneOf.join(' or ') : 'text')];
+  return oneOf && !oneOf.includes(value) ? [wrongValue(path, value, oneOf.join(' or '))] : [];
 }
 
 function listDefects(
@@ -51,19 +51,19 @@ function listDefects(
   { items, isFilled, isUnique }: Of<'list'>,
   path: Path,
 ): SettingsDefect[] {
-  if (!Array.isArray(value)) return [wrong(path, value, 'a list')];
-  if (isFilled && value.length === 0) return [wrong(path, value, 'a list with at least one value')];
+  if (!Array.isArray(value)) return [wrongValue(path, value, 'a list')];
+  if (isFilled && value.length === 0) return [wrongValue(path, value, 'a list with at least one value')];
   const texts = value.map((item) => JSON.stringify(item));
   const seen = new Set<string>();
   const again = isUnique ? texts.findIndex((text) => seen.size === seen.add(text).size) : -1;
-  const repeated = again < 0 ? [] : [wrong([...path, again], value[again], 'each value once')];
+  const repeated = again < 0 ? [] : [wrongValue([...path, again], value[again], 'each value once')];
   return [...value.flatMap((item, i) => settingsDefects(item, items, [...path, i])), ...repeated];
 }
 
 /** Defects of a mapping by its schema: missing and unknown keys, and the defects of its fields. */
 function mappingDefects(value: unknown, schema: Of<'mapping'>, path: Path): SettingsDefect[] {
   const { fields, required = [], isClosed } = schema;
-  if (!isObject(value)) return [wrong(path, value, 'a mapping')];
+  if (!isObject(value)) return [wrongValue(path, value, 'a mapping')];
   const missing = required.filter((key) => !(key in value));
   const unknown = isClosed ? Object.keys(value).filter((key) => !Object.hasOwn(fields, key)) : [];
   return [
@@ -75,6 +75,7 @@ function mappingDefects(value: unknown, schema: Of<'mapping'>, path: Path): Sett
   ];
 }
 
+/** The defect of a key that the schema does not have, with the most similar one as a hint. */
 function unknownKey(path: Path, known: readonly string[]): SettingsDefect {
   const key = String(path.at(-1));
   const meant = nearest(key, known);
@@ -82,7 +83,8 @@ function unknownKey(path: Path, known: readonly string[]): SettingsDefect {
   return { path, message: `unknown key ${JSON.stringify(nameOf(path))}`, hint };
 }
 
-function wrong(path: Path, value: unknown, expected: string): SettingsDefect {
+/** The defect of a value that is not what the schema expects. */
+function wrongValue(path: Path, value: unknown, expected: string): SettingsDefect {
   const found = Array.isArray(value)
     ? value.length === 0
       ? 'an empty list'

@@ -251,7 +251,7 @@ const REQUIREMENTS: readonly RegExp[] = [
 export function selectedRules(selector: string): readonly string[] | undefined {
   const requirements = selector.split(/,(?![^(]*\))/).map((text) => requirementIn(text.trim()));
   // What is not a requirement selects nothing.
-  const selected = VALIDATORS.filter((validator) => requirements.every((holds) => holds?.(validator)));
+  const selected = VALIDATORS.filter((validator) => requirements.every((isMet) => isMet?.(validator)));
   return selected.length === 0 ? undefined : selected.flatMap(({ rules }) => rules);
 }
 

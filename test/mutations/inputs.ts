@@ -1187,8 +1187,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 90,
     without: 'refusing line breaks in what package manifests say',
     file: 'catalog/bundle/package-bundles.ts',
-    text: 'if (odd !== undefined)',
-    instead: "if (odd === '')",
+    text: 'if (unfit !== undefined)',
+    instead: "if (unfit === '')",
     test: 'test/catalog/bundle/package-bundles.test.ts',
   },
   {
