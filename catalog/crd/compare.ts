@@ -39,14 +39,21 @@ type Keywords = ReadonlyMap<string, unknown>;
 
 type Comparison = (a: unknown, b: unknown, options: ComparedBy) => string | undefined;
 
+/** What stands behind `max` and `min` in the keywords of bounds. */
 const BOUNDS: readonly string[] = ['imum', 'Items', 'Length', 'Properties'];
 
 const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
   ['default', compareDefault],
   ['description', compareDescription],
   ['enum', compareEnum],
-  ...BOUNDS.map((of): [string, Comparison] => [`max${of}`, compareBound('maximum', numberText(`max${of}`))]),
-  ...BOUNDS.map((of): [string, Comparison] => [`min${of}`, compareBound('minimum', numberText(`min${of}`))]),
+  ...BOUNDS.map((ending): [string, Comparison] => [
+    `max${ending}`,
+    compareBound('maximum', numberText(`max${ending}`)),
+  ]),
+  ...BOUNDS.map((ending): [string, Comparison] => [
+    `min${ending}`,
+    compareBound('minimum', numberText(`min${ending}`)),
+  ]),
   ['nullable', compareNullable],
   ['oneOf', compareOneOf],
   ['pattern', comparePattern],
@@ -63,12 +70,15 @@ export function compareNodes(a: Keywords, b: Keywords, options: ComparedBy): Nod
     if (message !== undefined) changes.push({ check, message });
   }
   const unhandled = [...new Set([...a.keys(), ...b.keys()])]
-    .filter((key) => !COMPARISONS.has(key) && meanings.of(key, a.get(key)) !== meanings.of(key, b.get(key)))
+    .filter(
+      (key) =>
+        !COMPARISONS.has(key) && meanings.textFor(key, a.get(key)) !== meanings.textFor(key, b.get(key)),
+    )
     .map((key): [string, unknown, unknown] => [key, a.get(key), b.get(key)]);
   if (unhandled.length > 0) {
     const detail = unhandled.map(([key, ...values]) => [
       key,
-      ...values.map((value) => meanings.of(key, value)),
+      ...values.map((value) => meanings.textFor(key, value)),
     ]);
     changes.push({ check: 'unhandled', message: unhandledText(unhandled), detail: JSON.stringify(detail) });
   }
@@ -85,6 +95,7 @@ export function quote(value: unknown): string {
   return goQuoted(typeof value === 'string' ? value : '');
 }
 
+/** Compares defaults: any change is unsafe. */
 function compareDefault(a: unknown, b: unknown): string | undefined {
   if (a === undefined && b === undefined) return undefined;
   if (a === undefined) return `default added when there was none previously : ${quote(rawJson(b))}`;
@@ -99,8 +110,8 @@ function compareDescription(a: unknown, b: unknown, options: CompareOptions): st
 
 /** The members of the first list that the second lacks, as sorted texts. */
 export function membersNotIn(from: unknown, others: unknown): string[] {
-  const known = new Set(texts(others));
-  return [...new Set(texts(from))].filter((text) => !known.has(text)).sort(compareText);
+  const otherTexts = new Set(texts(others));
+  return [...new Set(texts(from))].filter((text) => !otherTexts.has(text)).sort(compareText);
 }
 
 function texts(value: unknown): string[] {
@@ -125,6 +136,10 @@ export function numberText(keyword: string): (value: unknown) => string {
   return /^m(?:ax|in)imum$/.test(keyword) ? (value) => formatG(Number(value)) : String;
 }
 
+/**
+ * Makes the comparison of a bound: to add one, or to make it narrower, is unsafe. OLM writes `maximum` or `minimum` for
+ * all of them.
+ */
 function compareBound(word: 'maximum' | 'minimum', print: (value: unknown) => string): Comparison {
   return (a, b) => {
     if (b === undefined) return undefined;
@@ -140,8 +155,12 @@ function compareNullable(a: unknown, b: unknown): string | undefined {
   return b === true ? 'nullable added : false -> true' : 'nullable removed : true -> false';
 }
 
+/**
+ * Compares the alternatives of `oneOf`: to add or to remove one is unsafe. Another spelling of the same meaning is not
+ * a change.
+ */
 function compareOneOf(before: unknown, after: unknown, { meanings }: ComparedBy): string | undefined {
-  if (meanings.of('oneOf', before) === meanings.of('oneOf', after)) return undefined;
+  if (meanings.textFor('oneOf', before) === meanings.textFor('oneOf', after)) return undefined;
   const [a, b] = [alternatives(before), alternatives(after)];
   const added = membersNotIn(b, a);
   const removed = membersNotIn(a, b);
@@ -155,6 +174,7 @@ function compareOneOf(before: unknown, after: unknown, { meanings }: ComparedBy)
 /** What describes an alternative, and does not restrict it. */
 const DESCRIBING = ['description', 'title', 'example', 'externalDocs'];
 
+/** The alternatives of `oneOf`, without what only describes them. */
 function alternatives(oneOf: unknown): readonly unknown[] {
   if (!Array.isArray(oneOf)) return [];
   return oneOf.map((schema) => {

@@ -111,14 +111,19 @@ export function servedPairs({ name, versions }: Crd): [CrdVersion, CrdVersion][]
 
 // The CRDs that a bundle in a catalog carries.
 
-const known = new WeakMap<Bundle, readonly Crd[] | undefined>();
+const crdsByBundle = new WeakMap<Bundle, readonly Crd[] | undefined>();
 
 /** CRDs among a bundle's manifests; undefined when the catalog does not hold its manifests. */
 export function crdsOfBundle(bundle: Bundle): readonly Crd[] | undefined {
-  if (!known.has(bundle)) known.set(bundle, readCrds(bundle));
-  return known.get(bundle);
+  if (!crdsByBundle.has(bundle)) crdsByBundle.set(bundle, readCrds(bundle));
+  return crdsByBundle.get(bundle);
 }
 
+/**
+ * Reads the CRDs among a bundle's manifests.
+ *
+ * @returns undefined if the catalog does not hold them
+ */
 function readCrds({ properties }: Bundle): readonly Crd[] | undefined {
   const objects = properties.filter(({ type }) => type === 'olm.bundle.object');
   if (objects.length === 0) return undefined;
@@ -131,21 +136,21 @@ function readCrds({ properties }: Bundle): readonly Crd[] | undefined {
 /** Most characters of manifests that are remembered. */
 const MOST_KEPT = 16 * 1024 * 1024;
 
-const kept = new Map<string, Crd | undefined>();
-let keptSize = 0;
+const crdsByManifest = new Map<string, Crd | undefined>();
+let crdsByManifestSize = 0;
 
 /**
  * The CRD in a manifest. Most releases, and most catalogs, repeat the manifest of
  * the one before: equal manifests are one CRD.
  */
 function crdIn(data: string): Crd | undefined {
-  if (kept.has(data)) return kept.get(data);
+  if (crdsByManifest.has(data)) return crdsByManifest.get(data);
   const crd = readCrd(manifestOfKind('CustomResourceDefinition', data));
-  keptSize += data.length;
-  if (keptSize > MOST_KEPT) {
-    kept.clear();
-    keptSize = data.length;
+  crdsByManifestSize += data.length;
+  if (crdsByManifestSize > MOST_KEPT) {
+    crdsByManifest.clear();
+    crdsByManifestSize = data.length;
   }
-  kept.set(ownText(data), crd);
+  crdsByManifest.set(ownText(data), crd);
   return crd;
 }

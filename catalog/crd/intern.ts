@@ -5,14 +5,14 @@
  * stands in the place of its equal.
  */
 export function valueInterner(): <T>(value: T) => T {
-  const known = new Map<string, object>();
+  const byContent = new Map<string, object>();
   const ids = new Map<object, number>();
   // Descriptions are long: a number for each keeps the keys short.
   const numbers = new Map<string, number>();
   const texts: string[] = [];
   const numberOf = (text: string): number => {
-    const known = numbers.get(text);
-    if (known !== undefined) return known;
+    const number = numbers.get(text);
+    if (number !== undefined) return number;
     const own = ownText(text);
     numbers.set(own, texts.length);
     return texts.push(own) - 1;
@@ -20,6 +20,8 @@ export function valueInterner(): <T>(value: T) => T {
   const intern = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || ids.has(value)) return value;
     const members = value as Record<string, unknown>;
+    // The content as a text. A sign tells members apart: # stands before an object's number, " before a text's, :
+    // before any other value.
     let key = Array.isArray(value) ? '[' : '{';
     for (const name of Object.keys(members)) {
       const member = members[name];
@@ -33,9 +35,9 @@ export function valueInterner(): <T>(value: T) => T {
         key += `${numberOf(name)}"${number},`;
       } else key += `${numberOf(name)}:${typeof member === 'bigint' ? `${member}n` : String(member)},`;
     }
-    const same = known.get(key);
+    const same = byContent.get(key);
     if (same) return same;
-    known.set(key, value);
+    byContent.set(key, value);
     ids.set(value, ids.size);
     return value;
   };

@@ -50,6 +50,7 @@ export function legacyChanges(before: Crd, after: Crd, release: LegacyRelease): 
 /** What a validator says, and what it leaves out. */
 type Saying = Pick<LegacyFinding, 'message' | 'hint'>;
 
+/** Makes findings of what a validator says. */
 function findingBy(validator: LegacyFinding['validator']): (saying: string | Saying) => LegacyFinding {
   return (saying) => ({ validator, ...(typeof saying === 'string' ? { message: saying } : saying) });
 }
@@ -59,6 +60,7 @@ function scopeMessages(before: Crd, after: Crd): string[] {
   return [`scope changed from ${JSON.stringify(before.scope)} to ${JSON.stringify(after.scope)}`];
 }
 
+/** What the old validator says about stored versions: it names only the first that is removed. */
 function storedMessages(before: Crd, after: Crd): string[] {
   const removed = before.storedVersions.find(
     (name) => !after.versions.some((version) => version.name === name),
@@ -67,9 +69,9 @@ function storedMessages(before: Crd, after: Crd): string[] {
 }
 
 function removedMessages(name: string, older: CrdVersion, newer: CrdVersion): string[] {
-  const left = flattenSchema(newer.schema);
+  const remaining = flattenSchema(newer.schema);
   return [...flattenSchema(older.schema).keys()]
-    .filter((field) => !left.has(field))
+    .filter((field) => !remaining.has(field))
     .map((field) => `crd/${name} version/${newer.name} field/${field} may not be removed`)
     .sort(compareText);
 }
@@ -125,12 +127,12 @@ function fieldChanges(
   newer: CrdVersion,
   release: LegacyRelease,
 ): FieldChange[] | undefined {
-  const left = flattenSchema(newer.schema);
+  const remaining = flattenSchema(newer.schema);
   // The checks with kapp leave the items where they are, so a change of them shows twice.
   const below = release === 'v1.3' ? ['properties', 'items'] : ['properties'];
   const changes: FieldChange[] = [];
   for (const [field, node] of [...flattenSchema(older.schema)].sort(([a], [b]) => compareText(a, b))) {
-    const other = left.get(field);
+    const other = remaining.get(field);
     if (!other) return undefined;
     const a = ownKeywords(node, below);
     const b = ownKeywords(other, below);
@@ -148,14 +150,14 @@ type Comparison = (a: unknown, b: unknown, release: LegacyRelease) => string | u
 const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
   ['enum', compareEnum],
   ['required', compareRequired],
-  ['maximum', bound('maximum')],
-  ['maxItems', bound('maxItems')],
-  ['maxLength', bound('maxLength')],
-  ['maxProperties', bound('maxProperties')],
-  ['minimum', bound('minimum')],
-  ['minItems', bound('minItems')],
-  ['minLength', bound('minLength')],
-  ['minProperties', bound('minProperties')],
+  ['maximum', compareBound('maximum')],
+  ['maxItems', compareBound('maxItems')],
+  ['maxLength', compareBound('maxLength')],
+  ['maxProperties', compareBound('maxProperties')],
+  ['minimum', compareBound('minimum')],
+  ['minItems', compareBound('minItems')],
+  ['minLength', compareBound('minLength')],
+  ['minProperties', compareBound('minProperties')],
   ['default', compareDefault],
 ]);
 
@@ -176,11 +178,11 @@ function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string 
   }
   const meanings = meaningsForComparison();
   const differs = (keyword: string): boolean =>
-    meanings.of(keyword, a.get(keyword)) !== meanings.of(keyword, b.get(keyword));
-  const unknown = [...new Set([...a.keys(), ...b.keys()])].some(
+    meanings.textFor(keyword, a.get(keyword)) !== meanings.textFor(keyword, b.get(keyword));
+  const hasUnknown = [...new Set([...a.keys(), ...b.keys()])].some(
     (keyword) => !knows(keyword) && differs(keyword),
   );
-  return unknown ? [...messages, undefined] : messages;
+  return hasUnknown ? [...messages, undefined] : messages;
 }
 
 /** What the old validator says about `enum`: adding it, or removing values, is unsafe. */
@@ -198,6 +200,7 @@ function compareEnum(a: unknown, b: unknown, release: LegacyRelease): string | u
     : `enum values removed: [${removed.join(' ')}]`;
 }
 
+/** What the old validators say about `required`: to add a field is unsafe. */
 function compareRequired(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
   const added = membersNotIn(b, a).map((text) => String(parseJson(text)));
   if (added.length === 0) return undefined;
@@ -205,9 +208,10 @@ function compareRequired(a: unknown, b: unknown, release: LegacyRelease): string
   return a === undefined ? OMITTED : `new required fields added: [${added.join(' ')}]`;
 }
 
-/** The check with kapp empties the list before it prints it. */
+/** A message of the check with kapp, which empties the list before it prints it. */
 const OMITTED = 'new values added as required when previously no required fields existed: []';
 
+/** The fields that belong into a message whose list the check with kapp has emptied; undefined for other messages. */
 function omittedFields(a: unknown, b: unknown, release: LegacyRelease): string | undefined {
   if (release !== 'v0.17' || a !== undefined || !Array.isArray(b)) return undefined;
   return `new required fields: ${b.join(', ')}`;
@@ -223,7 +227,7 @@ const KAPP_BOUNDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The comparison of a limit such as `maximum` or `minLength`: adding it, or making it narrower, is unsafe. */
-function bound(keyword: string): Comparison {
+function compareBound(keyword: string): Comparison {
   const isMaximum = keyword.startsWith('max');
   const print = numberText(keyword);
   return (a, b, release) => {

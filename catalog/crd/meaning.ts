@@ -14,8 +14,8 @@ export class Meanings {
   /** How many characters it has read. */
   size = 0;
 
-  /** Empty for a keyword that is not written. */
-  of(key: string, value: unknown): string {
+  /** The text of a keyword's value; empty for a keyword that is not written. */
+  textFor(key: string, value: unknown): string {
     if (value === undefined) return '';
     switch (keywordKind(key, value)) {
       case 'schema':
@@ -30,7 +30,9 @@ export class Meanings {
   }
 
   readonly #ofSchema = onceFor((schema: Schema) =>
-    this.#numbered([...ownKeywords(schema, [])].map(([key, one]) => `${key}:${this.of(key, one)}`).join()),
+    this.#numbered(
+      [...ownKeywords(schema, [])].map(([key, one]) => `${key}:${this.textFor(key, one)}`).join(),
+    ),
   );
 
   readonly #ofObject = onceFor((value: object) =>
@@ -39,6 +41,7 @@ export class Meanings {
       : this.#members(value, (one) => this.#value(one)),
   );
 
+  /** The text of a schema, in which what means the same as nothing is left out. */
   #schema(value: unknown): string {
     return isObject(value) ? this.#ofSchema(value) : this.#value(value);
   }
@@ -47,6 +50,7 @@ export class Meanings {
     return isObject(value) || Array.isArray(value) ? this.#ofObject(value) : compactJson(value);
   }
 
+  /** The text of an object. Keys in their order, for two objects mean the same in any order. */
   #members(value: object, meaning: (member: unknown) => string): string {
     const members = value as Readonly<Record<string, unknown>>;
     return this.#numbered(
@@ -70,10 +74,10 @@ export class Meanings {
 /** Most characters that are kept for the next comparison. */
 const MOST_KEPT = 4 * 1024 * 1024;
 
-let kept = new Meanings();
+let shared = new Meanings();
 
 /** The meanings for a comparison: with those of earlier ones, because most releases repeat most of the one before. */
 export function meaningsForComparison(): Meanings {
-  if (kept.size > MOST_KEPT) kept = new Meanings();
-  return kept;
+  if (shared.size > MOST_KEPT) shared = new Meanings();
+  return shared;
 }

@@ -57,11 +57,12 @@ const MOST_PAIRS = 1_000_000;
  */
 export function unsafeChanges(before: Crd, after: Crd, options: SafetyOptions = OLM_OPTIONS): UnsafeChange[] {
   const changes: UnsafeChange[] = [];
-  let left = MOST_TEXT;
+  let textLeft = MOST_TEXT;
   for (const change of new Comparison(before.name, options).changes(before, after)) {
     changes.push(change);
-    left -= change.text.length + (change.detail ?? '').length;
-    if (left < 0) throw tooLarge(before.name, `its unsafe changes have more than ${MOST_TEXT} characters`);
+    textLeft -= change.text.length + (change.detail ?? '').length;
+    if (textLeft < 0)
+      throw tooLarge(before.name, `its unsafe changes have more than ${MOST_TEXT} characters`);
   }
   return changes.sort((a, b) => compareText(a.text, b.text));
 }
@@ -95,13 +96,14 @@ class Comparison {
     this.#options = { ...options, meanings: meaningsForComparison() };
   }
 
+  /** Every unsafe change, in no order. Of a removed field, and of everything below it, comes one removal each. */
   *changes(before: Crd, after: Crd): Iterable<UnsafeChange> {
     const newer = new Map(after.versions.map((version) => [version.name, version]));
     yield* scopeAndVersionChanges(before, after);
     for (const { name, schema } of before.versions) {
       const nodes = newer.has(name) ? this.#nodes(schema, newer.get(name)?.schema) : [];
-      for (const { text, newer: left, isBelowGone } of nodes) {
-        if (left) continue;
+      for (const { text, newer: newerNode, isBelowGone } of nodes) {
+        if (newerNode) continue;
         const removed = definitionChange(
           'existingFieldRemoval',
           `removed field : ${name}.${text}`,
@@ -116,6 +118,11 @@ class Comparison {
     if (!mayConvert) yield* this.#servedChanges(before, after);
   }
 
+  /**
+   * The pairs of nodes to compare.
+   *
+   * @throws Undecided when they are too many
+   */
   #nodes(older: unknown, newer: unknown): NodePair[] {
     const nodes = changedNodes(older, newer);
     this.#pairsLeft -= nodes.length;
@@ -126,18 +133,25 @@ class Comparison {
 
   /** Differences between served versions, less those that the old CRD had already. */
   *#servedChanges(before: Crd, after: Crd): Iterable<UnsafeChange> {
-    let known: Set<string> | undefined;
+    let contentsBefore: Set<string> | undefined;
     for (const change of this.#pairChanges(after)) {
-      known ??= new Set([...this.#pairChanges(before)].map(contentOf));
-      if (!known.has(contentOf(change))) yield change;
+      contentsBefore ??= new Set([...this.#pairChanges(before)].map(contentOf));
+      if (!contentsBefore.has(contentOf(change))) yield change;
     }
   }
 
+  /** The unsafe differences between the served versions of one CRD. */
   *#pairChanges(crd: Crd): Iterable<UnsafeChange> {
     for (const [older, newer] of servedPairs(crd))
       yield* this.#nodeChanges(`${older.name} -> ${newer.name}`, this.#nodes(older.schema, newer.schema));
   }
 
+  /**
+   * The unsafe changes of nodes.
+   *
+   * @param version what the changes are said of: a version, or a pair of them
+   * @param isOneVersion whether the nodes are of one version: what has no counterpart is removed then
+   */
   *#nodeChanges(version: string, nodes: readonly NodePair[], isOneVersion = false): Iterable<UnsafeChange> {
     for (const { text: field, older: was, newer } of nodes) {
       const is = newer ?? {};
@@ -167,6 +181,7 @@ function* scopeAndVersionChanges(before: Crd, after: Crd): Iterable<UnsafeChange
     yield definitionChange('storedVersionRemoval', `stored versions removed : [${removed.join(' ')}]`);
 }
 
+/** A text that differs for changes that differ. */
 function contentOf({ text, detail = '' }: UnsafeChange): string {
   return `${text}\n${detail}`;
 }
@@ -230,16 +245,17 @@ export function changeLines(changes: readonly UnsafeChange[]): string[] {
   return [...alike.values()].flatMap(([first, ...others]) => (first ? [lineOf(first, others.length)] : []));
 }
 
+/** A change in a line, with the number of other fields that change alike. */
 function lineOf(change: UnsafeChange, others: number): string {
   const { version, field, message, text } = change;
-  if (field === '') return plainly(text);
+  if (field === '') return withoutQuirks(text);
   const where = field === '^' ? 'the schema' : field.replace(/^\^\./, '');
   const more = others === 0 ? '' : ` and ${others} more ${others === 1 ? 'field' : 'fields'} of this name`;
-  return `${version}: ${where}${more}: ${isRemoval(change) ? 'removed' : plainly(message)}`;
+  return `${version}: ${where}${more}: ${isRemoval(change) ? 'removed' : withoutQuirks(message)}`;
 }
 
-/** OLM's words, without its spaces before colons. */
-function plainly(text: string): string {
+/** OLM's words in plain English, without its spaces before colons. */
+function withoutQuirks(text: string): string {
   return text
     .replaceAll(' : ', ': ')
     .replace(/^unhandled changes found \((.*)\)$/s, 'changed in a way that OLM v1 does not compare: $1');

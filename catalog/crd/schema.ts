@@ -163,6 +163,7 @@ export function ownKeywords(schema: Schema, childKeywords: readonly string[]): M
 /** The order of the fields that Kubernetes knows. */
 const RANK: ReadonlyMap<string, number> = new Map(Object.keys(JSON_SCHEMA.fields).map((key, i) => [key, i]));
 
+/** Whether Kubernetes takes a keyword with this value for one that is not written. */
 function isNothing(key: string, value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (key === 'default' || key === 'example') return false;

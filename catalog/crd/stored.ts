@@ -36,7 +36,7 @@ export function inheritedVersions(
   steps: readonly Step[],
   crds: (bundle: Bundle) => readonly Crd[] | undefined,
 ): InheritedOf {
-  const known = new Map<Bundle, Map<string, InheritedVersion[]>>();
+  const inherited = new Map<Bundle, Map<string, InheritedVersion[]>>();
   const onward = new Map<Bundle, Bundle[]>();
   for (const { from, to } of steps) {
     appendToGroup(onward, from, to);
@@ -51,20 +51,21 @@ export function inheritedVersions(
     paths = paths.flatMap((carried) =>
       (onward.get(carried.path.at(-1) as Bundle) ?? []).flatMap((to) => {
         const crd = crds(to)?.find(({ name }) => name === carried.crd);
-        return crd && takesOver(crd, carried.version, inheritedAt(known, to, crd.name))
-          ? [keep(known, to, carried)]
+        return crd && takesOver(crd, carried.version, inheritedAt(inherited, to, crd.name))
+          ? [noteInherited(inherited, to, carried)]
           : [];
       }),
     );
   }
   return (bundle, crd) =>
-    [...(known.get(bundle)?.get(crd) ?? [])].sort((a, b) => b.path.length - a.path.length);
+    [...inheritedAt(inherited, bundle, crd)].sort((a, b) => b.path.length - a.path.length);
 }
 
 interface CarriedVersion extends InheritedVersion {
   readonly crd: string;
 }
 
+/** What the CRD of a name inherits on clusters that have a bundle, as far as it is found yet. */
 function inheritedAt(
   known: ReadonlyMap<Bundle, ReadonlyMap<string, readonly InheritedVersion[]>>,
   bundle: Bundle,
@@ -73,7 +74,7 @@ function inheritedAt(
   return known.get(bundle)?.get(crd) ?? [];
 }
 
-/** Whether a CRD keeps a version that it does not store itself, which is not known yet. */
+/** Whether a CRD inherits a version: it has the version, does not store it itself, and is not known to inherit it. */
 function takesOver(
   { versions, storedVersions }: Crd,
   version: string,
@@ -87,7 +88,7 @@ function takesOver(
 }
 
 /** Notes which stored versions a bundle inherits by an upgrade. @returns the path up to and including this upgrade */
-function keep(
+function noteInherited(
   known: Map<Bundle, Map<string, InheritedVersion[]>>,
   to: Bundle,
   { crd, version, path }: CarriedVersion,
