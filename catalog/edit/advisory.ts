@@ -30,6 +30,7 @@ export function applyEdit(files: readonly FileText[], ofPackage: Package, edit: 
 
 type PieceChange = (piece: PieceText, blob: Written) => PieceText | undefined;
 
+/** A file in which the blobs of a package are changed or left out; the same object if nothing changed. */
 function withPieces(file: FileText, name: string, change: PieceChange): FileText {
   const pieces = file.pieces.flatMap((piece) => {
     const { blob } = piece;
@@ -39,7 +40,7 @@ function withPieces(file: FileText, name: string, change: PieceChange): FileText
   return isSame ? file : { ...file, pieces };
 }
 
-/** What an edit makes of each blob of a file. Gives the piece as it is, changed, or undefined to remove it. */
+/** Says for each blob of a file what an edit makes of it: the blob as it is, changed, or undefined to remove it. */
 function changeOf({ format }: FileText, edit: PackageEdit): PieceChange {
   return (piece, blob) => {
     switch (blob.schema) {
@@ -60,7 +61,10 @@ function changeOf({ format }: FileText, edit: PackageEdit): PieceChange {
   };
 }
 
-/** Writes the members of an entry that differ; those that nobody knows stay. */
+/**
+ * Changes the items of a channel to these entries. Of an entry only the members that differ are written, and members of
+ * no schema stay.
+ */
 export function entryChange(entries: readonly Entry[]): ItemChange {
   const after = new Map(entries.map((entry) => [entry.name, entry]));
   return (item) => {
@@ -76,9 +80,10 @@ export function entryChange(entries: readonly Entry[]): ItemChange {
       ([key, value]) => JSON.stringify(value) !== JSON.stringify(item[key] ?? (key === 'skips' ? [] : '')),
     );
     if (changed.length === 0) return item as Json;
-    const kept = changed.filter(([, value]) => value !== '' && JSON.stringify(value) !== '[]');
+    // What is empty now is left out.
+    const filled = changed.filter(([, value]) => value !== '' && JSON.stringify(value) !== '[]');
     const others = Object.entries(item).filter(([key]) => !changed.some(([one]) => one === key));
-    return Object.fromEntries([...others, ...kept]) as Json;
+    return Object.fromEntries([...others, ...filled]) as Json;
   };
 }
 

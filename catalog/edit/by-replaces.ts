@@ -77,13 +77,13 @@ function entriesFromHead(
   nodes: ReadonlyMap<string, GraphNode>,
   before: readonly Edges[],
 ): Edges[] {
-  const own = new Map(before.map((entry) => [entry.name, entry]));
+  const listedBefore = new Map(before.map((entry) => [entry.name, entry]));
   const entries = new Map<string, Edges>();
   const skipped: string[] = [];
   for (let at: GraphNode | undefined = head; at; ) {
     const { name, skipRange } = at;
     // A channel of the base may lead elsewhere than the others do.
-    const listed: Edges | undefined = at.placed ? undefined : own.get(name);
+    const listed: Edges | undefined = at.placed ? undefined : listedBefore.get(name);
     const { replaces, skips } = listed && listed.replaces !== '' ? listed : at;
     entries.set(name, { name, replaces, skips, skipRange });
     skipped.push(...skips);
@@ -91,6 +91,7 @@ function entriesFromHead(
     if (entries.has(replaces)) {
       throw new EditError(`the bundle ${quoted(name)} replaces ${quoted(replaces)}, which replaces it`);
     }
+    // Only a bundle that is added must find what it replaces.
     const next = nodes.get(replaces);
     if (!next && at.placed) {
       throw new EditError(
@@ -143,6 +144,7 @@ export function compareReleases(a: Version | undefined, b: Version | undefined):
   if (order !== 0) return order;
   const [x, y] = [a.build.join('.'), b.build.join('.')];
   if (x === '' || y === '') return Number(x !== '') - Number(y !== '');
+  // Build metadata has no order of its own: it is compared as pre-releases are.
   const [left, right] = [tryParseVersion(`0.0.0-${x}`), tryParseVersion(`0.0.0-${y}`)];
   return left && right ? compareVersions(left, right) : compareText(x, y);
 }

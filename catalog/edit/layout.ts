@@ -18,7 +18,7 @@ export interface LaidBlob extends Meta {
  */
 export function laidOut(blobs: readonly LaidBlob[], layout: Layout): Map<string, string> {
   const files = new Map<string, string>();
-  const taken = new Map<string, string>();
+  const taken = new Set<string>();
   for (const blob of blobs) {
     const name = pathOf(blob, layout);
     const path = layout === 'blob' ? freePath(name, blob, taken) : `${name}.${blob.format}`;
@@ -27,7 +27,7 @@ export function laidOut(blobs: readonly LaidBlob[], layout: Layout): Map<string,
   return files;
 }
 
-/** Without an ending. */
+/** The path of the file of a blob, without an ending. */
 function pathOf(blob: Meta, layout: Layout): string {
   const pkg = blob.schema === 'olm.package' ? blob.name : blob.package;
   if (layout === 'file') return 'catalog';
@@ -35,6 +35,10 @@ function pathOf(blob: Meta, layout: Layout): string {
   return layout === 'package' ? `${folder}catalog` : `${folder}${blobName(blob)}`;
 }
 
+/**
+ * The name of a blob's file: the kind of the blob, and its name if it has one. A package has one blob of its kind,
+ * which needs none.
+ */
 function blobName({ schema, name }: Meta): string {
   const kind = schema.startsWith('olm.') ? schema.slice('olm.'.length) : schema;
   return safeName(kind === 'package' || name === '' ? kind : `${kind}-${name}`);
@@ -46,11 +50,11 @@ function safeName(name: string): string {
 }
 
 /** A path that no other blob has, not even where the case of letters does not count. */
-function freePath(name: string, { format }: LaidBlob, taken: Map<string, string>): string {
+function freePath(name: string, { format }: LaidBlob, taken: Set<string>): string {
   for (let count = 1; ; count++) {
     const path = `${name}${count === 1 ? '' : `-${count}`}.${format}`;
     if (taken.has(path.toLowerCase())) continue;
-    taken.set(path.toLowerCase(), path);
+    taken.add(path.toLowerCase());
     return path;
   }
 }

@@ -24,15 +24,15 @@ interface WithLifecycles {
 export function withLifecycles(catalog: Blobs, source: Blobs): WithLifecycles {
   const isLifecycle = ({ schema }: Blob): boolean => schema === LIFECYCLE;
   const wanted = source.others.filter(isLifecycle);
-  const named = new Set(wanted.map((blob) => blob.package));
-  const has = new Set(catalog.packages.map(({ name }) => name));
-  const added = wanted.filter((blob) => has.has(blob.package));
-  const kept = catalog.others.filter((blob) => !isLifecycle(blob) || !named.has(blob.package));
+  const sourcePackages = new Set(wanted.map((blob) => blob.package));
+  const catalogPackages = new Set(catalog.packages.map(({ name }) => name));
+  const added = wanted.filter((blob) => catalogPackages.has(blob.package));
+  const kept = catalog.others.filter((blob) => !isLifecycle(blob) || !sourcePackages.has(blob.package));
   const blobs = { ...catalog, others: [...kept, ...added] };
   return {
     blobs,
     findings: runRules(catalogOf(blobs), LIFECYCLE_RULES),
-    packages: [...named].filter((name) => has.has(name)).length,
-    skipped: [...named].filter((name) => !has.has(name)).length,
+    packages: [...sourcePackages].filter((name) => catalogPackages.has(name)).length,
+    skipped: [...sourcePackages].filter((name) => !catalogPackages.has(name)).length,
   };
 }

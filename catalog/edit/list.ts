@@ -25,6 +25,7 @@ export function withItem(
   return pieceOf(inserted ?? withList(piece, format, { key, item }));
 }
 
+/** The whole document written anew with one more item, or with a new list of it. */
 function withList(
   { blob, text }: PieceText,
   format: FileFormat,
@@ -82,6 +83,7 @@ function memberOf(value: unknown, step: string | number): unknown {
   return isObject(value) ? value[step] : undefined;
 }
 
+/** A copy of a value in which another one stands at a path. */
 function withValueAt(value: unknown, [step, ...rest]: Path, inside: Json): Json {
   if (step === undefined) return inside;
   const below = withValueAt(memberOf(value, step), rest, inside);
@@ -113,9 +115,11 @@ function itemsChanged(
   if (node?.kind !== 'sequence' || node.items.length !== list.length) return undefined;
   if (text.charAt(node.start) !== '-' || items.every((item) => item === undefined)) return undefined;
   const margin = marginOf(text, node.start);
+  // The lines on which items begin. Each must begin with a dash and hold one item, or they cannot be replaced one by
+  // one.
   const starts = node.items.map(({ start }) => text.lastIndexOf('\n', start - 1) + 1);
-  const dashes = starts.every((start) => text.startsWith(`${margin}- `, start));
-  if (margin === undefined || !dashes || new Set(starts).size < starts.length) return undefined;
+  const haveDashes = starts.every((start) => text.startsWith(`${margin}- `, start));
+  if (margin === undefined || !haveDashes || new Set(starts).size < starts.length) return undefined;
   const stop = endOf(node, beside, text);
   let changed = '';
   let from = 0;
@@ -141,6 +145,7 @@ function nodeAt(text: string, path: Path): { node: YamlNode | undefined; beside:
   return { node, beside };
 }
 
+/** An item of a list as lines, its dash at the column of the others. */
 function itemText(item: Json, margin: string): string {
   const lines = emitYaml(item).trimEnd().split('\n');
   return lines.map((line, i) => `${margin}${i === 0 ? '- ' : '  '}${line}\n`).join('');
@@ -152,12 +157,14 @@ function marginOf(text: string, start: number): string | undefined {
   return /^[ -]*$/.test(before) ? before.replaceAll('-', ' ') : undefined;
 }
 
+/** The node of a key or an index. Of equal keys the last counts. */
 function childAt(node: YamlNode | undefined, step: string | number): YamlNode | undefined {
   if (node?.kind === 'sequence' && typeof step === 'number') return node.items[step];
   if (node?.kind !== 'mapping') return undefined;
   return node.pairs.findLast(({ key }) => key.kind === 'scalar' && key.text === step)?.value;
 }
 
+/** Where the keys of a mapping, or the items of a list, begin. */
 function startsIn(node: YamlNode | undefined): number[] {
   if (node?.kind === 'mapping') return node.pairs.map(({ key }) => key.start);
   return node?.kind === 'sequence' ? node.items.map(({ start }) => start) : [];

@@ -47,6 +47,7 @@ export function addBundle(
   const isThere = fileWith(files, (blob) => isBundle(blob, pkg) && blob.name === bundle.name);
   if (isThere) return changedFiles(files, listed);
   const home =
+    // Behind the last bundle of the package; if there is none, behind the package's last blob.
     findLast(listed, (blob) => isBundle(blob, pkg)) ??
     findLast(listed, (blob) => blob.package === pkg || blob.name === pkg);
   const grown = listed.map((file) =>
@@ -122,12 +123,12 @@ function isBundle(blob: Written, pkg: string): boolean {
   return blob.schema === 'olm.bundle' && blob.package === pkg;
 }
 
-function fileWith(files: readonly FileText[], is: (blob: Written) => boolean): FileText | undefined {
-  return files.find(({ pieces }) => pieces.some(({ blob }) => blob && is(blob)));
+function fileWith(files: readonly FileText[], isWanted: (blob: Written) => boolean): FileText | undefined {
+  return files.find(({ pieces }) => pieces.some(({ blob }) => blob && isWanted(blob)));
 }
 
-function findLast(files: readonly FileText[], is: (blob: Written) => boolean): FileText | undefined {
-  return files.findLast(({ pieces }) => pieces.some(({ blob }) => blob && is(blob)));
+function findLast(files: readonly FileText[], isWanted: (blob: Written) => boolean): FileText | undefined {
+  return files.findLast(({ pieces }) => pieces.some(({ blob }) => blob && isWanted(blob)));
 }
 
 function changedFiles(before: readonly FileText[], after: readonly FileText[]): FileText[] {
@@ -168,9 +169,10 @@ function textOfBlob(value: Json, format: FileFormat): string {
   return format === 'yaml' ? `---\n${emitYaml(value)}` : `${JSON.stringify(value, null, 4)}\n`;
 }
 
+/** A file with one more document at its end. */
 function withPiece(file: FileText, text: string): FileText {
   const last = file.pieces.at(-1);
-  const ends = last === undefined || last.text.endsWith('\n');
-  const before = ends ? file.pieces : [...file.pieces.slice(0, -1), { ...last, text: `${last.text}\n` }];
+  const endsLine = last === undefined || last.text.endsWith('\n');
+  const before = endsLine ? file.pieces : [...file.pieces.slice(0, -1), { ...last, text: `${last.text}\n` }];
   return { ...file, pieces: [...before, pieceOf(text)] };
 }

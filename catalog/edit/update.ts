@@ -128,6 +128,7 @@ function withPackage(blobs: Blobs, change: Change): Updated {
   return { blobs: updated, findings: bundles.filter(isLost).map(unlistedFinding) };
 }
 
+/** Says that a bundle is left out, because no channel lists it any more. */
 function unlistedFinding(bundle: Blobs['bundles'][number]): Finding {
   return {
     rule: 'bundle/unlisted',
@@ -138,9 +139,10 @@ function unlistedFinding(bundle: Blobs['bundles'][number]): Finding {
   };
 }
 
+/** The `olm.package` blob: the one from before with the new default channel and icon, or a new one. */
 function packageBlob({ name, pkg, graph }: Change, place: Location): Blobs['packages'][number] {
-  const known = pkg?.blob && fieldsOf(pkg.blob);
-  const { icon: before, ...fields } = known ?? { schema: 'olm.package', name };
+  const fieldsBefore = pkg?.blob && fieldsOf(pkg.blob);
+  const { icon: before, ...fields } = fieldsBefore ?? { schema: 'olm.package', name };
   const { defaultChannel } = graph;
   const icon = iconOf(graph, before);
   const decoded = newBlob({ ...fields, defaultChannel, ...(icon ? { icon } : {}) }, newDocument(place));
@@ -148,7 +150,7 @@ function packageBlob({ name, pkg, graph }: Change, place: Location): Blobs['pack
   return decoded.blob;
 }
 
-/** That of the default channel's head; what the package had where the head is an old bundle. */
+/** The package's icon: that of the default channel's head if it was added, or else the one from before. */
 function iconOf({ lanes, nodes, defaultChannel }: PackageGraph, before: unknown): unknown {
   const head = nodes.get(headOf(lanes.get(defaultChannel) ?? []) ?? '');
   return head?.placed ? head.placed.icon : before;
@@ -216,6 +218,8 @@ function insertBetween(
   const sorted = compared.sort((a, b) => compareVersions(a.version, b.version));
   const lower = sorted.filter(({ order }) => order < 0);
   const higher = sorted.filter(({ order }) => order > 0);
+  // The new bundle replaces `behind`. A later patch of its minor version, `newest`, skips it; if there is none, the
+  // next version, `ahead`, replaces it.
   const behind = lower.findLast((other) => !isPatch(other.version))?.entry.name ?? '';
   const skips = lower.filter((other) => isPatch(other.version)).map(({ entry }) => entry.name);
   const newest = higher.findLast((other) => isPatch(other.version))?.entry;
