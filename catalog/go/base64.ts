@@ -17,6 +17,7 @@ export function decodeBase64(text: string): Uint8Array {
   for (let i = 0; i < text.length; i++) {
     const value = VALUES[text.charCodeAt(i)] ?? 255;
     if (value === 255) continue;
+    // Bits that were written already fall out on the left.
     bits = ((bits << 6) | value) & 0xffffff;
     count += 6;
     if (count >= 8) {
@@ -44,6 +45,7 @@ export function normalBase64(text: string): string {
   const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
   if (padding === 0) return digits;
   const at = digits.length - padding - 1;
+  // Of the last digit's six bits, two are part of a byte with == behind it, and four with =.
   const last = DIGITS.indexOf(digits.charAt(at)) & (padding === 2 ? 0x30 : 0x3c);
   return `${digits.slice(0, at)}${DIGITS.charAt(last)}${'='.repeat(padding)}`;
 }

@@ -94,6 +94,7 @@ export class ByteWriter {
     return this;
   }
 
+  /** Makes room for so many bytes more. */
   #reserve(more: number): void {
     const needed = this.#length + more;
     if (needed <= this.#bytes.length) return;
@@ -133,6 +134,7 @@ function sequenceWidth(utf8: Uint8Array, at: number): 0 | 2 | 3 | 4 {
   const second = utf8[at + 1] ?? 0;
   if (first >= 0xc2 && first <= 0xdf) return continues(second) ? 2 : 0;
   if (first >= 0xe0 && first <= 0xef) {
+    // These bounds exclude overlong forms, surrogates and what is beyond Unicode, as Go's decoder does.
     const low = first === 0xe0 ? 0xa0 : 0x80;
     const high = first === 0xed ? 0x9f : 0xbf;
     return second >= low && second <= high && continues(utf8[at + 2]) ? 3 : 0;
@@ -140,12 +142,13 @@ function sequenceWidth(utf8: Uint8Array, at: number): 0 | 2 | 3 | 4 {
   if (first >= 0xf0 && first <= 0xf4) {
     const low = first === 0xf0 ? 0x90 : 0x80;
     const high = first === 0xf4 ? 0x8f : 0xbf;
-    const sound = second >= low && second <= high && continues(utf8[at + 2]) && continues(utf8[at + 3]);
-    return sound ? 4 : 0;
+    const isValid = second >= low && second <= high && continues(utf8[at + 2]) && continues(utf8[at + 3]);
+    return isValid ? 4 : 0;
   }
   return 0;
 }
 
+/** Whether a byte continues a character. */
 function continues(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x80 && byte <= 0xbf;
 }

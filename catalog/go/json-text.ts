@@ -110,6 +110,7 @@ export function rawItems(text: string): { readonly key: string | undefined; read
 const SPACE_OR_COMMA = /[\s,]/;
 const SPACE_OR_COLON = /[\s:]/;
 
+/** The first place at or behind `from` whose character is not one of these. */
 function skip(text: string, from: number, what: RegExp): number {
   let at = from;
   while (at < text.length && what.test(text.charAt(at))) at++;
@@ -187,6 +188,7 @@ function lineStart(level: number): string {
   return LINE_STARTS[level];
 }
 
+/** Keys in byte order. Most objects are sorted already, and cost one look at each key. */
 export function sortedKeys(value: object): string[] {
   const keys = Object.keys(value);
   for (let i = 1; i < keys.length; i++) {

@@ -142,6 +142,7 @@ export class JsonReader {
     }
   }
 
+  /** Notes where a node stands, and returns the slot in which it is noted. */
   #mark(): number {
     if (this.#at > this.#end) throw new TooLong();
     const slot = this.#marked;
@@ -155,6 +156,7 @@ export class JsonReader {
     return slot;
   }
 
+  /** Notes another place for a node: an entry of an object has its place where its value begins. */
   #remark(slot: number): void {
     this.#marks[slot] = this.#line;
     this.#marks[slot + 1] = this.#at - this.#lineStart + 1;
@@ -190,6 +192,7 @@ export class JsonReader {
       this.#skipSpace();
       if (this.#moves(object, key, slot)) written ??= this.#writtenSoFar(object);
       const value = this.#value(slot);
+      // An assignment would set the prototype instead.
       if (key === '__proto__') {
         Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
       } else object[key] = value;
@@ -208,12 +211,14 @@ export class JsonReader {
     return c >= 48 && c <= 57 && /^[0-9]+$/.test(key);
   }
 
+  /** Begins to note the members as they are written, with those that were read before. */
   #writtenSoFar(object: Record<string, unknown>): WrittenMember[] {
     const written = Object.entries(object).map(([key, value]) => ({ key, nodes: countNodes(value) }));
     this.#written.set(object, written);
     return written;
   }
 
+  /** Reads an array behind its `[`. */
   #array(): unknown[] {
     this.#enter();
     const array: unknown[] = [];
@@ -224,6 +229,11 @@ export class JsonReader {
     }
   }
 
+  /**
+   * Passes the bracket that opens an array or an object.
+   *
+   * @throws TooDeep
+   */
   #enter(): void {
     if (++this.#depth > this.#maxDepth) {
       throw new TooDeep(`nested deeper than ${this.#maxDepth} levels`, this.#at, false);
@@ -307,6 +317,7 @@ export class JsonReader {
     }
   }
 
+  /** Reads `true`, `false` or `null`, of which the first character was seen. */
   #literal<T>(word: string, value: T): T {
     for (let i = 1; i < word.length; i++) {
       if (this.#text.charAt(this.#at + i) !== word.charAt(i)) {
@@ -344,6 +355,7 @@ export class JsonReader {
     return this.#unexpectedAt(this.#at, context);
   }
 
+  /** The error for a character where another was expected, in Go's words; at the end of the text the error for that. */
   #unexpectedAt(offset: number, context: string): JsonError {
     if (offset >= this.#text.length) return new JsonError('unexpected EOF', offset);
     const character = String.fromCodePoint(this.#text.codePointAt(offset) ?? 0);
@@ -358,6 +370,7 @@ function quoteRune(character: string): string {
   return `'${JSON.stringify(character).slice(1, -1)}'`;
 }
 
+/** How many nodes a value has, itself among them. */
 function countNodes(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   let count = 1;

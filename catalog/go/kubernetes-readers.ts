@@ -25,6 +25,7 @@ export const intOrString: CheckedShape = {
   goName: 'intstr.IntOrString',
   expected: 'text or a whole number of 32 bits',
   refusal: (value) =>
+    // A shift leaves a number as it is if that has 32 bits.
     typeof value === 'string' || (Number.isInteger(value) && value === (value as number) >> 0)
       ? undefined
       : 'json: cannot unmarshal value into Go value of type int32',
@@ -59,6 +60,7 @@ export const schemaOrBool: CheckedShape = schemaOr(
   (value) => typeof value === 'boolean',
 );
 
+/** The shape of a schema, or of another kind of value. The schema is read as the struct in whose field it stands. */
 function schemaOr(goName: string, other: (value: unknown) => boolean): CheckedShape {
   return {
     kind: 'checked',
@@ -79,6 +81,7 @@ export function withExactKeys(shape: StructShape): StructShape {
   return { ...shape, fields: Object.fromEntries(fields), exactKeys: true };
 }
 
+/** A shape whose structs take keys only as they are spelled. */
 function exactIn(shape: Shape): Shape {
   if (shape.kind === 'struct') return withExactKeys(shape);
   if (shape.kind === 'list') return listOf(exactIn(shape.items));
@@ -92,6 +95,7 @@ export function withFoldedKeys(shape: StructShape, but: StructShape): StructShap
   return structShape(shape.name, Object.fromEntries(fields));
 }
 
+/** A shape whose structs, but for one, take keys in any case. */
 function foldedIn(shape: Shape, but: StructShape): Shape {
   if (shape.kind === 'struct') return withFoldedKeys(shape, but);
   if (shape.kind === 'list') return listOf(foldedIn(shape.items, but));

@@ -1,11 +1,12 @@
 /** Makes a function that finds what belongs to an object once, and keeps it as long as there is the object. */
-export function onceFor<K extends object, V>(find: (of: K) => V): (of: K) => V {
-  const known = new WeakMap<K, { readonly value: V }>();
-  return (of) => {
-    let found = known.get(of);
+export function onceFor<K extends object, V>(find: (key: K) => V): (key: K) => V {
+  const cache = new WeakMap<K, { readonly value: V }>();
+  return (key) => {
+    // A wrapper tells a value that is undefined from one that was not looked for yet.
+    let found = cache.get(key);
     if (!found) {
-      found = { value: find(of) };
-      known.set(of, found);
+      found = { value: find(key) };
+      cache.set(key, found);
     }
     return found.value;
   };

@@ -45,8 +45,8 @@ export function compileGoRegexp(source: string, steps: Steps): GoRegexp | undefi
     return {
       source,
       size,
-      test: (text, ofMatch) => {
-        spendSteps(ofMatch, size * (text.length + 1));
+      test: (text, matchSteps) => {
+        spendSteps(matchSteps, size * (text.length + 1));
         return expression.matcher(text).find();
       },
     };

@@ -210,6 +210,7 @@ function typeName(value: unknown): string {
   return typeof value === 'bigint' ? 'number' : typeof value;
 }
 
+/** A value as a Go type with a reader of its own accepts it; undefined, with a misfit, if it does not. */
 function fitChecked(value: unknown, shape: CheckedShape, context: Context): unknown {
   const go = shape.refusal(value);
   if (go === undefined) return value;
@@ -228,6 +229,7 @@ function fitInteger(value: unknown, bits: 32 | 64, context: Context): unknown {
     : misfit(value, `int${bits}`, `a whole number of ${bits} bits`, context);
 }
 
+/** Base64 text, also made of a list of bytes; undefined, with a misfit, for anything else. */
 function fitBytes(value: unknown, context: Context): unknown {
   if (Array.isArray(value)) return fitByteList(value, context);
   if (typeof value !== 'string') return misfit(value, '[]uint8', 'base64 text', context);
@@ -246,6 +248,7 @@ function fitByteList(value: readonly unknown[], context: Context): unknown {
     if (!isByte && item !== null) misfit(item, 'uint8', 'a byte', { ...context, path: [...context.path, i] });
   }
   if (context.misfits.length > misfits) return undefined;
+  // As in Go, null is the byte 0.
   return encodeBase64(Uint8Array.from(value, Number));
 }
 
@@ -326,20 +329,21 @@ function fitMap(value: unknown, values: Shape, context: Context): unknown {
 /** An object as Go decodes it into a struct. An object that fits is not copied. */
 function structValue(value: unknown, shape: StructShape, context: Context): unknown {
   if (!isObject(value)) return misfit(value, goName(shape), 'a mapping', context);
-  let proper = true;
+  let isUnchanged = true;
   const fitted: Record<string, unknown> = {};
   // Where keys differ only by case, Go lets the last in byte order win.
   const keys = Object.keys(value);
+  // Keys that are all spelled as the fields cannot meet, and need no order.
   for (const key of keys.some((k) => !Object.hasOwn(shape.fields, k)) ? keys.sort() : keys) {
     const name = fieldName(shape, key);
     if (name === undefined) {
-      proper = false;
+      isUnchanged = false;
       continue;
     }
     const field = shape.fields[name];
     const item = value[key];
     if (!field || (item === null && field.kind !== 'any' && !readsNull(field))) {
-      proper = false;
+      isUnchanged = false;
       continue;
     }
     const inner = {
@@ -352,9 +356,9 @@ function structValue(value: unknown, shape: StructShape, context: Context): unkn
       ? fitHeld(fitValue(item, field, inner), shape, inner)
       : fitValue(item, field, inner);
     if (fittedItem !== undefined) fitted[name] = mergedFields(field, fitted[name], fittedItem);
-    proper = proper && key === name && fittedItem === item;
+    isUnchanged = isUnchanged && key === name && fittedItem === item;
   }
-  return proper ? value : fitted;
+  return isUnchanged ? value : fitted;
 }
 
 /** What Go makes of a field that two keys name: it reads the second object into the first. */
@@ -363,6 +367,7 @@ function mergedFields({ kind }: Shape, first: unknown, second: unknown): unknown
   return merges && isObject(first) && isObject(second) ? { ...first, ...second } : second;
 }
 
+/** Fits an object, or each of a list, to the struct in whose field it stands. */
 function fitHeld(value: unknown, owner: StructShape, context: Context): unknown {
   if (Array.isArray(value)) return fitList(value, owner, context);
   return isObject(value) ? structValue(value, owner, context) : value;

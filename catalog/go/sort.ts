@@ -14,8 +14,11 @@ export function sortAsGo<T>(items: T[], less: (a: T, b: T) => boolean): T[] {
 
 /** So many items or fewer are sorted by insertion, which is stable. */
 const MOST_INSERTED = 12;
+/** So many items or more get the median of nine as their pivot, fewer the median of three. */
 const SHORTEST_NINTHER = 50;
+/** Fewer items are not tried to be put in order by a few swaps. */
 const SHORTEST_SHIFTED = 50;
+/** So many pairs at most are put in order before the items count as unsorted. */
 const MOST_SHIFTS = 5;
 /** Swaps to choose a pivot among nine items in descending order. */
 const FALLING = 12;
@@ -48,27 +51,29 @@ class Sorter<T> {
   /** Sorts the items from `from` to before `end`; after `limit` bad pivots by a heap. */
   sort(from: number, end: number, limit: number): void {
     let [a, b, left] = [from, end, limit];
-    let balanced = true;
-    let partitioned = true;
+    let wasBalanced = true;
+    let wasInOrder = true;
     while (b - a > MOST_INSERTED) {
       if (left === 0) {
         this.#heapSort(a, b);
         return;
       }
-      if (!balanced) {
+      // A partition of less than an eighth is a bad one.
+      if (!wasBalanced) {
         this.#breakPatterns(a, b);
         left--;
       }
       const { pivot, rising } = this.#pivotInRisingOrder(a, b);
-      if (balanced && partitioned && rising && this.#insertSome(a, b)) return;
+      if (wasBalanced && wasInOrder && rising && this.#insertSome(a, b)) return;
+      // No item is less than the one before these: the pivot equals that, and so may many others.
       if (a > 0 && !this.#less(a - 1, pivot)) {
         a = this.#partitionEqual(a, b, pivot);
         continue;
       }
       const length = b - a;
-      const { middle, already } = this.#partition(a, b, pivot);
-      partitioned = already;
-      balanced = Math.min(middle - a, b - middle) >= Math.floor(length / 8);
+      const { middle, isInOrder } = this.#partition(a, b, pivot);
+      wasInOrder = isInOrder;
+      wasBalanced = Math.min(middle - a, b - middle) >= Math.floor(length / 8);
       if (middle - a < b - middle) {
         this.sort(a, middle, left);
         a = middle + 1;
@@ -86,6 +91,7 @@ class Sorter<T> {
     }
   }
 
+  /** Sorts with a heap, which takes its time but is never slow. */
   #heapSort(a: number, b: number): void {
     const length = b - a;
     for (let i = Math.floor((length - 1) / 2); i >= 0; i--) this.#siftDown(i, length, a);
@@ -95,6 +101,7 @@ class Sorter<T> {
     }
   }
 
+  /** Moves an item of the heap down to its place. */
   #siftDown(low: number, high: number, first: number): void {
     for (let root = low; ; ) {
       let child = 2 * root + 1;
@@ -106,6 +113,10 @@ class Sorter<T> {
     }
   }
 
+  /**
+   * Swaps three items with others, so that no order of the input makes every pivot a bad one. The numbers only look
+   * random: the same list is always sorted in the same way.
+   */
   #breakPatterns(a: number, b: number): void {
     const length = b - a;
     const random = xorshift(length);
@@ -117,6 +128,11 @@ class Sorter<T> {
     }
   }
 
+  /**
+   * Chooses a pivot, and reverses items that seem to descend.
+   *
+   * @returns where the pivot is, and whether the items seem to be sorted
+   */
   #pivotInRisingOrder(a: number, b: number): { pivot: number; rising: boolean } {
     const quarter = Math.floor((b - a) / 4);
     const candidates = [a + quarter, a + quarter * 2, a + quarter * 3];
@@ -129,12 +145,14 @@ class Sorter<T> {
     return { pivot: b - 1 - (pivot - a), rising: true };
   }
 
+  /** Which of three places holds the item in the middle. */
   #median(a: number, b: number, c: number): number {
     const [low, middle] = this.#inOrder(a, b);
     const [next] = this.#inOrder(middle, c);
     return this.#inOrder(low, next)[1];
   }
 
+  /** Two places, that of the lesser item first. Counts a swap, though no item moves. */
   #inOrder(a: number, b: number): [number, number] {
     if (!this.#less(b, a)) return [a, b];
     this.#swaps++;
@@ -160,15 +178,15 @@ class Sorter<T> {
    *
    * @returns where the pivot is, and whether nothing had to be swapped
    */
-  #partition(a: number, b: number, pivot: number): { middle: number; already: boolean } {
+  #partition(a: number, b: number, pivot: number): { middle: number; isInOrder: boolean } {
     this.#swap(a, pivot);
     let [i, j] = [a + 1, b - 1];
-    for (let already = true; ; already = false) {
+    for (let isInOrder = true; ; isInOrder = false) {
       while (i <= j && this.#less(i, a)) i++;
       while (i <= j && !this.#less(j, a)) j--;
       if (i > j) {
         this.#swap(j, a);
-        return { middle: j, already };
+        return { middle: j, isInOrder };
       }
       this.#swap(i++, j--);
     }
@@ -189,6 +207,7 @@ class Sorter<T> {
 
 const WORD = (1n << 64n) - 1n;
 
+/** Makes Go's sequence of numbers that look random. */
 function xorshift(seed: number): () => bigint {
   let state = BigInt(seed);
   return () => {

@@ -277,7 +277,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 71,
     without: 'counting the steps of filters',
     file: 'catalog/go/regexp.ts',
-    text: 'spendSteps(ofMatch, size * (text.length + 1));',
+    text: 'spendSteps(matchSteps, size * (text.length + 1));',
     instead: '',
     test: OWNERS_TEST,
   },
