@@ -39,6 +39,7 @@ const SVG =
   /^[\t\n\f\r ]*(?:<\?xml[^>]*>[\t\n\f\r ]*)?(?:<!doctype svg[^>]*>[\t\n\f\r ]*)?<svg[^>]*>[^*]*<\/svg>[\t\n\f\r ]*$/i;
 
 function isSvg(bytes: Uint8Array): boolean {
+  // As in go-is-svg, such bytes at the beginning are those of a binary file.
   if (bytes.length >= 24 && bytes.subarray(0, 24).some((byte) => byte <= 8)) return false;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   return SVG.test(withoutComments(text));
@@ -46,12 +47,12 @@ function isSvg(bytes: Uint8Array): boolean {
 
 /** An expression would look for the end of each comment that has none, to the end of the text. */
 function withoutComments(text: string): string {
-  const kept: string[] = [];
+  const parts: string[] = [];
   for (let from = 0; ; ) {
     const begin = text.indexOf('<!--', from);
     const end = begin < 0 ? -1 : text.indexOf('-->', begin + 4);
-    if (end < 0) return [...kept, text.slice(from)].join('');
-    kept.push(text.slice(from, begin));
+    if (end < 0) return [...parts, text.slice(from)].join('');
+    parts.push(text.slice(from, begin));
     from = end + 3;
   }
 }
@@ -63,6 +64,7 @@ function containerType(bytes: Uint8Array): string | undefined {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
   if (bytes.length < length) return undefined;
   const brands = [ascii(8)];
+  // These two say nothing of the format: the brands behind them do.
   if (brands[0] === 'mif1' || brands[0] === 'msf1') {
     for (let at = 16; at < length && at + 4 <= bytes.length; at += 4) brands.push(ascii(at));
   }

@@ -59,15 +59,10 @@ function channelsOf({ channels }: Package): Channel[] {
 function displayName(pkg: Package): string {
   const channel = pkg.channels.get(pkg.defaultChannel);
   const bundle = pkg.bundles.get((channel && headOf(channel)?.name) ?? '');
-  const { value, misfits } = fitStruct(soundJson((bundle && csvTextOf(bundle)) ?? '{}'), CSV);
+  const { value, misfits } = fitStruct(parsedJson((bundle && csvTextOf(bundle)) ?? '{}'), CSV);
   const spec = misfits.length === 0 ? value['spec'] : undefined;
   const name = isObject(spec) ? spec['displayName'] : undefined;
   return typeof name === 'string' ? name : '';
-}
-
-/** A value of JSON; undefined for a text that is none. */
-function soundJson(text: string): unknown {
-  return parsedJson(text);
 }
 
 /** Cells under each other with two spaces between; the last column is as wide as it is. */

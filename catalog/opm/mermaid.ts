@@ -58,6 +58,7 @@ interface Selection {
   readonly options: GraphOptions;
 }
 
+/** The entries of a channel that the options let be drawn; undefined when nothing of the channel is. */
 function entriesToDraw(channel: Channel, selection: Selection): readonly Entry[] | undefined {
   const { home, options } = selection;
   if (options.from === undefined && options.package === undefined) return channel.entries;
@@ -79,13 +80,13 @@ function edgesFrom(entry: Entry, from: string, versions: ReadonlyMap<string, Ver
   const hasEdges = ({ replaces, skips, skipRange }: Entry): boolean =>
     replaces !== '' || skips.length > 0 || skipRange !== '';
   const range = tryParseRange(entry.skipRange);
-  const kept = {
+  const reached = {
     ...bare,
     replaces: entry.replaces !== '' && reaches(entry.replaces) ? entry.replaces : '',
     skips: entry.skips.filter(reaches),
     skipRange: entry.skipRange !== '' && range && satisfies(floor, range) ? entry.skipRange : '',
   };
-  return hasEdges(kept) || (!hasEdges(entry) && reaches(entry.name)) ? [kept] : [];
+  return hasEdges(reached) || (!hasEdges(entry) && reaches(entry.name)) ? [reached] : [];
 }
 
 /**
@@ -110,6 +111,7 @@ class Drawing {
   readonly #classes = new Map<string, string[]>();
   readonly #deprecatedChannels: string[] = [];
   readonly #skippedLinks: number[] = [];
+  /** The last deprecated package that was drawn: opm colours only that one. */
   #deprecatedPackage = '';
   #links = 0;
 

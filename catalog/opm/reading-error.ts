@@ -154,6 +154,7 @@ function metaError(value: unknown, raw: string): Refusal | undefined {
   return why === undefined ? undefined : { bare: why, first: why };
 }
 
+/** What opm says of a document that is not a mapping. It shows the whole value, and marks where it stopped. */
 function rootError(value: unknown, raw: string): string {
   const misfit = 'into Go value of type map[string]interface {} at offset';
   const marker = '(indicated by <==)\n';
@@ -184,7 +185,7 @@ function keyError(value: Fields): string | undefined {
     const [key] = keys.get(field) ?? [];
     const found = key === undefined ? '' : value[key];
     if (typeof found !== 'string') {
-      return `expected value for key ${goQuoted(key ?? '')} to be a string, got ${found === null ? '%!t(<nil>)' : goValue(found, goBad)}: ${goValue(found)}`;
+      return `expected value for key ${goQuoted(key ?? '')} to be a string, got ${found === null ? '%!t(<nil>)' : goValue(found, asTruthValue)}: ${goValue(found)}`;
     }
   }
   return undefined;
@@ -204,7 +205,7 @@ function goValue(value: unknown, part: (text: string, value: unknown) => string 
 }
 
 /** A part as Go's `%t` prints it: only true and false fit. */
-function goBad(text: string, value: unknown): string {
+function asTruthValue(text: string, value: unknown): string {
   if (typeof value === 'boolean' || value === null) return text;
   return `%!t(${typeof value === 'number' ? 'float64' : 'string'}=${text})`;
 }
@@ -227,13 +228,13 @@ function blobError(value: unknown, nothing: string): string | undefined {
   const shape = shapeOf(schema);
   if (!shape) return undefined;
   const { value: known, misfits } = fitStruct(value, shape);
-  const misfit = firstOf(misfits);
+  const misfit = firstMisfit(misfits);
   if (misfit) return `parse ${WORDS.get(schema)}: ${misfit.go}`;
   return schema === 'olm.bundle' ? objectError(known) : undefined;
 }
 
 /** The misfit that Go meets first: it reads keys in byte order. */
-function firstOf(misfits: readonly Misfit[]): Misfit | undefined {
+function firstMisfit(misfits: readonly Misfit[]): Misfit | undefined {
   const [first] = [...misfits].sort(({ path: a }, { path: b }) => {
     const at = a.findIndex((step, i) => step !== b[i]);
     const [x, y] = [a[at], b[at]];
@@ -250,7 +251,7 @@ function objectError(bundle: Fields): string | undefined {
     if (!shape || !isObject(property) || property['type'] !== 'olm.bundle.object') continue;
     const where = `read bundle objects: package ${quotedField(bundle, 'package')}, bundle ${quotedField(bundle, 'name')}:`;
     const { value: object, misfits } = fitStruct(property['value'] ?? {}, shape);
-    const unfit = property['value'] === undefined ? 'unexpected end of JSON input' : firstOf(misfits)?.go;
+    const unfit = property['value'] === undefined ? 'unexpected end of JSON input' : firstMisfit(misfits)?.go;
     if (unfit !== undefined) return `${where} parse property at index ${i} as bundle object: ${unfit}`;
     const why = manifestError(typeof object['data'] === 'string' ? object['data'] : '');
     if (why !== undefined) return `${where} convert bundle object property at index ${i} to JSON: ${why}`;
@@ -262,6 +263,11 @@ function quotedField(bundle: Fields, field: string): string {
   return goQuoted(typeof bundle[field] === 'string' ? bundle[field] : '');
 }
 
+/**
+ * What opm says of a manifest that is not YAML.
+ *
+ * @param base64 the manifest, which was seen to be base64
+ */
 function manifestError(base64: string): string | undefined {
   const raw = Uint8Array.from(atob(base64.replaceAll(/[\r\n]/g, '')), (c) => c.charCodeAt(0));
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);

@@ -33,14 +33,16 @@ export function treeText({ message, children }: ErrorTree, margin = ''): string 
 
 type Branch = ErrorTree | string | undefined | false;
 
+/** A node with the defects among its children; undefined if there are none. */
 function branch(message: string, children: readonly Branch[]): ErrorTree | undefined {
-  const grown = children.flatMap((child): ErrorTree[] => {
+  const defects = children.flatMap((child): ErrorTree[] => {
     if (child === undefined || child === false) return [];
     return [typeof child === 'string' ? { message: child, children: [] } : child];
   });
-  return grown.length === 0 ? undefined : { message, children: grown };
+  return defects.length === 0 ? undefined : { message, children: defects };
 }
 
+/** What is wrong with a package and its channels. */
 function packageTree(pkg: Package): ErrorTree | undefined {
   const { defaultChannel, channels } = pkg;
   // opm makes up a default channel that does not exist, and finds it empty.
@@ -75,11 +77,13 @@ function duplicateVersions(pkg: Package): Branch {
   return duplicates.length > 0 && `duplicate versions found in bundles: [${duplicates.join(' ')}]`;
 }
 
+/** A bundle's version with its release; 0.0.0 without a bundle. */
 function versionText(bundle: Bundle | undefined): string {
   const version = bundle?.version ? formatVersion(bundle.version) : '0.0.0';
   return bundle === undefined || bundle.release === '' ? version : `${version}-${bundle.release}`;
 }
 
+/** What is wrong with a channel. A default channel that does not exist has no entries, as in opm. */
 function channelTree(pkg: Package, name: string): ErrorTree | undefined {
   const channel = pkg.channels.get(name);
   const entries = [...(channel?.entries ?? [])].sort((a, b) => compareText(a.name, b.name));
@@ -106,7 +110,10 @@ function chainError(channel: Channel): Branch {
   return names.length > 0 && `channel contains one or more stranded bundles: ${list(names)}`;
 }
 
-/** What is wrong with a bundle in opm's model; a deprecation is wrong where its message is empty. */
+/**
+ * What is wrong with a bundle of an entry. A bundle with a release must have a name that follows from its package and
+ * version.
+ */
 function bundleTree(pkg: Package, entry: Entry): ErrorTree | undefined {
   const bundle = pkg.bundles.get(entry.name);
   const { name } = entry;
@@ -127,6 +134,7 @@ function bundleTree(pkg: Package, entry: Entry): ErrorTree | undefined {
   ]);
 }
 
+/** What opm says of a range that it cannot read. */
 function rangeError(range: string): Branch {
   if (range === '') return undefined;
   try {

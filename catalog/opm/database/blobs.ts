@@ -26,9 +26,9 @@ import { type BundleRow, DatabaseError, type DatabaseRows, type EntryRow, type P
  */
 export function databaseBlobs(rows: DatabaseRows, file: string): Blobs {
   const document = newDocument({ file, line: 1, column: 1 });
-  const known = new Set(rows.channels.map((channel) => keyOf(channel.package, channel.name)));
+  const channelKeys = new Set(rows.channels.map((channel) => keyOf(channel.package, channel.name)));
   const edges = edgesOf(rows.entries).filter(({ bundle }) => isOffered(rows.bundles.get(bundle)));
-  const lost = edges.find((edge) => !known.has(keyOf(edge.package, edge.channel)));
+  const lost = edges.find((edge) => !channelKeys.has(keyOf(edge.package, edge.channel)));
   if (lost) {
     const { bundle, channel, package: pkg } = lost;
     throw new DatabaseError(
@@ -44,6 +44,7 @@ export function databaseBlobs(rows: DatabaseRows, file: string): Blobs {
   };
 }
 
+/** Whether a catalog has the bundle: deprecated ones are left out. */
 function isOffered(bundle: BundleRow | undefined): boolean {
   return bundle !== undefined && !bundle.properties.some(({ type }) => type === 'olm.deprecated');
 }
@@ -56,6 +57,7 @@ function sorted<T extends { readonly name: string }>(items: readonly T[]): T[] {
   return [...items].sort((a, b) => compareText(a.name, b.name));
 }
 
+/** The `olm.package` blob of a row, with the icon of the default channel's head. */
 function packageBlob(
   { name, defaultChannel }: PackageRow,
   rows: DatabaseRows,
@@ -165,8 +167,8 @@ function relatedImagesOf(
   const named = listed
     .filter(isObject)
     .map(({ name, image }) => ({ name: textOf(name), image: textOf(image) }));
-  const known = new Set(named.map(({ image }) => image));
-  const others = [...new Set(relatedImages)].filter((image) => !known.has(image)).sort(compareText);
+  const namedImages = new Set(named.map(({ image }) => image));
+  const others = [...new Set(relatedImages)].filter((image) => !namedImages.has(image)).sort(compareText);
   return [...named, ...others.map((image) => ({ name: '', image }))];
 }
 

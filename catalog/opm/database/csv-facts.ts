@@ -29,7 +29,7 @@ interface CsvFacts {
 }
 
 /**
- * What a ClusterServiceVersion says; what does not fit its type counts as not unlessRefused.
+ * What a ClusterServiceVersion says; what does not fit its type counts as not there.
  *
  * @param csv JSON text
  * @throws DatabaseError when it is not valid JSON
@@ -53,6 +53,7 @@ export function csvFacts(name: string, csv: string): CsvFacts {
   };
 }
 
+/** What was read; another value in its place where a BundleRefusal ends the reading. */
 function unlessRefused<T>(read: () => T, otherwise: T): T {
   try {
     return read();
@@ -100,6 +101,7 @@ export function jsonValue(what: string, text: string): unknown {
   );
 }
 
+/** The error to throw for one of reading JSON; any other error comes back as it is. */
 function jsonError(error: unknown, what: string): unknown {
   if (error instanceof TooDeep) return new DatabaseError(`${what} is ${error.message}`);
   return error instanceof JsonError

@@ -21,7 +21,7 @@ import { type BundleRow, DatabaseError, type TypedRow } from './rows.ts';
  */
 export function bundleProperties(bundle: BundleRow, pkg: string, manifests: readonly string[]): Property[] {
   const texts: TypedRow[] = [];
-  const gvk = (type: string, row: TypedRow): void => {
+  const addGvk = (type: string, row: TypedRow): void => {
     const { group, kind, version } = fieldsOf(bundle, row);
     texts.push({
       type,
@@ -29,11 +29,11 @@ export function bundleProperties(bundle: BundleRow, pkg: string, manifests: read
     });
   };
   for (const row of bundle.properties) {
-    if (row.type === 'olm.gvk') gvk('olm.gvk', row);
+    if (row.type === 'olm.gvk') addGvk('olm.gvk', row);
     else texts.push({ type: row.type, value: valueText(bundle, row) });
   }
   for (const row of bundle.dependencies) {
-    if (row.type === 'olm.gvk') gvk('olm.gvk.required', row);
+    if (row.type === 'olm.gvk') addGvk('olm.gvk.required', row);
     else if (row.type === 'olm.package') texts.push(packageRequired(fieldsOf(bundle, row)));
     else texts.push({ type: row.type, value: valueText(bundle, row) });
   }
@@ -64,6 +64,11 @@ function packageRequired({ packageName, version }: Fields): TypedRow {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/**
+ * The fields of a value of a bundle.
+ *
+ * @throws DatabaseError for one that is not an object
+ */
 function fieldsOf({ name }: BundleRow, { type, value }: TypedRow): Fields {
   const found = jsonValue(`a value of ${JSON.stringify(type)} of the bundle ${JSON.stringify(name)}`, value);
   if (isObject(found)) return found;
@@ -72,7 +77,11 @@ function fieldsOf({ name }: BundleRow, { type, value }: TypedRow): Fields {
   );
 }
 
-/** The text of a value with nothing between its tokens. */
+/**
+ * The text of a value with nothing between its tokens.
+ *
+ * @throws DatabaseError for one that is not JSON
+ */
 function valueText({ name }: BundleRow, { type, value }: TypedRow): string {
   jsonValue(`a value of ${JSON.stringify(type)} of the bundle ${JSON.stringify(name)}`, value);
   return withoutSpace(value);

@@ -74,7 +74,7 @@ export function answersOf(catalog: Catalog): Answers {
   const channel = (name: string, channelName: string): Place =>
     channelIn(packageIn(packages, name, JSON.stringify(name)), channelName);
   const latest = (kind: ApiKind): readonly ApiChannelEntry[] =>
-    found(latestThatProvide(packages, kind), kind);
+    orNoAnswer(latestThatProvide(packages, kind), kind);
   return {
     listPackages: () => [...packages.keys()].map((name) => ({ name })),
     getPackage: (name) => describePackage(packageIn(packages, name, JSON.stringify(name))),
@@ -87,7 +87,7 @@ export function answersOf(catalog: Catalog): Answers {
       // opm writes this one name without quotes.
       bundleThatReplaces(channelIn(packageIn(packages, name, name), channelName), bundle),
     getChannelEntriesThatReplace: (bundle) => entriesThatReplace(packages, bundle),
-    getChannelEntriesThatProvide: (kind) => found(allThatProvide(packages, kind), kind),
+    getChannelEntriesThatProvide: (kind) => orNoAnswer(allThatProvide(packages, kind), kind),
     getLatestChannelEntriesThatProvide: latest,
     getDefaultBundleThatProvides: (kind) => {
       const entry = latest(kind).find(
@@ -126,8 +126,10 @@ function channelIn(pkg: Package, name: string): Place {
 function bundleNamed({ pkg, channel }: Place, name: string): ApiBundle {
   const entry = channel.entries.find((one) => one.name === name);
   if (!entry) {
-    const [p, c, b] = [pkg.name, channel.name, name].map((text) => JSON.stringify(text));
-    throw new NoAnswer(`package ${p}, channel ${c}, bundle ${b} not found`);
+    const [pkgText, channelText, bundleText] = [pkg.name, channel.name, name].map((text) =>
+      JSON.stringify(text),
+    );
+    throw new NoAnswer(`package ${pkgText}, channel ${channelText}, bundle ${bundleText} not found`);
   }
   const {
     replaces: _replaces,
@@ -177,8 +179,8 @@ function bundleThatReplaces(place: Place, bundle: string): ApiBundle {
     ...entries.filter(({ skips }) => skips.includes(bundle)),
   ];
   if (first) return bundleNamed(place, first.name);
-  const [p, c] = [place.pkg.name, place.channel.name].map((text) => JSON.stringify(text));
-  throw new NoAnswer(`no entry found for package ${p}, channel ${c}`);
+  const [pkgText, channelText] = [place.pkg.name, place.channel.name].map((text) => JSON.stringify(text));
+  throw new NoAnswer(`no entry found for package ${pkgText}, channel ${channelText}`);
 }
 
 /** opm lists an entry that replaces the bundle once, and one that only skips it as often as its `skips` name it. */
@@ -192,6 +194,7 @@ function entriesThatReplace(packages: ReadonlyMap<string, Package>, bundle: stri
   return entries;
 }
 
+/** The entries that provide a kind: each once for what it replaces, and once for each further bundle that it skips. */
 function allThatProvide(packages: ReadonlyMap<string, Package>, kind: ApiKind): ApiChannelEntry[] {
   return [...placesOf(packages)]
     .filter(({ pkg, entry }) => providesApi(pkg.bundles.get(entry.name), kind))
@@ -201,6 +204,9 @@ function allThatProvide(packages: ReadonlyMap<string, Package>, kind: ApiKind): 
     ]);
 }
 
+/**
+ * The heads that provide a kind, listed like all entries; but of what they skip, opm lists only bundles of the channel.
+ */
 function latestThatProvide(packages: ReadonlyMap<string, Package>, kind: ApiKind): ApiChannelEntry[] {
   return [...headPlaces(packages)]
     .filter(({ pkg, entry }) => providesApi(pkg.bundles.get(entry.name), kind))
@@ -211,6 +217,7 @@ function latestThatProvide(packages: ReadonlyMap<string, Package>, kind: ApiKind
     });
 }
 
+/** The heads of all channels. */
 function* headPlaces(packages: ReadonlyMap<string, Package>): Generator<EntryPlace> {
   for (const pkg of packages.values()) {
     for (const channel of pkg.channels.values()) {
@@ -220,6 +227,7 @@ function* headPlaces(packages: ReadonlyMap<string, Package>): Generator<EntryPla
   }
 }
 
+/** What an entry skips and does not replace. */
 function furtherSkips({ entry }: EntryPlace): readonly string[] {
   return entry.skips.filter((skip) => skip !== entry.replaces);
 }
@@ -228,7 +236,12 @@ function channelEntry({ pkg, channel, entry }: EntryPlace, replaces: string): Ap
   return { packageName: pkg.name, channelName: channel.name, bundleName: entry.name, replaces };
 }
 
-function found(entries: readonly ApiChannelEntry[], kind: ApiKind): readonly ApiChannelEntry[] {
+/**
+ * The entries.
+ *
+ * @throws NoAnswer when there are none
+ */
+function orNoAnswer(entries: readonly ApiChannelEntry[], kind: ApiKind): readonly ApiChannelEntry[] {
   if (entries.length > 0) return entries;
   throw new NoAnswer(`no channel entries found that provide ${kindText(kind)}`);
 }

@@ -28,7 +28,7 @@ export function editedBasic(
   return joinedText({ ...file, pieces: file.pieces.map((one, i) => (i === at ? edited : one)) });
 }
 
-interface Wanted {
+interface PackageChange {
   readonly ofPackage: Package;
   readonly edit: PackageEdit;
 }
@@ -41,13 +41,13 @@ function entriesOf({ blob }: PieceText): Fields[] {
 }
 
 /** Changes channels, deprecations and the default channel; no entry of the template moves. */
-function withMembers({ format }: FileText, before: PieceText, { ofPackage, edit }: Wanted): PieceText {
+function withMembers({ format }: FileText, before: PieceText, { ofPackage, edit }: PackageChange): PieceText {
   let piece = before;
   for (const [i, entry] of entriesOf(before).entries()) {
     const path = ['entries', i, 'entries'];
     const channel = entry['schema'] === 'olm.channel' ? edit.channels.get(String(entry['name'])) : undefined;
     if (channel && channel.length > 0) piece = withItems(piece, format, path, entryChange(channel));
-    if (entry['schema'] === 'olm.deprecations' && !saysNothing(entry, edit))
+    if (entry['schema'] === 'olm.deprecations' && !namesOnlyGone(entry, edit))
       piece = withItems(piece, format, path, (item) => (isGoneReference(edit, item) ? undefined : item));
   }
   const { defaultChannel } = edit;
@@ -68,7 +68,7 @@ function withMembers({ format }: FileText, before: PieceText, { ofPackage, edit 
 }
 
 /** Whether deprecations are only of what an edit removes. */
-function saysNothing({ entries }: Fields, edit: PackageEdit): boolean {
+function namesOnlyGone({ entries }: Fields, edit: PackageEdit): boolean {
   return Array.isArray(entries) && entries.length > 0 && entries.every((item) => isGoneReference(edit, item));
 }
 
@@ -96,13 +96,17 @@ function withLast(
 }
 
 /** Removes bundles, by their images, channels without entries and deprecations that say nothing more. */
-function withoutEntries(piece: PieceText, { format }: FileText, { ofPackage, edit }: Wanted): PieceText {
+function withoutEntries(
+  piece: PieceText,
+  { format }: FileText,
+  { ofPackage, edit }: PackageChange,
+): PieceText {
   const images = new Set([...edit.bundles].map((name) => ofPackage.bundles.get(name)?.image));
   const isGone = (entry: Fields): boolean => {
     const { schema, name, image } = entry;
     if (schema === 'olm.bundle') return typeof image === 'string' && images.has(image);
     if (schema === 'olm.channel') return edit.channels.get(String(name))?.length === 0;
-    return schema === 'olm.deprecations' && saysNothing(entry, edit);
+    return schema === 'olm.deprecations' && namesOnlyGone(entry, edit);
   };
   return withItems(piece, format, ['entries'], (item) => (isObject(item) && isGone(item) ? undefined : item));
 }

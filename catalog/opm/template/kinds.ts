@@ -40,6 +40,7 @@ export const TEMPLATE_KINDS: readonly TemplateKind[] = [
     schema: SEMVER_SCHEMA,
     expand: expandSemver,
     written: (text) => {
+      // Only images stand in it; it is read for the errors alone.
       readSemver(text);
       return NO_BLOBS;
     },
@@ -88,6 +89,7 @@ export function convertTo(kind: ConvertedKind, { file, bytes }: TemplateText): C
     } else entries.push(compactJson(meta.value));
   }
   if (findings.some(({ severity }) => severity === 'error')) return { text: undefined, findings };
+  // Go writes a list to which nothing was added as null.
   const listed = entries.length === 0 ? 'null' : `[${entries.join(',')}]`;
   const text =
     kind === 'basic'

@@ -48,11 +48,13 @@ export function releasedBasic(text: string | undefined, release: Release): strin
   return defaultChannel === undefined ? current : withDefault(current, defaultChannel);
 }
 
+/** A basic template with nothing but the package. */
 function emptyBasic(name: string, defaultChannel: string): string {
   const entries = [{ schema: 'olm.package', name, defaultChannel }];
   return `---\n${emitYaml({ schema: BASIC_SCHEMA, entries })}`;
 }
 
+/** The entry of the release in a channel, with the edges that it names. */
 function entryOf({ name, replaces, skips, skipRange }: Release): { [key: string]: Json } {
   return {
     name,
@@ -84,16 +86,17 @@ function withEntry(text: string, { channel, name, entry }: Placing): string {
       entries: [entry],
     });
   }
-  const known = (listAt(entries[at], 'entries') as Value[]).find((one) => one['name'] === entry['name']);
-  if (!known) return withItem(text, ['entries', at, 'entries'], entry);
-  if (sorted(known) === sorted(entry)) return text;
+  const existing = (listAt(entries[at], 'entries') as Value[]).find((one) => one['name'] === entry['name']);
+  if (!existing) return withItem(text, ['entries', at, 'entries'], entry);
+  if (sortedText(existing) === sortedText(entry)) return text;
   throw new EditError(
     `channel ${JSON.stringify(channel)} has ${entry['name']} already, with other edges`,
     'change the template by hand, or correct release-config.yaml',
   );
 }
 
-function sorted(value: object): string {
+/** A text that is the same for objects that differ only in the order of their keys. */
+function sortedText(value: object): string {
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -156,8 +159,8 @@ export function releasedSemver(text: string | undefined, release: Release): stri
     const key = Object.keys(value).find((one) => one.toLowerCase() === channel.toLowerCase()) ?? channel;
     const group = isObject(value[key]) ? value[key] : {};
     const list = Object.keys(group).find((one) => one.toLowerCase() === 'bundles') ?? 'Bundles';
-    const known = (listAt(group, list) as Value[]).some((one) => Object.values(one).includes(image));
-    if (!known) current = withItem(current, [key, list], { Image: image });
+    const existing = (listAt(group, list) as Value[]).some((one) => Object.values(one).includes(image));
+    if (!existing) current = withItem(current, [key, list], { Image: image });
   }
   return current;
 }
@@ -190,6 +193,7 @@ function entriesOf(text: string): Value[] {
   return listAt(value, 'entries').map((one) => (isObject(one) ? one : {}));
 }
 
+/** The list under a key; an empty one for another kind of value. */
 function listAt(value: unknown, key: string | number): unknown[] {
   const list =
     typeof value === 'object' && value !== null

@@ -39,10 +39,13 @@ export const expandSemver: Expand = (source, renderImage) =>
     const { package: name, versions } = versionsOf(template, images);
     const { channels, defaultChannel } = channelsOf(versions, template);
     const document = newDocument(template.document.locate([]));
-    const heads = new Map([...images.values()].map((image) => [image.bundle.name, image]));
+    const byBundleName = new Map([...images.values()].map((image) => [image.bundle.name, image]));
     const head = channels.find((channel) => channel.name === defaultChannel)?.entries.at(-1)?.name ?? '';
     const made = [
-      newBlob({ schema: 'olm.package', name, defaultChannel, ...metadataOf(heads.get(head)) }, document),
+      newBlob(
+        { schema: 'olm.package', name, defaultChannel, ...metadataOf(byBundleName.get(head)) },
+        document,
+      ),
       ...channels.map((channel) => newBlob(channelValue(name, channel), document)),
     ];
     return {
@@ -189,9 +192,9 @@ export function channelsOf(
   const seats = ARCHETYPES.flatMap((archetype) => seatsOf(archetype, versions[archetype], options));
   const edges = edgesOf(seats);
   const entries = new Map<string, GeneratedEntry[]>();
-  const newest = new Seating(options);
+  const seating = new Seating(options);
   for (const seat of seats) {
-    if (!entries.has(seat.channel)) newest.consider(seat);
+    if (!entries.has(seat.channel)) seating.consider(seat);
     entries.set(seat.channel, [
       ...(entries.get(seat.channel) ?? []),
       { name: seat.name, ...edges.get(seat) },
@@ -200,7 +203,7 @@ export function channelsOf(
   const channels = [...entries]
     .map(([name, list]) => ({ name, entries: list }))
     .sort((a, b) => compareText(a.name, b.name));
-  return { channels, defaultChannel: newest.channel };
+  return { channels, defaultChannel: seating.channel };
 }
 
 /** The places of an archetype's bundles, such as `stable-v1` and `stable-v1.2`: by kind of channel, and by version in each. */
@@ -226,6 +229,7 @@ class Seating {
     this.#preference = preference;
   }
 
+  /** Makes the channel that begins with a seat the default, if it is better than the one before. */
   consider(seat: Seat): void {
     if (!this.#isBetter(seat)) return;
     this.#archetype = seat.archetype;
@@ -234,6 +238,7 @@ class Seating {
     this.channel = seat.channel;
   }
 
+  /** Whether a channel is better: by its archetype, then by the version that it begins with, then by its kind. */
   #isBetter({ archetype, kind, version }: Seat): boolean {
     const rank = ARCHETYPES.indexOf(archetype) - ARCHETYPES.indexOf(this.#archetype);
     if (rank !== 0) return rank > 0;
@@ -251,24 +256,25 @@ type Edges = Pick<GeneratedEntry, 'replaces' | 'skips'>;
 function edgesOf(seats: readonly Seat[]): Map<Seat, Edges> {
   const edges = new Map<Seat, Edges>();
   let replaces = '';
-  let below: string[] = [];
+  let belowInMajor: string[] = [];
   for (const [i, seat] of seats.entries()) {
     const next = seats[i + 1];
     const endsMajor = !next || startsMajor(seat, next);
     const endsMinor = endsMajor || compareParts(seat.version.minor, next.version.minor) !== 0;
     if (endsMinor) {
-      const skips = below.filter((name) => name !== replaces).sort(compareText);
+      const skips = belowInMajor.filter((name) => name !== replaces).sort(compareText);
       edges.set(seat, {
         ...(replaces === '' ? {} : { replaces }),
         ...(skips.length === 0 ? {} : { skips }),
       });
     }
-    below = endsMajor ? [] : [...below, seat.name];
+    belowInMajor = endsMajor ? [] : [...belowInMajor, seat.name];
     if (endsMinor) replaces = endsMajor ? '' : seat.name;
   }
   return edges;
 }
 
+/** Whether the next seat is not in the same major version: the edges end there. */
 function startsMajor(seat: Seat, next: Seat): boolean {
   const isOther = next.archetype !== seat.archetype || next.kind !== seat.kind;
   return isOther || compareParts(seat.version.major, next.version.major) !== 0;

@@ -92,6 +92,11 @@ function substitutionsOf({ fields, document }: Template): Substitution[] {
   });
 }
 
+/**
+ * Checks that an image is newer than the bundle whose place it takes.
+ *
+ * @throws TemplateError
+ */
 function checkNewer(blobs: Blobs, { name, base, location }: Substitution, image: RenderedImage): void {
   const bundle = blobs.bundles.find((one) => one.name === base);
   if (!bundle) throw new TemplateError(`the catalog has no bundle ${base}`, location);
@@ -133,6 +138,7 @@ function releaseOf(
   }
 }
 
+/** The bundle that a bundle says it substitutes; the empty text for none. */
 function substitutesFor(bundle: Bundle, csv: Fields | undefined): string {
   const metadata = csv
     ? csv['metadata']
@@ -142,18 +148,23 @@ function substitutesFor(bundle: Bundle, csv: Fields | undefined): string {
   return typeof found === 'string' ? found : '';
 }
 
+/** Compares releases as pre-releases are compared, except that no release comes first. */
 function compareReleases(a: Version['prerelease'], b: Version['prerelease']): number {
   if (a.length === 0 || b.length === 0) return Math.sign(a.length) - Math.sign(b.length);
   const zero = parseVersion('0.0.0');
   return compareVersions({ ...zero, prerelease: a }, { ...zero, prerelease: b });
 }
 
+/** The catalog with the new bundle, in every channel that has the base. */
 function withSubstitute(blobs: Blobs, { base }: Substitution, bundle: Bundle): Blobs {
   const channels = blobs.channels.map((channel) => substitutedChannel(channel, base, bundle.name));
   return { ...blobs, channels, bundles: [...blobs.bundles, bundle] };
 }
 
-/** The new bundle takes over the edges of the base, and skips it; who replaced or skipped the base, the new bundle. */
+/**
+ * A channel with the new bundle in the place of the base. It takes over the edges of the base, and skips it; who
+ * replaced or skipped the base now replaces or skips the new bundle.
+ */
 function substitutedChannel(channel: Channel, base: string, name: string): Channel {
   const added = channel.entries
     .filter((entry) => entry.name === base)
@@ -168,6 +179,7 @@ function substitutedChannel(channel: Channel, base: string, name: string): Chann
   return withEntries(channel, [...entries, ...added]);
 }
 
+/** The channel as a new blob with other entries. */
 function withEntries(channel: Channel, entries: readonly Entry[]): Channel {
   const written = entries.map(({ name, replaces, skips, skipRange }) => ({
     name,

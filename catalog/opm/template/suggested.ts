@@ -17,7 +17,9 @@ export function withoutImage(ofPackage: Package, { dropped }: Suggestion): strin
 export function basicTemplate(ofPackage: Package, suggestion: Suggestion): Readonly<Record<string, unknown>> {
   const { name, blob, bundles, deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;
   const { channels, defaultChannel, dropped } = suggestion;
-  const kept = [...bundles.values()].filter((one) => !dropped.includes(one.name)).sort(compareInstalled);
+  const templateBundles = [...bundles.values()]
+    .filter((one) => !dropped.includes(one.name))
+    .sort(compareInstalled);
   const reference = (schema: string, to: Iterable<readonly [string, string]>): object[] =>
     [...to].map(([one, message]) => ({ reference: { schema, name: one }, message }));
   const deprecations = [
@@ -36,7 +38,7 @@ export function basicTemplate(ofPackage: Package, suggestion: Suggestion): Reado
     entries: [
       { ...(blob?.value ?? { schema: 'olm.package', name }), defaultChannel },
       ...channels.map((channel) => channelOf(ofPackage, channel).value),
-      ...kept.map(({ image }) => ({ schema: 'olm.bundle', image })),
+      ...templateBundles.map(({ image }) => ({ schema: 'olm.bundle', image })),
       ...(deprecations.length === 0
         ? []
         : [{ schema: 'olm.deprecations', package: name, entries: deprecations }]),
