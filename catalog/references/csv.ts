@@ -75,7 +75,7 @@ function imagesIn(csv: Fields, imagesOf: ImagesOf): UsedImage[] {
   return listAt(csv, DEPLOYMENTS).flatMap(({ item: deployment, path: at }) =>
     ['initContainers', 'containers'].flatMap((kind) =>
       listAt(deployment, [...POD, kind]).flatMap(({ item, path }) => {
-        const place = `container ${shown(item['name'])} of deployment ${shown(deployment['name'])}`;
+        const place = `container ${quotedName(item['name'])} of deployment ${quotedName(deployment['name'])}`;
         return imagesOf(item, place, [...at, ...path]);
       }),
     ),
@@ -86,6 +86,10 @@ function imagesIn(csv: Fields, imagesOf: ImagesOf): UsedImage[] {
 const IMAGE =
   /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,9}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,9}(?::\w[\w.-]{0,127}|(?::\w[\w.-]{0,127})?@sha256:[a-f0-9]{64})$/;
 
+/**
+ * Images in a container's command and arguments, also behind a flag such as `--image=`, and in its variables other than
+ * `RELATED_IMAGE_…`.
+ */
 function mentionedInContainer(container: Fields, place: string, path: Path): UsedImage[] {
   const words = ['command', 'args'].flatMap((key) => {
     const list = container[key];
@@ -107,6 +111,7 @@ function mentionedInContainer(container: Fields, place: string, path: Path): Use
     .flatMap(({ text, what, at }) => usedImage(text, what, [...path, ...at]));
 }
 
+/** The image that a container runs, and those in its `RELATED_IMAGE_…` variables. */
 function imagesOfContainer(container: Fields, place: string, path: Path): UsedImage[] {
   const variables = listAt(container, ['env'])
     .filter(({ item }) => RELATED_IMAGE.test(String(item['name'])))
@@ -127,14 +132,17 @@ export function namedImages(csv: Fields): UsedImage[] {
   return [...annotation, ...listed, ...usedImages(csv)];
 }
 
+/** One image in a list; an empty list where there is no text. */
 function usedImage(image: unknown, place: string, path: Path): UsedImage[] {
   return typeof image === 'string' && image !== '' ? [{ image, place, path }] : [];
 }
 
-function shown(name: unknown): string {
+/** A name in quotes, for messages. */
+function quotedName(name: unknown): string {
   return JSON.stringify(typeof name === 'string' ? name : '');
 }
 
+/** The object in a field; an empty one for another kind of value. */
 function fieldOf(fields: Fields, key: string): Fields {
   const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
   return isObject(value) ? value : {};

@@ -29,7 +29,7 @@ export class InvalidLock extends Error {
  * @throws InvalidLock with what is wrong and where
  */
 export function readLock(text: string): ReferenceLock {
-  const json = parsed(text);
+  const json = parseText(text);
   if (!isObject(json) || json['apiVersion'] !== API_VERSION || json['kind'] !== KIND) {
     throw new InvalidLock(`it must be an object with apiVersion ${API_VERSION} and kind ${KIND}`);
   }
@@ -38,7 +38,7 @@ export function readLock(text: string): ReferenceLock {
   return { digests: new Map(Object.entries(references).map(checkedPair)) };
 }
 
-function parsed(text: string): unknown {
+function parseText(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
@@ -46,6 +46,11 @@ function parsed(text: string): unknown {
   }
 }
 
+/**
+ * A tag with its digest.
+ *
+ * @throws InvalidLock when one of them has another form
+ */
 function checkedPair([tag, digest]: [string, unknown]): [string, string] {
   const where = `references[${JSON.stringify(tag)}]`;
   try {
@@ -93,7 +98,7 @@ export function pinReferences(text: string, pins: readonly Pin[]): Pinned {
   const refused: { readonly pin: Pin; readonly alias: string | undefined }[] = [];
   const anchors = new Set<string>();
   // From the end of each line to its beginning, so that places stay right.
-  const ordered = unique(pins).sort((a, b) => a.line - b.line || b.column - a.column);
+  const ordered = onePinPerPlace(pins).sort((a, b) => a.line - b.line || b.column - a.column);
   for (const pin of ordered) {
     const line = lines[pin.line - 1] ?? '';
     const replaced = pinLine(line, pin, mayHaveNotes);
@@ -103,7 +108,7 @@ export function pinReferences(text: string, pins: readonly Pin[]): Pinned {
       for (const [, name = ''] of line.matchAll(ANCHORS)) anchors.add(name);
     }
   }
-  // An alias follows its anchor.
+  // An alias changes with its anchor.
   const lost = refused.filter(({ alias }) => alias === undefined || !anchors.has(alias));
   return { text: lines.join('\n'), refused: lost.map(({ pin }) => pin) };
 }
@@ -120,7 +125,7 @@ function aliasAt(line: string, { column }: Pin): string | undefined {
 }
 
 /** Several places of a catalog may be one of its text, by merge keys. */
-function unique(pins: readonly Pin[]): Pin[] {
+function onePinPerPlace(pins: readonly Pin[]): Pin[] {
   return [...new Map(pins.map((pin) => [`${pin.line}:${pin.column}`, pin])).values()];
 }
 
@@ -151,7 +156,7 @@ function withNote(rest: string, quote: string, note: string): string {
   const begin = text.search(/\s#/);
   const closed = begin < 0 ? text : text.slice(0, begin).trimEnd();
   const [comment, end] = [text.slice(closed.length), rest.slice(text.length)];
-  const ends = /^[\s,\]}]*$/.test(closed.slice(quote.length));
-  if (note === '' || !ends || comment.trim() === `# ${note}`) return rest;
+  const endsValue = /^[\s,\]}]*$/.test(closed.slice(quote.length));
+  if (note === '' || !endsValue || comment.trim() === `# ${note}`) return rest;
   return `${closed} # ${note}${comment}${end}`;
 }

@@ -4,7 +4,7 @@
  */
 import type { Bundle } from '../fbc/model.ts';
 import type { Path } from '../go/shape.ts';
-import { type DigestReference, type TagReference, tryParseReference } from '../reference.ts';
+import { type TagReference, tryParseReference } from '../reference.ts';
 import { lookupKey } from './site.ts';
 
 /**
@@ -53,7 +53,7 @@ export function newPins(before: Bundle, after: Bundle): NewPin[] {
     if (was === undefined || was.includes('@') || !is.includes('@')) return [];
     const [tag, pinned] = [tryParseReference(was), tryParseReference(is)];
     const isPin = tag?.kind === 'tag' && pinned?.kind === 'digest';
-    return isPin ? [{ tag, digest: digestOf(pinned), before: was, after: is, path }] : [];
+    return isPin ? [{ tag, digest: pinned.digest, before: was, after: is, path }] : [];
   };
   const isSameList = before.relatedImages.length === after.relatedImages.length;
   const related = after.relatedImages.flatMap(({ name, image }, i) => {
@@ -62,10 +62,6 @@ export function newPins(before: Bundle, after: Bundle): NewPin[] {
     return pin(was?.image, image, ['relatedImages', i, 'image']);
   });
   return [...pin(before.image, after.image, ['image']), ...related];
-}
-
-function digestOf({ digest }: DigestReference): string {
-  return digest;
 }
 
 /** The known digests of tags, extended by these pins for tags that were not looked up. */

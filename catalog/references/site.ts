@@ -82,6 +82,7 @@ function createCollector(): Collector {
   const read = (text: string): { own: string; reference: Reference | undefined } => {
     const known = texts.get(text);
     if (known) return known;
+    // A copy: a part of a text keeps the whole file in memory.
     const own = ` ${text}`.slice(1);
     const fresh = { own, reference: tryParseReference(own) };
     texts.set(own, fresh);
@@ -176,12 +177,12 @@ function imagesIn(root: unknown, deep: boolean): InnerImage[] {
  * `metadata/` in them. The source itself is the empty text.
  */
 function bundleFolders(files: readonly Pick<SourceFile, 'path'>[]): readonly string[] {
-  const rooms = { manifests: new Set<string>(), metadata: new Set<string>() };
+  const folders = { manifests: new Set<string>(), metadata: new Set<string>() };
   for (const { path } of files) {
-    const [, folder = '', room] = /^(?:(.*)\/)?(manifests|metadata)\/[^/]+$/.exec(path) ?? [];
-    if (room === 'manifests' || room === 'metadata') rooms[room].add(folder);
+    const [, folder = '', part] = /^(?:(.*)\/)?(manifests|metadata)\/[^/]+$/.exec(path) ?? [];
+    if (part === 'manifests' || part === 'metadata') folders[part].add(folder);
   }
-  return [...rooms.manifests].filter((folder) => rooms.metadata.has(folder));
+  return [...folders.manifests].filter((folder) => folders.metadata.has(folder));
 }
 
 /** Reads where bundle directories name images; `folders` as `bundleFolders` finds them. */
@@ -189,21 +190,24 @@ async function bundleSites(
   source: CatalogSource,
   folders: readonly string[],
 ): Promise<{ readonly sites: readonly ReferenceSite[]; readonly findings: readonly Finding[] }> {
-  const rooms = new Set(folders.map((folder) => (folder === '' ? 'manifests' : `${folder}/manifests`)));
+  const manifestFolders = new Set(
+    folders.map((folder) => (folder === '' ? 'manifests' : `${folder}/manifests`)),
+  );
   const sites: ReferenceSite[] = [];
   const findings: Finding[] = [];
   for (const file of await source.files()) {
-    const isManifest = rooms.has(file.path.slice(0, Math.max(0, file.path.lastIndexOf('/'))));
+    const isManifest = manifestFolders.has(file.path.slice(0, Math.max(0, file.path.lastIndexOf('/'))));
     if (!isManifest || file.unreadable !== undefined) continue;
     for (const read of readManifestFile(file.path, await file.read()).documents) {
       if (read.kind === 'value') sites.push(...sitesIn(read.value, read.document));
-      else findings.push(unread(read));
+      else findings.push(readingFinding(read));
     }
   }
   return { sites, findings };
 }
 
-function unread({
+/** The finding of a manifest that cannot be read. */
+function readingFinding({
   message,
   location,
 }: {

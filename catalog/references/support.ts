@@ -31,13 +31,13 @@ export function createSupportCollector(): SupportCollector {
   return {
     bundle: (bundle) => {
       const supported = supportedPlatforms(bundle);
-      if (supported) platforms.set(key(bundle.package, bundle.name), supported.map(own));
+      if (supported) platforms.set(key(bundle.package, bundle.name), supported.map(copyOf));
     },
     other: (blob) => {
-      if (isChannel(blob)) heads.set(key(blob.package, blob.name), own(headOf(blob)?.name ?? ''));
+      if (isChannel(blob)) heads.set(key(blob.package, blob.name), copyOf(headOf(blob)?.name ?? ''));
       else if (blob.schema === 'olm.package') {
         const { defaultChannel } = blob.value;
-        if (typeof defaultChannel === 'string') defaults.set(own(blob.name), own(defaultChannel));
+        if (typeof defaultChannel === 'string') defaults.set(copyOf(blob.name), copyOf(defaultChannel));
       }
     },
     supports: () => {
@@ -63,7 +63,7 @@ function isChannel(blob: Blob): blob is Channel {
   return blob.schema === 'olm.channel' && 'entries' in blob;
 }
 
-/** A copy: a part of a text keeps the whole file in memory. */
-function own(text: string): string {
+/** A copy of a text: a part of a file's text keeps the whole file in memory. */
+function copyOf(text: string): string {
   return ` ${text}`.slice(1);
 }
