@@ -77,7 +77,7 @@ function rewriteHyphens(text: string): string {
   return text.replaceAll(HYPHEN_RANGE, (_, from: string, to: string) => `>= ${from}, <= ${to} `);
 }
 
-/** Reads terms one after the other, so that no text makes it slow. */
+/** Reads the terms between two `||`, one after the other, so that no text makes it slow. */
 function parseAlternative(text: string): Alternative {
   const improper = (): VersionError => new VersionError(`improper constraint: ${JSON.stringify(text)}`);
   const found: [operator: string, version: string][] = [];
@@ -122,15 +122,15 @@ const OPERATORS: ReadonlyMap<string, TermOperator> = new Map([
 function parseTerm(operatorText: string, versionText: string): Term {
   const [, , major = '', minor, patch, prerelease] = PARTS.exec(versionText) ?? [];
   const operator = OPERATORS.get(operatorText) ?? '=';
-  const of = (a: string, b: string, c: string, open: Term['open']): Term => ({
+  const termOf = (a: string, b: string, c: string, open: Term['open']): Term => ({
     operator,
     version: looseVersion([a, b, c], prerelease),
     open,
   });
-  if (isOpen(major)) return of('0', '0', '0', 'major');
-  if (minor === undefined || isOpen(minor)) return of(major, '0', '0', 'minor');
-  if (patch === undefined || isOpen(patch)) return of(major, minor, '0', 'patch');
-  return of(major, minor, patch, undefined);
+  if (isOpen(major)) return termOf('0', '0', '0', 'major');
+  if (minor === undefined || isOpen(minor)) return termOf(major, '0', '0', 'minor');
+  if (patch === undefined || isOpen(patch)) return termOf(major, minor, '0', 'patch');
+  return termOf(major, minor, patch, undefined);
 }
 
 function isOpen(part: string): boolean {
@@ -169,6 +169,10 @@ function meetsTerm(version: Version, term: Term): boolean {
   }
 }
 
+/**
+ * Whether a version is not the one of the term, nor one that its open parts stand for. The questions come in the
+ * library's order.
+ */
 function meetsNotEqual(version: Version, { version: bound, open }: Term): boolean {
   if (open === undefined) return compareVersions(version, bound) !== 0;
   if (version.major !== bound.major) return true;
@@ -180,7 +184,10 @@ function meetsNotEqual(version: Version, { version: bound, open }: Term): boolea
   return compareVersions(version, bound) !== 0;
 }
 
-/** Compares pre-releases by themselves: here none at all comes first. */
+/**
+ * Compares pre-releases by themselves. The library then takes none at all for the lowest; of whole versions, the one
+ * without a pre-release is the highest.
+ */
 function comparePrereleaseOnly(a: Version, b: Version): number {
   if (a.prerelease.length === 0 || b.prerelease.length === 0) {
     return Math.sign(a.prerelease.length - b.prerelease.length);
@@ -188,6 +195,10 @@ function comparePrereleaseOnly(a: Version, b: Version): number {
   return compareVersions({ ...b, prerelease: a.prerelease }, b);
 }
 
+/**
+ * Whether a version is higher than all that the term stands for: with an open minor version `>1.x` starts at 2.0.0,
+ * with an open patch `>1.2.x` at 1.3.0.
+ */
 function meetsGreater(version: Version, { version: bound, open }: Term): boolean {
   if (open === undefined || version.major !== bound.major) return compareVersions(version, bound) > 0;
   if (open === 'minor') return false;
@@ -195,13 +206,19 @@ function meetsGreater(version: Version, { version: bound, open }: Term): boolean
   return compareVersions(version, bound) > 0;
 }
 
+/**
+ * Whether a version is not higher than all that the term stands for: `<=1.x` includes every 1, and `<=1.2.x` every 1.2.
+ */
 function meetsAtMost(version: Version, { version: bound, open }: Term): boolean {
   if (open === undefined) return compareVersions(version, bound) <= 0;
   if (version.major !== bound.major) return version.major < bound.major;
   return open === 'minor' || version.minor <= bound.minor;
 }
 
-/** Also what `=` means when a part is open. */
+/**
+ * Whether a version is in the minor version of the term, or in its major version where the minor one is open, and not
+ * lower. This is also what `=` means when a part is open.
+ */
 function meetsTilde(version: Version, { version: bound, open }: Term): boolean {
   if (compareVersions(version, bound) < 0) return false;
   const zero = bound.major === 0 && bound.minor === 0 && bound.patch === 0;
@@ -210,6 +227,10 @@ function meetsTilde(version: Version, { version: bound, open }: Term): boolean {
   return version.major === bound.major && (version.minor === bound.minor || open === 'minor');
 }
 
+/**
+ * Whether a version is not lower, and the first part that is not 0 is the same: 1 in `^1.2.3`, 2 in `^0.2.3`, 3 in
+ * `^0.0.3`. An open part may be any.
+ */
 function meetsCaret(version: Version, { version: bound, open }: Term): boolean {
   if (compareVersions(version, bound) < 0) return false;
   if (bound.major > 0 || open === 'minor') return version.major === bound.major;

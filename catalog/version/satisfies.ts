@@ -7,6 +7,7 @@ const MANY = 32;
 
 const indexOf = onceFor((range: VersionRange) => firstHolder([range]));
 
+/** Whether a version is in a range. An alternative without comparators holds nothing. */
 export function satisfies(version: Version, range: VersionRange): boolean {
   if (range.alternatives.length >= MANY || range.alternatives.some(({ length }) => length >= MANY)) {
     return indexOf(range)(version) >= 0;
@@ -92,6 +93,7 @@ export function firstHolder(ranges: readonly (VersionRange | undefined)[]): Firs
   return (version) => line.colour(cellOf(version, bounds));
 }
 
+/** The versions that stand in ranges, each once, the lowest first. */
 function sortedBounds(ranges: readonly (VersionRange | undefined)[]): readonly Version[] {
   return [...new Set(ranges)]
     .flatMap((range) => range?.alternatives.flat() ?? [])
@@ -139,7 +141,10 @@ function paint(
   line.paint(from, to, { colour, holes });
 }
 
-/** Cells that take the first colour they are given, and forget that they were ever blank. */
+/**
+ * Cells that keep the first colour that they are given. Painting passes over painted cells at once, so that each is
+ * painted only once.
+ */
 class Line {
   readonly #colours: Int32Array;
   /** For each cell a cell at or after it, such that all before that one are painted. */
@@ -162,6 +167,7 @@ class Line {
     }
   }
 
+  /** The first cell at or after a place that is not painted. */
   #nextBlank(from: number): number {
     let cell = from;
     while (this.#blank[cell] !== cell) {

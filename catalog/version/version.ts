@@ -109,12 +109,18 @@ export function parseTolerant(text: string): Version {
   return parseVersion([major, minor ?? '0', patch].map(withoutLeadingZeros).join('.'));
 }
 
+/** A part of a version without zeros before its number; a number that is 0 keeps one. */
 function withoutLeadingZeros(part: string): string {
   if (part.length < 2) return part;
   const bare = part.replace(/^0+/, '');
   return /^[0-9]/.test(bare) ? bare : `0${bare}`;
 }
 
+/**
+ * The parts around the first two dots; the last one has all that follows.
+ *
+ * @throws VersionError
+ */
 function splitThree(text: string): [string, string, string] {
   const first = text.indexOf('.');
   const second = first < 0 ? -1 : text.indexOf('.', first + 1);
@@ -122,6 +128,11 @@ function splitThree(text: string): [string, string, string] {
   return [text.slice(0, first), text.slice(first + 1, second), text.slice(second + 1)];
 }
 
+/**
+ * Reads one of the three numbers of a version.
+ *
+ * @throws VersionError in blang's words
+ */
 function parseNumber(part: 'Major' | 'Minor' | 'Patch', text: string): Uint64 {
   if (!DIGITS.test(text)) {
     throw new VersionError(`Invalid character(s) found in ${part.toLowerCase()} number ${goQuoted(text)}`);
@@ -146,6 +157,11 @@ function parseUint(text: string): Uint64 {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
+/**
+ * Reads an identifier of a pre-release: one of digits alone is a number.
+ *
+ * @throws VersionError in blang's words
+ */
 function parsePrerelease(text: string): Uint64 | string {
   if (text === '') throw new VersionError('Prerelease is empty');
   if (DIGITS.test(text)) {
@@ -341,6 +357,10 @@ const WILDCARD_OPERATORS: ReadonlyMap<string, { before?: Operator; operator: Ope
     ['!=', { before: '<', operator: '>=', raised: true }],
   ]);
 
+/**
+ * The comparators that stand for one with a wildcard: `1.2.x` becomes `>=1.2.0` and `<1.3.0`. Another one comes back as
+ * it is.
+ */
 function expandWildcard(token: string): string[] {
   if (!token.includes('x')) return [token];
   const [operatorText, wildcard] = splitOperator(token);
@@ -351,6 +371,7 @@ function expandWildcard(token: string): string[] {
   return rule.before === undefined ? [bound] : [rule.before + flat, bound];
 }
 
+/** A version with 0 in the place of its wildcards. */
 function flatten(wildcard: string): string {
   const version = wildcard.replace('.x.x', '.x').replace('.x', '.0');
   return version.split('.').length === 2 ? `${version}.0` : version;
