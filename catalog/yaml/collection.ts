@@ -74,6 +74,7 @@ export function* blockPairs(scanner: Scanner, pairs: YamlPair[]): Filling {
   scanner.take();
 }
 
+/** Reads the items of a flow list into `items`. Yields for each item that must be read, and gets its node. */
 export function* flowItems(scanner: Scanner, items: YamlNode[]): Filling {
   const open = scanner.peek();
   scanner.take();

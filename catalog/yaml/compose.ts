@@ -126,6 +126,11 @@ class Decoder {
     }
   }
 
+  /**
+   * Counts a node. Like Go, refuses a document in which aliases cause most of the work.
+   *
+   * @throws YamlError
+   */
   #count(node: YamlNode): void {
     this.#decoded++;
     if (this.#aliases.size > 0) this.#aliased++;
@@ -136,6 +141,11 @@ class Decoder {
     }
   }
 
+  /**
+   * Counts a collection that is entered.
+   *
+   * @throws YamlError when it is nested too deep
+   */
   #descend(node: YamlNode): void {
     if (++this.#depth > DEEPEST) {
       throw new YamlError(`collections are nested deeper than ${DEEPEST} levels`, node.start);
@@ -154,6 +164,11 @@ class Decoder {
     this.#aliases.add(alias);
   }
 
+  /**
+   * The value of a scalar.
+   *
+   * @throws YamlError when aliases repeat too much text
+   */
   #scalar(node: YamlScalar): ScalarValue | bigint {
     if (this.#aliases.size > 0) this.#aliasedText += node.text.length;
     if (this.#aliasedText > MAX_ALIASED_TEXT) {
@@ -201,6 +216,7 @@ class Decoder {
     return keyName(key);
   }
 
+  /** Sets the pairs of one mapping, or of several, that a merge key names. */
   #merge(value: YamlNode, target: JsonObject): void {
     if (value.kind === 'sequence') {
       // Earlier mappings of the list win, so they are laid on last.
@@ -238,6 +254,10 @@ function setOwn(target: JsonObject, key: string, value: unknown): void {
 /** A key that gets no name in JSON. */
 type BadKey = YamlPair;
 
+/**
+ * Refuses the first mapping with a key that gets no name. Mappings that a later key has replaced are not in the value
+ * any more, and do not matter.
+ */
 function refuseBadKeys(root: unknown, badKeys: ReadonlyMap<JsonObject, BadKey>): void {
   for (const part of parts(root)) {
     const bad = badKeys.get(part as JsonObject);
@@ -261,6 +281,7 @@ function refuseBadKey(scalar: YamlScalar, { key, value }: BadKey): never {
   );
 }
 
+/** Refuses the first number that JSON lacks, if it is still in the value. */
 function refuseNotFinite(root: unknown, scalars: readonly YamlScalar[]): void {
   for (const part of parts(root)) {
     if (typeof part !== 'number' || Number.isFinite(part)) continue;
@@ -275,15 +296,15 @@ function refuseNotFinite(root: unknown, scalars: readonly YamlScalar[]): void {
 
 /** A value and everything in it, each in one step however deep it lies. */
 function* parts(root: unknown): Generator<unknown> {
-  const open = [[root].values()];
-  for (let inner = open.at(-1); inner; inner = open.at(-1)) {
+  const entered = [[root].values()];
+  for (let inner = entered.at(-1); inner; inner = entered.at(-1)) {
     const { done, value } = inner.next();
     if (done) {
-      open.pop();
+      entered.pop();
       continue;
     }
     yield value;
-    if (typeof value === 'object' && value !== null) open.push(Object.values(value).values());
+    if (typeof value === 'object' && value !== null) entered.push(Object.values(value).values());
   }
 }
 

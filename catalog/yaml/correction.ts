@@ -41,6 +41,7 @@ function quotedAs(quote: string | undefined, text: string): string | undefined {
   return quote === "'" ? `'${text.replaceAll("'", "''")}'` : undefined;
 }
 
+/** Another text, quoted as the one before was. */
 function sameQuotes(written: string, wanted: string): string {
   return quotedAs(written[0], wanted) ?? writeString(wanted, { column: 0, indent: 0, oneLine: true });
 }

@@ -55,6 +55,7 @@ export function isSimpleKey(text: string): boolean {
   return 3 * text.length <= MAX_SIMPLE_KEY || utf8Length(text) <= MAX_SIMPLE_KEY;
 }
 
+/** How many bytes a text has in UTF-8. */
 function utf8Length(text: string): number {
   let length = 0;
   for (let i = 0; i < text.length; i++) {
@@ -99,6 +100,7 @@ function singleQuoted(text: string, room: Room): string {
   return `'${lines.map((line, i) => (i === 0 || line === '' ? line : pad + line)).join('')}'`;
 }
 
+/** A text as a literal scalar. White space at its beginning needs the indentation in the header. */
 function literal(text: string, room: Room): string {
   const pad = ' '.repeat(room.indent);
   const header = `|${/^[ \n\u2028\u2029]/.test(text) ? '2' : ''}${chomping(text)}\n`;
@@ -120,6 +122,7 @@ function isBreak(c: number): boolean {
   return c === 10 || c === 0x2028 || c === 0x2029;
 }
 
+/** The sign in the header that says how a literal scalar ends: without a line end, with one, or with several. */
 function chomping(text: string): string {
   if (!isBreak(text.charCodeAt(text.length - 1))) return '-';
   return text.length === 1 || isBreak(text.charCodeAt(text.length - 2)) ? '+' : '';
@@ -143,6 +146,7 @@ const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
   [0x2029, '\\P'],
 ]);
 
+/** The escape of a character, the shortest that go-yaml has for it. */
 function escapeCode(code: number): string {
   const short = SHORT_ESCAPES.get(code);
   if (short !== undefined) return short;
@@ -151,6 +155,7 @@ function escapeCode(code: number): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }
 
+/** Whether go-yaml writes a character as it is between double quotes. */
 function isWrittenRaw(c: number): boolean {
   if (c < 127) return c > 31 && c !== 34 && c !== 92;
   if (c < 0xd800) return c >= 0xa0 && c !== 0x2028 && c !== 0x2029;

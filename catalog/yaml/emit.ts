@@ -82,13 +82,17 @@ class Emitter {
     else this.#mapping(value, indent, true);
   }
 
-  /** @param onLine whether the first entry goes on the line that is begun */
+  /**
+   * Writes a mapping, its keys in go-yaml's order.
+   *
+   * @param onLine whether the first entry goes on the line that is begun
+   */
   #mapping(value: JsonObject, indent: number, onLine: boolean): void {
     this.#descend();
-    let begun = onLine;
+    let isLineBegun = onLine;
     for (const key of sortKeys(Object.keys(value))) {
-      if (!begun) this.#line(indent);
-      begun = false;
+      if (!isLineBegun) this.#line(indent);
+      isLineBegun = false;
       this.#entry(key, value[key]!, indent);
     }
     this.#depth--;
@@ -123,13 +127,17 @@ class Emitter {
     this.#node(value, indent + 2);
   }
 
-  /** @param onLine whether the first item goes on the line that is begun */
+  /**
+   * Writes a list.
+   *
+   * @param onLine whether the first item goes on the line that is begun
+   */
   #list(items: JsonList, indent: number, onLine: boolean): void {
     this.#descend();
-    let begun = onLine;
+    let isLineBegun = onLine;
     for (const item of items) {
-      if (!begun) this.#line(indent);
-      begun = false;
+      if (!isLineBegun) this.#line(indent);
+      isLineBegun = false;
       this.#out += '- ';
       this.#node(item, indent + 2);
     }
@@ -210,6 +218,11 @@ function pathToRefused(value: Json, path: Path): Path | undefined {
   return undefined;
 }
 
+/**
+ * Writes a key only to see whether that is possible.
+ *
+ * @throws Refusal
+ */
 function writeKey(key: string): void {
   if (!isSimpleKey(key)) checkKey(key);
   writeString(key, ANYWHERE);

@@ -77,6 +77,7 @@ function kindAt(at: number): number {
   return c < 128 ? KINDS[c]! : PLAIN;
 }
 
+/** Reads `{}` or `[]`. Other indicators are not in the subset. */
 function readEmptyCollection(at: number): unknown {
   const pair = text.slice(at, at + 2);
   if (pair !== '{}' && pair !== '[]') throw LEAVE;
@@ -92,6 +93,7 @@ function endLine(after: number): void {
   nextLine();
 }
 
+/** Reads a plain scalar, with its further lines if it has any. */
 function readPlain(at: number, parent: number): unknown {
   const lineEnd = plainEnd(at);
   const first = text.slice(at, trimmedEnd(at, lineEnd));
@@ -140,6 +142,7 @@ function mayGoOn(at: number, parent: number): boolean {
   return i - at > parent && c !== HASH;
 }
 
+/** What a plain scalar means. */
 function resolve(plain: string): null | boolean | number | string {
   const value = resolvePlain(plain);
   // JSON has no infinities: the full reader refuses them with a place.
@@ -154,6 +157,7 @@ function plainEnd(at: number): number {
   return stop;
 }
 
+/** Where a text ends without the white space behind it. */
 function trimmedEnd(from: number, to: number): number {
   let stop = to;
   while (stop > from && isWhite(text.charCodeAt(stop - 1))) stop--;
@@ -164,6 +168,7 @@ function isWhite(c: number): boolean {
   return c === SPACE || c === TAB;
 }
 
+/** What the break between two lines of text becomes, with blank lines between them. */
 function fold(blankLines: number): string {
   return blankLines === 0 ? ' ' : '\n'.repeat(blankLines);
 }

@@ -215,6 +215,7 @@ export function next(sought: number, from: number): number {
   return from <= found && from >= askedFrom[sought]! ? found : seek(sought, from);
 }
 
+/** Looks for a character, and keeps where it was found and from where it was looked for. */
 function seek(sought: number, from: number): number {
   const character = SOUGHT[sought]!;
   let at = body.indexOf(character, from - base);

@@ -226,6 +226,7 @@ function keyEnd(at: number): number {
   return colon < eol && colon - at <= MAX_KEY && next(COMMENT, at + 1) > colon ? colon : -1;
 }
 
+/** Where a quoted key ends (its colon), or -1. */
 function quotedKeyEnd(at: number, quote: number): number {
   const close = closingQuote(at, quote);
   if (close < 0 || close - at > MAX_KEY) return -1;
@@ -255,6 +256,7 @@ function readKey(at: number, colon: number): string {
   return key;
 }
 
+/** The text of a key that was not read before. */
 function newKey(at: number, colon: number): string {
   const first = text.charCodeAt(at);
   if (first === SINGLE) return checkedKey(singleText(text.slice(at + 1, colon - 1)));

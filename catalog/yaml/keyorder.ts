@@ -42,6 +42,7 @@ function compareNumbers(a: string, b: string, at: number): number {
   return x.length - y.length;
 }
 
+/** Whether a number stands before a place: digits that are not all zeros. */
 function followsNumber(text: string, at: number): boolean {
   const before = [...text.slice(0, at)];
   for (let i = before.length - 1; i >= 0; i--) {

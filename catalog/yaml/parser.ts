@@ -247,6 +247,7 @@ class Parser {
     }
   }
 
+  /** A tag in full: its handle stands for a prefix. */
   #expandTag(token: TagToken): string {
     const { handle, suffix } = token.tag;
     if (handle === '') return suffix;
@@ -264,10 +265,14 @@ class Parser {
     { start, text, plain }: Pick<YamlScalar, 'start' | 'text' | 'plain'>,
     { anchor, tag }: Properties,
   ): YamlNode {
-    const untagged = tag === '' ? plain : tag === '!';
-    return this.#remember({ kind: 'scalar', start, text, plain: untagged, tag }, anchor);
+    // As in go-yaml, the tag `!` makes the text decide, even a quoted one.
+    const isPlain = tag === '' ? plain : tag === '!';
+    return this.#remember({ kind: 'scalar', start, text, plain: isPlain, tag }, anchor);
   }
 
+  /**
+   * A collection without content, and what reads the content. A list at the column of its key has no token of its own.
+   */
   #collection({ kind, start }: Token, { anchor }: Properties): Begun {
     const scanner = this.#scanner;
     if (kind === 'flow-mapping' || kind === 'block-mapping') {

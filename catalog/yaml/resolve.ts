@@ -91,6 +91,11 @@ function resolveAs(node: YamlScalar, wanted: ScalarKind): ResolvedScalar {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
+/**
+ * The text that a !!binary scalar stands for.
+ *
+ * @throws YamlError when it is not base64
+ */
 function binaryText(node: YamlScalar): string {
   const compact = node.text.replaceAll(/[\r\n]/g, '');
   if (!BASE64.test(compact)) {
@@ -165,6 +170,7 @@ function compareKeys(a: string, b: string): number {
   return rank(a) === 1 ? compareText(a.slice(0, -1), b.slice(0, -1)) : Number(a) - Number(b);
 }
 
+/** A scalar as Go prints its value with `%#v`. */
 function scalarSyntax(node: YamlScalar): string {
   const { kind, value } = resolveScalar(node);
   if (value === null) return NIL;
@@ -200,15 +206,15 @@ const MAX = 2n ** 64n - 1n;
  * @param node its tree, if there is one: a float with the value of an integer, such as `1e19`, is another text
  */
 export function asText(value: unknown, shape: Shape, node?: YamlNode): unknown {
-  const at = node?.kind === 'alias' ? node.target : node;
-  if (shape.kind === 'string') return textOfScalar(value, at);
+  const ownNode = node?.kind === 'alias' ? node.target : node;
+  if (shape.kind === 'string') return textOfScalar(value, ownNode);
   if (Array.isArray(value) && shape.kind === 'list')
     return value.map((item, i) =>
-      asText(item, shape.items, at?.kind === 'sequence' ? at.items[i] : undefined),
+      asText(item, shape.items, ownNode?.kind === 'sequence' ? ownNode.items[i] : undefined),
     );
   if (!isObject(value) || (shape.kind !== 'struct' && shape.kind !== 'map')) return value;
   const nodes = new Map(
-    at?.kind === 'mapping' ? at.pairs.map((pair) => [keyName(pair.key), pair.value]) : [],
+    ownNode?.kind === 'mapping' ? ownNode.pairs.map((pair) => [keyName(pair.key), pair.value]) : [],
   );
   const members = Object.entries(value).map(([key, item]) => {
     const field = shape.kind === 'map' ? shape.values : fieldOf(shape, key);

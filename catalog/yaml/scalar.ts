@@ -68,6 +68,7 @@ export function resolvePlain(text: string): null | boolean | number | string {
   return first > NINE ? text : resolveNumber(text);
 }
 
+/** The number that a plain scalar means; the text itself if it is not a number. */
 function resolveNumber(text: string): number | string {
   if (SHORT_DECIMAL.test(text)) return Number(text);
   // No number has a dash after four digits; a date has, and stays text.
@@ -124,15 +125,19 @@ function isTimestamp(text: string): boolean {
   const found = TIMESTAMP.exec(text);
   if (!found) return false;
   const [, year, month, day, ...rest] = found.map((part) => Number(part ?? 0));
-  const [h, m, s, zoneHours, zoneMinutes, hour, minute, second] = rest as [number, ...number[]];
+  // The time of the formats with a zone, and that of the one without: the absent one counts as 0.
+  const [zonedHour, zonedMinute, zonedSecond, zoneHours, zoneMinutes, hour, minute, second] = rest as [
+    number,
+    ...number[],
+  ];
   return (
     month! >= 1 &&
     month! <= 12 &&
     day! >= 1 &&
     day! <= daysIn(month!, year!) &&
-    h + (hour ?? 0) < 24 &&
-    (m ?? 0) + (minute ?? 0) < 60 &&
-    (s ?? 0) + (second ?? 0) < 60 &&
+    zonedHour + (hour ?? 0) < 24 &&
+    (zonedMinute ?? 0) + (minute ?? 0) < 60 &&
+    (zonedSecond ?? 0) + (second ?? 0) < 60 &&
     (zoneHours ?? 0) <= 24 &&
     (zoneMinutes ?? 0) <= 60
   );
@@ -211,6 +216,7 @@ export function formatG(value: number): string {
   return `${mantissa}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
+/** Digits with the decimal point where the exponent puts it. */
 function plainDecimal(mantissa: string, exponent: number): string {
   const negative = mantissa.startsWith('-') ? '-' : '';
   const digits = mantissa.replace('-', '').replace('.', '');

@@ -24,6 +24,7 @@ export function scanAnchor(cursor: Cursor): string {
   return name;
 }
 
+/** Passes letters, digits, `_` and `-`. */
 function passWord(cursor: Cursor): string {
   const from = cursor.at;
   while (isWord(cursor.peek())) cursor.at++;
@@ -48,6 +49,7 @@ export function scanTag(cursor: Cursor): Tag {
   return tag;
 }
 
+/** Passes `!<tag>`. */
 function passVerbatim(cursor: Cursor): Tag {
   cursor.at += 2;
   const suffix = passUri(cursor, '');
@@ -56,6 +58,7 @@ function passVerbatim(cursor: Cursor): Tag {
   return { handle: '', suffix };
 }
 
+/** Passes a tag that is not in angle brackets. A word behind the first `!` is a handle only if another `!` ends it. */
 function passShorthand(cursor: Cursor): Tag {
   const handle = passHandle(cursor);
   if (handle.length > 1 && handle.endsWith('!')) return { handle, suffix: passUri(cursor, '') };
@@ -111,6 +114,7 @@ function passUriEscape(cursor: Cursor): string {
   return octets;
 }
 
+/** The octet of the `%XX` at the cursor. */
 function uriOctet(cursor: Cursor): number {
   const written = cursor.text.slice(cursor.at, cursor.at + 3);
   if (!/^%[0-9a-fA-F]{2}$/.test(written)) cursor.fail('did not find URI escaped octet', ' in a tag');
@@ -152,6 +156,7 @@ export function scanDirective(cursor: Cursor): Directive {
   return directive;
 }
 
+/** Passes the version of a %YAML directive. */
 function passVersion(cursor: Cursor): Directive {
   const major = passVersionNumber(cursor);
   if (cursor.peek() !== 46 /* . */) cursor.fail("did not find expected digit or '.' character", '');
@@ -159,6 +164,7 @@ function passVersion(cursor: Cursor): Directive {
   return { kind: 'version', major, minor: passVersionNumber(cursor) };
 }
 
+/** Passes a number of at most two digits. */
 function passVersionNumber(cursor: Cursor): number {
   const from = cursor.at;
   for (; isDigit(cursor.peek()); cursor.at++) {
@@ -168,6 +174,7 @@ function passVersionNumber(cursor: Cursor): number {
   return Number(cursor.text.slice(from, cursor.at));
 }
 
+/** Passes the handle and the prefix of a %TAG directive. */
 function passTagDirective(cursor: Cursor): Directive {
   const handle = passHandle(cursor);
   if (handle !== '!' && !handle.endsWith('!')) cursor.fail("did not find expected '!'", '');

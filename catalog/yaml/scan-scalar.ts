@@ -66,6 +66,10 @@ export function scanPlain(cursor: Cursor, least: number, inFlow: boolean): Plain
   return { text: value + text.slice(from, end), end, brokeLine };
 }
 
+/**
+ * Where a plain scalar stops on its line: at white space, at a colon with white space behind it, or at an indicator of
+ * a flow collection.
+ */
 function endOfPlainRun(text: string, from: number, inFlow: boolean): number {
   for (let at = from; ; at++) {
     const c = text.charCodeAt(at);
@@ -173,6 +177,7 @@ function passEscapedBreak(cursor: Cursor): string {
   }
 }
 
+/** Passes an escape, and returns the character that it stands for. */
 function passEscape(cursor: Cursor): string {
   const letter = String.fromCharCode(cursor.peek(1));
   const digits = HEX_DIGITS.get(letter);
@@ -251,6 +256,7 @@ function passHeader(cursor: Cursor, start: number): { chomping: Chomping; increm
   return { chomping: chomping ?? 'clip', increment };
 }
 
+/** Passes the sign that says what becomes of the line breaks at the end; undefined if there is none. */
 function passChomping(cursor: Cursor): Chomping | undefined {
   const c = cursor.peek();
   if (c !== PLUS && c !== MINUS) return undefined;
@@ -258,6 +264,7 @@ function passChomping(cursor: Cursor): Chomping | undefined {
   return c === PLUS ? 'keep' : 'strip';
 }
 
+/** Passes the digit that says how deep the text is indented; 0 if there is none. */
 function passIncrement(cursor: Cursor, start: number): number {
   const c = cursor.peek();
   if (!isDigit(c)) return 0;
@@ -266,6 +273,7 @@ function passIncrement(cursor: Cursor, start: number): number {
   return c - 48;
 }
 
+/** Passes the rest of the line. */
 function passLine(cursor: Cursor): string {
   const from = cursor.at;
   while (!isBreakOrEnd(cursor.peek())) cursor.at++;

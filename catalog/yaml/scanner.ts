@@ -59,6 +59,7 @@ export class Scanner {
     return this.#end;
   }
 
+  /** Notes that a key may begin here. At the column of a block mapping nothing else can. */
   #saveKey(): void {
     if (!this.#keyAllowed) return;
     const required = this.#flowDepth === 0 && this.#indent === this.#cursor.column;
@@ -106,6 +107,7 @@ export class Scanner {
     this.#cursor.fail(`exceeded max depth of ${MAX_NESTING}`, ' of nested collections');
   }
 
+  /** Scans the next token, with those that must come before it. */
   #fetchToken(): void {
     const cursor = this.#cursor;
     this.#passToToken();
@@ -138,6 +140,7 @@ export class Scanner {
   #fetchStreamEnd(): void {
     const cursor = this.#cursor;
     if (cursor.column > 0) {
+      // As in go-yaml, the end stands on a line of its own.
       cursor.line++;
       cursor.lineStart = cursor.at;
     }
@@ -145,6 +148,7 @@ export class Scanner {
     this.#mark('stream-end', cursor.at);
   }
 
+  /** Ends all block collections: here a document begins or ends. */
   #leaveBlocks(): void {
     this.#closeBlocks(-1);
     this.#keys.remove();
@@ -185,6 +189,7 @@ export class Scanner {
     }
   }
 
+  /** Whether `?` or `:` here is an indicator: in a block only before white space. */
   #standsAlone(): boolean {
     return this.#flowDepth > 0 || isBlankOrEnd(this.#cursor.peek(1));
   }
@@ -226,6 +231,7 @@ export class Scanner {
     return true;
   }
 
+  /** Adds the token of a `?`, and begins the mapping if this is its first key. */
   #fetchKey(): true {
     if (this.#flowDepth === 0) {
       if (!this.#keyAllowed) {

@@ -73,6 +73,7 @@ export class TokenQueue {
     else this.#tokens.splice(this.#head + place, 0, token);
   }
 
+  /** Takes the token at the head. */
   shift(): void {
     this.#taken++;
     this.#head++;
@@ -119,6 +120,7 @@ export class SimpleKeys {
     return this.#keys[this.#keys.length - 1]!;
   }
 
+  /** Enters a flow level, in which no key has begun yet. */
   open(token: number): void {
     this.#keys.push(this.#candidate(false, false, token));
   }
@@ -180,6 +182,11 @@ export class SimpleKeys {
     return false;
   }
 
+  /**
+   * Notes that a candidate is not a key.
+   *
+   * @throws YamlError where nothing but a key may stand
+   */
   #giveUp(key: SimpleKey): void {
     if (key.required) {
       this.#cursor.fail(

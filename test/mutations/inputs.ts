@@ -634,7 +634,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 45,
     without: 'one step for each value however deep',
     file: 'catalog/yaml/compose.ts',
-    text: 'open.push(Object.values(value).values());',
+    text: 'entered.push(Object.values(value).values());',
     instead: 'for (const inner of Object.values(value)) yield* parts(inner);',
     test: 'test/catalog/yaml/compose.test.ts',
     limit: 1500,
