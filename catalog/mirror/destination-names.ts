@@ -102,6 +102,10 @@ function placeAsOcMirror(
   };
 }
 
+/**
+ * The place below the destination that oc-mirror gives an image: the one asked for, or that of its own repository and
+ * tag.
+ */
 function destinationOf(wanted: Reference, naming: OcMirrorNaming, target: Target): Destination {
   const path = [naming.path, target.repository ?? wanted.repository].filter((part) => part !== '').join('/');
   return {
@@ -112,6 +116,7 @@ function destinationOf(wanted: Reference, naming: OcMirrorNaming, target: Target
   };
 }
 
+/** The tag that oc-mirror gives an image: its own, or one made of its digest, as long as a tag may be. */
 function ocMirrorTag(wanted: Reference): string {
   if (wanted.tag !== undefined) return wanted.tag;
   return wanted.kind === 'digest' ? wanted.digest.replace(':', '-').slice(0, MAX_TAG) : '';

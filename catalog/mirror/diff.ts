@@ -45,10 +45,10 @@ export function diffMirrors(
 ): MirrorDiff {
   const old = new Map(before.map((mapping) => [oneSpelling(mapping.destination), mapping]));
   const now = new Set(after.map(({ destination }) => oneSpelling(destination)));
-  const held = new Set(after.map(manifestKey));
+  const neededManifests = new Set(after.map(manifestKey));
   const waiting = new Set([...awaited].map(oneSpelling));
   const isNeeded = (mapping: PlannedMapping): boolean =>
-    held.has(manifestKey(mapping)) || waiting.has(oneSpelling(mapping.destination));
+    neededManifests.has(manifestKey(mapping)) || waiting.has(oneSpelling(mapping.destination));
   const gone = byDestination(before).filter(({ destination }) => !now.has(oneSpelling(destination)));
   const diff = {
     add: [] as PlannedMapping[],

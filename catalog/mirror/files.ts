@@ -96,6 +96,7 @@ function imageSetOf({ catalogs, placements }: MirrorPlan): ImageSet {
   };
 }
 
+/** The objects of a kind as a list, whether the documents have one of them or several. */
 function objectsOf(documents: MirrorDocuments, kind: keyof MirrorDocuments): readonly KubernetesObject[] {
   return [documents[kind]].flat();
 }

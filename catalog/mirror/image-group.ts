@@ -105,8 +105,8 @@ const NAMED = 20;
 
 /** `Ready for disconnected clusters: 1 of 2 charts`, and the images that are missing. */
 export function groupLines(kind: ImageGroup['kind'], { total, ready, lacking }: GroupReadiness): string[] {
-  const missing = lacking.flatMap(({ name, missing: some }) =>
-    some.map(({ reference, why }) => `  ${reference}: ${why} (needed by ${kind} ${name})`),
+  const missing = lacking.flatMap(({ name, missing: lackedReferences }) =>
+    lackedReferences.map(({ reference, why }) => `  ${reference}: ${why} (needed by ${kind} ${name})`),
   );
   return [
     `Ready for disconnected clusters: ${ready} of ${total} ${total === 1 ? kind : `${kind}s`}`,

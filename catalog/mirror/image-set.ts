@@ -256,10 +256,10 @@ class Reader {
     }
     const images = fields[section];
     if (!isObject(images)) this.report(`the ${section} section is missing`, []);
-    const read = this.#images(isObject(images) ? images : {}, section);
+    const imageSet = this.#images(isObject(images) ? images : {}, section);
     const size = fields['archiveSize'];
-    const sized = typeof size === 'number' && size > 0 ? { ...read, archiveSize: size } : read;
-    return section === 'delete' ? { ...sized, deletes: true } : sized;
+    const withSize = typeof size === 'number' && size > 0 ? { ...imageSet, archiveSize: size } : imageSet;
+    return section === 'delete' ? { ...withSize, deletes: true } : withSize;
   }
 
   /** What reads otherwise in oc-mirror v1. */
@@ -305,6 +305,7 @@ class Reader {
     return withPlatforms(platformsOf(texts));
   }
 
+  /** What a section selects, which must be something. Reports what Portolan does not mirror. */
   #images(mirror: Fields, section: string): ImageSet {
     for (const other of Object.keys(OTHERS)) {
       if (!isEmpty(mirror[other])) this.#refuseUnsupported(`${section}.${other}`, [section, other]);
@@ -320,7 +321,7 @@ class Reader {
     const catalogs = objects(mirror['operators']).map((operator, i) =>
       this.#catalog(operator, [section, 'operators', i]),
     );
-    this.#twice(catalogs.map(uniqueName), (i) => [section, 'operators', i, 'catalog'], 'catalog');
+    this.#reportRepeated(catalogs.map(uniqueName), (i) => [section, 'operators', i, 'catalog'], 'catalog');
     const reader = {
       report: (message: string, at: Path, severity?: Finding['severity']) =>
         this.report(message, at, severity),
@@ -351,7 +352,7 @@ class Reader {
     const packages = objects(operator['packages']).map((one, i) =>
       this.#package(one, [...path, 'packages', i]),
     );
-    this.#twice(
+    this.#reportRepeated(
       packages.map(({ name }) => name),
       (i) => [...path, 'packages', i, 'name'],
       'package',
@@ -371,7 +372,7 @@ class Reader {
     const channels = objects(one['channels']).map((channel, i) =>
       this.#channel(channel, one, [...path, 'channels', i]),
     );
-    this.#twice(
+    this.#reportRepeated(
       channels.map(({ name }) => name),
       (i) => [...path, 'channels', i, 'name'],
       'channel',
@@ -384,6 +385,7 @@ class Reader {
     };
   }
 
+  /** One channel of a package. Reports versions that are selected both here and for the package. */
   #channel(channel: Fields, ofPackage: Fields, path: Path): ChannelSelection {
     if (string(channel['name']) === '') this.report('a channel has no name', path);
     const both = [channel, ofPackage].every(
@@ -397,6 +399,7 @@ class Reader {
     return { name: string(channel['name']), ...this.#versions(channel, path) };
   }
 
+  /** The versions that are selected. Reports bounds that are not versions, or that no version is between. */
   #versions(fields: Fields, path: Path): VersionSelection {
     if (string(fields['minBundle']) !== '')
       this.report('oc-mirror v2 has no minBundle; use minVersion', [...path, 'minBundle']);
@@ -432,6 +435,7 @@ class Reader {
     };
   }
 
+  /** One entry of `blockedImages`; none for a text that is not a regular expression, which is reported. */
   #blocked(image: Fields, path: Path): BlockedImages[] {
     const pattern = withinSteps(() => compileGoRegexp(string(image['name']), this.#steps));
     if (pattern) {
@@ -445,12 +449,14 @@ class Reader {
     return [];
   }
 
+  /** Reports a target that has more than a repository. */
   #checkRepository(value: unknown, path: Path): void {
     if (string(value) === '' || REPOSITORY.test(string(value))) return;
     this.report(`${JSON.stringify(value)} must be a repository without host, tag or digest`, path);
   }
 
-  #twice(names: readonly string[], path: (index: number) => Path, what: string): void {
+  /** Reports each name that was there before. */
+  #reportRepeated(names: readonly string[], path: (index: number) => Path, what: string): void {
     for (const [i, name] of names.entries()) {
       if (names.indexOf(name) < i)
         this.report(`the ${what} ${JSON.stringify(name)} is listed twice`, path(i));
@@ -482,7 +488,10 @@ function shapeOf(value: unknown): { readonly shape: StructShape; readonly sectio
   return { shape: apiVersion === API_VERSION_V1 ? IMAGE_SET_V1 : IMAGE_SET, section: 'mirror' };
 }
 
-/** Whether nothing is in it: `helm: {}`, `samples: []`, and lists of nothing within. */
+/**
+ * Whether nothing is selected by a value: `helm: {}`, `samples: []`, and lists of nothing within. A switch that is off
+ * selects nothing, either.
+ */
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isObject(value)) return Object.values(value).every((member) => member === false || isEmpty(member));
@@ -494,6 +503,7 @@ function withoutTransport(reference: string): string {
   return reference.replace(/^docker:\/\//, '');
 }
 
+/** A name that differs for the same catalog under different names in the mirror. */
 function uniqueName({ catalog, targetCatalog = '', targetTag = '' }: CatalogSelection): string {
   return targetCatalog + targetTag === '' ? catalog : `${catalog} as ${targetCatalog}:${targetTag}`;
 }

@@ -72,6 +72,7 @@ export async function catalogImages(
   return isSound || deployed ? images : collectImages(source);
 }
 
+/** Reads the references of a catalog, blob by blob. */
 async function collectImages(source: CatalogSource, deployed?: DeployedImages): Promise<CatalogImages> {
   const collector = new Collector(deployed);
   const findings = await visitBlobs(source, {
@@ -95,13 +96,14 @@ export function imagesOf(blobs: Blobs, deployed?: DeployedImages): CatalogImages
   return { ...collector.images(), findings: [] };
 }
 
-const known = new WeakMap<object, readonly string[] | 'no CSV'>();
+const deployedByValue = new WeakMap<object, readonly string[] | 'no CSV'>();
 
 /** Images that the deployments of a bundle run; undefined where the catalog does not hold its ClusterServiceVersion. */
 function runningImages(bundle: Bundle): readonly string[] | undefined {
-  const csv = known.has(bundle.value) ? undefined : csvOf(bundle);
-  const found = known.get(bundle.value) ?? (csv ? usedImages(csv).map(({ image }) => image) : 'no CSV');
-  known.set(bundle.value, found);
+  const csv = deployedByValue.has(bundle.value) ? undefined : csvOf(bundle);
+  const found =
+    deployedByValue.get(bundle.value) ?? (csv ? usedImages(csv).map(({ image }) => image) : 'no CSV');
+  deployedByValue.set(bundle.value, found);
   return found === 'no CSV' ? undefined : found;
 }
 
@@ -149,6 +151,7 @@ class Collector {
     });
   }
 
+  /** Notes the images that a blob of another schema names. Most name none, and are not looked into. */
   addOther(blob: Blob): void {
     if (!Object.keys(blob.value).some((key) => NAMES_IMAGES.test(key))) return;
     const { value } = fitStruct(blob.value, ANY_BLOB);

@@ -58,7 +58,7 @@ export interface MappingsRead {
 export function readMapping(text: string, file: string): MappingsRead {
   const mappings: MappingLine[] = [];
   const findings: Finding[] = [];
-  const taken = new Map<string, { readonly source: string; readonly line: number }>();
+  const firstLines = new Map<string, { readonly source: string; readonly line: number }>();
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     const hidden = HIDDEN_BREAK.exec(line.replaceAll('\t', ' '));
     if (hidden) {
@@ -83,12 +83,12 @@ export function readMapping(text: string, file: string): MappingsRead {
         continue;
       }
       mappings.push(mapping);
-      const before = taken.get(mapping.destination);
+      const before = firstLines.get(mapping.destination);
       if (before && mapping.tags === undefined && !isSameContent(before.source, mapping.source)) {
         const message = `${mapping.destination} is already the destination of line ${before.line}: a tag names one image`;
         findings.push({ rule: 'mirror/mapping', severity: 'error', message, location });
       }
-      taken.set(mapping.destination, { source: mapping.source, line: i + 1 });
+      firstLines.set(mapping.destination, { source: mapping.source, line: i + 1 });
     }
   }
   return { mappings, findings };
@@ -105,9 +105,9 @@ function platformsIn(line: string): ReturnType<typeof platformsOf> | string {
     .slice(PLATFORMS.length)
     .trim()
     .split(/[\s,]+/);
-  const wrong = texts.find((text) => !isPlatform(text));
-  if (wrong === undefined) return platformsOf(texts);
-  return `${JSON.stringify(wrong)} is not a platform, expected OS/ARCHITECTURE such as linux/amd64`;
+  const odd = texts.find((text) => !isPlatform(text));
+  if (odd === undefined) return platformsOf(texts);
+  return `${JSON.stringify(odd)} is not a platform, expected OS/ARCHITECTURE such as linux/amd64`;
 }
 
 /** Whether two sources are one image wherever it comes from: they name equal digests. */
@@ -156,7 +156,7 @@ function pairOf(source: string, destination: string, location: Location): Mappin
   if (source === '' || destination === '') {
     throw new InvalidReference('expected SOURCE=DESTINATION');
   }
-  const to = parsed(destination);
+  const to = parseSide(destination);
   if (to.digest !== '')
     throw new InvalidReference(`the destination ${destination} has a digest, expected a tag`);
   if (source.startsWith('oci://')) return { source, destination: typedText(to), location };
@@ -173,7 +173,12 @@ function pairOf(source: string, destination: string, location: Location): Mappin
   return { source: typedText(from), destination: typedText(to), tags, location };
 }
 
-function parsed(text: string): ReturnType<typeof parseOcReference> {
+/**
+ * One side of a line as oc reads it.
+ *
+ * @throws InvalidReference with the text that was read
+ */
+function parseSide(text: string): ReturnType<typeof parseOcReference> {
   let reference: ReturnType<typeof parseOcReference>;
   try {
     reference = parseOcReference(text.replace(/^docker:\/\//, ''));
@@ -191,7 +196,7 @@ function sourceOf(text: string): { from: ReturnType<typeof parseOcReference>; ta
   const colon = text.lastIndexOf(':');
   const tags = text.slice(colon + 1);
   if (colon >= 0 && tags.includes('*') && /^[\w.*-]+$/.test(tags))
-    return { from: parsed(text.slice(0, colon)), tags };
-  const from = parsed(text);
+    return { from: parseSide(text.slice(0, colon)), tags };
+  const from = parseSide(text);
   return { from, tags: from.tag === '' && from.digest === '' ? '*' : undefined };
 }

@@ -50,6 +50,7 @@ export function parseOcReference(text: string): OcReference {
   };
 }
 
+/** A reference without its transport. `file://` and `file:///` mean the same. */
 function splitTransport(text: string): { transport: OcReference['transport']; rest: string } {
   if (text.startsWith('s3://')) return { transport: 's3', rest: text.slice(5) };
   if (!text.startsWith('file://')) return { transport: 'registry', rest: text };
@@ -64,6 +65,11 @@ function whyNot(text: string): string {
     : 'invalid reference format';
 }
 
+/**
+ * Checks a digest by oc's rules.
+ *
+ * @throws InvalidReference with oc's message
+ */
 function checkOcDigest(digest: string): void {
   const colon = digest.indexOf(':');
   const length = DIGEST_LENGTHS.get(digest.slice(0, colon));
@@ -127,10 +133,10 @@ interface OcNaming {
 export function ocNaming({ index, to, maxComponents }: OcNaming): Naming {
   const files = to.transport === 'file';
   const most = files ? 0 : maxComponents;
-  const below = files ? referenceOf(mountedDestination(index, to, 0)) : to;
+  const mountPoint = files ? referenceOf(mountedDestination(index, to, 0)) : to;
   return {
     place: (request) =>
-      ocPlacement(request, { index, to: request.role === 'index' ? to : below, maxComponents: most }),
+      ocPlacement(request, { index, to: request.role === 'index' ? to : mountPoint, maxComponents: most }),
   };
 }
 
@@ -172,6 +178,7 @@ function referenceOf({ transport, registry, repository, tag }: Destination): OcR
   return { transport, registry, namespace, name: repository.slice(slash + 1), tag, digest: '' };
 }
 
+/** Where an image lies below an index in files: an earlier hop has put it there. */
 function fileSource(image: OcReference, index: OcReference): string {
   const { digest } = image;
   const { repository, tag } = mountedDestination(image, index, 0);

@@ -114,13 +114,13 @@ export function settlePlacements(placements: readonly Placement[]): Settled {
     settled = separatePlacements(settled, groups).sort(comparePlacements);
     groups = placementsOnOneTag(settled);
   }
-  const left = new Set(groups.flatMap((group) => group.slice(1)));
-  const unplaced = [...left].map(({ role, written, destination }) => ({
+  const homeless = new Set(groups.flatMap((group) => group.slice(1)));
+  const unplaced = [...homeless].map(({ role, written, destination }) => ({
     role,
     written,
     why: `${formatDestination(destination)} and all similar names are used by other images`,
   }));
-  return { placements: settled.filter((placement) => !left.has(placement)), collisions, unplaced };
+  return { placements: settled.filter((placement) => !homeless.has(placement)), collisions, unplaced };
 }
 
 /** Rounds in which images that share a tag get other places. */
@@ -183,6 +183,10 @@ function contentOfTag(placement: Placement): string {
   return placement.wanted.kind === 'digest' ? placement.wanted.digest : imageIdentity(placement);
 }
 
+/**
+ * Which of several images keeps a tag: an index image, whose place clusters are told; then the repository that is
+ * first; then the image that needs the tag most.
+ */
 function byPrecedence(a: Placement, b: Placement): number {
   return (
     Number(b.role === 'index') - Number(a.role === 'index') ||
@@ -234,6 +238,7 @@ function separatePlacements(
   });
 }
 
+/** A tag that no other image of the repository has: one made of the digest, or the one that nodes ask for. */
 function ownTag({ wanted }: Placement): string {
   return wanted.kind === 'digest' ? digestTag(wanted.digest) : wanted.tag;
 }

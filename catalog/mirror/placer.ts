@@ -101,6 +101,7 @@ export class Placer {
     }
   }
 
+  /** Places an image that no catalog names. The image of an update graph is copied from where it was put. */
   additional({ reference, tag, platforms, location, from }: AdditionalImage): void {
     if (this.#isPlaced(reference, platforms)) return;
     const wanted = tryParseReference(reference);
@@ -150,6 +151,7 @@ export class Placer {
     return placed;
   }
 
+  /** Whether a pattern leaves an image out, by its reference or its destination. */
   #isBlocked({ written, destination }: Placement): boolean {
     const texts = [written, formatDestination(destination)];
     return (this.#request.blocked ?? []).some((pattern) => texts.some((text) => pattern.test(text)));
@@ -183,7 +185,11 @@ export function indexText(reference: string): string {
   );
 }
 
-/** The reference by which nodes name the index image, as far as one in files has a name. */
+/**
+ * The reference by which nodes name the index image, as far as one in files has a name.
+ *
+ * @throws InvalidOption for a text that is not a reference, or that lacks the tag or digest that the tools demand
+ */
 function indexReference(reference: string, style: Style): Reference {
   const text = style === 'oc' ? reference.replace(/^file:\/\/\/?/, '') : reference;
   const wanted = tryParseReference(text);

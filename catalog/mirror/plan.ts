@@ -110,6 +110,7 @@ export function mappingsOf(plan: MirrorPlan): Mapping[] {
   }));
 }
 
+/** The places below the destination that are asked for, by reference. */
 function targetsOf({ catalogs, additional = [] }: PlanRequest): Map<string, Target> {
   const targets = new Map<string, Target>();
   for (const { reference, target } of catalogs) if (target) targets.set(indexText(reference), target);

@@ -99,20 +99,20 @@ interface RulesRead {
 export function mirrorRules(objects: readonly ReadObject[]): RulesRead {
   const rules: Record<keyof MirrorRules, MirrorRule[]> = { digest: [], tag: [] };
   const findings: Finding[] = [];
-  const last = (object: ReadObject): number => Number(object.kind === 'ImageContentSourcePolicy');
-  for (const object of [...objects].sort((a, b) => last(a) - last(b))) {
-    const known = Object.hasOwn(LISTS, object.kind) ? LISTS[object.kind] : undefined;
-    if (!known) continue;
+  const rankOf = (object: ReadObject): number => Number(object.kind === 'ImageContentSourcePolicy');
+  for (const object of [...objects].sort((a, b) => rankOf(a) - rankOf(b))) {
+    const described = Object.hasOwn(LISTS, object.kind) ? LISTS[object.kind] : undefined;
+    if (!described) continue;
     const spec = isObject(object.value['spec']) ? object.value['spec'] : {};
-    const list = spec[known.list] ?? [];
-    const path = [...object.path, 'spec', known.list];
+    const list = spec[described.list] ?? [];
+    const path = [...object.path, 'spec', described.list];
     if (!Array.isArray(list)) {
-      findings.push(defect(`${known.list} must be a list`, object.document.locate(path)));
+      findings.push(defect(`${described.list} must be a list`, object.document.locate(path)));
       continue;
     }
     for (const [i, entry] of list.entries()) {
       const rule = ruleOf(entry);
-      if (rule) rules[known.by].push(rule);
+      if (rule) rules[described.by].push(rule);
       else
         findings.push(
           defect('expected a source and a list of mirrors', object.document.locate([...path, i])),
@@ -122,6 +122,7 @@ export function mirrorRules(objects: readonly ReadObject[]): RulesRead {
   return { rules, findings };
 }
 
+/** The rule of an entry; undefined for one of another form. */
 function ruleOf(entry: unknown): MirrorRule | undefined {
   if (!isObject(entry)) return undefined;
   const { source, mirrors = [], mirrorSourcePolicy } = entry;

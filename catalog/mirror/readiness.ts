@@ -86,7 +86,10 @@ export function mirrorReadiness(
 ): Readiness {
   const bundles = catalogs.flatMap((catalog) => {
     const index = contents.missingIndex?.(catalog);
-    return catalog.bundles.map((bundle) => ({ ...bundle, unread: index === undefined ? [] : [index] }));
+    return catalog.bundles.map((bundle) => ({
+      ...bundle,
+      missingIndexes: index === undefined ? [] : [index],
+    }));
   });
   const seen = new Map<string, MissingReference | undefined>();
   const missingOf = (reference: string): MissingReference | undefined => {
@@ -97,11 +100,11 @@ export function mirrorReadiness(
     return seen.get(reference);
   };
   const result = bundles.map(
-    ({ package: name, name: bundle, references, hasDeployments, location, unread }) => ({
+    ({ package: name, name: bundle, references, hasDeployments, location, missingIndexes }) => ({
       package: name,
       name: bundle,
       hasDeployments,
-      missing: [...unread, ...references.map(missingOf).filter((one) => one !== undefined)],
+      missing: [...missingIndexes, ...references.map(missingOf).filter((one) => one !== undefined)],
       location,
     }),
   );
@@ -123,6 +126,7 @@ function countsOf(bundles: readonly BundleReadiness[]): Pick<Readiness, 'ready' 
   return { ready, unchecked: complete.length - ready };
 }
 
+/** The readiness of bundles, counted for each package. */
 function packagesOf(bundles: readonly BundleReadiness[]): PackageReadiness[] {
   const packages = new Map<string, BundleReadiness[]>();
   for (const bundle of bundles) append(packages, bundle.package, bundle);
@@ -199,11 +203,11 @@ function contentsOfCopies(copied: readonly CopiedImage[]): MirrorContents {
   return {
     has: (asked, written) => {
       if (asked.includes('@')) return digests.has(asked);
-      const held = tags.get(asked);
-      if (!held) return false;
+      const imagesOfTag = tags.get(asked);
+      if (!imagesOfTag) return false;
       const wanted = parseReference(written);
       // Two images on one tag: which of them is there in the end, nobody knows.
-      return held.every((image) => isSame(image, wanted));
+      return imagesOfTag.every((image) => isSame(image, wanted));
     },
     places: (written) => {
       // Asked for what is missing only: most plans never need it.
@@ -214,6 +218,7 @@ function contentsOfCopies(copied: readonly CopiedImage[]): MirrorContents {
   };
 }
 
+/** Where copies bring each image. */
 function placesOf(copied: readonly CopiedImage[]): Map<string, string[]> {
   const places = new Map<string, string[]>();
   for (const { image, destination } of copied) append(places, imageKey(image), destination);

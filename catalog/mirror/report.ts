@@ -167,15 +167,17 @@ function groupsReady(
 export function reachedReadiness(
   { plan, documents, images, groups = [] }: ReachedPlan,
   platform: string | undefined,
-  there: ReadonlySet<string>,
+  arrivedTags: ReadonlySet<string>,
 ): Installable {
   const node = nodeConfig(rulesOf(appliedTo(platform).flatMap((name) => documents[name])));
-  const arrived = plan.placements.filter(({ destination }) => there.has(formatDestination(destination)));
+  const arrived = plan.placements.filter(({ destination }) =>
+    arrivedTags.has(formatDestination(destination)),
+  );
   const absent = new Map(
     plan.catalogs.flatMap(({ destination }, i): [CatalogImages, MissingReference][] => {
       const reference = formatDestination(destination);
       const catalog = images[i];
-      if (!catalog || there.has(reference)) return [];
+      if (!catalog || arrivedTags.has(reference)) return [];
       return [[catalog, { reference, reason: 'not copied', why: 'the index image is not in the mirror' }]];
     }),
   );
@@ -309,7 +311,7 @@ export function planFindings(plan: MirrorPlan): Finding[] {
 export function readReport(
   text: string,
 ): (Pick<MirrorReport, 'images'> & { readonly catalogs: readonly PlannedIndex[] }) | undefined {
-  const report = parsed(text);
+  const report = parsedJson(text);
   if (!isObject(report)) return undefined;
   const { images, catalogs } = report;
   if (!Array.isArray(images) || !images.every(isReportedImage)) return undefined;
@@ -319,17 +321,15 @@ export function readReport(
 /** A catalog and the place of its index image. */
 export type PlannedIndex = Pick<ReportedCatalog, 'reference' | 'destination'>;
 
+/** A catalog of a report in a list; an empty list for a value of another form. */
 function plannedIndex(value: unknown): PlannedIndex[] {
   const { reference, destination } = isObject(value) ? value : {};
   return typeof reference === 'string' && typeof destination === 'string' ? [{ reference, destination }] : [];
 }
 
-function parsed(text: string): unknown {
-  return parsedJson(text);
-}
-
 const ROLES: ReadonlySet<unknown> = new Set<ImageRole>(['index', 'bundle', 'related', 'additional', 'graph']);
 
+/** Whether a value is an image of a report. */
 function isReportedImage(image: unknown): image is ReportedImage {
   if (!isObject(image)) return false;
   const { source, destination, role, platforms = [] } = image;

@@ -97,8 +97,12 @@ interface Scoped {
   readonly targets: readonly string[];
 }
 
+/**
+ * The scope and the mirrors of an entry for a repository. It is the repository alone if what is beside it in the mirror
+ * could not be found under a wider one.
+ */
 function scopeOf(repository: string, destinations: ReadonlySet<string>, scope: Scope): Scoped {
-  const source = widest(repository, scope);
+  const source = sourceAtScope(repository, scope);
   const targets = [...destinations];
   // Only a copy under the whole path of its source shows where the neighbors are.
   const path = repository.slice(repository.indexOf('/'));
@@ -108,7 +112,8 @@ function scopeOf(repository: string, destinations: ReadonlySet<string>, scope: S
   return { source, targets: targets.map((target) => target.slice(0, -rest.length)) };
 }
 
-function widest(repository: string, scope: Scope): string {
+/** The repository, its namespace or its registry. */
+function sourceAtScope(repository: string, scope: Scope): string {
   if (scope === 'repository') return repository;
   const slash = scope === 'registry' ? repository.indexOf('/') : repository.lastIndexOf('/');
   return slash < 0 ? repository : repository.slice(0, slash);

@@ -32,14 +32,19 @@ export function parseHome(text: string): MirrorHome {
   const rest = text.replace(/^docker:\/\//, '').replace(/\/+$/, '');
   const host = /^[^/]*:\d+$/.test(rest) ? rest : undefined;
   if (host !== undefined && !text.includes('://'))
-    return checkedHome({ transport: 'registry', registry: host, path: '' }, text);
-  const parsed = parsedHome(rest);
+    return checkHost({ transport: 'registry', registry: host, path: '' }, text);
+  const parsed = parseOcHome(rest);
   const path = [parsed.namespace, parsed.name].filter((part) => part !== '').join('/');
   const transport = parsed.transport === 'file' ? 'file' : 'registry';
-  return checkedHome({ transport, registry: parsed.registry, path }, text);
+  return checkHost({ transport, registry: parsed.registry, path }, text);
 }
 
-function parsedHome(text: string): OcReference {
+/**
+ * A destination as oc reads it.
+ *
+ * @throws InvalidOption
+ */
+function parseOcHome(text: string): OcReference {
   try {
     const parsed = parseOcReference(text);
     if (parsed.transport !== 's3' && parsed.digest === '') return parsed;
@@ -49,7 +54,12 @@ function parsedHome(text: string): OcReference {
   throw homeError(text);
 }
 
-function checkedHome(home: MirrorHome, text: string): MirrorHome {
+/**
+ * The place of a mirror, whose host must be one to nodes as well.
+ *
+ * @throws InvalidOption
+ */
+function checkHost(home: MirrorHome, text: string): MirrorHome {
   if (home.transport === 'registry' && tryParseReference(`${home.registry}/a`)?.registry !== home.registry) {
     throw homeError(text);
   }
@@ -157,6 +167,9 @@ export function catalogNames(
 /** Characters of the tag that oc-mirror puts into names. */
 const SUFFIX = 12;
 
+/**
+ * What oc-mirror puts into the names of a catalog's objects: the end of its repository and the beginning of its tag.
+ */
 function ocMirrorSuffix({ repository, tag }: Destination): string {
   const last = repository.slice(repository.lastIndexOf('/') + 1);
   const suffix = tag
@@ -188,6 +201,10 @@ export function groupOf(style: Style, role: ImageRole): MirrorGroup {
   return style === 'oc-mirror' && role === 'additional' ? 'generic' : 'operator';
 }
 
+/**
+ * The names of the objects with the mirrors of a group: oc-mirror's own, or that of the catalog. Several catalogs share
+ * one made of their names.
+ */
 export function mirrorSetNames(
   style: Style,
   names: readonly CatalogNames[],

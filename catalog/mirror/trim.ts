@@ -24,7 +24,7 @@ function trimmedFile(file: SourceFile): SourceFile {
   return { path: file.path, ...(file.unreadable === undefined ? {} : { unreadable: file.unreadable }), read };
   async function read(): Promise<Uint8Array> {
     const bytes = await file.read();
-    const text = decoded(bytes);
+    const text = tryDecode(bytes);
     // Manifests name images, too: deployments run them.
     const isTrimmed = text !== undefined && !text.includes('olm.bundle.object');
     const blank = text?.trimStart().startsWith('{') ? blankJsonProperties : blankProperties;
@@ -34,7 +34,7 @@ function trimmedFile(file: SourceFile): SourceFile {
 }
 
 /** The text, or undefined where the bytes are none: the loader says so in its own words. */
-function decoded(bytes: Uint8Array): string | undefined {
+function tryDecode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -54,12 +54,15 @@ const DASH = 45;
  */
 export function blankProperties(text: string): string {
   const parts: string[] = [];
-  let kept = 0;
+  let copied = 0;
   // Documents are split before they are read: no scalar reaches from one into the next.
   let document = 0;
+  // Where the last section ended.
   let passed = 0;
+  // The document in which a quoted scalar may be open: the rest of it stays.
   let doubted = -1;
   let quotes = NO_QUOTES;
+  // How far quotes were looked for.
   let sought = 0;
   for (let at = text.indexOf(KEY); at >= 0; at = text.indexOf(KEY, passed)) {
     const separator = text.slice(passed, at).lastIndexOf('\n---');
@@ -77,10 +80,10 @@ export function blankProperties(text: string): string {
       doubted = document;
       continue;
     }
-    parts.push(text.slice(kept, at), '\n'.repeat(lines + 1));
-    kept = end;
+    parts.push(text.slice(copied, at), '\n'.repeat(lines + 1));
+    copied = end;
   }
-  parts.push(text.slice(kept));
+  parts.push(text.slice(copied));
   return parts.join('');
 }
 
@@ -145,7 +148,7 @@ for (const character of '{}[]:, \t\r\n+-.0123456789Eaeflnrstu') PLAIN[character.
  */
 export function blankJsonProperties(text: string): string {
   const parts: string[] = [];
-  let kept = 0;
+  let copied = 0;
   let depth = 0;
   let list = -1;
   for (let at = 0; at < text.length; at++) {
@@ -162,12 +165,12 @@ export function blankJsonProperties(text: string): string {
     else if (c === 125 /* } */ || c === 93 /* ] */) {
       depth--;
       if (list < 0 || depth !== 1) continue;
-      parts.push(text.slice(kept, list), blankOf(text.slice(list, at)));
-      kept = at;
+      parts.push(text.slice(copied, list), blankOf(text.slice(list, at)));
+      copied = at;
       list = -1;
     } else if (PLAIN[c] !== 1) return text;
   }
-  return parts.length === 0 ? text : parts.join('') + text.slice(kept);
+  return parts.length === 0 ? text : parts.join('') + text.slice(copied);
 }
 
 /** Behind the quote that ends a string; -1 where none does. */

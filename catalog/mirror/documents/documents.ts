@@ -115,6 +115,11 @@ export function mirrorDocuments(plan: MirrorPlan, options: DocumentOptions = {})
   };
 }
 
+/**
+ * The size that an option sets, or the largest one.
+ *
+ * @throws InvalidOption for another number
+ */
 function bytesOption(option: string, value = MAX_OBJECT_BYTES): number {
   if (Number.isInteger(value) && value > 0 && value <= MAX_OBJECT_BYTES) return value;
   throw new InvalidOption(`${option} is ${value}, expected a number of bytes from 1 to ${MAX_OBJECT_BYTES}`);
@@ -140,6 +145,7 @@ function groups({ home, style, placements }: MirrorPlan): Group[] {
     .filter(({ part }) => part.length > 0);
 }
 
+/** The labels of an object, so that people find what was made; oc-mirror gives none. */
 function labels({ style }: MirrorPlan, name: string): { labels?: Readonly<Record<string, string>> } {
   if (style === 'oc-mirror') return {};
   if (style === 'oc') return { labels: OC_LABEL };
@@ -162,9 +168,9 @@ export const EXTRACTED: { readonly cacheDir: string; readonly catalogDir: string
 function catalogSourceOf(
   plan: MirrorPlan,
   catalog: PlannedCatalog,
-  { catalogSource: asked = {}, templates }: DocumentOptions,
+  { catalogSource: chosen = {}, templates }: DocumentOptions,
 ): KubernetesObject {
-  const given = catalog.serverless ? { extractContent: EXTRACTED, ...asked } : asked;
+  const given = catalog.serverless ? { extractContent: EXTRACTED, ...chosen } : chosen;
   const image = imageOf(plan, catalog, given.pollInterval);
   const metadata = { name: catalog.names.catalogSource, namespace: MARKETPLACE };
   const template = templates?.get(catalog.reference);
@@ -192,6 +198,7 @@ function withTemplate(
   return merged;
 }
 
+/** The `spec` of an object; an empty one for another kind of value. */
 function specOf({ spec }: KubernetesObject): Readonly<Record<string, Json>> {
   return typeof spec === 'object' && spec !== null && !Array.isArray(spec)
     ? (spec as Record<string, Json>)
@@ -267,6 +274,7 @@ function platformOf(text: string | undefined): Minor | undefined {
   );
 }
 
+/** The API of ClusterCatalogs that clusters of a platform have. */
 function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] {
   return clustersAccept('olmV1', platformOf(platform))
     ? 'olm.operatorframework.io/v1'

@@ -27,8 +27,8 @@ export function migratePolicies(objects: readonly ReadObject[]): Migrated {
       findings.push(finding(object, 'error', `expected an ${POLICY}, found ${object.kind}`));
       return [];
     }
-    const { rules, findings: unread } = mirrorRules([object]);
-    findings.push(...unread);
+    const { rules, findings: ruleFindings } = mirrorRules([object]);
+    findings.push(...ruleFindings);
     const entries = rules.digest.flatMap((rule) => entryOf(rule, object, findings));
     return [mirrorSet(object, entries)];
   });
@@ -40,6 +40,7 @@ interface Entry {
   readonly mirrors: readonly string[];
 }
 
+/** The mirror set that takes the place of a policy. */
 function mirrorSet(object: ReadObject, entries: readonly Entry[]): KubernetesObject {
   return {
     apiVersion: 'config.openshift.io/v1',
@@ -117,6 +118,7 @@ function locationName(location: string): string | undefined {
   return repositoryName(probe).slice(0, -'/a'.length);
 }
 
+/** A finding about an object, with its name before the message. */
 function finding(
   { document, path, name }: ReadObject,
   severity: Finding['severity'],

@@ -128,7 +128,7 @@ function splitBySize(
       objects.push(objectOf(part, objects.length));
       part = [];
     }
-    if (part.length === 0) bytes = checkedBytes(entry, objectOf([entry], objects.length), maxBytes);
+    if (part.length === 0) bytes = bytesAlone(entry, objectOf([entry], objects.length), maxBytes);
     part.push(entry);
   }
   if (part.length > 0) objects.push(objectOf(part, objects.length));
@@ -140,7 +140,12 @@ function entryBytes(entry: MirrorEntry, objectOf: ObjectOf): number {
   return countedBytes(objectOf([entry, entry], 0)) - countedBytes(objectOf([entry], 0));
 }
 
-function checkedBytes(entry: MirrorEntry, alone: KubernetesObject, maxBytes: number): number {
+/**
+ * How many bytes an object with a single entry has.
+ *
+ * @throws InvalidOption when these are too many: no split can help then
+ */
+function bytesAlone(entry: MirrorEntry, alone: KubernetesObject, maxBytes: number): number {
   const bytes = countedBytes(alone);
   if (bytes <= maxBytes) return bytes;
   throw new InvalidOption(
@@ -151,6 +156,7 @@ function checkedBytes(entry: MirrorEntry, alone: KubernetesObject, maxBytes: num
 /** The field that Go's types of mirror sets print even when it is empty; oc counts it, then leaves it out. */
 const EMPTY_STATUS = 'status: {}\n'.length;
 
+/** How many bytes an object has by oc's count. */
 function countedBytes(object: KubernetesObject): number {
   const empty = object.kind === 'ImageContentSourcePolicy' ? 0 : EMPTY_STATUS;
   return new TextEncoder().encode(objectText(object)).length + empty;

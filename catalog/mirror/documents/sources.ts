@@ -53,6 +53,7 @@ export function catalogSource(
   };
 }
 
+/** The settings of the catalog's pod; undefined without any, so that the field is left out. */
 function podConfig({ securityContext, extractContent }: CatalogSourceOptions): Json | undefined {
   if (securityContext === undefined && extractContent === undefined) return undefined;
   return present({
@@ -103,6 +104,7 @@ function catalogSpec(ref: string, options: ClusterCatalogOptions): Json {
   });
 }
 
+/** The `spec` of a ClusterCatalog of catalogd's own API. */
 function catalogdSpec(ref: string, { priority, pollInterval, pullSecret }: ClusterCatalogOptions): Json {
   return present({
     priority,
@@ -110,6 +112,11 @@ function catalogdSpec(ref: string, { priority, pollInterval, pullSecret }: Clust
   });
 }
 
+/**
+ * Checks that an image can be polled.
+ *
+ * @throws InvalidOption for one that is named by digest
+ */
 function checkPoll(reference: string): void {
   if (!reference.includes('@')) return;
   throw new InvalidOption(`${reference} has a digest, which never changes: polling needs a tag`);

@@ -76,6 +76,7 @@ export function freshnessText(statement: FreshnessStatement): string {
 
 const STATEMENT = 'https://in-toto.io/Statement/v1';
 
+/** A digest in the form of in-toto. */
 function digestSet(digest: string): Readonly<Record<string, string>> {
   const [algorithm = '', hex = ''] = digest.split(':');
   return { [algorithm]: hex };
@@ -107,6 +108,11 @@ export function readFreshness(text: string): FreshnessStatement {
   return statement;
 }
 
+/**
+ * The object that a text of JSON is.
+ *
+ * @throws InvalidFreshness for any other text
+ */
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   let json: unknown;
   try {
@@ -118,6 +124,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
   return json;
 }
 
+/** The names and digests of in-toto's subjects; undefined if there are none. */
 function subjectsOf(subject: unknown): [string, unknown][] | undefined {
   if (!Array.isArray(subject) || subject.length === 0) return undefined;
   return subject.map((one) => {
@@ -127,6 +134,11 @@ function subjectsOf(subject: unknown): [string, unknown][] | undefined {
   });
 }
 
+/**
+ * Names of images with their digests.
+ *
+ * @throws InvalidFreshness for a name or a digest of another form
+ */
 function digestsOf(entries: readonly [string, unknown][] | undefined): ReadonlyMap<string, string> {
   if (entries === undefined) throw new InvalidFreshness('without images');
   return new Map(
@@ -138,6 +150,11 @@ function digestsOf(entries: readonly [string, unknown][] | undefined): ReadonlyM
   );
 }
 
+/**
+ * Names of files with their digests; a value that is not an object counts as one file without a name.
+ *
+ * @throws InvalidFreshness
+ */
 function filesOf(files: unknown): ReadonlyMap<string, string> {
   const entries: [string, unknown][] = isObject(files) ? Object.entries(files) : [['', files]];
   return new Map(
@@ -153,10 +170,16 @@ function isImage(name: string): boolean {
   return tryParseReference(name) !== undefined;
 }
 
+/** Whether a text is a digest: one that a reference may have. */
 function isDigest(value: unknown): value is string {
   return typeof value === 'string' && tryParseReference(`localhost/a@${value}`)?.kind === 'digest';
 }
 
+/**
+ * The version and digest of a statement.
+ *
+ * @throws InvalidFreshness
+ */
 function nameOf(value: unknown): StatementName {
   const { version, digest } = isObject(value) ? value : {};
   if (!isDigest(digest)) throw new InvalidFreshness('its predecessor has no digest');
@@ -168,8 +191,14 @@ function versionOf(value: unknown): number {
   throw new InvalidFreshness('its version is not a number');
 }
 
+/** The only form that we write: `Date` would read many others, some of them in local time. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
+/**
+ * A time in UTC.
+ *
+ * @throws InvalidFreshness
+ */
 function timeOf(value: unknown): Date {
   const time = typeof value === 'string' && TIME.test(value) ? new Date(value) : undefined;
   if (time && !Number.isNaN(time.getTime())) return time;
@@ -202,9 +231,9 @@ const SKEW = 5 * 60 * 1000;
 
 /** What is wrong with the freshness of a mirror: nothing, or one finding for each attack that it looks like. */
 export function freshnessFindings(signed: SignedStatement, check: FreshnessCheck): Finding[] {
-  const about = notAbout(signed, check) ?? rollbackFinding(signed, check);
+  const about = otherStatementFinding(signed, check) ?? rollbackFinding(signed, check);
   if (about) return [about];
-  const time = wrongClock(signed, check) ?? staleFinding(signed, check);
+  const time = clockFinding(signed, check) ?? staleFinding(signed, check);
   return [forkFinding(signed, check), time, mixedFinding(signed, check)].filter((one) => one !== undefined);
 }
 
@@ -213,7 +242,7 @@ function finding(rule: string, file: string, { message, hint }: { message: strin
 }
 
 /** A finding if a genuine statement is about other images: somebody put it in the place of another. */
-function notAbout(
+function otherStatementFinding(
   { statement }: SignedStatement,
   { names, beside = [], file }: FreshnessCheck,
 ): Finding | undefined {
@@ -270,7 +299,7 @@ function forkFinding(
 }
 
 /** A finding if this machine's clock is behind the statement or the last check: then no age can be trusted. */
-function wrongClock(
+function clockFinding(
   { version, statement }: SignedStatement,
   { accepted: { seenAt }, now, file }: FreshnessCheck,
 ): Finding | undefined {
@@ -286,6 +315,7 @@ function wrongClock(
   });
 }
 
+/** A finding if the statement is too old: somebody may hold newer ones back. */
 function staleFinding(
   { version, statement }: SignedStatement,
   { now, file }: FreshnessCheck,
@@ -323,11 +353,11 @@ function mixedFinding(
     const [is, was] = [files?.get(name), signed.get(name)];
     return is === was ? [] : [`${name} is ${is ?? 'missing'}, not ${was ?? 'in the statement'}`];
   });
-  const wrong = [...differing, ...unnamed, ...unplanned, ...unsigned, ...changed];
-  if (wrong.length === 0) return undefined;
-  const more = wrong.length > 1 ? ` (and ${wrong.length - 1} more)` : '';
+  const differences = [...differing, ...unnamed, ...unplanned, ...unsigned, ...changed];
+  if (differences.length === 0) return undefined;
+  const more = differences.length > 1 ? ` (and ${differences.length - 1} more)` : '';
   return finding('mirror/mixed', file, {
-    message: `the mirror mixes two states: ${wrong[0]}${more}`,
+    message: `the mirror mixes two states: ${differences[0]}${more}`,
     hint: 'load the whole archive of the newest statement, or run mirror sync again',
   });
 }

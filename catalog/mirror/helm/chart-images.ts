@@ -60,6 +60,7 @@ export interface Manifest {
   readonly body: string;
 }
 
+/** The manifests in the output of `helm template`; a text that names no template is one manifest. */
 function manifestsIn(text: string, chart: string): Manifest[] {
   const marks = [...text.matchAll(SOURCE)];
   if (marks.length === 0) return [{ file: chart, body: text }];
@@ -111,6 +112,7 @@ class Collector {
     }
   }
 
+  /** Looks at every text in a value, wherever it is. */
   #walk(value: unknown, path: Path, here: (path: Path) => Location): void {
     if (typeof value === 'string') this.#look(value, path, here);
     else if (Array.isArray(value)) {
@@ -120,6 +122,10 @@ class Collector {
     }
   }
 
+  /**
+   * Notes a text where images stand, and texts that look like images elsewhere. Of fields called `image`, only a
+   * reference with a host counts: the field may hold other things.
+   */
   #look(text: string, path: Path, here: (path: Path) => Location): void {
     if (text === '' || text.length > LONGEST) return;
     if (isOfContainer(path) || isOfVolume(path) || (path.at(-1) === 'image' && isWhole(text))) {
@@ -164,6 +170,7 @@ function isOfVolume(path: Path): boolean {
   return list === 'volumes' && typeof at === 'number' && image === 'image' && key === 'reference';
 }
 
+/** Whether all of a text looks like an image. */
 function isWhole(text: string): boolean {
   const [found] = text.match(QUALIFIED) ?? [];
   return found === text;

@@ -69,6 +69,7 @@ export function readCharts(helm: unknown, path: Path, reader: SelectionReader): 
   return [...local, ...remote];
 }
 
+/** A chart on disk, which brings its name. */
 function localChart(chart: Fields, path: Path, reader: SelectionReader): ChartSelection {
   const written = string(chart['path']);
   if (written === '') reader.report('a local chart has no path', path);
@@ -101,6 +102,7 @@ function isRepositoryUrl(url: string): boolean {
   return /^(?:https?|oci):\/\/[^/]/.test(url) && URL.canParse(url);
 }
 
+/** What charts on disk and those in repositories have in common. */
 function selection(chart: Fields, path: Path, reader: SelectionReader): ChartSelection {
   const version = string(chart['version']);
   return {
@@ -133,6 +135,7 @@ function valuesOf(
   };
 }
 
+/** The image paths that can be read; the others are reported. */
 function imagePathsOf(chart: Fields, path: Path, reader: SelectionReader): JsonPath[] {
   const texts = Array.isArray(chart['imagePaths']) ? chart['imagePaths'] : [];
   return texts.flatMap((written: unknown, i) => {

@@ -79,6 +79,7 @@ class PathReader {
     return steps;
   }
 
+  /** Takes what a pattern matches at the beginning of the rest. */
   #take(pattern: RegExp): RegExpExecArray | undefined {
     const found = pattern.exec(this.#rest);
     if (found?.index !== 0) return undefined;
@@ -108,6 +109,7 @@ class PathReader {
     }
   }
 
+  /** Reads what is in brackets, behind the opening one. */
   #bracket(): Step {
     if (this.#take(/^\?\(\s*/)) return this.#filter();
     const found = this.#take(/^((?:[^\]'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\]/);
@@ -115,6 +117,7 @@ class PathReader {
     return bracketStep((found[1] ?? '').trim());
   }
 
+  /** Reads a filter behind `?(`. Without an operator it asks whether the value exists. */
   #filter(): Step {
     const left = this.#operand();
     const operator = this.#take(/^\s*(==|!=|<=|>=|<|>)\s*/)?.[1] ?? 'exists';
@@ -123,10 +126,11 @@ class PathReader {
     return { kind: 'filter', left, operator, right };
   }
 
+  /** Reads one side of a comparison: a path, or a literal. */
   #operand(): Operand {
     if (/^[@$]/.test(this.#rest)) return { steps: this.#steps() };
     const quoted = this.#take(/^(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/);
-    if (quoted) return { value: unescaped(quoted[1] ?? quoted[2] ?? '') };
+    if (quoted) return { value: withoutEscapes(quoted[1] ?? quoted[2] ?? '') };
     const number = this.#take(/^-?\d+(?:\.\d+)?/);
     if (number) return { value: Number(number[0]) };
     const word = this.#take(/^(?:true|false)\b/);
@@ -136,10 +140,10 @@ class PathReader {
 }
 
 function field(name: string): Step {
-  return { kind: 'fields', names: [unescaped(name)] };
+  return { kind: 'fields', names: [withoutEscapes(name)] };
 }
 
-function unescaped(text: string): string {
+function withoutEscapes(text: string): string {
   return text.replaceAll(/\\(.)/g, '$1');
 }
 
@@ -152,7 +156,7 @@ function bracketStep(inner: string): Step {
     const names: string[] = [];
     let rest = inner;
     for (let found = QUOTED.exec(rest); found; found = QUOTED.exec(rest)) {
-      names.push(unescaped(found[1] ?? found[2] ?? ''));
+      names.push(withoutEscapes(found[1] ?? found[2] ?? ''));
       rest = rest.slice(found[0].length);
     }
     if (rest === '') return { kind: 'fields', names };
@@ -190,6 +194,7 @@ export function textsAt(value: unknown, { paths }: JsonPath): string[] {
     .filter((one): one is string => typeof one === 'string');
 }
 
+/** The values that steps lead to, from some values. */
 function valuesAt(values: readonly unknown[], steps: readonly Step[], walk: Walk): readonly unknown[] {
   return steps.reduce<readonly unknown[]>(
     (found, step) => found.flatMap((value) => countedStep(value, step, walk)),
@@ -225,6 +230,7 @@ function stepInto(value: unknown, step: Step, walk: Walk): readonly unknown[] {
   }
 }
 
+/** The item at an index, in a list of its own; a negative index counts from the end. */
 function pick(list: readonly unknown[], at: number): readonly unknown[] {
   const i = at < 0 ? list.length + at : at;
   return i >= 0 && i < list.length ? [list[i]] : [];
@@ -235,6 +241,7 @@ function members(value: unknown): readonly unknown[] {
   return isObject(value) ? Object.values(value) : [];
 }
 
+/** Everything in a value, each before what is in it. */
 function descendants(value: unknown): readonly unknown[] {
   return members(value).flatMap((member) => [member, ...descendants(member)]);
 }

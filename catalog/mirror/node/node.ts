@@ -78,9 +78,10 @@ export function nodeConfig(
   for (const [source, { mirrors, blocked }] of digests) {
     registries.set(source, { location: source, digestMirrors: mirrors, tagMirrors: [], blocked });
   }
-  const ofDigests = new Map([...registries].filter(([source]) => !base.has(source) || digests.has(source)));
+  // What the node had before gives way to a rule: its mirrors are not merged.
+  const merged = new Map([...registries].filter(([source]) => !base.has(source) || digests.has(source)));
   for (const [source, { mirrors, blocked }] of mirrorsBySource(rules.tag)) {
-    const known = ofDigests.get(source);
+    const known = merged.get(source);
     registries.set(source, {
       location: source,
       digestMirrors: known?.digestMirrors ?? [],
@@ -270,7 +271,7 @@ function inOrder(chains: readonly (readonly string[])[]): string[] {
 /** The order in which these chains list names: each name with those before and after it. */
 function graphOf(chains: readonly (readonly string[])[]): Map<string, Node> {
   const nodes = new Map<string, Node>();
-  const of = (name: string): Node => {
+  const nodeFor = (name: string): Node => {
     const known = nodes.get(name) ?? { name, before: new Set(), after: new Set() };
     nodes.set(name, known);
     return known;
@@ -279,8 +280,8 @@ function graphOf(chains: readonly (readonly string[])[]): Map<string, Node> {
     for (const [i, name] of chain.entries()) {
       const next = chain[i + 1];
       if (next === undefined) continue;
-      of(name).after.add(next);
-      of(next).before.add(name);
+      nodeFor(name).after.add(next);
+      nodeFor(next).before.add(name);
     }
   }
   return nodes;

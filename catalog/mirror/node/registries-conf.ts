@@ -30,20 +30,25 @@ export function readRegistriesConf(text: string): RegistriesConf {
   };
   for (const table of tablesOf(text)) {
     if (table.name === 'registry') {
-      if (!table.isListed) throw wrong(table, '[registry] must be [[registry]]');
+      if (!table.isListed) throw errorAt(table, '[registry] must be [[registry]]');
       close();
       current = { registry: table, mirrors: [] };
     } else if (table.name === 'registry.mirror') {
-      if (!current) throw wrong(table, '[[registry.mirror]] must follow a [[registry]]');
+      if (!current) throw errorAt(table, '[[registry.mirror]] must follow a [[registry]]');
       current.mirrors.push(table);
     } else if (/^registries\./.test(table.name)) {
-      throw wrong(table, `[${table.name}] is version 1 of the format: convert it to [[registry]]`);
+      throw errorAt(table, `[${table.name}] is version 1 of the format: convert it to [[registry]]`);
     }
   }
   close();
   return registries;
 }
 
+/**
+ * The tables of a text.
+ *
+ * @throws InvalidRegistriesConf
+ */
 function tablesOf(text: string): readonly TomlTable[] {
   try {
     return readTomlTables(text);
@@ -61,29 +66,34 @@ function addRegistry(
 ): void {
   const location = withoutSlash(textOf(table, 'location'));
   const prefix = withoutSlash(textOf(table, 'prefix')) || location;
-  if (prefix === '') throw wrong(table, 'a registry needs a location or a prefix');
+  if (prefix === '') throw errorAt(table, 'a registry needs a location or a prefix');
   const isWildcard = prefix.startsWith('*.');
-  if (location === '' && !isWildcard) throw wrong(table, `the registry ${prefix} needs a location`);
-  if (registries.has(prefix)) throw wrong(table, `the registry ${prefix} is listed twice`);
+  if (location === '' && !isWildcard) throw errorAt(table, `the registry ${prefix} needs a location`);
+  if (registries.has(prefix)) throw errorAt(table, `the registry ${prefix} is listed twice`);
   const digestsOnly = flagOf(table, 'mirror-by-digest-only');
   const mirrors = tables.map((mirror) => ({
     location: mirrorLocation(mirror),
     pulls: pullsOf(mirror, digestsOnly),
   }));
-  const of = (kind: 'digest-only' | 'tag-only'): string[] =>
+  const mirrorsFor = (kind: 'digest-only' | 'tag-only'): string[] =>
     mirrors.filter(({ pulls }) => pulls === 'all' || pulls === kind).map((mirror) => mirror.location);
   registries.set(prefix, {
     location: location === '' ? prefix : location,
-    digestMirrors: of('digest-only'),
-    tagMirrors: of('tag-only'),
+    digestMirrors: mirrorsFor('digest-only'),
+    tagMirrors: mirrorsFor('tag-only'),
     blocked: flagOf(table, 'blocked'),
   });
 }
 
+/**
+ * The location of a mirror.
+ *
+ * @throws InvalidRegistriesConf without one, or for a URL
+ */
 function mirrorLocation(table: TomlTable): string {
   const location = withoutSlash(textOf(table, 'location'));
-  if (location === '') throw wrong(table, 'a mirror needs a location');
-  if (/^https?:\/\//.test(location)) throw wrong(table, `the location ${location} must not have a scheme`);
+  if (location === '') throw errorAt(table, 'a mirror needs a location');
+  if (/^https?:\/\//.test(location)) throw errorAt(table, `the location ${location} must not have a scheme`);
   return location;
 }
 
@@ -91,28 +101,38 @@ function mirrorLocation(table: TomlTable): string {
 function pullsOf(table: TomlTable, digestsOnly: boolean): 'all' | 'digest-only' | 'tag-only' {
   const pulls = textOf(table, 'pull-from-mirror') || 'all';
   if (pulls !== 'all' && pulls !== 'digest-only' && pulls !== 'tag-only')
-    throw wrong(table, `pull-from-mirror must be all, digest-only or tag-only, found ${pulls}`);
+    throw errorAt(table, `pull-from-mirror must be all, digest-only or tag-only, found ${pulls}`);
   if (digestsOnly && pulls === 'tag-only')
-    throw wrong(table, 'mirror-by-digest-only and pull-from-mirror exclude each other');
+    throw errorAt(table, 'mirror-by-digest-only and pull-from-mirror exclude each other');
   return digestsOnly ? 'digest-only' : pulls;
 }
 
+/**
+ * The text of a key; empty without one.
+ *
+ * @throws InvalidRegistriesConf for another kind of value
+ */
 function textOf(table: TomlTable, key: string): string {
   const value = table.values.get(key) ?? '';
   if (typeof value === 'string') return value;
-  throw wrong(table, `${key} must be a text`);
+  throw errorAt(table, `${key} must be a text`);
 }
 
+/**
+ * Whether a key is true; false without one.
+ *
+ * @throws InvalidRegistriesConf for another kind of value
+ */
 function flagOf(table: TomlTable, key: string): boolean {
   const value = table.values.get(key) ?? false;
   if (typeof value === 'boolean') return value;
-  throw wrong(table, `${key} must be true or false`);
+  throw errorAt(table, `${key} must be true or false`);
 }
 
 function withoutSlash(location: string): string {
   return location.replace(/\/+$/, '');
 }
 
-function wrong({ line }: TomlTable, message: string): InvalidRegistriesConf {
+function errorAt({ line }: TomlTable, message: string): InvalidRegistriesConf {
   return new InvalidRegistriesConf(message, line);
 }

@@ -66,10 +66,16 @@ function withoutComment(line: string): string {
   return /^(?:[^#"']|"(?:[^"\\]|\\.)*"|'[^']*'|["'])*/.exec(line)?.[0] ?? '';
 }
 
+/** Whether a list ends in what was read of it: a bracket in a text does not count. */
 function isClosed(written: string): boolean {
   return written.replaceAll(/"(?:[^"\\]|\\.)*"|'[^']*'/g, '').includes(']');
 }
 
+/**
+ * A value: true or false, a whole number, a list of texts, or a text.
+ *
+ * @throws TomlError
+ */
 function readValue(text: string, line: number): TomlValue {
   if (text === 'true' || text === 'false') return text === 'true';
   if (/^[+-]?\d+$/.test(text)) return Number(text);
@@ -94,6 +100,11 @@ function listOf(inner: string, line: number): string[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', n: '\n', t: '\t', r: '\r' };
 
+/**
+ * A text without its quotes; escapes count only between double ones.
+ *
+ * @throws TomlError
+ */
 function textOf(text: string, line: number): string {
   const [, literal] = /^'([^']*)'$/.exec(text) ?? [];
   if (literal !== undefined) return literal;

@@ -95,6 +95,11 @@ interface Route {
   readonly path: readonly GraphRelease[];
 }
 
+/**
+ * The way between two versions in a channel.
+ *
+ * @throws ChannelError if the channel does not have one of them
+ */
 async function routeIn(graph: UpdateGraph, name: string, { from, to }: Way): Promise<Route> {
   const at = (version: Version): GraphRelease => {
     const release = releaseAt(graph, version);
@@ -108,9 +113,10 @@ async function routeIn(graph: UpdateGraph, name: string, { from, to }: Way): Pro
 /** Both ends, and what is between them; only the ends where no way leads from one to the other. */
 async function pathIn(graph: UpdateGraph, name: string, way: Way): Promise<SelectedReleases> {
   const { start, end, path } = await routeIn(graph, name, way);
-  return { releases: unique([...path, start, end]), warnings: path.length > 0 ? [] : [noWay(name, way)] };
+  return { releases: eachOnce([...path, start, end]), warnings: path.length > 0 ? [] : [noWay(name, way)] };
 }
 
+/** The warning that no update leads from one version to the other. */
 function noWay(channel: string, { from, to }: Way): string {
   return `no update leads from ${formatVersion(from)} to ${formatVersion(to)} in channel ${channel}`;
 }
@@ -148,23 +154,28 @@ async function upgrades(
     if (!releaseAt(graph, at)) {
       // oc-mirror goes no further, either.
       const { end } = await routeIn(await graphs(target), target, { from: goal, to: goal });
-      return { releases: unique([...releases, end]), warnings: [...warnings, noWay(name, way)] };
+      return { releases: eachOnce([...releases, end]), warnings: [...warnings, noWay(name, way)] };
     }
     const { path, end } = await routeIn(graph, name, way);
     releases.push(...path);
     if (path.length === 0) warnings.push(noWay(name, way));
-    if (isLast) return { releases: unique([...releases, end]), warnings };
+    if (isLast) return { releases: eachOnce([...releases, end]), warnings };
     at = goal;
   }
 }
 
+/**
+ * The highest version of a channel.
+ *
+ * @throws ChannelError for a channel without releases
+ */
 function lastOf(name: string, graph: UpdateGraph): Version {
   const bounds = boundsOf(graph);
   if (bounds) return bounds.last.parsed;
   throw new ChannelError(`channel ${name} has no releases`);
 }
 
-function unique(releases: readonly GraphRelease[]): GraphRelease[] {
+function eachOnce(releases: readonly GraphRelease[]): GraphRelease[] {
   return [...new Map(releases.map((release) => [release.image, release])).values()];
 }
 
@@ -174,6 +185,11 @@ interface ChannelMinor {
   readonly minor: number;
 }
 
+/**
+ * The parts of a channel's name, such as `stable-4.20`.
+ *
+ * @throws ChannelError for another name: channels are followed by their versions
+ */
 function minorOf(channel: string): ChannelMinor {
   const [, prefix, major, minor] = /^(.*)-(\d{1,6})\.(\d{1,6})$/.exec(channel) ?? [];
   if (prefix !== undefined) return { prefix, major: Number(major), minor: Number(minor) };

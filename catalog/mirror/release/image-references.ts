@@ -31,8 +31,8 @@ export function readImageReferences(text: string): ReleaseContent | string {
   const tags: unknown = isObject(spec) ? spec['tags'] : undefined;
   if (!Array.isArray(tags) || tags.length === 0) return 'names no image in spec.tags';
   const images = tags.map(imageOf);
-  const wrong = images.indexOf(undefined);
-  if (wrong >= 0) return `has no image in spec.tags[${wrong}].from.name`;
+  const nameless = images.indexOf(undefined);
+  if (nameless >= 0) return `has no image in spec.tags[${nameless}].from.name`;
   const named = images.filter((image) => image !== undefined);
   const odd = named.findIndex(({ name }) => !PART.test(name));
   if (odd >= 0) return `has a name in spec.tags[${odd}] that cannot be part of a tag`;
@@ -42,6 +42,7 @@ export function readImageReferences(text: string): ReleaseContent | string {
 /** What tags in the mirror are made of: anything else would go into `mapping.txt` as it is, line breaks included. */
 const PART = /^\w[\w.-]{0,127}$/;
 
+/** The image of a tag of the stream; undefined if it lacks a name or a reference. */
 function imageOf(tag: unknown): ReleaseContent['images'][number] | undefined {
   if (!isObject(tag) || typeof tag['name'] !== 'string' || !isObject(tag['from'])) return undefined;
   const reference = tag['from']['name'];

@@ -97,6 +97,7 @@ export function readPlatform(
   };
 }
 
+/** The release that is selected by reference. Reports one without a tag or a digest, and reads it all the same. */
 function releaseIn(platform: Fields, at: Path, reader: SelectionReader): ReleaseReference | undefined {
   const written = string(platform['release']);
   if (written === '') return undefined;

@@ -52,8 +52,8 @@ export function readUpdateGraph(text: string): UpdateGraph | string {
   const { nodes, edges } = isObject(graph) ? graph : {};
   if (!isList(nodes) || !isList(edges)) return 'is not an update graph: it has no nodes or no edges';
   const releases = nodes.map(releaseOf);
-  const wrong = releases.indexOf(undefined);
-  if (wrong >= 0) return `has no version or no payload in nodes[${wrong}]`;
+  const incomplete = releases.indexOf(undefined);
+  if (incomplete >= 0) return `has no version or no payload in nodes[${incomplete}]`;
   const known = releases.filter((one) => one !== undefined);
   const before = new Map<GraphRelease, GraphRelease[]>();
   for (const [i, edge] of edges.entries()) {
@@ -118,8 +118,8 @@ export async function shortestPath(
       level.map(async (to) => ({ to, before: await graph.predecessors(to, start) })),
     );
     const before = new Set<GraphRelease>();
-    for (const { to, before: some } of found) {
-      for (const from of some) {
+    for (const { to, before: predecessors } of found) {
+      for (const from of predecessors) {
         if (seen.has(from)) continue;
         before.add(from);
         addTo(next, from, to);
@@ -134,6 +134,7 @@ export async function shortestPath(
   return path;
 }
 
+/** The highest of some releases, of which there is always one here. */
 function highest([first, ...others]: readonly GraphRelease[]): GraphRelease {
   if (!first) throw new TypeError('internal error: a way ends before its end');
   return others.reduce((best, one) => (compareVersions(one.parsed, best.parsed) > 0 ? one : best), first);
@@ -251,6 +252,11 @@ export function updateRules(files: GraphDataFiles, architecture: string): Update
 
 const ADDED = 'io.openshift.upgrades.graph.previous.add';
 
+/**
+ * The fields of a file of YAML.
+ *
+ * @throws GraphDataError
+ */
 function fieldsIn(text: string, path: string): Readonly<Record<string, unknown>> {
   try {
     const { value } = compose(readTree(text, { depth: DEEPEST }).root);

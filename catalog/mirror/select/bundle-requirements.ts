@@ -22,7 +22,7 @@ export function needsWith(cel: Cel | undefined): (bundle: Bundle) => readonly Ne
     return known;
   };
   return (bundle) => {
-    const readable = <T>(read: () => T): T | undefined => {
+    const ifReadable = <T>(read: () => T): T | undefined => {
       try {
         return read();
       } catch (error) {
@@ -31,10 +31,10 @@ export function needsWith(cel: Cel | undefined): (bundle: Bundle) => readonly Ne
         return undefined;
       }
     };
-    const requirements = readable(() => requirementsOf(bundle.properties, cel)) ?? [];
+    const requirements = ifReadable(() => requirementsOf(bundle.properties, cel)) ?? [];
     return requirements.map(({ text, decide }) => ({
       text,
-      isMetBy: (other) => readable(() => decide(offer(other))) ?? false,
+      isMetBy: (other) => ifReadable(() => decide(offer(other))) ?? false,
     }));
   };
 }

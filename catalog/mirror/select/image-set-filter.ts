@@ -138,6 +138,7 @@ class Filter {
     return [];
   }
 
+  /** The versions that are selected of a channel: its own, or else those of its package. */
   #versionsOf(channel: Channel): VersionSelection | undefined {
     const chosen = this.#packages.get(channel.package);
     const own = chosen?.channels.find(({ name }) => name === channel.name);
@@ -151,11 +152,12 @@ class Filter {
     return [written, this.#packages.get(name)?.defaultChannel];
   }
 
-  #keep(channel: Channel, names: ReadonlySet<string>): Channel {
-    const kept = this.#kept.get(channel.package) ?? new Set();
-    for (const name of names) kept.add(name);
-    this.#kept.set(channel.package, kept);
-    return withEntries(channel, names);
+  /** Notes that bundles are mirrored, and gives the channel with them alone. */
+  #keep(channel: Channel, bundles: ReadonlySet<string>): Channel {
+    const names = this.#kept.get(channel.package) ?? new Set();
+    for (const bundle of bundles) names.add(bundle);
+    this.#kept.set(channel.package, names);
+    return withEntries(channel, bundles);
   }
 
   /** The head of a channel that is sound: one head, no cycle. */
@@ -186,6 +188,7 @@ class Filter {
     return head;
   }
 
+  /** The bundles of a channel that a range of versions takes. */
   #inRange(channel: Channel, { minVersion, maxVersion }: VersionSelection): Set<string> {
     if (minVersion !== undefined && minVersion === maxVersion) return this.#exactly(channel, minVersion);
     const head = this.#head(channel);
@@ -209,6 +212,7 @@ class Filter {
     return new Set();
   }
 
+  /** The bundles that are mirrored, package by package. */
   #keptBundles(): Bundle[] {
     return [...this.#kept].flatMap(([name, kept]) =>
       [...kept].flatMap((bundle) => this.#bundles.get(name)?.get(bundle) ?? []),

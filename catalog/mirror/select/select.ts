@@ -134,6 +134,7 @@ class Selector {
     }
   }
 
+  /** Notes why a bundle stays that nobody selected; the first reason counts. */
   #keep(name: string, bundle: string, why: string): void {
     const key = `${name}/${bundle}`;
     if (!this.#kept.has(key)) this.#kept.set(key, { package: name, bundle, why });
@@ -143,6 +144,7 @@ class Selector {
     return this.#entries.get(name)?.get(channel) ?? new Set();
   }
 
+  /** Adds entries of a channel to those selected. */
   #note({ package: name, name: channel }: Channel, names: Iterable<string>): void {
     const channels = this.#entries.get(name) ?? new Map<string, Set<string>>();
     const known = channels.get(channel) ?? new Set();
@@ -151,6 +153,7 @@ class Selector {
     this.#selected = undefined;
   }
 
+  /** How many entries of a package are selected, in all of its channels. */
   #count(name: string): number {
     return [...(this.#entries.get(name)?.values() ?? [])].reduce((count, names) => count + names.size, 0);
   }
@@ -159,17 +162,18 @@ class Selector {
   require(needsOf: (bundle: Bundle) => readonly Need[]): void {
     const done = new Set<Bundle>();
     for (
-      let open = this.#bundles();
-      open.length > 0;
-      open = this.#bundles().filter((one) => !done.has(one))
+      let pending = this.#bundles();
+      pending.length > 0;
+      pending = this.#bundles().filter((one) => !done.has(one))
     ) {
-      for (const bundle of open) {
+      for (const bundle of pending) {
         done.add(bundle);
         for (const need of needsOf(bundle)) this.#satisfy(bundle, need);
       }
     }
   }
 
+  /** Adds a bundle that meets a need, unless one is selected; warns where none exists. */
   #satisfy(bundle: Bundle, need: Need): void {
     if (this.#bundles().some(need.isMetBy)) return;
     const provider = this.#provider(need);
@@ -253,6 +257,7 @@ class Selector {
     return { ...one, defaultChannel: highest.name, value: { ...one.value, defaultChannel: highest.name } };
   }
 
+  /** Reports a choice that cannot be followed. */
   #refuse(message: string): void {
     this.#findings.push(finding('error', message, { file: '--only', line: 1, column: 1 }));
   }
@@ -266,17 +271,19 @@ function isIn(bundle: Bundle | undefined, range: VersionRange): boolean {
   return bundle?.version !== undefined && satisfies(bundle.version, range);
 }
 
+/** Compares bundles by version; one without a version comes first. */
 function byVersion(a: Bundle | undefined, b: Bundle | undefined): number {
   if (a?.version && b?.version) return compareVersions(a.version, b.version);
   return Number(a?.version !== undefined) - Number(b?.version !== undefined);
 }
 
+/** The channel to take a bundle from: the default one if that has it, or else the first by name. */
 function channelWith(found: Package, bundle: string): Channel | undefined {
-  const holding = [...found.channels.values()].filter(({ entries }) =>
+  const channels = [...found.channels.values()].filter(({ entries }) =>
     entries.some(({ name }) => name === bundle),
   );
-  holding.sort((a, b) => compareText(a.name, b.name));
-  return holding.find(({ name }) => name === found.defaultChannel) ?? holding[0];
+  channels.sort((a, b) => compareText(a.name, b.name));
+  return channels.find(({ name }) => name === found.defaultChannel) ?? channels[0];
 }
 
 /**

@@ -58,12 +58,12 @@ function stagesConfirmed(
   selections: readonly CatalogSelection[],
   { catalogs, cel }: Confirming,
 ): string[] {
-  const wrong: string[] = [];
+  const missing: string[] = [];
   let operators = plan.cluster.operators;
   const releases = [...plan.releases];
   for (const stage of plan.stages) {
     while (releases[0] && compareMinors(minorOf(releases[0].release.parsed), stage.platform) <= 0)
-      wrong.push(...keptFrom(releases.shift()?.release.parsed, operators, catalogs));
+      missing.push(...keptFrom(releases.shift()?.release.parsed, operators, catalogs));
     const sources = catalogs
       .filter(({ platform }) => compareMinors(platform, stage.platform) === 0)
       .flatMap((home) =>
@@ -76,16 +76,16 @@ function stagesConfirmed(
       return now ? [{ ...one, operator: now }] : [];
     });
     const found = simulateSwitch(placed, sources, { cel });
-    wrong.push(...found.reasons.map((text) => `at ${formatMinor(stage.platform)}: ${text}`));
+    missing.push(...found.reasons.map((text) => `at ${formatMinor(stage.platform)}: ${text}`));
     const [expected, actual] = [textOf(stage.steps), textOf(found.steps)];
     if (expected !== actual)
-      wrong.push(
+      missing.push(
         `at ${formatMinor(stage.platform)}: OLM makes the upgrades ${actual || 'none'}, not ${expected || 'none'}`,
       );
     operators = afterStage(operators, { ...stage, steps: found.steps });
   }
-  for (const { release } of releases) wrong.push(...keptFrom(release.parsed, operators, catalogs));
-  return wrong;
+  for (const { release } of releases) missing.push(...keptFrom(release.parsed, operators, catalogs));
+  return missing;
 }
 
 function isSame(a: ClusterOperator, b: ClusterOperator): boolean {

@@ -75,6 +75,11 @@ export async function planUpgrade(request: UpgradeRequest): Promise<UpgradePlan>
   return { cluster, releases, stages: planner.stages() };
 }
 
+/**
+ * The versions of the platform from the cluster's to the target's.
+ *
+ * @throws UpgradeRefusal for a target that is lower, or too far away
+ */
 function minorsTo(from: Minor, to: Minor): Minor[] {
   const count = to.minor - from.minor;
   if (from.major !== to.major || count < 0 || count > MOST_MINORS)
@@ -175,10 +180,10 @@ class Planner {
       platform,
       next,
       catalogs: this.#catalogsOf(platform),
-      mayPass: (of, { name }) =>
+      mayPass: (packageName, { name }) =>
         isQuick ||
         passed.every((minor) =>
-          this.#catalogsOf(minor).some(({ catalog }) => catalog.packages.get(of)?.bundles.has(name)),
+          this.#catalogsOf(minor).some(({ catalog }) => catalog.packages.get(packageName)?.bundles.has(name)),
         ),
     };
   }
@@ -208,9 +213,10 @@ class Planner {
     }
   }
 
-  #bundle(of: string, name: string): Bundle | undefined {
+  /** A bundle from the first catalog that has it. */
+  #bundle(packageName: string, name: string): Bundle | undefined {
     for (const { catalog } of this.#request.catalogs) {
-      const found = catalog.packages.get(of)?.bundles.get(name);
+      const found = catalog.packages.get(packageName)?.bundles.get(name);
       if (found) return found;
     }
     return undefined;
@@ -366,6 +372,7 @@ interface Trial {
   readonly planned: PlannedStage;
 }
 
+/** An operator with the channel and the version that a way gives it. */
 function placedOf({ operator, choice }: Way): PlacedOperator {
   const { version } = choice.end;
   return { operator, channel: choice.channel, version: version ? formatVersion(version) : '' };
@@ -413,6 +420,7 @@ function requiredWay({
   };
 }
 
+/** What the ways select of each catalog. */
 function selectionsOf(ways: readonly Way[]): Map<PlatformCatalog, PackageSelection[]> {
   const selections = new Map<PlatformCatalog, PackageSelection[]>();
   for (const { choice } of ways) {

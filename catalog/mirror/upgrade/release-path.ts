@@ -99,6 +99,7 @@ function joinedGraph(graphs: readonly UpdateGraph[]): UpdateGraph {
   };
 }
 
+/** The releases that update to a release, as one channel knows them; none if it does not have the release. */
 async function beforeIn(
   graph: UpdateGraph,
   to: GraphRelease,

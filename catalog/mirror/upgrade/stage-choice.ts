@@ -23,7 +23,7 @@ export interface Stage {
   readonly next: readonly Minor[];
   readonly catalogs: readonly PlatformCatalog[];
   /** Whether a bundle may run at the versions between this stage and the next one. */
-  readonly mayPass: (of: string, bundle: Bundle) => boolean;
+  readonly mayPass: (packageName: string, bundle: Bundle) => boolean;
 }
 
 /** What an operator becomes in a stage. */
@@ -121,6 +121,7 @@ function candidates(stage: Stage, { operator, home, context }: Omit<OperatorAtSt
   );
 }
 
+/** Whether all support for a version has ended; false where no phase is known. */
 function isOver(phases: readonly { readonly end: string }[], today: string): boolean {
   return phases.length > 0 && phases.every(({ end }) => end < today);
 }
@@ -305,13 +306,13 @@ export function selectedOf(
   return findings.length > 0 ? undefined : catalogOf(blobs);
 }
 
-const known = new WeakMap<Catalog, Map<string, Blobs>>();
+const blobsByCatalog = new WeakMap<Catalog, Map<string, Blobs>>();
 
 /** The blobs of some packages: a selection of them looks at nothing else. */
 function blobsOf(catalog: Catalog, names: ReadonlySet<string>): Blobs {
   const key = [...names].sort().join(' ');
-  const kept = known.get(catalog) ?? new Map<string, Blobs>();
-  known.set(catalog, kept);
+  const kept = blobsByCatalog.get(catalog) ?? new Map<string, Blobs>();
+  blobsByCatalog.set(catalog, kept);
   const before = kept.get(key);
   if (before) return before;
   const { packages, channels, bundles, deprecations, others } = catalog.blobs;
