@@ -150,10 +150,10 @@ async function removeOld(
  */
 async function currentDocuments(database: Database): Promise<string[]> {
   const records = tableRecords(database);
-  const unread: string[] = [];
-  const published = await publishedIn(records, new Set(), (key) => unread.push(key));
-  const { rings, unread: unreadRings } = await ringsIn(records);
-  if (unread.length + unreadRings.length > 0) return [DOCUMENTS];
+  const unreadableKeys: string[] = [];
+  const published = await publishedIn(records, new Set(), (key) => unreadableKeys.push(key));
+  const { rings, errors } = await ringsIn(records);
+  if (unreadableKeys.length + errors.length > 0) return [DOCUMENTS];
   const ringed = rings
     .flatMap(({ arrivals, opened, rings: all }) => [
       ...arrivals,

@@ -64,9 +64,9 @@ export const TASKS: Readonly<Record<string, Task>> = {
     return isSettled(status) && aside === 0 ? 0 : 1;
   },
   rings: async ({ records }, print) => {
-    const { rings, unread } = await ringsIn(records);
-    print(`${ringsListText(rings)}${linesText(unread.map(({ message }) => message))}`.trimEnd());
-    return unread.length > 0 ? 1 : 0;
+    const { rings, errors } = await ringsIn(records);
+    print(`${ringsListText(rings)}${linesText(errors.map(({ message }) => message))}`.trimEnd());
+    return errors.length > 0 ? 1 : 0;
   },
   ring: async ({ ports }, print) => {
     const { state, missing } = await handleRing(readRing(await text(process.stdin)), ports);

@@ -15,7 +15,7 @@ import { policyAt } from '../policy/read-policy.ts';
 import type { Registry } from '../ports.ts';
 import type { CheckOf } from '../publish/delivery/ports.ts';
 import { type GitFence, gitFence } from '../publish/fence-git.ts';
-import { heldBackBy, namedMissing } from '../publish/held-back.ts';
+import { heldBackBy, missingReference } from '../publish/held-back.ts';
 import { publishCatalog } from '../publish/publish.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../publish/published-catalogs.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
@@ -102,7 +102,7 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
   const ended: Ended[] = [];
   for (const catalog of catalogs) {
     const named = changed.has(catalog)
-      ? await namedMissing({ objects: repository.objects, commit, policy, name: catalog }, missing)
+      ? await missingReference({ objects: repository.objects, commit, policy, name: catalog }, missing)
       : undefined;
     if (named !== undefined) {
       const why = heldBackBy(named);

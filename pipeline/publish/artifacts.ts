@@ -36,13 +36,13 @@ const LARGEST = 64 * 1024 * 1024;
  * The plan that is attached to an index image; undefined when there is none.
  *
  * @param mirror the mirror that is meant, where plans for several are attached
- * @param known names that a plan may have: others are not written
+ * @param names files that a plan may have: others are not written
  * @throws PipelineError `usage` when it is not clear which, `corrupt`, `too-large`
  */
 export async function findPlan(
   registry: Registry,
   image: Reference,
-  { mirror, known }: { readonly mirror: string | undefined; readonly known: readonly string[] },
+  { mirror, names }: { readonly mirror: string | undefined; readonly names: readonly string[] },
 ): Promise<AttachedPlan | undefined> {
   const digest = image.kind === 'digest' ? image.digest : (await registry.resolve(image))?.digest;
   if (digest === undefined) return undefined;
@@ -51,33 +51,34 @@ export async function findPlan(
   for (const one of listed) {
     const manifest = await registry.getManifest(withDigest(image, one.digest));
     const parsed = manifest && parseManifest(manifest);
+    // The list is the registry's word; the manifest itself says which image it is about.
     if (parsed?.kind !== 'image' || parsed.subject?.digest !== digest) continue;
     plans.set(parsed.annotations?.[MIRROR] ?? '', parsed);
   }
   const [only] = plans;
-  if (mirror === undefined && plans.size > 1) throw several([...plans.keys()].sort());
+  if (mirror === undefined && plans.size > 1) throw severalPlans([...plans.keys()].sort());
   const [name, plan] = (mirror === undefined ? only : [mirror, plans.get(mirror)]) ?? [];
   return name === undefined || !plan
     ? undefined
-    : { mirror: name, files: await filesOf(plan, { registry, image, known }) };
+    : { mirror: name, files: await filesOf(plan, { registry, image, names }) };
 }
 
-function several(mirrors: readonly string[]): PipelineError {
+function severalPlans(mirrors: readonly string[]): PipelineError {
   return new PipelineError('usage', `plans for ${mirrors.length} mirrors are attached to the image`, {
     hint: `select one: ${mirrors.map((one) => `--to ${one}`).join(', ')}`,
   });
 }
 
-/** The files of an attached plan: those of its layers whose titles are known names. */
+/** The files of an attached plan. Only files with the given names are read: a title could be any path. */
 async function filesOf(
   { layers }: ImageManifest,
-  { registry, image, known }: { registry: Registry; image: Reference; known: readonly string[] },
+  { registry, image, names }: { registry: Registry; image: Reference; names: readonly string[] },
 ): Promise<Map<string, string>> {
   const size = layers.reduce((sum, layer) => sum + layer.size, 0);
   if (size > LARGEST) throw new PipelineError('too-large', `the attached plan has ${size} bytes`);
   const titled = layers.flatMap((layer): [string, Descriptor][] => {
     const title = layer.annotations?.[TITLE];
-    return title !== undefined && known.includes(title) ? [[title, layer]] : [];
+    return title !== undefined && names.includes(title) ? [[title, layer]] : [];
   });
   const files = new Map<string, string>();
   for (const [name, layer] of titled) {
@@ -126,6 +127,7 @@ export function filesArtifact(subject: Manifest, { type, annotations, files }: A
   return { root, manifests: [], blobs: [config, ...layers.map(({ blob }) => blob)] };
 }
 
+/** Bytes as a blob of an image; an upload that was cut off goes on from any position. */
 function blobOf(bytes: Uint8Array): BlobSource {
   const open = async function* (from: number): AsyncGenerator<Uint8Array> {
     yield bytes.subarray(from);

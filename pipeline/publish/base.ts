@@ -60,6 +60,10 @@ export async function openBase(
   return { image, name: `${formatLocation(place)} (${image.digest})`, source };
 }
 
+/**
+ * Throws unless the base image has the signature that the policy demands: whoever moves its tag would decide
+ * what runs.
+ */
 async function refuseUnsigned(registry: Registry, image: DigestReference, trust: Trust): Promise<void> {
   const report = await verifySignatures(registry, image, trust);
   if (isSigned(report)) return;

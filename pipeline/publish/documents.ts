@@ -96,7 +96,8 @@ export function followingRecord(records: RecordStore, { name, catalog, place, fr
     },
     move: async (claim, turn) => {
       const before = await records.get(key);
-      turn.left();
+      // Throws where this publisher's turn is over: another one may be writing by now.
+      turn.timeLeft();
       // A write that is late finds another version.
       if (await records.replace(key, new TextEncoder().encode(textOf(claim, from)), before?.version)) return;
       throw new PipelineError('conflict', `${key} was written meanwhile`, { retryable: true });
@@ -107,21 +108,21 @@ export function followingRecord(records: RecordStore, { name, catalog, place, fr
 /**
  * What is published by the fences of a store.
  *
- * @param beside names of fences that are left out, and not read
- * @param unread called with the keys of records that cannot be read
+ * @param excluded names of fences whose records are not read
+ * @param onUnreadable called with the keys of records that cannot be read
  */
 export async function publishedIn(
   records: RecordStore,
-  beside: ReadonlySet<string> = new Set(),
-  unread: (key: string) => void = () => undefined,
+  excluded: ReadonlySet<string> = new Set(),
+  onUnreadable: (key: string) => void = () => undefined,
 ): Promise<Current[]> {
   const found: Current[] = [];
   for (const key of await records.list(PUBLISHED)) {
-    if (beside.has(key.slice(PUBLISHED.length))) continue;
+    if (excluded.has(key.slice(PUBLISHED.length))) continue;
     const record = await records.get(key);
     const current = currentIn(record);
     if (current) found.push(current);
-    else if (record) unread(key);
+    else if (record) onUnreadable(key);
   }
   return found;
 }
@@ -137,6 +138,7 @@ export function currentBeside(records: RecordStore, documents: string): Promise<
   return records.get(`${PUBLISHED}${catalog}/${place}`).then(currentIn);
 }
 
+/** What a record says; undefined for a record that is absent or lacks a field. */
 function currentIn(record: StoredRecord | undefined): Current | undefined {
   const value = record && parsedJson(record.bytes);
   if (!isObject(value)) return undefined;

@@ -184,7 +184,7 @@ function localFence({ repository, settings }: FencePlace): GitFence {
 function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
   const scratch = temporaryFolder('fence');
   const run: GitRun = { settings, directory: scratch, bare: true };
-  const far: GitRun = { ...run, reach: reach ?? {} };
+  const remoteRun: GitRun = { ...run, reach: reach ?? {} };
   // One at a time: git keeps locks in its directory.
   let last: Promise<unknown> = runGit({ settings, directory: scratch }, ['init', '--quiet', '--bare', '.']);
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -197,10 +197,16 @@ function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
     const lease = `--force-with-lease=${ref}:${from ?? ''}`;
     // With the star the server's ref is this very one: git looks a whole name up, and finds branches too.
     const parameters = ['push', '--porcelain', lease, '--', repository, `${ref}*:${ref}*`];
-    const { code, output } = await runGit({ ...far, accept: [0, 1] }, parameters);
-    return code === 0 || lost(output.toString('utf8'), repository);
+    const { code, output } = await runGit({ ...remoteRun, accept: [0, 1] }, parameters);
+    if (code === 0) return true;
+    throwUnlessRace(output.toString('utf8'), repository);
+    return false;
   };
-  const fence = fenceOf({ run, readRef: (ref) => readRemote(run, far, { repository, ref }), updateRef });
+  const fence = fenceOf({
+    run,
+    readRef: (ref) => readRemote(run, remoteRun, { repository, ref }),
+    updateRef,
+  });
   return {
     read: (name) => inTurn(() => fence.read(name)),
     replace: (...parameters) => inTurn(() => fence.replace(...parameters)),
@@ -210,10 +216,12 @@ function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
     replaceText: (...parameters) => inTurn(() => fence.replaceText(...parameters)),
     branches: () =>
       inTurn(async () =>
-        branchesIn((await runGit(far, ['ls-remote', '--', repository, `${HEADS}*`])).output),
+        branchesIn((await runGit(remoteRun, ['ls-remote', '--', repository, `${HEADS}*`])).output),
       ),
     names: () =>
-      inTurn(async () => namesIn((await runGit(far, ['ls-remote', '--', repository, `${CLAIMS}*`])).output)),
+      inTurn(async () =>
+        namesIn((await runGit(remoteRun, ['ls-remote', '--', repository, `${CLAIMS}*`])).output),
+      ),
     close: async () => {
       await last.catch(() => undefined);
       rmSync(scratch, { recursive: true, force: true });
@@ -224,31 +232,33 @@ function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
 /** The commit of a ref, fetched. */
 async function readRemote(
   run: GitRun,
-  far: GitRun,
+  remoteRun: GitRun,
   { repository, ref }: { readonly repository: string; readonly ref: string },
 ): Promise<string | undefined> {
-  const { output } = await runGit(far, ['ls-remote', '--', repository, ref]);
+  const { output } = await runGit(remoteRun, ['ls-remote', '--', repository, ref]);
   const id = idOf(ref, output);
   if (id === undefined) return undefined;
+  // Fetched only if no earlier read has brought it.
   const { code } = await runGit({ ...run, accept: [0, 1, 128] }, ['cat-file', '-e', `${id}:${FILE}`]);
   const fetch = ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-write-fetch-head', '--', repository];
-  if (code !== 0) await runGit(far, [...fetch, id]);
+  if (code !== 0) await runGit(remoteRun, [...fetch, id]);
   return id;
 }
 
 /** A server's errors for the second of two simultaneous updates of a ref. */
 const RACE = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old value|already exists/;
 
-/** Reads git's answer to a push that failed. @throws PipelineError unless the ref was moved by somebody else */
-function lost(said: string, repository: string): false {
-  const line = said.split('\n').find((one) => one.startsWith('!'));
-  if (line !== undefined && RACE.test(line)) return false;
+/** Looks why git's push failed. @throws PipelineError unless somebody else has moved the ref meanwhile */
+function throwUnlessRace(answer: string, repository: string): void {
+  const line = answer.split('\n').find((one) => one.startsWith('!'));
+  if (line !== undefined && RACE.test(line)) return;
   const why = line?.split('\t').at(-1) ?? 'no answer';
   throw new PipelineError('denied', `${repository} rejected the fence update: ${why.slice(0, 200)}`, {
     hint: 'the token needs write access to refs/portolan/* and refs/portolan-leases/* (contents: write)',
   });
 }
 
+/** The text of a claim, a lease or rings: each is the one file of its commit. */
 async function textAt(run: GitRun, id: string): Promise<string> {
   const { output } = await runGit(run, ['cat-file', 'blob', `${id}:${FILE}`]);
   return output.toString('utf8');

@@ -70,6 +70,7 @@ export function guardOf(
     lease,
   };
   const beside = records ? [followingRecord(records, { name, catalog, place, from })] : [];
+  // A fence of one clone does not know what others have published: the image behind the tag does.
   const learn = async (): Promise<void> => {
     if (!ownFence || isAbsent(to)) return;
     const { registry: at, reference: tag } = await openDestination(to, registry);

@@ -38,7 +38,7 @@ export interface HeldLease {
    *
    * @throws PipelineError `conflict`, retryable, when none may be made any more
    */
-  left(): number;
+  timeLeft(): number;
   /** Leaves the lease to its end: a request may still be under way. */
   doubt(): void;
   /** Gives it back, unless there is doubt. */
@@ -57,6 +57,7 @@ export async function acquireLease({
   patience,
 }: Leasing): Promise<HeldLease> {
   const until = clock.now() + (patience ?? LEASE + LONGEST_PAUSE);
+  // The holder that was seen last, and since when on our own clock.
   let seen = { turn: -1, since: 0 };
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
     const standing = await fence.readLease(name);
@@ -89,9 +90,9 @@ interface LeaseOnClock extends Required<Pick<Leasing, 'fence' | 'name'>> {
 function heldLease({ fence, name, clock, lease, over }: LeaseOnClock): HeldLease {
   let isSure = true;
   return {
-    left: () => {
-      const left = over - clock.now();
-      if (left > 0) return left;
+    timeLeft: () => {
+      const rest = over - clock.now();
+      if (rest > 0) return rest;
       throw new PipelineError('conflict', `moving ${name} took too long`, { retryable: true });
     },
     doubt: () => {

@@ -22,6 +22,7 @@ export function recordFence(store: RecordStore): Fence {
   };
 }
 
+/** What a record says, with the version that a later write must find; undefined where there is none. */
 async function standingAt<T>(
   store: RecordStore,
   key: string,
@@ -75,7 +76,7 @@ export function parseLease(text: string, where: string): Lease {
   throw unreadable('lease', text, where);
 }
 
-type Written = Claim & Pick<StandingClaim, 'sequence'>;
+type StoredClaim = Claim & Pick<StandingClaim, 'sequence'>;
 
 const RETIREMENTS: readonly unknown[] = ['keep', 'retag', 'delete'] satisfies Retirement[];
 
@@ -83,7 +84,7 @@ const RETIREMENTS: readonly unknown[] = ['keep', 'retag', 'delete'] satisfies Re
 const MOST_EPOCHS = 1_000_000_000;
 
 /** A claim as it is kept. */
-export function claimText({ epoch, commit, digest, sequence, retired }: Written): string {
+export function claimText({ epoch, commit, digest, sequence, retired }: StoredClaim): string {
   return `${JSON.stringify({ epoch, sequence, commit, digest, retired })}\n`;
 }
 
@@ -93,7 +94,7 @@ export function claimText({ epoch, commit, digest, sequence, retired }: Written)
  * @param where for the message
  * @throws PipelineError `corrupt`
  */
-export function parseClaim(text: string, where: string): Written {
+export function parseClaim(text: string, where: string): StoredClaim {
   const value = parsedJson(text);
   if (isObject(value)) {
     const { epoch, sequence, commit, digest, retired } = value;
@@ -101,8 +102,8 @@ export function parseClaim(text: string, where: string): Written {
       Number.isSafeInteger(epoch) && Number(epoch) < MOST_EPOCHS && Number.isSafeInteger(sequence);
     const isImage = typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest);
     if (numbers && isId(commit) && isImage && isRetirement(retired)) {
-      const known = { epoch: Number(epoch), sequence: Number(sequence), commit, digest };
-      return retired === undefined ? known : { ...known, retired };
+      const claim = { epoch: Number(epoch), sequence: Number(sequence), commit, digest };
+      return retired === undefined ? claim : { ...claim, retired };
     }
   }
   throw unreadable('claim', text, where);

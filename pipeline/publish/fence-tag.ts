@@ -17,8 +17,8 @@ export function retiredTag(tag: Reference, digest: string): Reference {
 }
 
 /**
- * The tag of an index image. Whatever digest is claimed is in the registry: it is claimed after it
- * was pushed.
+ * The tag of an index image, as a follower of claims. Whatever digest is claimed is in the registry: images
+ * are pushed before they are claimed.
  */
 export function followingTag(registry: Registry, tag: Reference): Follower {
   return {
@@ -32,10 +32,11 @@ export function followingTag(registry: Registry, tag: Reference): Follower {
       const manifest = await registry.getManifest(withDigest(tag, digest));
       if (retired === 'retag' && manifest) await registry.putManifest(retiredTag(tag, digest), manifest);
       if (retired !== undefined) {
-        await registry.deleteManifest(tag, { within: turn.left() });
+        await registry.deleteManifest(tag, { within: turn.timeLeft() });
         return;
       }
-      if (manifest) return registry.putManifest(tag, manifest, { within: turn.left(), again: turn.doubt });
+      if (manifest)
+        return registry.putManifest(tag, manifest, { within: turn.timeLeft(), again: turn.doubt });
       throw new PipelineError(
         'not-found',
         `the image ${digest} for ${formatReference(tag)} no longer exists`,

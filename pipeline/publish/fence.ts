@@ -27,7 +27,7 @@ type CommitOrder =
   | { readonly kind: 'superseded'; readonly by: StandingClaim };
 
 /** What is to be claimed; the epoch is the standing one where none is given. */
-interface Wanted extends Omit<Claim, 'epoch' | 'retired'> {
+interface ClaimRequest extends Omit<Claim, 'epoch' | 'retired'> {
   readonly epoch?: number | undefined;
 }
 
@@ -56,13 +56,13 @@ function shortDigest(text: string): string {
  */
 export async function standingOf(
   { fence, name, isAncestor }: Fencing,
-  { commit, epoch }: Pick<Wanted, 'commit' | 'epoch'>,
+  { commit, epoch }: Pick<ClaimRequest, 'commit' | 'epoch'>,
 ): Promise<CommitOrder> {
   const standing = await fence.read(name);
   if (!standing) return { kind: 'ahead', of: undefined };
-  const wanted = epoch ?? standing.epoch;
-  if (wanted < standing.epoch) return { kind: 'superseded', by: standing };
-  if (wanted > standing.epoch || (await isAncestor(standing.commit, commit))) {
+  const ownEpoch = epoch ?? standing.epoch;
+  if (ownEpoch < standing.epoch) return { kind: 'superseded', by: standing };
+  if (ownEpoch > standing.epoch || (await isAncestor(standing.commit, commit))) {
     return { kind: 'ahead', of: standing };
   }
   if (await isAncestor(commit, standing.commit)) return { kind: 'superseded', by: standing };
@@ -83,10 +83,14 @@ export async function standingOf(
  */
 export async function claimTag(
   fencing: Fencing,
-  wanted: Wanted,
+  request: ClaimRequest,
 ): Promise<CommitOrder & { claim: StandingClaim }> {
-  const { commit, digest } = wanted;
-  return claimAs(fencing, wanted, (of) => ({ epoch: wanted.epoch ?? of?.epoch ?? 0, commit, digest }));
+  const { commit, digest } = request;
+  return claimAs(fencing, request, (current) => ({
+    epoch: request.epoch ?? current?.epoch ?? 0,
+    commit,
+    digest,
+  }));
 }
 
 /**
@@ -100,10 +104,10 @@ export async function claimRetired(
   fencing: Fencing,
   { commit, last, retired }: { readonly commit: string; readonly last: string; readonly retired: Retirement },
 ): Promise<CommitOrder & { claim: StandingClaim }> {
-  return claimAs(fencing, { commit }, (of) => ({
-    epoch: of?.epoch ?? 0,
+  return claimAs(fencing, { commit }, (current) => ({
+    epoch: current?.epoch ?? 0,
     commit,
-    digest: of?.digest ?? last,
+    digest: current?.digest ?? last,
     retired,
   }));
 }
@@ -111,16 +115,16 @@ export async function claimRetired(
 /** Claims a place unless a newer commit has it; whenever another publisher was faster, it looks again. */
 async function claimAs(
   fencing: Fencing,
-  wanted: Pick<Wanted, 'commit' | 'epoch'>,
-  claimOver: (of: StandingClaim | undefined) => Claim,
+  request: Pick<ClaimRequest, 'commit' | 'epoch'>,
+  claimOver: (current: StandingClaim | undefined) => Claim,
 ): Promise<CommitOrder & { claim: StandingClaim }> {
   for (let lost = 0; lost < MOST_LOST; lost++) {
-    const standing = await standingOf(fencing, wanted);
+    const standing = await standingOf(fencing, request);
     if (standing.kind === 'superseded') return { ...standing, claim: standing.by };
-    const { of } = standing;
-    const next = claimOver(of);
-    if (of && isSame(of, next)) return { ...standing, claim: of };
-    const made = await fencing.fence.replace(fencing.name, next, of);
+    const { of: current } = standing;
+    const next = claimOver(current);
+    if (current && isSame(current, next)) return { ...standing, claim: current };
+    const made = await fencing.fence.replace(fencing.name, next, current);
     if (made) return { ...standing, claim: made };
   }
   throw new PipelineError(
@@ -142,7 +146,7 @@ export interface Follower {
   /** Whether it matches the claim. */
   follows(claim: StandingClaim): Promise<boolean>;
   /** Moves it. It asks what is left of the turn directly before the request that does, which takes no longer. */
-  move(claim: StandingClaim, turn: Pick<HeldLease, 'left' | 'doubt'>): Promise<void>;
+  move(claim: StandingClaim, turn: Pick<HeldLease, 'timeLeft' | 'doubt'>): Promise<void>;
 }
 
 /**
@@ -216,17 +220,17 @@ const ANSWERS: ReadonlySet<ErrorCode> = new Set([
  */
 async function moveOne(follower: Follower, claim: StandingClaim, turn: HeldLease): Promise<void> {
   let isAsked = false;
-  const left = (): number => {
-    const time = turn.left();
+  const timeLeft = (): number => {
+    const time = turn.timeLeft();
     isAsked = true;
     return time;
   };
   try {
-    await follower.move(claim, { left, doubt: turn.doubt });
+    await follower.move(claim, { timeLeft, doubt: turn.doubt });
   } catch (error) {
     if (isAsked && !(error instanceof PipelineError && ANSWERS.has(error.code))) turn.doubt();
     // Cut off, it may succeed later.
-    turn.left();
+    turn.timeLeft();
     throw error;
   }
 }

@@ -13,12 +13,8 @@ interface CatalogIn {
   readonly name: string;
 }
 
-/**
- * Whether a catalog names a bundle that is not released yet.
- *
- * @returns the first of some references that a catalog names
- */
-export async function namedMissing(
+/** The first of some references that a catalog names; undefined if it names none of them. */
+export async function missingReference(
   { objects, commit, policy, name }: CatalogIn,
   missing: ReadonlySet<string>,
 ): Promise<string | undefined> {

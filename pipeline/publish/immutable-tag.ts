@@ -12,15 +12,16 @@ const VERSION = /-(\d{14}-[0-9a-f]{12}(?:-[0-9a-f]{8})?)$/;
 const LONGEST = 128;
 
 /**
- * Whoever makes a commit may name any time: one from the future would be the newest for ever, and have the images of
- * all later commits deleted as old ones.
+ * What names a commit's images in their immutable tags: its time in UTC and the start of its id. Whoever
+ * makes a commit may name any time: one from the future would be the newest for ever, and have the images of
+ * all later commits deleted as old ones. So it counts as now.
  *
  * @param time of the commit, in seconds since 1970
  * @param now in ms since 1970
  */
 export function versionOf({ id, time }: { readonly id: string; readonly time: number }, now: number): string {
-  const known = Number.isInteger(time) && time >= 0 ? time * 1000 : 0;
-  const date = new Date(Math.min(known, now)).toISOString().replace(/\D/g, '').slice(0, 14);
+  const committed = Number.isInteger(time) && time >= 0 ? time * 1000 : 0;
+  const date = new Date(Math.min(committed, now)).toISOString().replace(/\D/g, '').slice(0, 14);
   return `${date}-${id.slice(0, 12)}`;
 }
 

@@ -61,6 +61,7 @@ function slimBlob<T extends Blob>(blob: T): T {
   return { ...structuredClone({ ...rest, value: {} }), document: NO_DOCUMENT } as unknown as T;
 }
 
+/** A package without its icon and description: upgrade graphs show neither. */
 function slimPackage(blob: PackageBlob): PackageBlob {
   const { icon: _icon, ...rest } = blob;
   return slimBlob({ ...rest, description: '' });
@@ -69,6 +70,7 @@ function slimPackage(blob: PackageBlob): PackageBlob {
 /** Manifests, which no resolver reads. */
 const MANIFESTS: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
 
+/** A bundle without what no resolver reads: its manifests, and the list of its images. */
 function slimBundle(bundle: Bundle): Bundle {
   const properties = bundle.properties.filter(({ type }) => !MANIFESTS.has(type));
   return slimBlob({ ...bundle, properties, relatedImages: [] });

@@ -82,6 +82,7 @@ interface PreviewedCatalog {
   readonly name: string;
 }
 
+/** Catalogs of the merge that differ from the base branch, in files or only in their names. */
 async function changedCatalogs(objects: ObjectReader, trees: Trees, policy: Policy): Promise<string[]> {
   const units = await catalogUnits(objects, trees.merged, policy.layout);
   const names = [...new Set([...units.values()].map(({ catalog }) => catalog))].sort();

@@ -23,7 +23,7 @@ import { applyWaivers } from '../policy/waiver.ts';
 import type { Registry } from '../ports.ts';
 import { amountText } from '../text.ts';
 import { type StagedFiles, stageFiles, temporaryFolder } from '../write.ts';
-import { type Attested, attestBy, attestImages } from './attest/attest.ts';
+import { type AttestRequest, attestBy, attestImages } from './attest/attest.ts';
 import { basesUnder, type OpenBase, openBase } from './base.ts';
 import { guardOf } from './fence-guard.ts';
 import { mirrorFiles } from './mirror.ts';
@@ -84,6 +84,7 @@ function timerOf({ measured }: Pick<PublishPorts, 'measured'>): Timer {
   };
 }
 
+/** A temporary folder for layers. @throws PipelineError `io` that names where it was to be made */
 function scratchFolder(): string {
   try {
     return temporaryFolder('build');
@@ -121,17 +122,17 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
     `pushing ${amountText(built.packages, 'package')} in ${amountText(built.layers, 'layer')} to ${target.name}`,
   );
   const sent = await sendCatalogImages(ports.registry, jobsOf(staged));
-  await attestImages(sent.standing, attestedOf(staged));
+  await attestImages(sent.standing, attestRequestOf(staged));
   // Before the tag that moves: whatever that one has named can be found again.
   for (const name of await sent.tagForGood()) ports.progress(`tagged ${name}`);
   const push = summedReport(await sent.tag());
-  const won = guard?.winner();
-  if (won && won.digest !== receipt.digest) {
+  const winner = guard?.winner();
+  if (winner && winner.digest !== receipt.digest) {
     documents.discard();
-    return { kind: 'superseded', findings, commit: staged.commit, by: won, image: target.name };
+    return { kind: 'superseded', findings, commit: staged.commit, by: winner, image: target.name };
   }
   const files = documents.commit();
-  await keepNewest(staged, [receipt.digest, ...(won ? [won.digest] : [])]);
+  await keepNewest(staged, [receipt.digest, ...(winner ? [winner.digest] : [])]);
   return { kind: 'published', findings, receipt, push, files };
 }
 
@@ -149,7 +150,7 @@ function replanningText({ replannedRoom, made, layers }: BuiltCatalog): string[]
 }
 
 /** What is attested of a staged publish. */
-function attestedOf(staged: StagedPublish): Attested {
+function attestRequestOf(staged: StagedPublish): AttestRequest {
   const { ports, request, commit, policy, target, built, guard, receipt } = staged;
   const { cache, codec, labels } = target.settings;
   const { catalog, today } = request;
@@ -168,6 +169,7 @@ function jobsOf(staged: StagedPublish): PushJob[] {
   const { target, version, built, base, guard, guarded, files } = staged;
   const { to, also, slim, untagged } = target;
   const commit = { commit: staged.commit, epoch: guard?.epoch() ?? 0 };
+  // Documents are recorded for the first place alone.
   const elsewhere = { ...guarded, records: undefined };
   const fencedJob = (
     place: ImageLocation,

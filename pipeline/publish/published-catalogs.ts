@@ -43,5 +43,6 @@ export async function bringCatalog(
   const listed = await Promise.all(
     own.map(({ id, mode }) => (isTree(mode) ? listFiles(objects, id) : Promise.resolve([{ id, mode }]))),
   );
+  // A submodule is a commit of another repository.
   await objects.prefetch(listed.flat().flatMap(({ id, mode }) => (mode === '160000' ? [] : [id])));
 }

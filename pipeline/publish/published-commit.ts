@@ -45,19 +45,23 @@ async function publishedCommits(
   return read.filter((one) => one !== undefined);
 }
 
-/** Some registries list artifacts without their annotations. */
+/**
+ * The commit that an artifact names, from its annotations. Some registries list artifacts without them: then
+ * its manifest is read.
+ */
 async function commitIn(
   registry: Registry,
   image: Reference,
   { digest, annotations }: Descriptor,
 ): Promise<PublishedCommit | undefined> {
-  if (annotations?.[REVISION] !== undefined) return parsed(annotations);
+  if (annotations?.[REVISION] !== undefined) return commitOf(annotations);
   const manifest = await registry.getManifest(withDigest(image, digest));
   const artifact = manifest && parseManifest(manifest);
-  return artifact?.kind === 'image' ? parsed(artifact.annotations ?? {}) : undefined;
+  return artifact?.kind === 'image' ? commitOf(artifact.annotations ?? {}) : undefined;
 }
 
-function parsed(annotations: Readonly<Record<string, string>>): PublishedCommit | undefined {
+/** The commit and epoch in annotations; undefined where one is missing or malformed. */
+function commitOf(annotations: Readonly<Record<string, string>>): PublishedCommit | undefined {
   const { [REVISION]: commit = '', [EPOCH]: epoch = '' } = annotations;
   const isWhole = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) && /^[0-9]{1,9}$/.test(epoch);
   return isWhole ? { commit, epoch: Number(epoch) } : undefined;
@@ -99,11 +103,12 @@ export async function learnFromImage(
       },
     );
   }
-  const isKnown =
+  // The fence may know of a newer claim than the tag shows: a publisher claims first and moves the tag after.
+  const isAhead =
     standing &&
     (standing.epoch > newest.epoch ||
       (standing.epoch === newest.epoch && (await isAncestor(newest.commit, standing.commit))));
-  if (!isKnown) await fence.replace(name, { ...newest, digest: tagged.digest }, standing);
+  if (!isAhead) await fence.replace(name, { ...newest, digest: tagged.digest }, standing);
 }
 
 /** The last commit of the latest epoch. */

@@ -52,7 +52,7 @@ interface SentImages {
  * @throws PipelineError, and then every place names what it named before
  */
 export async function sendCatalogImages(client: Registry, jobs: readonly PushJob[]): Promise<SentImages> {
-  const sent: Sent[] = [];
+  const sent: SentImage[] = [];
   const discard = async (): Promise<void> => {
     for (const { to } of sent) await to.discard();
   };
@@ -69,7 +69,7 @@ export async function sendCatalogImages(client: Registry, jobs: readonly PushJob
   return {
     standing: sent.flatMap(standingOf),
     tagForGood: () => tagAllForGood(sent),
-    tag: () => tag(sent),
+    tag: () => moveTags(sent),
     discard,
   };
 }
@@ -81,11 +81,15 @@ export interface StandingImage {
   readonly reference: Reference;
 }
 
-function standingOf({ job, to }: Sent): StandingImage[] {
+/**
+ * An image in a place that keeps it by digest; archives are left out, as nothing can be attached to what is
+ * in them.
+ */
+function standingOf({ job, to }: SentImage): StandingImage[] {
   return isFenced(job.place) ? [{ image: job.image, registry: to.registry, reference: to.reference }] : [];
 }
 
-interface Sent {
+interface SentImage {
   readonly job: PushJob;
   readonly to: Destination;
   readonly report: PushReport;
@@ -97,7 +101,7 @@ interface Sent {
  *
  * @param earlier what this publish has sent already
  */
-function sendToPlace(to: Destination, job: PushJob, earlier: readonly Sent[]): Promise<PushReport> {
+function sendToPlace(to: Destination, job: PushJob, earlier: readonly SentImage[]): Promise<PushReport> {
   const { manifestList, manifests, blobs, baseLayers } = job.image;
   const { base } = job;
   const baseBlobs = base
@@ -123,7 +127,10 @@ function isSameRepository(one: Destination, other: Destination): boolean {
   return one.registry === other.registry && isSame;
 }
 
-/** An archive for Docker has no room for what is about an image. */
+/**
+ * Attaches to an image its commit, its mirror plan and its page. An archive for Docker has no room for what
+ * is about an image.
+ */
 async function attach(to: Destination, job: PushJob, mountFrom: readonly string[]): Promise<void> {
   if (job.place.kind === 'docker-archive') return;
   for (const artifact of attachedTo(job)) {
@@ -132,6 +139,10 @@ async function attach(to: Destination, job: PushJob, mountFrom: readonly string[
   }
 }
 
+/**
+ * The artifacts about an image. An image without a tag has no commit: that is only for whoever moves the tag
+ * next.
+ */
 function attachedTo({ image: { manifestList }, commit, untagged, plan, page }: PushJob): ImageContent[] {
   const pages =
     page === undefined
@@ -146,7 +157,8 @@ function isByDigest({ place, promote, untagged }: PushJob): boolean {
   return untagged || (promote !== undefined && isFenced(place));
 }
 
-async function tagAllForGood(sent: readonly Sent[]): Promise<string[]> {
+/** Gives each image in a registry its immutable tag. @returns their references */
+async function tagAllForGood(sent: readonly SentImage[]): Promise<string[]> {
   const tags: string[] = [];
   for (const { job, to } of sent) {
     const { place, version, image } = job;
@@ -156,7 +168,8 @@ async function tagAllForGood(sent: readonly Sent[]): Promise<string[]> {
   return tags;
 }
 
-async function tag(sent: readonly Sent[]): Promise<PushReport[]> {
+/** Moves each place's tag to its image, and ends the place. What was pushed under its tag already has it. */
+async function moveTags(sent: readonly SentImage[]): Promise<PushReport[]> {
   for (const { job, to, report } of sent) {
     const { promote, image, untagged } = job;
     if (!isByDigest(job)) {
@@ -173,7 +186,7 @@ export function isFenced({ kind }: ImageLocation): boolean {
 }
 
 /** Repositories of the same registry that hold layers of the image: one that was just sent, else the base's. */
-function mountableRepositories({ base, place }: PushJob, before: readonly Sent[]): string[] {
+function mountableRepositories({ base, place }: PushJob, before: readonly SentImage[]): string[] {
   if (place.kind !== 'registry') return [];
   const earlier = before.flatMap(({ job }) => (job.place.kind === 'registry' ? [job.place.reference] : []));
   return [...earlier, ...(base ? [base.source.reference] : [])]
@@ -183,8 +196,8 @@ function mountableRepositories({ base, place }: PushJob, before: readonly Sent[]
 
 /** Bytes sent to all places together. */
 export function summedReport(reports: readonly PushReport[]): PushReport {
-  const sum = (of: (report: PushReport) => number): number =>
-    reports.reduce((total, report) => total + of(report), 0);
+  const sum = (countOf: (report: PushReport) => number): number =>
+    reports.reduce((total, report) => total + countOf(report), 0);
   return {
     digest: reports[0]?.digest ?? '',
     blobs: {

@@ -71,7 +71,10 @@ export function receiptText(receipt: PublishReceipt): string {
   return `${JSON.stringify(receipt, null, 2)}\n`;
 }
 
-/** The reference by digest of the image that a receipt is about; undefined when the text is none. */
+/**
+ * The reference by digest of the image that a receipt is about, or its place where that cannot be read as one;
+ * undefined for a text that is not a receipt.
+ */
 export function readPublishReceipt(text: string): string | undefined {
   try {
     const { kind, image, digest } = Object(parseJson(text)) as Record<string, unknown>;

@@ -63,70 +63,74 @@ export async function deleteOld(
   const old = new Set(newestFirst.slice(keep));
   if (old.size === 0 && last === undefined) return [];
   const images = tags.filter((tag) => !ABOUT.test(tag));
-  const named = await namedBy(registry, published, images);
-  if (lastRing !== undefined) for (const tag of onTheirWay(newestFirst, named, lastRing)) old.delete(tag);
-  if (last !== undefined && named.get(published.tag)?.digest === last) old.add(published.tag);
+  const manifests = await manifestsOf(registry, published, images);
+  if (lastRing !== undefined) for (const tag of onTheirWay(newestFirst, manifests, lastRing)) old.delete(tag);
+  if (last !== undefined && manifests.get(published.tag)?.digest === last) old.add(published.tag);
   const signed = new Set(signedIn(tags));
-  const staying = new Set(claimed);
-  for (const [tag, manifest] of named) if (!old.has(tag)) staying.add(manifest.digest);
-  const going = new Map<string, { manifest: Manifest; tags: string[]; artifacts: readonly Descriptor[] }>();
-  for (const [tag, manifest] of named) {
-    if (!old.has(tag) || staying.has(manifest.digest)) continue;
-    const known = going.get(manifest.digest);
-    if (known) {
-      known.tags.push(tag);
+  const digestsToKeep = new Set(claimed);
+  for (const [tag, manifest] of manifests) if (!old.has(tag)) digestsToKeep.add(manifest.digest);
+  const deletions = new Map<
+    string,
+    { manifest: Manifest; tags: string[]; artifacts: readonly Descriptor[] }
+  >();
+  for (const [tag, manifest] of manifests) {
+    if (!old.has(tag) || digestsToKeep.has(manifest.digest)) continue;
+    const deletion = deletions.get(manifest.digest);
+    if (deletion) {
+      deletion.tags.push(tag);
       continue;
     }
     const artifacts: Descriptor[] = [];
     const all = [manifest.digest, ...partsOf(manifest)];
     for (const digest of all) artifacts.push(...(await registry.listReferrers(published, digest)));
-    if (all.some((digest) => signed.has(digest)) || !artifacts.every(isOwn)) staying.add(manifest.digest);
-    else going.set(manifest.digest, { manifest, tags: [tag], artifacts });
+    if (all.some((digest) => signed.has(digest)) || !artifacts.every(isOwn))
+      digestsToKeep.add(manifest.digest);
+    else deletions.set(manifest.digest, { manifest, tags: [tag], artifacts });
   }
   // A tag may also name an image of one platform itself.
-  const kept = [...named.values()].filter(({ digest }) => !going.has(digest));
-  const parts = new Set([...staying, ...kept.flatMap((one) => [one.digest, ...partsOf(one)])]);
-  for (const { manifest, artifacts } of going.values()) {
+  const rest = [...manifests.values()].filter(({ digest }) => !deletions.has(digest));
+  const partsInUse = new Set([...digestsToKeep, ...rest.flatMap((one) => [one.digest, ...partsOf(one)])]);
+  for (const { manifest, artifacts } of deletions.values()) {
     // After a crash the tag still exists: the next publish continues.
     for (const { digest } of artifacts) await registry.deleteManifest(withDigest(published, digest));
     await registry.deleteManifest(withDigest(published, manifest.digest));
     for (const part of partsOf(manifest)) {
-      if (!parts.has(part)) await registry.deleteManifest(withDigest(published, part));
+      if (!partsInUse.has(part)) await registry.deleteManifest(withDigest(published, part));
     }
   }
-  return [...going.values()].flatMap((one) => one.tags).sort(compareText);
+  return [...deletions.values()].flatMap((one) => one.tags).sort(compareText);
 }
 
 /** Immutable tags that are newer than the last ring's image: their images may reach it yet. All of them where it has none. */
 function onTheirWay(
   newestFirst: readonly string[],
-  named: ReadonlyMap<string, Manifest>,
+  manifests: ReadonlyMap<string, Manifest>,
   lastRing: string,
 ): readonly string[] {
-  const shown = named.get(lastRing)?.digest;
-  const last = newestFirst.findLastIndex((tag) => named.get(tag)?.digest === shown);
-  return shown === undefined || last < 0 ? newestFirst : newestFirst.slice(0, last);
+  const inLastRing = manifests.get(lastRing)?.digest;
+  const last = newestFirst.findLastIndex((tag) => manifests.get(tag)?.digest === inLastRing);
+  return inLastRing === undefined || last < 0 ? newestFirst : newestFirst.slice(0, last);
 }
 
 /** The manifests that tags name. @throws the first failure, once all requests have ended */
-async function namedBy(
+async function manifestsOf(
   registry: Registry,
-  of: TagReference,
+  place: TagReference,
   tags: readonly string[],
 ): Promise<ReadonlyMap<string, Manifest>> {
-  const named = new Map<string, Manifest>();
+  const manifests = new Map<string, Manifest>();
   const failures: unknown[] = [];
   await eachOf(tags, AT_ONCE, async (tag) => {
     try {
-      const manifest = await registry.getManifest({ ...of, tag });
-      if (manifest) named.set(tag, manifest);
+      const manifest = await registry.getManifest({ ...place, tag });
+      if (manifest) manifests.set(tag, manifest);
     } catch (error) {
       failures.push(error);
     }
   });
   // All requests have ended by now: none goes on behind the error.
   if (failures.length > 0) throw failures[0];
-  return named;
+  return manifests;
 }
 
 /** Digests that cosign's tags are about. */
@@ -189,8 +193,8 @@ export async function keepNewest(
 
 /** Whether a publish to the target has signed the artifact; where it signs nothing, somebody else has. */
 function isSignedBy({ attest }: PublishTarget, { annotations = {} }: Descriptor): boolean {
-  const said = annotations[PREDICATE_TYPE];
-  const isOurs = said === PROVENANCE_PREDICATE || said === COSIGN_PREDICATE;
+  const predicate = annotations[PREDICATE_TYPE];
+  const isOurs = predicate === PROVENANCE_PREDICATE || predicate === COSIGN_PREDICATE;
   return isOurs && (attest.includes('kms') || attest.includes('keyless'));
 }
 
@@ -207,7 +211,7 @@ function tagsOf(places: readonly ImageLocation[]): TagReference[] {
  */
 async function keepRules(
   { ports, commit, policy }: Pick<PlannedPublish, 'ports' | 'commit' | 'policy'>,
-  of: Repository,
+  place: Repository,
 ): Promise<KeepRule[]> {
   const units = await catalogUnits(ports.repository.objects, commit, policy.layout);
   const names = new Set([...units.values()].map(({ catalog }) => catalog));
@@ -216,7 +220,7 @@ async function keepRules(
     if (!target) return [];
     const keep = target.rings.length > 0 ? undefined : target.keep;
     return tagsOf(placesOf(target))
-      .filter(({ registry, repository }) => registry === of.registry && repository === of.repository)
+      .filter(({ registry, repository }) => registry === place.registry && repository === place.repository)
       .map(({ tag }) => ({ tag, keep }));
   });
 }

@@ -69,7 +69,10 @@ export async function retireAt(
   return (await moveFollowers(fencing, claim, followers)).claim;
 }
 
-/** An image that is gone needs no tag. */
+/**
+ * Moves the tag to what is claimed. Where the claimed image is gone there is nothing to move it to, and a
+ * retirement goes on.
+ */
 async function bringTag(fencing: Fencing, standing: StandingClaim, tag: Follower): Promise<void> {
   try {
     await moveFollowers(fencing, standing, [tag]);
@@ -85,7 +88,7 @@ function deletedImages(registry: Registry, reference: Reference): Follower {
     move: async ({ digest }, turn) => {
       const published = reference as TagReference;
       const deleteManifest: Registry['deleteManifest'] = (image) =>
-        registry.deleteManifest(image, { within: turn.left() });
+        registry.deleteManifest(image, { within: turn.timeLeft() });
       await deleteOld({ ...registry, deleteManifest }, published, {
         keep: 0,
         claimed: [],
@@ -96,6 +99,7 @@ function deletedImages(registry: Registry, reference: Reference): Follower {
   };
 }
 
+/** Whether Portolan put an artifact beside an image, and may delete it with the image. */
 function isOwn(artifact: Descriptor): boolean {
   return isPublished(artifact) || artifact.annotations?.[PREDICATE_TYPE] === PROVENANCE_PREDICATE;
 }

@@ -69,9 +69,9 @@ export interface RingPlace extends Ring {
  * @throws PipelineError `usage` when nobody says where to, or what is said cannot be read
  */
 export function targetOf({ publish }: Policy, catalog: string, choices: PublishChoices): PublishTarget {
-  const written = publish.catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
-  const rings = choices.to === undefined && !choices.untagged ? ringsOf(written, catalog) : [];
-  const chosen = chosenPlaces(written, catalog, { ...choices, to: choices.to ?? rings[0]?.name });
+  const policyTarget = publish.catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
+  const rings = choices.to === undefined && !choices.untagged ? ringsOf(policyTarget, catalog) : [];
+  const chosen = chosenPlaces(policyTarget, catalog, { ...choices, to: choices.to ?? rings[0]?.name });
   const to = taggedPlace(chosen.to);
   const also = chosen.also.map(taggedPlace);
   const slim = chosen.slim === undefined ? undefined : taggedPlace(chosen.slim);
@@ -81,7 +81,7 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
   const reference = to.kind === 'registry' ? formatLocation(to) : chosen.as;
   // Whoever names the place names all of its tags.
   const isWritten = !untagged && choices.to === undefined;
-  const mirrorTo = choices.mirrorTo ?? written?.mirrorTo;
+  const mirrorTo = choices.mirrorTo ?? policyTarget?.mirrorTo;
   if (mirrorTo !== undefined && reference === undefined) {
     throw new PipelineError('usage', `the mirror's documents need the name of the image in ${name}`, {
       hint: 'pass the name that clusters use: --as REFERENCE',
@@ -93,10 +93,10 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
     also,
     slim,
     untagged,
-    immutableTags: isWritten && (written?.immutableTags ?? false),
-    keep: isWritten ? written?.keep : undefined,
-    attest: written?.attest ?? [],
-    settings: settingsOf(written, choices),
+    immutableTags: isWritten && (policyTarget?.immutableTags ?? false),
+    keep: isWritten ? policyTarget?.keep : undefined,
+    attest: policyTarget?.attest ?? [],
+    settings: settingsOf(policyTarget, choices),
     reference,
     base: chosen.base === undefined ? undefined : parseLocation(chosen.base),
     mirrorTo,
@@ -104,10 +104,11 @@ export function targetOf({ publish }: Policy, catalog: string, choices: PublishC
   };
 }
 
-function ringsOf(written: WrittenTarget | undefined, catalog: string): RingPlace[] {
-  if (!written) return [];
-  return written.rings.map((ring) => {
-    const place = taggedPlace(withTag(written.image, ring.tag).replaceAll('{catalog}', catalog));
+/** The rings that a policy gives a catalog, each as a tag beside the image's place. */
+function ringsOf(policyTarget: WrittenTarget | undefined, catalog: string): RingPlace[] {
+  if (!policyTarget) return [];
+  return policyTarget.rings.map((ring) => {
+    const place = taggedPlace(withTag(policyTarget.image, ring.tag).replaceAll('{catalog}', catalog));
     return { ...ring, tag: ring.tag.replaceAll('{catalog}', catalog), place, name: formatLocation(place) };
   });
 }
@@ -158,12 +159,12 @@ interface ChosenPlaces {
  * @throws PipelineError `usage` if neither names an image
  */
 function chosenPlaces(
-  written: WrittenTarget | undefined,
+  policyTarget: WrittenTarget | undefined,
   catalog: string,
   choices: PublishChoices,
 ): ChosenPlaces {
-  const named = (text: string): string => text.replaceAll('{catalog}', catalog);
-  const image = written?.image === undefined ? undefined : named(written.image);
+  const withName = (text: string): string => text.replaceAll('{catalog}', catalog);
+  const image = policyTarget?.image === undefined ? undefined : withName(policyTarget.image);
   const to = choices.to ?? image;
   if (to === undefined) {
     throw new PipelineError('usage', `no image is configured for the catalog ${catalog}`, {
@@ -171,26 +172,27 @@ function chosenPlaces(
     });
   }
   // What the policy says besides belongs to the place that it names.
-  const beside = choices.to === undefined ? written : undefined;
-  const slim = beside?.slim === undefined ? undefined : named(beside.slim);
+  const beside = choices.to === undefined ? policyTarget : undefined;
+  const slim = beside?.slim === undefined ? undefined : withName(beside.slim);
   return {
     to,
-    also: choices.also ?? beside?.also.map(named) ?? [],
+    also: choices.also ?? beside?.also.map(withName) ?? [],
     slim: choices.slim ?? slim,
-    base: choices.base ?? written?.base,
+    base: choices.base ?? policyTarget?.base,
     as: choices.as ?? image,
   };
 }
 
+/** How the image is built: the options count before the policy, and the policy before the defaults. */
 function settingsOf(
-  written: WrittenTarget | undefined,
+  policyTarget: WrittenTarget | undefined,
   { cache, compression, labels }: PublishChoices,
 ): PublishTarget['settings'] {
   return {
-    cache: cache ?? written?.cache ?? BUILD_DEFAULTS.cache,
-    codec: compression ?? written?.compression ?? BUILD_DEFAULTS.codec,
-    labels: labels ?? written?.labels ?? BUILD_DEFAULTS.labels,
-    platforms: written?.platforms?.map(platformOf) ?? BUILD_DEFAULTS.platforms,
+    cache: cache ?? policyTarget?.cache ?? BUILD_DEFAULTS.cache,
+    codec: compression ?? policyTarget?.compression ?? BUILD_DEFAULTS.codec,
+    labels: labels ?? policyTarget?.labels ?? BUILD_DEFAULTS.labels,
+    platforms: policyTarget?.platforms?.map(platformOf) ?? BUILD_DEFAULTS.platforms,
   };
 }
 
@@ -198,6 +200,7 @@ function taggedPlace(text: string): ImageLocation {
   return checkedTag(parseLocation(text));
 }
 
+/** A place as it is written without its tag, for an image that is known by its digest only. */
 function withoutTag(place: ImageLocation): string {
   return place.kind === 'registry' ? repositoryName(place.reference) : formatLocation(place);
 }

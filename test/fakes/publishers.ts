@@ -420,7 +420,7 @@ async function processOf(how: Exploration, n: number, { ask, clock }: Asking): P
   const tag: Follower = {
     follows: async ({ digest }) => (await ask({ kind: 'tag' })) === digest,
     move: ({ digest }, turn) => {
-      turn.left();
+      turn.timeLeft();
       return ask({ kind: 'move', digest });
     },
   };

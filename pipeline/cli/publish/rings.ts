@@ -30,7 +30,7 @@ export const command: Command = {
     'aws lambda invoke --function-name portolan-status /dev/stdout | portolan ring list --from -',
   ],
   run: async (invocation, terminal) => {
-    const { rings: states, unread } = await read(invocation.operands[0], invocation.text('from'), terminal);
+    const { rings: states, errors } = await read(invocation.operands[0], invocation.text('from'), terminal);
     const page = invocation.text('page');
     if (page !== undefined) {
       const path = resolve(terminal.directory, page);
@@ -38,9 +38,9 @@ export const command: Command = {
     }
     const isJson = invocation.flag('json');
     if (isJson) await terminal.out(`${JSON.stringify(states, null, 2)}\n`);
-    else if (states.length > 0 || unread.length === 0) await terminal.out(ringsListText(states));
-    for (const error of unread.slice(1)) terminal.err(`portolan: ${plainText(error.message)}\n`);
-    if (unread[0]) throw unread[0];
+    else if (states.length > 0 || errors.length === 0) await terminal.out(ringsListText(states));
+    for (const error of errors.slice(1)) terminal.err(`portolan: ${plainText(error.message)}\n`);
+    if (errors[0]) throw errors[0];
     return 0;
   },
 };
@@ -61,6 +61,6 @@ async function read(
   const { rings = [], unreadRings = [] } = await statusFrom(terminal);
   return {
     rings: rings.map((one) => parseRings(JSON.stringify(one), 'standard input')),
-    unread: unreadRings.map((why) => new PipelineError('corrupt', String(why))),
+    errors: unreadRings.map((why) => new PipelineError('corrupt', String(why))),
   };
 }

@@ -37,8 +37,8 @@ function artifactOf(
     schemaVersion: 2,
     mediaType: OCI_MANIFEST,
     artifactType,
-    config: described(EMPTY_TYPE, EMPTY),
-    layers: [described(artifactType, bytes)],
+    config: descriptorFor(EMPTY_TYPE, EMPTY),
+    layers: [descriptorFor(artifactType, bytes)],
     subject: { mediaType: subject.mediaType, digest: subject.digest, size: subject.bytes.length },
     ...(annotations ? { annotations } : {}),
   });
@@ -50,7 +50,8 @@ function artifactOf(
   };
 }
 
-function described(mediaType: string, bytes: Uint8Array): Descriptor {
+/** How a manifest refers to bytes. */
+function descriptorFor(mediaType: string, bytes: Uint8Array): Descriptor {
   return { mediaType, digest: digestOf(bytes), size: bytes.length };
 }
 

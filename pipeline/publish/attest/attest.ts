@@ -33,7 +33,7 @@ export interface AttestOptions {
   readonly statements?: readonly string[] | undefined;
 }
 
-export interface Attested {
+export interface AttestRequest {
   /** Left out, nothing is attached. */
   readonly options: AttestOptions | undefined;
   readonly built: BuiltCatalog;
@@ -96,6 +96,7 @@ export function attestBy(asked: PublishTarget['attest'], signing: Signing): Atte
   };
 }
 
+/** Who signs: the job's identity where the policy allows it and the publisher has one, else its key. */
 function signerFor(asked: PublishTarget['attest'], signing: Signing): Signer | undefined {
   const unsigned = whyUnsigned(asked, signing);
   if (unsigned) throw new PipelineError('usage', unsigned.message, { hint: unsigned.hint });
@@ -110,10 +111,13 @@ function signerFor(asked: PublishTarget['attest'], signing: Signing): Signer | u
  * @returns digests of the attached documents
  * @throws PipelineError `denied` if no identity provider vouches for the job, and errors of the registry
  */
-export async function attestImages(pushed: readonly StandingImage[], attested: Attested): Promise<string[]> {
-  const { options, built } = attested;
+export async function attestImages(
+  pushed: readonly StandingImage[],
+  request: AttestRequest,
+): Promise<string[]> {
+  const { options, built } = request;
   if (!options) return [];
-  const makers = makersOf(attested, options);
+  const makers = makersOf(request, options);
   const made = new Map<Maker, Promise<Attachment>>();
   const digests = new Set<string>();
   for (const { image, registry, reference } of pushed) {
@@ -143,20 +147,20 @@ interface Maker {
   readonly make: () => Promise<Attachment>;
 }
 
-/** What is to be attached to the image, each with the type by which an earlier one is found. */
-function makersOf(attested: Attested, options: AttestOptions): Maker[] {
+/** The makers of the documents to attach, each with the type by which a document that is attached already is found. */
+function makersOf(request: AttestRequest, options: AttestOptions): Maker[] {
   const { signer } = options;
   const predicate = PROVENANCE_PREDICATE;
   const type = signer ? BUNDLE_TYPE : STATEMENT_TYPE;
   const makers: Maker[] = [];
-  if (options.sbom) makers.push({ type: SBOM_TYPE, predicate: '', make: () => sbom(attested) });
-  if (options.provenance) makers.push({ type, predicate, make: () => provenance(attested, options) });
+  if (options.sbom) makers.push({ type: SBOM_TYPE, predicate: '', make: () => sbom(request) });
+  if (options.provenance) makers.push({ type, predicate, make: () => provenance(request, options) });
   // Provenance is an attestation: whoever wants the image signed looks for this.
   if (signer) {
-    const statement = cosignStatement(attested.receipt.digest);
+    const statement = cosignStatement(request.receipt.digest);
     const make = (): Promise<Attachment> => signedStatement(statement, COSIGN_PREDICATE, signer);
     makers.push({ type: BUNDLE_TYPE, predicate: COSIGN_PREDICATE, make });
-    makers.push(...statementMakers(attested, options, signer));
+    makers.push(...statementMakers(request, options, signer));
   }
   return makers;
 }
@@ -166,13 +170,13 @@ const BASIS = 'dev.portolan.previous-commit';
 
 /** Makers of the extra statements that were asked for. `basis` is the image that they compare with. */
 function statementMakers(
-  { receipt, publication }: Attested,
+  { receipt, publication }: AttestRequest,
   { statements = [] }: AttestOptions,
   signer: Signer,
 ): Maker[] {
   const basis = publication.previous ?? 'none';
-  const wanted = EXTRA_STATEMENTS.filter(({ asked }) => statements.includes(asked));
-  return wanted.map(({ predicateType: predicate, load }) => ({
+  const extras = EXTRA_STATEMENTS.filter(({ asked }) => statements.includes(asked));
+  return extras.map(({ predicateType: predicate, load }) => ({
     type: BUNDLE_TYPE,
     predicate,
     basis,
@@ -185,19 +189,23 @@ function statementMakers(
   }));
 }
 
+/**
+ * Whether an attached statement is the one that a maker makes: of the same subject, and compared with the
+ * same image.
+ */
 function saysPredicate({ annotations = {} }: Descriptor, { predicate, basis }: Maker): boolean {
   return annotations[PREDICATE_TYPE] === predicate && annotations[BASIS] === basis;
 }
 
-async function sbom({ built, receipt }: Attested): Promise<Attachment> {
-  // Loaded when it is wanted: most publishes want none.
+async function sbom({ built, receipt }: AttestRequest): Promise<Attachment> {
+  // Loaded only here: most publishes attach none.
   const { sbomOf } = await import('./sbom.ts');
   const { image: name, digest, base } = receipt;
   return sbomOf({ name, digest, base }, built.contents);
 }
 
 async function provenance(
-  { receipt, settings }: Attested,
+  { receipt, settings }: AttestRequest,
   { source, builder, signer }: AttestOptions,
 ): Promise<Attachment> {
   const statement = provenanceOf({ receipt, source, settings, builder });

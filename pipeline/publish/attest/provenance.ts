@@ -51,6 +51,7 @@ export function statementAbout(
   return new TextEncoder().encode(JSON.stringify(statement));
 }
 
+/** A digest as in-toto writes it: `{sha256: HEX}` for `sha256:HEX`. */
 function digestSet(digest: string): Readonly<Record<string, string>> {
   const [algorithm = '', hex = ''] = digest.split(':');
   return { [algorithm]: hex };

@@ -65,10 +65,11 @@ export function sbomOf(subject: SbomSubject, packages: readonly ListedPackage[])
 function purlOf({ image, version }: BundleFacts): string | undefined {
   const reference = tryParseReference(image);
   if (!reference) return undefined;
-  const named = encodeURIComponent(digestIn(reference) ?? version);
-  return `pkg:oci/${nameOf(reference)}@${named}?repository_url=${encodeURIComponent(repositoryName(reference))}`;
+  const versionText = encodeURIComponent(digestIn(reference) ?? version);
+  return `pkg:oci/${nameOf(reference)}@${versionText}?repository_url=${encodeURIComponent(repositoryName(reference))}`;
 }
 
+/** The name in a package URL: the last part of the repository, in lower case as the specification has it. */
 function nameOf({ repository }: Reference): string {
   return encodeURIComponent(repository.slice(repository.lastIndexOf('/') + 1).toLowerCase());
 }

@@ -30,6 +30,7 @@ export async function signedStatement(
   return { artifactType: BUNDLE_TYPE, bytes, annotations };
 }
 
+/** A Sigstore bundle of a statement, signed in the signer's way. */
 async function bundleBy(statement: Uint8Array, signer: Signer): Promise<unknown> {
   if (signer.kind === 'keyless') return keyless(statement, signer);
   const bytes = preAuthentication(statement);
@@ -38,6 +39,7 @@ async function bundleBy(statement: Uint8Array, signer: Signer): Promise<unknown>
     return keyBundle(statement, { publicKey, signature });
   }
   const key = privateKey(signer.key);
+  // Ed25519 has a hash of its own and takes no other one.
   const signature = sign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', bytes, key);
   return keyBundle(statement, { publicKey: createPublicKey(key), signature });
 }
@@ -65,6 +67,7 @@ export function publicKeyOf(pem: string): string {
   return createPublicKey(privateKey(pem)).export({ type: 'spki', format: 'pem' }).toString();
 }
 
+/** A key from its text. @throws PipelineError `usage` for a text that is not a private key */
 function privateKey(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
@@ -89,7 +92,7 @@ function preAuthentication(payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
-/** Loads what signs without a key only where it is wanted. */
+/** Signs without a key. What that needs is loaded only here: most publishers have a key, or do not sign. */
 async function keyless(
   statement: Uint8Array,
   signer: Extract<Signer, { kind: 'keyless' }>,

@@ -59,7 +59,7 @@ interface StatedFinding
 const MOST_FINDINGS = 200;
 const POLICY_BYTES = 1024 * 1024;
 
-type Checked = Pick<UpgradeSafety, 'result' | 'simulated' | 'findings' | 'waived' | 'unchecked'>;
+type CheckResult = Pick<UpgradeSafety, 'result' | 'simulated' | 'findings' | 'waived' | 'unchecked'>;
 
 /** The predicate. What cannot be checked never passes, and does not stop the publish. */
 export async function upgradeSafety(publication: Publication): Promise<UpgradeSafety> {
@@ -83,7 +83,11 @@ export async function upgradeSafety(publication: Publication): Promise<UpgradeSa
   };
 }
 
-function notChecked(error: unknown): Checked {
+/**
+ * What is stated of a catalog that could not be checked. Any other error is a fault of this program, and is
+ * thrown.
+ */
+function notChecked(error: unknown): CheckResult {
   if (!(error instanceof PipelineError) && !(error instanceof Undecided)) throw error;
   const unchecked = [{ what: 'the catalog', why: error.message }];
   return { result: 'UNKNOWN', simulated: [], findings: [], waived: [], unchecked };
@@ -93,7 +97,7 @@ function notChecked(error: unknown): Checked {
 async function checkChange(
   { repository, catalog, commit, policy, today }: Publication,
   previous: string,
-): Promise<Checked> {
+): Promise<CheckResult> {
   const worlds: World[] = [];
   const entry = await entryAt(repository.objects, commit, POLICY_PATH);
   const bytes = entry ? (await repository.objects.read(entry.id, POLICY_BYTES)).bytes : new Uint8Array();
@@ -124,7 +128,7 @@ async function checkChange(
 }
 
 /** What the rules say about a catalog that was never published: there is nothing to compare with. */
-async function checkState({ repository, catalog, commit, policy, today }: Publication): Promise<Checked> {
+async function checkState({ repository, catalog, commit, policy, today }: Publication): Promise<CheckResult> {
   const catalogs = await commitCatalogs(repository.objects, commit, { policy, names: new Set([catalog]) });
   const worlds = await worldsOf({ catalogs, olm: policy.graph.olm, today });
   const all = worlds
@@ -141,6 +145,10 @@ async function checkState({ repository, catalog, commit, policy, today }: Public
   };
 }
 
+/**
+ * The fields of a finding that a statement has; places and fixes are left out, as they say nothing about
+ * clusters.
+ */
 function statedFinding({
   rule,
   severity,
@@ -164,14 +172,16 @@ function simulatedIn(world: World): Simulated[] {
   return names.flatMap((name) => [...world.olm].map((resolver) => simulatedOf(world, name, resolver)));
 }
 
+/** How many installations of a package one resolver takes to the head of a channel. */
 function simulatedOf(world: World, name: string, resolver: Olm): Simulated {
   const all = clusterInstallations(world, name, resolver);
-  const ways =
+  // Under OLM v1 most installations select no channel, so each version counts once.
+  const installations =
     resolver === 'v0' ? all : withoutChannels(all).map((installed) => ({ channel: '', installed }));
-  const arrive = ways.filter(
+  const arrive = installations.filter(
     ({ channel, installed }) =>
       upgradePathOf(world.foresight, { package: name, channel, olm: resolver }, installed).arrives,
   );
   const versions = withoutChannels(all).map((one) => (one.version ? formatVersion(one.version) : one.name));
-  return { package: name, resolver, versions, installations: ways.length, arrive: arrive.length };
+  return { package: name, resolver, versions, installations: installations.length, arrive: arrive.length };
 }

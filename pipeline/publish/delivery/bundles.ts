@@ -22,7 +22,7 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { StoredRecord } from '../../ports.ts';
 import { amountText } from '../../text.ts';
 import type { PublishedFrom } from '../documents.ts';
-import { heldBackBy, namedMissing } from '../held-back.ts';
+import { heldBackBy, missingReference } from '../held-back.ts';
 import { type BundlesMessage, messageOf } from './message.ts';
 import { reportBundles } from './outcome.ts';
 import type { Arrived, DeliveryPorts, ReleasedUpTo } from './ports.ts';
@@ -56,10 +56,11 @@ async function releaseAt(
   const releaser = policy.release && ports.releaserOf?.(from);
   if (!releaser) return;
   const stored = await ports.records.get(keyOf(from));
-  const noted = notedIn(stored);
-  if (noted && (await isOn(repository, commit, noted.commit))) return;
-  const since = await firstThere(repository, [
-    noted ?? (await releaser.earlier()),
+  const releasedUpTo = releasedUpToIn(stored);
+  if (releasedUpTo && (await isOn(repository, commit, releasedUpTo.commit))) return;
+  // Without a record of this branch, a job of the repository may have released bundles before.
+  const since = await firstReachable(repository, [
+    releasedUpTo ?? (await releaser.earlier()),
     before === undefined ? undefined : { commit: before, refused: [], missing: [] },
   ]);
   const arrived: Arrived = since
@@ -118,8 +119,8 @@ export async function awaitsRelease(
   { records, releaserOf }: NotePorts,
 ): Promise<boolean> {
   if (!policy.release || !releaserOf?.(from)) return false;
-  const noted = notedIn(await records.get(keyOf(from)));
-  return !noted || !(await isOn(repository, commit, noted.commit));
+  const releasedUpTo = releasedUpToIn(await records.get(keyOf(from)));
+  return !releasedUpTo || !(await isOn(repository, commit, releasedUpTo.commit));
 }
 
 /**
@@ -135,21 +136,22 @@ export async function whyHeldBack(
   const { release } = policy;
   if (!release || !releaserOf?.(from)) return undefined;
   const { objects } = repository;
-  const noted = notedIn(await records.get(keyOf(from)));
-  if (!noted || !(await hasCommit(repository, noted.commit)))
+  const releasedUpTo = releasedUpToIn(await records.get(keyOf(from)));
+  if (!releasedUpTo || !(await hasCommit(repository, releasedUpTo.commit)))
     throw waitingError('bundles of the branch are not released yet');
   const catalog = { objects, commit, policy, name };
-  const refused = await namedMissing(catalog, new Set(noted.missing));
-  if (await isOn(repository, commit, noted.commit))
-    return refused === undefined ? undefined : heldBackBy(refused);
-  const added = await addedBundles(objects, { before: noted.commit, after: commit }, policy);
-  const again = await bundlesIn(objects, commit, noted.refused);
+  const refusedReference = await missingReference(catalog, new Set(releasedUpTo.missing));
+  if (await isOn(repository, commit, releasedUpTo.commit))
+    return refusedReference === undefined ? undefined : heldBackBy(refusedReference);
+  // Bundles behind the recorded commit, and refused ones that changed, may still be released: then the catalog waits.
+  const newBundles = await addedBundles(objects, { before: releasedUpTo.commit, after: commit }, policy);
+  const refusedBundles = await bundlesIn(objects, commit, releasedUpTo.refused);
   const references = await referencesOf({ repository, commit, bundles: release.bundles }, [
-    ...again,
-    ...added,
+    ...refusedBundles,
+    ...newBundles,
   ]);
-  const named = refused ?? (await namedMissing(catalog, references));
-  if (named !== undefined) throw waitingError(`${named} is not released yet`);
+  const reference = refusedReference ?? (await missingReference(catalog, references));
+  if (reference !== undefined) throw waitingError(`${reference} is not released yet`);
   return undefined;
 }
 
@@ -157,7 +159,10 @@ function waitingError(why: string): PipelineError {
   return new PipelineError('not-found', why, { retryable: true });
 }
 
-/** How catalogs may name bundles of a commit. */
+/**
+ * How catalogs may name bundles of a commit: by tag, and by the digest of the image that the bundle's folder
+ * makes.
+ */
 async function referencesOf(
   { repository, commit, bundles }: Pick<BundlesAt, 'repository' | 'commit'> & { readonly bundles: string },
   names: readonly BundleName[],
@@ -176,8 +181,11 @@ async function referencesOf(
   return references;
 }
 
-/** The first whose commit is in the repository: a history may have been rewritten. */
-async function firstThere(
+/**
+ * The first whose commit is in the repository: after its history was rewritten, an earlier record may name
+ * none that is.
+ */
+async function firstReachable(
   repository: Repository,
   all: readonly (ReleasedUpTo | undefined)[],
 ): Promise<ReleasedUpTo | undefined> {
@@ -185,23 +193,23 @@ async function firstThere(
   return undefined;
 }
 
-function notedIn(stored: StoredRecord | undefined): ReleasedUpTo | undefined {
+function releasedUpToIn(stored: StoredRecord | undefined): ReleasedUpTo | undefined {
   return stored && (parsedJson(stored.bytes) as ReleasedUpTo | undefined);
 }
 
 /** Reports the bundles of a commit: released, or why not. */
 async function reportArrived(
   { released, refused, why }: Arrived,
-  of: { readonly repository: string; readonly commit: string },
+  subject: { readonly repository: string; readonly commit: string },
   ports: DeliveryPorts,
 ): Promise<void> {
   for (const { package: name, version } of released) ports.log(`released ${name} ${version}`);
   if (why !== undefined)
-    return reportBundles(ports, of, {
+    return reportBundles(ports, subject, {
       state: 'failure',
       text: `${amountText(refused.length, 'bundle')} not released: ${why}`,
     });
   if (released.length === 0) return;
   const names = released.map(({ package: name, version }) => `${name} ${version}`).join(', ');
-  await reportBundles(ports, of, { state: 'success', text: `released ${names}` });
+  await reportBundles(ports, subject, { state: 'success', text: `released ${names}` });
 }

@@ -15,7 +15,6 @@ import { publishCatalog } from '../publish.ts';
 import type { PublishReceipt } from '../receipt.ts';
 import { inRings, recordRings } from '../rings/store.ts';
 import { whyHeldBack } from './bundles.ts';
-import { tellLeft } from './left.ts';
 import { type CatalogMessage, messageOf } from './message.ts';
 import {
   askReport,
@@ -29,6 +28,7 @@ import {
   recordOutcome,
   recordWaiting,
 } from './outcome.ts';
+import { tellWhenEnded } from './overtaken.ts';
 import type { DeliveryPorts, OpenBranch } from './ports.ts';
 
 export interface CatalogOptions {
@@ -53,10 +53,10 @@ export async function handleCatalog(
   try {
     published = await publishMessage(message, ports, options);
   } catch (error) {
-    await reportFailure(ports, () => tellLeft(ports, message));
+    await reportFailure(ports, () => tellWhenEnded(ports, message));
     throw error;
   }
-  await tellLeft(ports, message);
+  await tellWhenEnded(ports, message);
   return published;
 }
 
@@ -71,7 +71,7 @@ async function publishMessage(
   options: CatalogOptions,
 ): Promise<Published | undefined> {
   // Recorded before its report is asked for; the reconciler looks after what happens later.
-  const before = await knownOutcome(message, ports);
+  const before = await earlierOutcome(message, ports);
   if (before && isDone(before)) {
     await askReport(ports, before);
     return undefined;
@@ -79,7 +79,7 @@ async function publishMessage(
   // In a burst of merges most messages end here, before the repository is opened.
   const { behind } = message;
   if (behind !== undefined) {
-    const newer = await knownOutcome({ ...message, commit: behind }, ports);
+    const newer = await earlierOutcome({ ...message, commit: behind }, ports);
     if (await recordOvertaken(message, newer, ports)) return undefined;
   }
   const branch = await ports.open(message);
@@ -99,10 +99,10 @@ async function publishMessage(
     }
     return await publishBehind(message, publishing);
   } catch (error) {
-    const told = branch.tip === message.commit ? recordOutcome : recordBehind;
+    const recordEnd = branch.tip === message.commit ? recordOutcome : recordBehind;
     const tell: typeof recordBehind = options.isRetried
       ? (_, of, { detail }) => noteRetry(ports, of, detail)
-      : told;
+      : recordEnd;
     // What is published has not failed, whatever could not be recorded of it.
     const isFailed = error instanceof PipelineError && !publishing.published.has(message.commit);
     if (isFailed) await recordFailure(ports, tell, { message, error });
@@ -113,7 +113,7 @@ async function publishMessage(
 }
 
 /** What became of a message's commit, as far as it is not to be done anew. */
-async function knownOutcome(
+async function earlierOutcome(
   message: CatalogMessage,
   { records }: DeliveryPorts,
 ): Promise<Outcome | undefined> {
@@ -144,7 +144,7 @@ async function recordOvertaken(
   return true;
 }
 
-/** Records a failure while the queue retries the message, so that people can see the reason. */
+/** Records a failure although the queue delivers the message again: people see the reason meanwhile. */
 async function recordFailure(
   ports: DeliveryPorts,
   tell: typeof recordBehind,
@@ -185,7 +185,7 @@ async function publishNewest(message: CatalogMessage, publishing: CatalogToPubli
 /** The commit that has the last word on a catalog; undefined where none is known. */
 async function lastCommit({ records }: DeliveryPorts, message: CatalogMessage): Promise<string | undefined> {
   const last = await lastWord(records, message);
-  return last === 'unread' ? undefined : last?.commit;
+  return last === 'unreadable' ? undefined : last?.commit;
 }
 
 /** Publishes the newest commit in the place of an older one, or the older one if that is not possible. */
@@ -195,10 +195,10 @@ async function publishBehind(
 ): Promise<Published | undefined> {
   const { branch, ports } = publishing;
   const newest = { ...message, commit: branch.tip };
-  const known = await knownOutcome(newest, ports);
-  if (await recordOvertaken(message, known, ports)) return undefined;
+  const outcomeOfNewest = await earlierOutcome(newest, ports);
+  if (await recordOvertaken(message, outcomeOfNewest, ports)) return undefined;
   // What failed comes again by its own message.
-  const hasFailed = known?.state === 'refused' || known?.state === 'failed';
+  const hasFailed = outcomeOfNewest?.state === 'refused' || outcomeOfNewest?.state === 'failed';
   const first = hasFailed ? undefined : await tryNewest(newest, publishing);
   if (first && first.kind !== 'refused') {
     await recordOutcome(ports, message, outcomeOf(first, message));
@@ -229,12 +229,12 @@ async function tryNewest(
 
 /** Publishes a catalog as a commit has it; refused if a bundle that it names is not released. */
 async function publishCommit(
-  { repository: name, branch: of, catalog, commit, epoch }: CatalogMessage,
-  { branch, ports, options, published: done }: CatalogToPublish,
+  { repository: name, branch: branchName, catalog, commit, epoch }: CatalogMessage,
+  { branch, ports, options, published: publishedCommits }: CatalogToPublish,
 ): Promise<Published> {
   const { registry, fence, lease, records, signer, isAnonymous, log, now } = ports;
   const { repository } = branch;
-  const from = { repository: name, branch: of };
+  const from = { repository: name, branch: branchName };
   const missing = await missingBundle({ repository, from, commit }, catalog, ports);
   if (missing) return { kind: 'refused', findings: [missing] };
   const out = temporaryFolder('publish');
@@ -249,13 +249,14 @@ async function publishCommit(
       page: true,
       from,
     };
-    const ringed = inRings(fence, (of, name) => recordRings(records, of, name));
+    const imagesInRings = inRings(fence, (...parameters) => recordRings(records, ...parameters));
     const measured: PublishPorts['measured'] = (step, seconds) => ports.measured?.(step, seconds, name);
-    const around = { fence, lease, records, signer, isAnonymous, inRings: ringed, measured };
-    const published = await publishCatalog({ repository, registry, ...around, progress: log }, request);
+    const shared = { fence, lease, records, signer, isAnonymous, inRings: imagesInRings, measured };
+    const published = await publishCatalog({ repository, registry, ...shared, progress: log }, request);
     if (published.kind === 'published') {
-      done.add(commit);
+      publishedCommits.add(commit);
       const { committer } = await readCommit(repository.objects, commit);
+      // An older commit would count the time of those before it.
       if (commit === branch.tip) ports.measured?.('lag', now().getTime() / 1000 - committer.time, name);
       await reportPublished(ports, name, published.receipt);
     }
@@ -302,8 +303,8 @@ function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
 }
 
 /** Prefix of the keys of a publish's documents. */
-function documentsOf(of: Pick<PublishReceipt, 'catalog' | 'image' | 'commit' | 'digest'>): string {
-  return prefixOf(fenceName(of.catalog, of.image), of);
+function documentsOf(receipt: Pick<PublishReceipt, 'catalog' | 'image' | 'commit' | 'digest'>): string {
+  return prefixOf(fenceName(receipt.catalog, receipt.image), receipt);
 }
 
 /** Asks that a publish is reported. Before its end is recorded: after that nobody comes back to it. */

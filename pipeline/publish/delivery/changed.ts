@@ -26,7 +26,7 @@ export interface CatalogAt {
    */
   readonly isChanged: boolean;
   /** Why it is not known what is published of it: its own message meets that too, and nobody else's does. */
-  readonly unread?: PipelineError;
+  readonly readError?: PipelineError;
 }
 
 export interface FencedTarget {
@@ -56,20 +56,21 @@ export async function catalogsAt(
 ): Promise<CatalogAt[]> {
   const found: CatalogAt[] = [];
   const shared = await sharedPlaces(repository.objects, tip, policy);
-  const inCommon = new Set(shared.flatMap(({ catalogs = [] }) => catalogs));
+  // What is wrong with a place that two catalogs share is said when they are published.
+  const sharingPlace = new Set(shared.flatMap(({ catalogs = [] }) => catalogs));
   for (const [catalog, content] of await contentsAt(repository, tip, policy)) {
-    const at = inCommon.has(catalog) ? undefined : fencedTarget(policy, catalog);
+    const at = sharingPlace.has(catalog) ? undefined : fencedTarget(policy, catalog);
     if (!at) {
       found.push({ catalog, at, isChanged: true });
       continue;
     }
-    const of = { catalog, content, at, branch: { name, tip, policy } };
+    const contentAt = { catalog, content, at, branch: { name, tip, policy } };
     try {
-      found.push({ catalog, at, isChanged: await hasChanged(repository, of, { fence, records }) });
+      found.push({ catalog, at, isChanged: await hasChanged(repository, contentAt, { fence, records }) });
     } catch (error) {
       // What may go away by itself is of all catalogs; what does not is of this one.
       if (!(error instanceof PipelineError) || error.retryable) throw error;
-      found.push({ catalog, at, isChanged: true, unread: error });
+      found.push({ catalog, at, isChanged: true, readError: error });
     }
   }
   return found;
@@ -122,10 +123,10 @@ async function isBehind(repository: Repository, commit: string, claimed: string)
 async function isUnsettled(
   repository: Repository,
   tip: string,
-  last: Outcome | 'unread' | undefined,
+  last: Outcome | 'unreadable' | undefined,
 ): Promise<boolean> {
   // Published again it can be read.
-  if (last === 'unread') return true;
+  if (last === 'unreadable') return true;
   if (
     !last ||
     last.state === 'published' ||
@@ -136,6 +137,7 @@ async function isUnsettled(
   return isAncestor(repository, last.commit, tip);
 }
 
+/** What the catalogs of an earlier commit depend on, under the layout of the newer policy. */
 async function contentsBefore(
   repository: Repository,
   commit: string,
@@ -152,12 +154,12 @@ async function contentsAt(
   commit: string,
   policy: Policy,
 ): Promise<Map<string, string>> {
-  const written = await entryAt(repository.objects, commit, POLICY_PATH);
+  const policyFile = await entryAt(repository.objects, commit, POLICY_PATH);
   const contents = new Map<string, string>();
   const units = [...(await catalogUnits(repository.objects, commit, policy.layout)).values()];
   for (const { catalog, path, id } of units.sort((a, b) => compareText(a.path, b.path))) {
     if (!policy.publish.catalogs.some(({ pattern }) => matchesGlob(pattern, catalog))) continue;
-    contents.set(catalog, `${contents.get(catalog) ?? written?.id ?? ''}\n${path} ${id}`);
+    contents.set(catalog, `${contents.get(catalog) ?? policyFile?.id ?? ''}\n${path} ${id}`);
   }
   return contents;
 }

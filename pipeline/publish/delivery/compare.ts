@@ -75,7 +75,7 @@ interface Branch {
 
 /** Compares what was published last with the branch and the registry; no problem hides another one. */
 async function catalogStatus(one: CatalogAt, branch: Branch, ports: ComparePorts): Promise<CatalogStatus> {
-  const { catalog, at, isChanged, unread } = one;
+  const { catalog, at, isChanged, readError } = one;
   const base = { repository: branch.from.repository, branch: branch.from.branch, catalog };
   if (!at) {
     const problem = 'the policy names no place for it that is its own';
@@ -88,7 +88,7 @@ async function catalogStatus(one: CatalogAt, branch: Branch, ports: ComparePorts
   const age = claim ? await orProblem(() => ageOf(claim.commit, branch), note) : undefined;
   if (claim && age?.behind === undefined) note(`the branch does not have the published ${claim.commit}`);
   if (!claim && problems.length === 0) note('it has never been published');
-  if (claim && isChanged && !unread && age?.behind !== 0) note(`its newest content is not published`);
+  if (claim && isChanged && !readError && age?.behind !== 0) note(`its newest content is not published`);
   const rings = await ringTags(catalog, at, ports, note);
   const { holds = [] } = (await orProblem(() => ringsOf(catalog, at, ports), note)) ?? {};
   return { ...base, tag, ...age, rings, holds, problems: [...new Set(problems)] };
@@ -140,6 +140,7 @@ async function ringTags(
   return found;
 }
 
+/** The recorded state of a catalog's rings; undefined for a catalog without rings. */
 async function ringsOf(catalog: string, { target }: FencedTarget, { ringStore }: ComparePorts) {
   if (target.rings.length === 0) return undefined;
   return (await ringStore(catalog, ringsName(catalog, target)).read()).state;
@@ -148,7 +149,10 @@ async function ringsOf(catalog: string, { target }: FencedTarget, { ringStore }:
 /** Commits that are looked through for the published one. */
 const MOST_BEHIND = 1000;
 
-/** How old a commit is, and how many commits the branch has after it, by first parents. */
+/**
+ * When a commit was made, and how many commits the branch has after it by first parents; the number is left
+ * out beyond {@link MOST_BEHIND}.
+ */
 async function ageOf(
   commit: string,
   { repository, tip }: Branch,

@@ -43,18 +43,18 @@ export async function handleDelivery(
     await handleMessage(body, ports, { ...options, isRetried });
     return undefined;
   }
-  const alone = { body, group: id, id };
+  const retryMessage = { body, group: id, id };
   // Its first try did not end: it would have been sent on, or be done.
   if (tries > 1) {
     if (work.kind === 'catalog') await noteRetry(ports, work, DEATH);
-    await ports.queue.send(alone);
+    await ports.queue.send(retryMessage);
     return DEATH;
   }
   try {
     await handleMessage(body, ports, { ...options, isRetried: true });
     return undefined;
   } catch (error) {
-    await sendOrThrow(alone, ports, error);
+    await sendOrThrow(retryMessage, ports, error);
     return error instanceof Error ? error.message : String(error);
   }
 }
@@ -69,9 +69,9 @@ const PATIENT = 3;
  * could not record the failure itself.
  */
 async function recordWorkerCrash(work: Work, ports: DeliveryPorts): Promise<void> {
-  const known = work.kind === 'catalog' ? await outcomeAt(ports.records, work) : undefined;
-  if (work.kind !== 'catalog' || !known?.retried) return;
-  await recordBehind(ports, work, { state: 'failed', detail: known.detail });
+  const outcome = work.kind === 'catalog' ? await outcomeAt(ports.records, work) : undefined;
+  if (work.kind !== 'catalog' || !outcome?.retried) return;
+  await recordBehind(ports, work, { state: 'failed', detail: outcome.detail });
 }
 
 /**
@@ -79,9 +79,13 @@ async function recordWorkerCrash(work: Work, ports: DeliveryPorts): Promise<void
  *
  * @throws the first error, where the queue takes nothing: then the message comes again where it is
  */
-async function sendOrThrow(alone: Message, { queue, log }: DeliveryPorts, error: unknown): Promise<void> {
+async function sendOrThrow(
+  retryMessage: Message,
+  { queue, log }: DeliveryPorts,
+  error: unknown,
+): Promise<void> {
   try {
-    await queue.send(alone);
+    await queue.send(retryMessage);
   } catch (second) {
     log(`cannot queue the message again: ${second instanceof Error ? second.message : String(second)}`);
     throw error;

@@ -152,6 +152,7 @@ async function readTip({ repository: at, settings, revision }: LocalRequest) {
   }
 }
 
+/** Writes the records below a prefix as files, so that people can open them. */
 async function writeDocuments(
   records: ReturnType<typeof directoryRecords>,
   prefix: string,
@@ -175,26 +176,28 @@ interface Routes {
 
 /** A registry that is the layout for what the policy publishes, and the client for everything else. */
 function routedRegistry({ layout, client, policy, published }: Routes): Registry {
+  // In the name of an image, {catalog} may stand for any text without a slash.
   const patterns = policy.catalogs.map(({ image }) => {
     const name = image.replace(/:[^/:]*$/, '').split('{catalog}');
     return new RegExp(
       `^${name.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]*')}$`,
     );
   });
-  const known = new Set(published.map(({ image }) => image.replace(/:[^/:]*$/, '')));
-  const of = ({ registry, repository }: Repository): Registry => {
+  const publishedNames = new Set(published.map(({ image }) => image.replace(/:[^/:]*$/, '')));
+  const registryFor = ({ registry, repository }: Repository): Registry => {
     const name = `${registry}/${repository}`;
-    return known.has(name) || patterns.some((pattern) => pattern.test(name)) ? layout : client;
+    return publishedNames.has(name) || patterns.some((pattern) => pattern.test(name)) ? layout : client;
   };
   return {
-    resolve: (reference) => of(reference).resolve(reference),
-    getManifest: (reference) => of(reference).getManifest(reference),
-    getBlob: (from, blob) => of(from).getBlob(from, blob),
-    hasBlob: (from, digest) => of(from).hasBlob(from, digest),
-    putBlob: (to, blob, options) => of(to).putBlob(to, blob, options),
-    putManifest: (to, manifest, how) => of(to).putManifest(to, manifest, how),
-    listTags: (repository) => of(repository).listTags(repository),
-    listReferrers: (repository, digest, type) => of(repository).listReferrers(repository, digest, type),
+    resolve: (reference) => registryFor(reference).resolve(reference),
+    getManifest: (reference) => registryFor(reference).getManifest(reference),
+    getBlob: (from, blob) => registryFor(from).getBlob(from, blob),
+    hasBlob: (from, digest) => registryFor(from).hasBlob(from, digest),
+    putBlob: (to, blob, options) => registryFor(to).putBlob(to, blob, options),
+    putManifest: (to, manifest, how) => registryFor(to).putManifest(to, manifest, how),
+    listTags: (repository) => registryFor(repository).listTags(repository),
+    listReferrers: (repository, digest, type) =>
+      registryFor(repository).listReferrers(repository, digest, type),
     // Nothing elsewhere is a local delivery's to delete.
     deleteManifest: (reference) => layout.deleteManifest(reference),
   };

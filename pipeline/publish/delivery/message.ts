@@ -174,6 +174,7 @@ export function messageOf(work: Work | ReportMessage): Message {
   return { group: digestOf(groupOf(work)), id: digestOf(body), body };
 }
 
+/** What a message shares with those that must be handled one after the other. */
 function groupOf(work: Work | ReportMessage): string {
   if (work.kind === 'push') return work.repository;
   if (work.kind === 'bundles') return `${work.repository} bundles`;
@@ -186,6 +187,10 @@ function subjectText({ number, commit, branch }: GateSubject): string {
   return number === undefined ? ` gate ${branch ?? ''} ${commit ?? ''}` : `#${number}`;
 }
 
+/**
+ * Reports of one status stay in order, and those of a catalog's publishes: one that comes late would show an
+ * earlier state.
+ */
 function reportGroupOf(report: ReportMessage): string {
   const { repository, what, commit } = report;
   if (!('catalog' in report)) return `${repository} ${commit}`;
@@ -210,19 +215,19 @@ export function readReport(body: string): ReportMessage {
   const { kind, repository, ...value } = fieldsOf(body);
   if (kind !== 'report') throw unreadable(`its kind is ${JSON.stringify(kind)}`);
   const { what, state, description, version, documents } = value;
-  const of = { v: 1, kind, repository, commit: commitIn(value) } as const;
+  const base = { v: 1, kind, repository, commit: commitIn(value) } as const;
   if (what === 'commit' || what === 'bundles') {
     if (!isState(state)) throw unreadable(`its state is ${JSON.stringify(state)}`);
-    return { ...of, what, state, description: String(description) };
+    return { ...base, what, state, description: String(description) };
   }
   const catalog = catalogIn(value);
-  if (what === 'catalog') return { ...of, what, catalog, version: String(version) };
-  if (what === 'retirement') return { ...of, what, catalog, ...retirementIn(value) };
+  if (what === 'catalog') return { ...base, what, catalog, version: String(version) };
+  if (what === 'retirement') return { ...base, what, catalog, ...retirementIn(value) };
   if (what !== 'deployment' && what !== 'event') throw unreadable(`it reports ${JSON.stringify(what)}`);
   if (typeof documents !== 'string' || !/^documents\/.+\/$/.test(documents)) {
     throw unreadable(`its documents are ${JSON.stringify(documents)}`);
   }
-  return { ...of, what, catalog, documents };
+  return { ...base, what, catalog, documents };
 }
 
 function retirementIn({
@@ -327,6 +332,7 @@ function ringOf(value: Fields, repository: string): RingMessage {
 /** Characters of what people say about rings. */
 const LONGEST_WORD = 500;
 
+/** Whether a text can stand in the history of rings: not empty, and not too long. */
 function isWord(text: unknown): boolean {
   return typeof text === 'string' && text.trim() !== '' && text.length <= LONGEST_WORD;
 }
@@ -365,6 +371,7 @@ function commitIn({ commit }: Fields): string {
   throw unreadable(`its commit is ${JSON.stringify(commit)}, expected a commit ID`);
 }
 
+/** The catalog's name. @throws PipelineError for a name that is empty, or that cannot stand in the key of a record */
 function catalogIn({ catalog }: Fields): string {
   // Half of a pair of UTF-16 stands in no key of a record.
   if (typeof catalog === 'string' && catalog !== '' && !/\p{Surrogate}/u.test(catalog)) return catalog;

@@ -58,8 +58,11 @@ type OutcomePorts = Pick<DeliveryPorts, 'records' | 'reports'> & Partial<Pick<De
 /** Where the last failure of each catalog stands; a publish that succeeds leaves it. */
 const FAILURES = 'failures/';
 
-/** A failure with its time, noted for `portolan status`. */
-async function withTime(
+/**
+ * An outcome, with its time where it is a failure. A failure is also recorded as the last one of its catalog,
+ * which `portolan status` shows whatever comes after it.
+ */
+async function timedFailure(
   { records, now }: Pick<OutcomePorts, 'records' | 'now'>,
   outcome: Outcome,
 ): Promise<Outcome> {
@@ -70,9 +73,9 @@ async function withTime(
   return whole;
 }
 
-/** The last failure of every catalog, however it went on. */
-export function lastFailures(records: RecordStore, unread: (key: string) => void): Promise<Outcome[]> {
-  return outcomesIn(records, FAILURES, unread);
+/** The last failure of every catalog, also of those that were published since. @param onUnreadable as in {@link outcomesIn} */
+export function lastFailures(records: RecordStore, onUnreadable: (key: string) => void): Promise<Outcome[]> {
+  return outcomesIn(records, FAILURES, onUnreadable);
 }
 
 /** Of a commit's status; that of a catalog has its name behind. */
@@ -116,9 +119,9 @@ export async function recordOutcome(
 ): Promise<void> {
   const { records } = ports;
   const { repository, catalog, commit } = message;
-  const outcome = await withTime(ports, { repository, catalog, commit, ...end });
-  const known = outcome.state === 'superseded' ? await outcomeAt(records, outcome) : outcome;
-  if (!known || known.untold) return noteOutcome(records, { ...outcome, untold: true });
+  const outcome = await timedFailure(ports, { repository, catalog, commit, ...end });
+  const earlier = outcome.state === 'superseded' ? await outcomeAt(records, outcome) : outcome;
+  if (!earlier || earlier.untold) return noteOutcome(records, { ...outcome, untold: true });
   await recordLast(records, outcome);
   await noteOutcome(records, outcome);
   await askReport(ports, outcome);
@@ -130,18 +133,18 @@ export async function reportCommit(
   { repository, commit }: Pick<Outcome, 'repository' | 'commit'>,
   { state, detail }: Pick<Outcome, 'state' | 'detail'>,
 ): Promise<void> {
-  const of = { v: 1, kind: 'report', what: 'commit', repository, commit } as const;
-  await reports.send(messageOf({ ...of, ...wordsOf(state, detail) }));
+  const message = { v: 1, kind: 'report', what: 'commit', repository, commit } as const;
+  await reports.send(messageOf({ ...message, ...wordsOf(state, detail) }));
 }
 
 /** Reports what became of the bundles that had arrived at a commit. */
 export async function reportBundles(
   { reports }: Pick<DeliveryPorts, 'reports'>,
-  of: Pick<Outcome, 'repository' | 'commit'>,
+  subject: Pick<Outcome, 'repository' | 'commit'>,
   { state, text }: { readonly state: CommitStatus['state']; readonly text: string },
 ): Promise<void> {
   const description = text.slice(0, DESCRIPTION);
-  await reports.send(messageOf({ v: 1, kind: 'report', what: 'bundles', ...of, state, description }));
+  await reports.send(messageOf({ v: 1, kind: 'report', what: 'bundles', ...subject, state, description }));
 }
 
 /** Records the end of a message of an old commit. What a newer commit has recorded stays the catalog's last outcome. */
@@ -151,7 +154,7 @@ export async function recordBehind(
   end: End,
 ): Promise<void> {
   const { records } = ports;
-  const outcome = await withTime(ports, { repository, catalog, commit, ...end });
+  const outcome = await timedFailure(ports, { repository, catalog, commit, ...end });
   if (!(await isBehindLast(records, outcome))) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
   await askReport(ports, outcome);
@@ -171,7 +174,7 @@ export async function noteRetry(
   if (known && isDone(known)) return;
   const untold = !known || known.untold ? ({ untold: true } as const) : {};
   const failure: Outcome = { repository, catalog, commit, state: 'failed', detail, retried: true, ...untold };
-  const outcome = await withTime(ports, failure);
+  const outcome = await timedFailure(ports, failure);
   if (!(await isBehindLast(records, outcome))) await recordLast(records, outcome);
   await noteOutcome(records, outcome);
 }
@@ -197,8 +200,8 @@ export async function askReport(
   if (outcome.untold) return;
   const { repository, commit, catalog } = outcome;
   const version = randomUUID();
-  const of = { v: 1, kind: 'report', repository, commit, catalog } as const;
-  await reports.send(messageOf({ ...of, what: 'catalog', version }));
+  const message = { v: 1, kind: 'report', repository, commit, catalog } as const;
+  await reports.send(messageOf({ ...message, what: 'catalog', version }));
 }
 
 /** The status that says a record. */
@@ -212,6 +215,7 @@ export function statusFor(
   return url === undefined ? status : { ...status, url };
 }
 
+/** The state and text of a commit's status. GitHub refuses longer texts. */
 function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state' | 'description'> {
   return { state: STATES[state], description: `${WORDS[state]}: ${detail}`.slice(0, DESCRIPTION) };
 }
@@ -223,6 +227,7 @@ function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state
 async function recordLast(records: RecordStore, outcome: Outcome): Promise<void> {
   const { state, commit, detail } = outcome;
   const key = `${LAST}${nameOf(outcome)}`;
+  // The detail of a superseded commit is the newer one.
   const news = state === 'superseded' ? { ...outcome, state: 'published', commit: detail } : outcome;
   const bytes = new TextEncoder().encode(`${JSON.stringify(news)}\n`);
   if (state !== 'superseded' && state !== 'published') return records.put(key, bytes);
@@ -249,31 +254,27 @@ function isState(state: unknown): state is OutcomeState {
   return typeof state === 'string' && Object.hasOwn(STATES, state);
 }
 
-async function readOutcome(records: RecordStore, key: string): Promise<Outcome | undefined> {
-  return outcomeIn(await records.get(key));
-}
-
 /** What became of a commit's catalog so far; undefined when nothing is known of it. */
 export async function outcomeAt(
   records: RecordStore,
-  of: Pick<Outcome, 'repository' | 'catalog' | 'commit'>,
+  subject: Pick<Outcome, 'repository' | 'catalog' | 'commit'>,
 ): Promise<Outcome | undefined> {
-  return readOutcome(records, keyOf(of));
+  return outcomeIn(await records.get(keyOf(subject)));
 }
 
-/** The last word on a catalog; `unread` for one that cannot be read. */
+/** The last word on a catalog; `unreadable` for a record that cannot be read. */
 export async function lastWord(
   records: RecordStore,
-  of: Pick<Outcome, 'repository' | 'catalog'>,
-): Promise<Outcome | 'unread' | undefined> {
-  const stored = await records.get(`${LAST}${nameOf(of)}`);
-  return stored && (outcomeIn(stored) ?? 'unread');
+  subject: Pick<Outcome, 'repository' | 'catalog'>,
+): Promise<Outcome | 'unreadable' | undefined> {
+  const stored = await records.get(`${LAST}${nameOf(subject)}`);
+  return stored && (outcomeIn(stored) ?? 'unreadable');
 }
 
 /** Whether something newer than a commit was heard of its catalog. */
 async function isBehindLast(records: RecordStore, outcome: Outcome): Promise<boolean> {
   const last = await lastWord(records, outcome);
-  return last !== undefined && last !== 'unread' && last.commit !== outcome.commit;
+  return last !== undefined && last !== 'unreadable' && last.commit !== outcome.commit;
 }
 
 function keyOf({ repository, catalog, commit }: Pick<Outcome, 'repository' | 'catalog' | 'commit'>): string {
@@ -284,26 +285,26 @@ function nameOf({ repository, catalog }: Pick<Outcome, 'repository' | 'catalog'>
   return `${repository}/${encodeURIComponent(catalog)}`;
 }
 
-/** The last word on every catalog. @param unread called with the keys of records that cannot be read */
+/** The last word on every catalog. @param onUnreadable called with the keys of records that cannot be read */
 export function lastOutcomes(
   records: RecordStore,
-  unread: (key: string) => void = () => undefined,
+  onUnreadable: (key: string) => void = () => undefined,
 ): Promise<Outcome[]> {
-  return outcomesIn(records, LAST, unread);
+  return outcomesIn(records, LAST, onUnreadable);
 }
 
-/** The outcomes recorded below a prefix. @param unread called with each record that cannot be read */
+/** The outcomes recorded below a prefix. @param onUnreadable called with the key of each record that cannot be read */
 async function outcomesIn(
   records: RecordStore,
   prefix: string,
-  unread: (key: string) => void,
+  onUnreadable: (key: string) => void,
 ): Promise<Outcome[]> {
   const found: Outcome[] = [];
   for (const key of await records.list(prefix)) {
     const stored = await records.get(key);
     const outcome = outcomeIn(stored);
     if (outcome) found.push(outcome);
-    else if (stored) unread(key);
+    else if (stored) onUnreadable(key);
   }
   return found;
 }

@@ -7,9 +7,9 @@ import { policyAt } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { releaseOrQueue } from './bundles.ts';
 import { catalogsAt } from './changed.ts';
-import { noteLeft, tellOvertaken } from './left.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
 import { isDone, noteWaiting, reportCommit } from './outcome.ts';
+import { noteOvertaken, tellOvertaken } from './overtaken.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { retiredFrom, retireMessage } from './retire.ts';
 
@@ -33,11 +33,11 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
     if (at) await releaseOrQueue({ repository, from, commit: at.tip, policy: at.policy }, push.before, ports);
     const all = at ? await catalogsAt(repository, { ...at, name }, ports) : [];
     const changed = all.filter(({ isChanged }) => isChanged);
-    const left = { repository: name, commit: push.commit };
-    const isLeft = at !== undefined && push.commit !== at.tip;
+    const merge = { repository: name, commit: push.commit };
+    const isOvertaken = at !== undefined && push.commit !== at.tip;
     const catalogs = changed.map(({ catalog }) => catalog);
-    const ofLeft = isLeft ? await noteLeft(ports.records, left, catalogs) : catalogs;
-    for (const catalog of new Set([...catalogs, ...ofLeft])) {
+    const ofMerge = isOvertaken ? await noteOvertaken(ports.records, merge, catalogs) : catalogs;
+    for (const catalog of new Set([...catalogs, ...ofMerge])) {
       const message: CatalogMessage = { v, kind: 'catalog', repository: name, branch, commit: tip, catalog };
       if (catalogs.includes(catalog)) await sendNewest(message, ports);
       // Behind it in the same group: published itself where the newest cannot be, else told which one was.
@@ -57,17 +57,21 @@ export async function handlePush(push: PushMessage, ports: DeliveryPorts): Promi
       ports.log(`${commit}: ${detail}`);
       await reportCommit(ports, { repository: name, commit }, { state: 'refused', detail });
     }
-    if (isLeft && ofLeft.length === 0) await tellOvertaken(ports, left, tip);
+    if (isOvertaken && ofMerge.length === 0) await tellOvertaken(ports, merge, tip);
     return catalogs;
   } finally {
     await close();
   }
 }
 
+/**
+ * Sends the message that a catalog of the newest commit is to be published, also if that commit was published
+ * before.
+ */
 async function sendNewest(message: CatalogMessage, { records, queue }: DeliveryPorts): Promise<void> {
   // Noted before it is sent: once it is, its end may be reported at any moment.
-  const known = await noteWaiting(records, message);
-  if (!isDone(known)) return queue.send(messageOf(message));
+  const outcome = await noteWaiting(records, message);
+  if (!isDone(outcome)) return queue.send(messageOf(message));
   // What was reported as its end is not so any more: the branch came back to it, perhaps not for the first time.
   await queue.send({ ...messageOf({ ...message, again: true }), id: randomUUID() });
 }

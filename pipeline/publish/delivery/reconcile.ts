@@ -50,9 +50,9 @@ export async function reconcileBranch(request: ReconcileRequest, ports: Delivery
     // No push announced it, or nobody could do it then.
     if (await awaitsRelease(bundles, ports)) messages.push(bundlesMessage(request, tip));
     const all = await catalogsAt(repository, { name: request.repository, tip, policy }, ports);
-    for (const { catalog, at, isChanged, unread } of all) {
+    for (const { catalog, at, isChanged, readError } of all) {
       try {
-        if (unread) throw unread;
+        if (readError) throw readError;
         const { moved = false, lost } = at ? await heal(catalog, { ...at, from: request }, ports) : {};
         const isMoved = at !== undefined && (await healRings(catalog, { ...at, from: request }, ports));
         if (moved || isMoved) healed.push(catalog);
@@ -64,13 +64,14 @@ export async function reconcileBranch(request: ReconcileRequest, ports: Delivery
         messages.push({ v: 1, kind: 'catalog', repository: name, branch, commit, catalog, again: true });
       } catch (error) {
         if (!(error instanceof PipelineError)) throw error;
-        const isLast = failed.push(catalog) === all.length;
-        if (isLast && error.retryable) throw error;
+        // All of them have failed: it is not about one catalog, and may go away.
+        const isEvery = failed.push(catalog) === all.length;
+        if (isEvery && error.retryable) throw error;
         ports.log(`cannot reconcile ${catalog} of ${request.repository}: ${error.message}`);
       }
     }
-    const read = all.filter(({ catalog }) => !failed.includes(catalog));
-    messages.push(...(await ringMessages(request, read, ports)));
+    const rest = all.filter(({ catalog }) => !failed.includes(catalog));
+    messages.push(...(await ringMessages(request, rest, ports)));
     const here = { name: request.repository, branch: request.branch, tip };
     const gone = await retiredFrom(repository, { ...here, policy }, { all, records: ports.records });
     for (const current of gone) messages.push(retireMessage(here, current));

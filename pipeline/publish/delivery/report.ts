@@ -97,6 +97,9 @@ async function isShown(status: CommitStatus, forge: Forge): Promise<boolean> {
   }
 }
 
+/**
+ * Reports one publish with what its receipt says: as an event to those who subscribed, or as a deployment.
+ */
 async function reportPublish(
   { what, repository, documents }: PublishReport,
   { records, announce, deployed, linkTo }: ReportPorts,

@@ -45,7 +45,7 @@ export async function retiredFrom(
   { name, branch, tip, policy }: Branch,
   { all, records }: { readonly all: readonly CatalogAt[] } & Pick<DeliveryPorts, 'records'>,
 ): Promise<Current[]> {
-  const there = new Set(
+  const ownPlaces = new Set(
     all.flatMap(({ catalog, at }) =>
       at ? placesOf(at.target).map((place) => fenceName(catalog, formatLocation(place))) : [],
     ),
@@ -53,7 +53,7 @@ export async function retiredFrom(
   // Nobody knows where it is published to: perhaps where it was.
   const unknown = new Set(all.flatMap(({ catalog, at }) => (at ? [] : [catalog])));
   const found: Current[] = [];
-  for (const current of await publishedIn(records, there)) {
+  for (const current of await publishedIn(records, ownPlaces)) {
     const { from, catalog, retired } = current;
     if (from?.repository !== name || from.branch !== branch || unknown.has(catalog)) continue;
     if (!goesBeyond(policy.publish.retired, retired)) continue;
@@ -63,6 +63,7 @@ export async function retiredFrom(
   return found;
 }
 
+/** The message that a published catalog is to be retired from its place. */
 export function retireMessage(
   { name, branch, tip }: Omit<Branch, 'policy'>,
   { catalog, image }: Current,
@@ -92,13 +93,13 @@ export async function handleRetire(message: RetireMessage, ports: DeliveryPorts)
     }
     const catalogs = all.map((one) => one.catalog);
     const tell = async ({ digest, retired = 'keep' }: StandingClaim): Promise<void> => {
-      const of = { repository: name, catalog, commit: tip };
+      const outcome = { repository: name, catalog, commit: tip };
       // Published elsewhere, it has an outcome of its own.
       if (!catalogs.includes(catalog)) {
         const detail = `${catalog} is not in ${branch}: ${WORDS[retired]}`;
-        await recordOutcome(ports, of, { state: 'retired', detail });
+        await recordOutcome(ports, outcome, { state: 'retired', detail });
       }
-      const retirement = { ...of, image: place, digest, retired };
+      const retirement = { ...outcome, image: place, digest, retired };
       await ports.reports.send(messageOf({ v: 1, kind: 'report', what: 'retirement', ...retirement }));
     };
     await retire({ current, taken: takenPlaces(policy, catalogs), repository, at, tell }, ports);
@@ -145,7 +146,7 @@ async function retire(
 ): Promise<void> {
   const { fence, lease, registry, records, log } = ports;
   const { catalog, image, digest } = current;
-  const around: RetirePorts = {
+  const retirePorts: RetirePorts = {
     fence,
     lease,
     registry,
@@ -159,12 +160,13 @@ async function retire(
     // Another catalog has the place now, and its tag.
     const retired = taken.has(oneSpelling(written)) ? 'keep' : policy.publish.retired;
     const beside = written === image ? [toldOnce(tell), record] : [];
-    const claim = await retireAt(around, { catalog, place, commit: tip, last: digest, retired, beside });
+    const claim = await retireAt(retirePorts, { catalog, place, commit: tip, last: digest, retired, beside });
     if (claim?.retired !== undefined)
       log(`retired ${catalog}: ${keptAs(place, claim.retired, claim.digest)}`);
   }
 }
 
+/** What became of the image of a retired catalog, for people. */
 function keptAs(place: ImageLocation, retired: Retirement, digest: string): string {
   const written = formatLocation(place);
   if (retired === 'keep') return `${written} stays`;

@@ -6,7 +6,7 @@ import type { RecordStore } from '../../ports.ts';
 import { publishedIn } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import { publishedCatalogs } from '../published-catalogs.ts';
-import { changeRings, type Held, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
+import { changeRings, type HoldScope, withHold, withoutHold, withPromotion } from '../rings/acts.ts';
 import { holdOf, type RingQuestions } from '../rings/look.ts';
 import { timeOf } from '../rings/read.ts';
 import { type Act, imageOf, type RingImage, type RingState } from '../rings/state.ts';
@@ -48,25 +48,35 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
         hint: 'add rings to publish.catalogs in the policy (docs/rings.md)',
       });
     }
-    const of: RingedCatalog = { catalog, target, policy, repository, from: { repository: source, branch } };
+    const ringCatalog: RingedCatalog = {
+      catalog,
+      target,
+      policy,
+      repository,
+      from: { repository: source, branch },
+    };
     const name = ringsName(catalog, target);
     const store = ports.records ? recordRings(ports.records, catalog, name) : ports.ringStore(catalog, name);
     const { commit, bundle, asked } = message;
     const said = { by: message.by, why: message.why, ...(asked === undefined ? {} : { asked }) };
     const act: Act = { at: timeOf(ports.now()), ...said };
-    const held = { ...(commit === undefined ? {} : { commit }), ...(bundle === undefined ? {} : { bundle }) };
+    const scope = {
+      ...(commit === undefined ? {} : { commit }),
+      ...(bundle === undefined ? {} : { bundle }),
+    };
     if (what !== 'promote') {
       const change = what === 'hold' ? withHold : withoutHold;
-      if (what === 'hold') await expectHeld(of, (await store.read()).state, { held, tip });
-      return { state: await changeRings(store, (before) => change(before, held, act)), missing: 0 };
+      if (what === 'hold') await expectHeld(ringCatalog, (await store.read()).state, { scope, tip });
+      return { state: await changeRings(store, (before) => change(before, scope, act)), missing: 0 };
     }
+    // Set anew in each try: another writer may have been first, with an approval of its own.
     let missing = 0;
-    const { has } = ringQuestions(of, ports.checkOf);
+    const { has } = ringQuestions(ringCatalog, ports.checkOf);
     const state = await changeRings(store, async (before) => {
       missing = 0;
-      const known = saidBefore(before, message);
-      if (known === 'done') return before;
-      const image = known ?? (await imageIn(of, before, message, ports));
+      const imageOfMessage = saidBefore(before, message);
+      if (imageOfMessage === 'done') return before;
+      const image = imageOfMessage ?? (await imageIn(ringCatalog, before, message, ports));
       const promoted = await withPromotion(before, {
         rings: target.rings,
         tag: message.tag ?? '',
@@ -78,7 +88,7 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
       return promoted.state;
     });
     if (missing > 0) return { state, missing };
-    return { state: await moveCatalogRings(of, { ...ports, store }, ports.checkOf), missing };
+    return { state: await moveCatalogRings(ringCatalog, { ...ports, store }, ports.checkOf), missing };
   } finally {
     await close();
   }
@@ -95,10 +105,10 @@ function saidBefore(
   if (asked === undefined) return undefined;
   const approval = approvals.find((one) => one.asked === asked && one.by === by);
   if (approval) return imageOf(approval);
-  const isKnown = events.some(
+  const hasOpened = events.some(
     (one) => one.asked === asked && (one.by === by || one.by.split(', ').includes(by)),
   );
-  return isKnown ? 'done' : undefined;
+  return hasOpened ? 'done' : undefined;
 }
 
 /** How long after it was asked for the newest image is still the one that somebody has looked at, in ms. */
@@ -131,27 +141,27 @@ async function expectCatalog(
  * @throws PipelineError `not-found` where it is about none of them
  */
 async function expectHeld(
-  of: RingedCatalog,
+  ringCatalog: RingedCatalog,
   { rings, arrivals }: RingState,
-  { held, tip }: { readonly held: Held; readonly tip: string },
+  { scope, tip }: { readonly scope: HoldScope; readonly tip: string },
 ): Promise<void> {
-  if (held.commit === undefined && held.bundle === undefined) return;
-  const { has } = ringQuestions(of, undefined);
+  if (scope.commit === undefined && scope.bundle === undefined) return;
+  const { has } = ringQuestions(ringCatalog, undefined);
   const images = [...rings.flatMap(({ image }) => image ?? []), ...arrivals].map(({ commit }) => commit);
   for (const commit of new Set([...images, tip])) {
     // What cannot be read does not refuse a hold.
-    if (await isHeldBy(held, commit, has)) return;
+    if (await isHeldBy(scope, commit, has)) return;
   }
   throw new PipelineError(
     'not-found',
-    `no image of ${of.catalog} has ${held.bundle === undefined ? `the commit ${held.commit}` : `the bundle ${held.bundle}`}`,
+    `no image of ${ringCatalog.catalog} has ${scope.bundle === undefined ? `the commit ${scope.commit}` : `the bundle ${scope.bundle}`}`,
     { hint: 'see portolan ring list; without --commit and --bundle the whole catalog is held' },
   );
 }
 
-async function isHeldBy(held: Held, commit: string, has: RingQuestions['has']): Promise<boolean> {
+async function isHeldBy(scope: HoldScope, commit: string, has: RingQuestions['has']): Promise<boolean> {
   try {
-    return (await holdOf([held], commit, has)) !== undefined;
+    return (await holdOf([scope], commit, has)) !== undefined;
   } catch (error) {
     // What cannot be read does not refuse a hold.
     if (error instanceof PipelineError) return true;
@@ -172,13 +182,13 @@ async function imageIn(
     });
   }
   const first = await fence.read(fenceName(catalog, target.name));
-  const known: RingImage[] = [
+  const images: RingImage[] = [
     ...(first && first.retired === undefined ? [first] : []),
     ...[...arrivals].reverse(),
   ];
-  const found = known.find((image) => commit === undefined || image.commit === commit);
+  const found = images.find((image) => commit === undefined || image.commit === commit);
   if (found) return found;
-  const commits = [...new Set(known.map((image) => image.commit))];
+  const commits = [...new Set(images.map((image) => image.commit))];
   throw new PipelineError(
     'not-found',
     commit === undefined

@@ -74,8 +74,14 @@ export async function handleRings(
     const target = policy && targetIn(policy, catalog);
     if (!target || target.rings.length === 0) return undefined;
     const store = recordRings(ports.records, catalog, ringsName(catalog, target));
-    const of: RingedCatalog = { catalog, target, policy, repository, from: { repository: name, branch } };
-    return await moveCatalogRings(of, { ...ports, store }, ports.checkOf);
+    const ringCatalog: RingedCatalog = {
+      catalog,
+      target,
+      policy,
+      repository,
+      from: { repository: name, branch },
+    };
+    return await moveCatalogRings(ringCatalog, { ...ports, store }, ports.checkOf);
   } finally {
     await close();
   }
@@ -88,31 +94,34 @@ export async function handleRings(
  * @throws PipelineError as `moveRings`
  */
 export async function moveCatalogRings(
-  of: RingedCatalog,
+  ringCatalog: RingedCatalog,
   ports: Omit<RingPorts, 'isAncestor'>,
   checkOf: CheckOf | undefined,
 ): Promise<RingState> {
-  const { catalog, target, repository, from } = of;
+  const { catalog, target, repository, from } = ringCatalog;
   const isOlder: RingPorts['isAncestor'] = (older, newer) => isAncestor(repository, older, newer);
-  const questions = ringQuestions(of, checkOf);
+  const questions = ringQuestions(ringCatalog, checkOf);
   return moveRings({ catalog, rings: target.rings, from }, questions, { ...ports, isAncestor: isOlder });
 }
 
 /** Answers what must be known of a catalog's images before a ring opens for them. */
 export function ringQuestions(
-  of: RingedCatalog,
+  ringCatalog: RingedCatalog,
   checkOf: CheckOf | undefined,
 ): Omit<RingQuestions, 'follows'> {
-  const known = new Map<string, Promise<Catalog>>();
+  // Several questions are about the same commits, and a catalog is large.
+  const catalogs = new Map<string, Promise<Catalog>>();
   const at = (commit: string): Promise<Catalog> => {
-    const catalog = known.get(commit) ?? catalogAt(of, commit);
-    known.set(commit, catalog);
+    const catalog = catalogs.get(commit) ?? catalogAt(ringCatalog, commit);
+    catalogs.set(commit, catalog);
     return catalog;
   };
   return {
-    check: (name, { commit }) => openCheck(name, { repository: of.from.repository, commit }, checkOf),
-    strands: async (from, to) => strandedText(of, await at(from), await at(to)),
-    changes: async (from, to) => changedPackages(await unitsAt(of, from), await unitsAt(of, to)),
+    check: (name, { commit }) =>
+      whyCheckIsOpen(name, { repository: ringCatalog.from.repository, commit }, checkOf),
+    strands: async (from, to) => strandedText(ringCatalog, await at(from), await at(to)),
+    changes: async (from, to) =>
+      changedPackages(await unitsAt(ringCatalog, from), await unitsAt(ringCatalog, to)),
     has: async (commit, bundle) => (await at(commit)).blobs.bundles.some(({ name }) => name === bundle),
   };
 }
@@ -130,12 +139,14 @@ async function unitsAt({ repository, catalog }: RingedCatalog, commit: string): 
   return parts;
 }
 
+/** Packages of which two commits have other parts; those that only one of them has, too. */
 function changedPackages(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const all = [...new Set([...before.keys(), ...after.keys()])];
   return all.filter((name) => before.get(name) !== after.get(name)).sort(compareText);
 }
 
-async function openCheck(
+/** Why a check does not let an image go on, for people; undefined where it has passed. */
+async function whyCheckIsOpen(
   name: string,
   of: { readonly repository: string; readonly commit: string },
   checkOf: CheckOf | undefined,
@@ -161,8 +172,8 @@ async function catalogAt({ repository, catalog }: RingedCatalog, commit: string)
   await bringCatalog(repository.objects, commit, { policy, name: catalog });
   const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
   const { blobs, findings } = await load(source);
-  const unread = findings.find(({ severity }) => severity === 'error');
-  if (unread) throw new PipelineError('corrupt', `${catalog} of ${commit.slice(0, 12)}: ${unread.message}`);
+  const error = findings.find(({ severity }) => severity === 'error');
+  if (error) throw new PipelineError('corrupt', `${catalog} of ${commit.slice(0, 12)}: ${error.message}`);
   return catalogOf(blobs);
 }
 
@@ -177,12 +188,12 @@ async function strandedText(
 ): Promise<string | undefined> {
   const { olm } = policy.graph;
   const change = await changeOf({ name, catalog: before, olm }, { name, catalog: after, olm });
-  const lost = change.packages.flatMap((of) =>
-    installationChanges(change, of)
+  const stranded = change.packages.flatMap((packageName) =>
+    installationChanges(change, packageName)
       .filter((move) => move.before.arrives && !move.after.arrives)
-      .map((move) => `${of} ${shortName(move.installed)}`),
+      .map((move) => `${packageName} ${shortName(move.installed)}`),
   );
-  const [first, ...others] = new Set(lost);
+  const [first, ...others] = new Set(stranded);
   if (first === undefined) return undefined;
   return `strands ${first}${others.length === 0 ? '' : ` and ${others.length} other installed versions`}`;
 }

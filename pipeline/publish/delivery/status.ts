@@ -61,7 +61,7 @@ export async function statusBeside(
 export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
   const keys: string[] = [];
   const note = (key: string): void => void keys.push(key);
-  const [published, last, failures, { rings, unread }] = await Promise.all([
+  const [published, last, failures, { rings, errors }] = await Promise.all([
     publishedIn(records, new Set(), note),
     lastOutcomes(records, note),
     lastFailures(records, note),
@@ -71,7 +71,7 @@ export async function statusOf(records: RecordStore): Promise<DeliveryStatus> {
     ...{ published, last },
     ...(failures.length === 0 ? {} : { lastFailures: failures }),
     ...(rings.length === 0 ? {} : { rings }),
-    ...(unread.length === 0 ? {} : { unreadRings: unread.map(({ message }) => message) }),
+    ...(errors.length === 0 ? {} : { unreadRings: errors.map(({ message }) => message) }),
     ...(keys.length === 0 ? {} : { unread: keys.sort(compareText) }),
   };
 }
@@ -83,33 +83,37 @@ export function isSettled(status: DeliveryStatus): boolean {
   return unknown === 0 && last.every(isEnded) && catalogs.every(({ problems }) => problems.length === 0);
 }
 
+/**
+ * Whether a catalog needs nothing more. Its last word is never `superseded`: that names the newer commit as
+ * published.
+ */
 function isEnded({ state }: Outcome): boolean {
   return state === 'published' || state === 'retired';
 }
 
-interface Named {
+interface CatalogName {
   readonly catalog: string;
   readonly repository: string | undefined;
 }
 
 /** Catalogs of the same name in two repositories are different; old records do not name the repository. */
-function isSame(one: Outcome, { catalog, repository }: Named): boolean {
+function isSame(one: Outcome, { catalog, repository }: CatalogName): boolean {
   return one.catalog === catalog && (repository === undefined || one.repository === repository);
 }
 
 /** The status as `portolan status` prints it. */
 export function statusText(status: DeliveryStatus): string {
   const { published, last, unreadRings = [], unread = [], unreached = [], catalogs = [] } = status;
-  const looked = new Set(catalogs.map((one) => `${one.repository} ${one.catalog} ${one.tag?.image}`));
+  const comparedTags = new Set(catalogs.map((one) => `${one.repository} ${one.catalog} ${one.tag?.image}`));
   const lines = catalogs.flatMap((one) => [...comparedLines(one, status), ...openLines(one, status)]);
-  const named: Named[] = [...catalogs];
+  const shownNames: CatalogName[] = [...catalogs];
   for (const current of published) {
     const { catalog, image, from } = current;
-    named.push({ catalog, repository: from?.repository });
-    if (looked.has(`${from?.repository} ${catalog} ${image}`)) continue;
+    shownNames.push({ catalog, repository: from?.repository });
+    if (comparedTags.has(`${from?.repository} ${catalog} ${image}`)) continue;
     lines.push(...publishedLines(current), ...openLines({ catalog, repository: from?.repository }, status));
   }
-  for (const one of last.filter((outcome) => !named.some((name) => isSame(outcome, name))))
+  for (const one of last.filter((outcome) => !shownNames.some((name) => isSame(outcome, name))))
     lines.push(`${plainText(one.repository)}  ${plainText(one.catalog)}`, lineOf(one, status.at));
   const records = unread.map((key) => `the record ${key} cannot be read`);
   lines.push(...[...unreadRings, ...records, ...unreached].map(plainText));
@@ -139,11 +143,16 @@ function comparedLines(
   ];
 }
 
+/**
+ * The digest that was published last, and what the registry's tag names: people see at once whether they
+ * differ.
+ */
 function digestLines({ digest, registry }: TagStatus): string[] {
   const found = registry === undefined ? 'unknown' : (registry ?? 'no such tag');
   return [`  digest  ${digest}`, `  tag     ${found === digest ? 'the same' : found}`];
 }
 
+/** How far the published commit is behind its branch, for people. */
 function behindText({ behind, branch, tag, problems }: CatalogStatus): string {
   if (behind === undefined) return tag?.commit === undefined ? '' : `not among the last commits of ${branch}`;
   if (behind === 0) return `newest of ${branch}`;
@@ -152,8 +161,8 @@ function behindText({ behind, branch, tag, problems }: CatalogStatus): string {
 }
 
 /** The latest pending, refused and failed publishes. */
-function openLines(of: Named, { last, at }: DeliveryStatus): string[] {
-  return last.filter((one) => isSame(one, of) && !isEnded(one)).map((one) => lineOf(one, at));
+function openLines(name: CatalogName, { last, at }: DeliveryStatus): string[] {
+  return last.filter((one) => isSame(one, name) && !isEnded(one)).map((one) => lineOf(one, at));
 }
 
 /** How long ago something was, in the largest unit that fits. */

@@ -38,18 +38,18 @@ export function directoryRecords(root: string): RecordStore {
     return { bytes: readFileBytes(join(folder, String(version))), version: String(version) };
   };
   const write = (folder: string, bytes: Uint8Array, version: number): boolean => {
-    const whole = join(folder, `.${process.pid}-${count++}`);
+    const temporaryFile = join(folder, `.${process.pid}-${count++}`);
     refuseLinkOut(folder);
     try {
       mkdirSync(folder, { recursive: true });
-      writeFileSync(whole, bytes, { flush: true });
-      linkSync(whole, join(folder, String(version)));
+      writeFileSync(temporaryFile, bytes, { flush: true });
+      linkSync(temporaryFile, join(folder, String(version)));
       return true;
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
       throw fileError(error, folder);
     } finally {
-      rmSync(whole, { force: true });
+      rmSync(temporaryFile, { force: true });
     }
   };
   return {
@@ -58,6 +58,7 @@ export function directoryRecords(root: string): RecordStore {
       const folder = folderOf(key);
       const standing = read(folder);
       if (standing && Buffer.from(standing.bytes).equals(bytes)) return;
+      // Another process may have written the next version: then this is the one after it.
       while (!write(folder, bytes, latest(folder) + 1));
     },
     replace: async (key, bytes, version) => {
@@ -72,6 +73,7 @@ export function directoryRecords(root: string): RecordStore {
   };
 }
 
+/** The names in a folder; none in one that does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -82,6 +84,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
+/** The keys of all records below a folder. */
 function keysIn(root: string, folder: string): string[] {
   return namesIn(join(root, folder)).flatMap((name) => {
     const path = folder === '' ? name : `${folder}/${name}`;

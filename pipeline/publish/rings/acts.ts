@@ -61,15 +61,15 @@ export async function endRing(store: RingStore, ring: string): Promise<void> {
 }
 
 /** The scope of a hold. */
-export type Held = Pick<Hold, 'commit' | 'bundle'>;
+export type HoldScope = Pick<Hold, 'commit' | 'bundle'>;
 
 /** Holds a catalog, a commit or a bundle; the same hold with another reason takes the place of the first. */
-export function withHold(state: RingState, held: Held, act: Act): RingState {
-  if (state.holds.some((hold) => isSameHold(hold, held) && isSameAct(hold, act))) return state;
-  const event = { what: 'held', ...held, ...act } as const;
+export function withHold(state: RingState, scope: HoldScope, act: Act): RingState {
+  if (state.holds.some((hold) => isSameHold(hold, scope) && isSameAct(hold, act))) return state;
+  const event = { what: 'held', ...scope, ...act } as const;
   return {
     ...state,
-    holds: [...state.holds.filter((hold) => !isSameHold(hold, held)), { ...held, ...act }],
+    holds: [...state.holds.filter((hold) => !isSameHold(hold, scope)), { ...scope, ...act }],
     events: [...state.events, event],
   };
 }
@@ -83,14 +83,14 @@ const SLACK = 10 * 60_000;
  *
  * @throws PipelineError `not-found` if there is no such hold
  */
-export function withoutHold(state: RingState, held: Held, act: Act): RingState {
+export function withoutHold(state: RingState, scope: HoldScope, act: Act): RingState {
   const until = act.asked === undefined ? Infinity : Date.parse(act.asked) + SLACK;
-  const holds = state.holds.filter((hold) => !isSameHold(hold, held) || Date.parse(hold.at) > until);
+  const holds = state.holds.filter((hold) => !isSameHold(hold, scope) || Date.parse(hold.at) > until);
   if (holds.length === state.holds.length) {
     const { events } = state;
-    if (events.some((one) => one.what === 'released' && isSameHold(one, held) && isSameAct(one, act)))
+    if (events.some((one) => one.what === 'released' && isSameHold(one, scope) && isSameAct(one, act)))
       return state;
-    const what = held.bundle ?? held.commit;
+    const what = scope.bundle ?? scope.commit;
     const hint = state.holds.length === 0 ? undefined : `held: ${state.holds.map(heldOption).join(', ')}`;
     throw new PipelineError(
       'not-found',
@@ -100,22 +100,23 @@ export function withoutHold(state: RingState, held: Held, act: Act): RingState {
       },
     );
   }
-  return { ...state, holds, events: [...state.events, { what: 'released', ...held, ...act }] };
+  return { ...state, holds, events: [...state.events, { what: 'released', ...scope, ...act }] };
 }
 
-function heldOption(held: Held): string {
-  return heldOptions(held).join(' ') || 'the catalog';
+/** A hold in a hint, as the options of `portolan ring hold`. */
+function heldOption(scope: HoldScope): string {
+  return heldOptions(scope).join(' ') || 'the catalog';
 }
 
 /** The options of `portolan ring hold` for the same hold. */
-function heldOptions({ commit, bundle }: Held): string[] {
+function heldOptions({ commit, bundle }: HoldScope): string[] {
   return [
     ...(commit === undefined ? [] : ['--commit', commit]),
     ...(bundle === undefined ? [] : ['--bundle', bundle]),
   ];
 }
 
-function isSameHold(one: Held, other: Held): boolean {
+function isSameHold(one: HoldScope, other: HoldScope): boolean {
   return one.commit === other.commit && one.bundle === other.bundle;
 }
 
@@ -185,6 +186,11 @@ function ringsUpTo(tag: string, [, ...later]: readonly RingPlace[]): RingPlace[]
   });
 }
 
+/**
+ * Throws for an image that somebody holds: an early opening must not go around a hold.
+ *
+ * @throws PipelineError `denied` that says how to release it
+ */
 async function refuseHeld(state: RingState, { commit }: RingImage, has: RingQuestions['has']): Promise<void> {
   const hold = await holdOf(state.holds, commit, has);
   if (!hold) return;

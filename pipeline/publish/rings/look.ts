@@ -53,6 +53,7 @@ const LEAST_PART = 60_000;
  */
 export async function lookAtRings(before: RingState, look: RingLook): Promise<RingState> {
   const { rings, now } = look;
+  // Never earlier than the last look, whatever this machine's clock says.
   const stamp = [timeOf(now), before.clock].sort().at(-1) ?? '';
   const arrivals = arrivalsNow(before, look, stamp);
   let state: RingState = { ...before, clock: stamp, rings: ringsNow(look), arrivals, waits: [] };
@@ -60,16 +61,16 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
   for (const [i, ring] of rings.entries()) {
     const previous = rings[i - 1];
     if (!previous) continue;
-    const there = look.claims[i];
+    const claim = look.claims[i];
     // The newest that may go on takes the place of all before it.
     for (const arrival of state.arrivals.filter((one) => one.ring === previous.name).reverse()) {
-      const why = await whyNotOpened(arrival, ring, { state, look, there }).catch(whyUnanswered);
+      const why = await whyNotOpened(arrival, ring, { state, look, claim }).catch(whyUnanswered);
       if (why.length === 0) {
         state = withTimedOpening(state, ring, { arrival, now: stamp });
         break;
       }
       const opens = new Date(Date.parse(arrival.at) + ring.after).toISOString();
-      const packages = there ? await look.changes(there.commit, arrival.commit) : [];
+      const packages = claim ? await look.changes(claim.commit, arrival.commit) : [];
       waits.push({ ring: ring.name, ...imageOf(arrival), at: arrival.at, opens, why, packages });
     }
   }
@@ -91,13 +92,13 @@ function arrivalsNow({ arrivals, opened }: RingState, { rings, claims }: RingLoo
     const next = rings[i + 1];
     // Nothing of a catalog that is retired goes on, nor of a history that was rewritten.
     if (!claim || claim.retired !== undefined || !next) return [];
-    const known = arrivals.filter((one) => one.ring === ring.name && one.epoch >= claim.epoch);
-    const isNew = !known.some((one) => isSameImage(one, claim));
+    const earlier = arrivals.filter((one) => one.ring === ring.name && one.epoch >= claim.epoch);
+    const isNew = !earlier.some((one) => isSameImage(one, claim));
     const all = isNew
-      ? [...thinnedArrivals(known, next.after, stamp), { ring: ring.name, ...imageOf(claim), at: stamp }]
-      : known;
-    const done = [claims[i + 1], opened.find((one) => one.ring === next.name)];
-    const last = all.findLastIndex((one) => done.some((image) => image && isSameImage(image, one)));
+      ? [...thinnedArrivals(earlier, next.after, stamp), { ring: ring.name, ...imageOf(claim), at: stamp }]
+      : earlier;
+    const nextImages = [claims[i + 1], opened.find((one) => one.ring === next.name)];
+    const last = all.findLastIndex((one) => nextImages.some((image) => image && isSameImage(image, one)));
     return all.slice(last + 1);
   });
 }
@@ -114,18 +115,18 @@ interface RingLookInput {
   readonly state: RingState;
   readonly look: RingLook;
   /** The image that the ring names. */
-  readonly there: StandingClaim | undefined;
+  readonly claim: StandingClaim | undefined;
 }
 
 /** Why a ring does not open for an image. Expensive questions are asked only if nothing else prevents it. */
 async function whyNotOpened(
   arrival: Arrival,
   ring: RingPlace,
-  { state, look, there }: RingLookInput,
+  { state, look, claim }: RingLookInput,
 ): Promise<string[]> {
   const why: string[] = [];
   const rest = Date.parse(arrival.at) + ring.after - look.now.getTime();
-  if (rest > 0) why.push(...timeLeft(rest, ring.after));
+  if (rest > 0) why.push(...soakText(rest, ring.after));
   if (ring.unless.includes('hold')) {
     const hold = await holdOf(state.holds, arrival.commit, look.has);
     if (hold) why.push(heldWords(hold));
@@ -137,9 +138,9 @@ async function whyNotOpened(
     const open = await look.check(name, arrival);
     if (open !== undefined) why.push(open);
   }
-  if (why.length > 0 || !ring.unless.includes('stranding') || !there || there.retired !== undefined)
+  if (why.length > 0 || !ring.unless.includes('stranding') || !claim || claim.retired !== undefined)
     return why;
-  const strands = await look.strands(there.commit, arrival.commit);
+  const strands = await look.strands(claim.commit, arrival.commit);
   return strands === undefined ? [] : [strands];
 }
 
@@ -151,7 +152,8 @@ function whyUnanswered(error: unknown): string[] {
   return [`it cannot be checked: ${error.message}`];
 }
 
-function timeLeft(rest: number, after: number): string[] {
+/** What is missing of an image's time in a ring, for people. */
+function soakText(rest: number, after: number): string[] {
   if (rest <= after) return [`soaks for another ${durationText(rest)} of ${durationText(after)}`];
   // Whoever stamped it had a clock that is ahead of this one: nobody knows how long it has soaked.
   return [`its time stamp is ${durationText(rest - after)} in the future: a clock is wrong`];
@@ -170,6 +172,7 @@ export async function holdOf<T extends Pick<Hold, 'commit' | 'bundle'>>(
   return undefined;
 }
 
+/** A hold in words: who set it, when and why. */
 export function heldWords({ by, at, why, bundle }: Hold): string {
   const what = bundle === undefined ? 'held' : `held for ${bundle}`;
   return `${what} by ${by} since ${at.slice(0, 10)}: ${why}`;

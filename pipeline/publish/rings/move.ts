@@ -45,16 +45,16 @@ const MOST_LOST = 100;
  * @throws PipelineError as the ports; `conflict`, retryable, when others are always first
  */
 export async function moveRings(
-  of: RingCatalog,
+  ringCatalog: RingCatalog,
   questions: Omit<RingQuestions, 'follows'>,
   ports: RingPorts,
 ): Promise<RingState> {
-  const { rings } = of;
+  const { rings } = ringCatalog;
   for (let lost = 0; lost < MOST_LOST; ) {
     const { state: before, version } = await ports.store.read();
-    await followOpenings(of, before, ports);
-    const claims = await Promise.all(rings.map((ring) => ports.fence.read(nameOf(of, ring))));
-    const follows: RingQuestions['follows'] = (ring, image) => whyNotAfter(of, ring, image, ports);
+    await followOpenings(ringCatalog, before, ports);
+    const claims = await Promise.all(rings.map((ring) => ports.fence.read(nameOf(ringCatalog, ring))));
+    const follows: RingQuestions['follows'] = (ring, image) => whyNotAfter(ringCatalog, ring, image, ports);
     const look = { ...questions, follows, rings, claims, now: ports.now() };
     const after = await lookAtRings(before, look);
     if (hasNothingToWrite(before, after)) return after;
@@ -64,12 +64,12 @@ export async function moveRings(
     }
     const opened = after.opened.filter((one) => !before.opened.includes(one));
     for (const { ring, commit, why } of opened)
-      ports.log(`${of.catalog}: ${ring} opens for ${commit} (${why})`);
+      ports.log(`${ringCatalog.catalog}: ${ring} opens for ${commit} (${why})`);
     if (opened.length === 0) return after;
   }
   throw new PipelineError(
     'conflict',
-    `gave up moving the rings of ${of.catalog} after ${MOST_LOST} conflicts`,
+    `gave up moving the rings of ${ringCatalog.catalog} after ${MOST_LOST} conflicts`,
     {
       retryable: true,
     },
@@ -87,14 +87,14 @@ function nameOf({ catalog }: RingCatalog, { name }: RingPlace): string {
 }
 
 /** Brings every ring to what it was opened for, and its tag to what is claimed: no tag moves before that of the ring before. */
-async function followOpenings(of: RingCatalog, state: RingState, ports: RingPorts): Promise<void> {
-  for (const [i, ring] of of.rings.entries()) {
-    const previous = of.rings[i - 1];
+async function followOpenings(ringCatalog: RingCatalog, state: RingState, ports: RingPorts): Promise<void> {
+  for (const [i, ring] of ringCatalog.rings.entries()) {
+    const previous = ringCatalog.rings[i - 1];
     const opening = state.opened.find((one) => one.ring === ring.name);
-    const claimed = opening && previous && (await claimRing(of, { ring, previous, opening }, ports));
-    const standing = claimed ?? (await ports.fence.read(nameOf(of, ring)));
+    const claimed = opening && previous && (await claimRing(ringCatalog, { ring, previous, opening }, ports));
+    const standing = claimed ?? (await ports.fence.read(nameOf(ringCatalog, ring)));
     // What is retired is at rest until it is opened again.
-    if (standing && standing.retired === undefined) await bringRing(of, ring, standing, ports);
+    if (standing && standing.retired === undefined) await bringRing(ringCatalog, ring, standing, ports);
   }
 }
 
@@ -106,22 +106,22 @@ interface OpenedRing {
 
 /** Claims a ring for an image. @returns the claim that stands; undefined if the ring would get ahead of the one before */
 async function claimRing(
-  of: RingCatalog,
+  ringCatalog: RingCatalog,
   { ring, previous, opening }: OpenedRing,
   ports: RingPorts,
 ): Promise<StandingClaim | undefined> {
-  const previousClaim = await ports.fence.read(nameOf(of, previous));
+  const previousClaim = await ports.fence.read(nameOf(ringCatalog, previous));
   if (
     !previousClaim ||
     previousClaim.retired !== undefined ||
     !(await hasReached(previousClaim, opening, ports))
   )
     return undefined;
-  const standing = await ports.fence.read(nameOf(of, ring));
+  const standing = await ports.fence.read(nameOf(ringCatalog, ring));
   // Nothing is claimed that is not there: the tag could not follow.
   const isSame = standing?.commit === opening.commit && standing.digest === opening.digest;
   if (isSame || !(await isThere(ring, opening, ports))) return standing;
-  return (await claimTag(fencingOf(of, ring, ports), opening)).claim;
+  return (await claimTag(fencingOf(ringCatalog, ring, ports), opening)).claim;
 }
 
 /**
@@ -138,26 +138,31 @@ async function hasReached(
 
 /** Moves the tag and record of a ring to what its fence claims. */
 async function bringRing(
-  of: RingCatalog,
+  ringCatalog: RingCatalog,
   ring: RingPlace,
   standing: StandingClaim,
   ports: RingPorts,
 ): Promise<void> {
   const { registry, reference } = await openDestination(ring.place, ports.registry);
   const { records } = ports;
-  const { catalog, from } = of;
-  const name = nameOf(of, ring);
+  const { catalog, from } = ringCatalog;
+  const name = nameOf(ringCatalog, ring);
   const followers: Follower[] = [
     followingTag(registry, reference),
     ...(records ? [followingRecord(records, { name, catalog, place: ring.name, from })] : []),
   ];
-  await moveFollowers(fencingOf(of, ring, ports), standing, followers);
+  await moveFollowers(fencingOf(ringCatalog, ring, ports), standing, followers);
 }
 
-function fencingOf(of: RingCatalog, ring: RingPlace, { fence, isAncestor, lease }: RingPorts): Fencing {
-  return { fence, name: nameOf(of, ring), isAncestor, lease };
+function fencingOf(
+  ringCatalog: RingCatalog,
+  ring: RingPlace,
+  { fence, isAncestor, lease }: RingPorts,
+): Fencing {
+  return { fence, name: nameOf(ringCatalog, ring), isAncestor, lease };
 }
 
+/** Whether an image is in a ring's registry: a tag cannot be moved to an image that is gone. */
 async function isThere(
   { place }: RingPlace,
   { digest }: RingImage,
@@ -169,13 +174,13 @@ async function isThere(
 
 /** Why a ring cannot take an image now; undefined if it can. */
 async function whyNotAfter(
-  of: RingCatalog,
+  ringCatalog: RingCatalog,
   ring: RingPlace,
   image: RingImage,
   ports: RingPorts,
 ): Promise<string | undefined> {
   try {
-    const { kind } = await standingOf(fencingOf(of, ring, ports), image);
+    const { kind } = await standingOf(fencingOf(ringCatalog, ring, ports), image);
     if (kind === 'superseded') return `${ring.tag} has a newer commit`;
   } catch (error) {
     if (error instanceof PipelineError && error.code === 'conflict') return error.message;

@@ -36,6 +36,10 @@ function listOf(fields: Fields, optional?: Fields): Shape {
 /** Before there were rings, and when there are none any more: a clock that says so is not set. */
 const [EARLIEST, LATEST] = [Date.UTC(2025, 0), Date.UTC(3000, 0)] as const;
 
+/**
+ * The shape of a time from 2025 on. A time outside is of a clock that was not set, and would open a ring at
+ * once, or never.
+ */
 function timeUntil(latest: number): ValueShape {
   return {
     kind: 'value',
@@ -97,7 +101,7 @@ const RECORD = objectOf({
  */
 export function parseRings(text: string, where: string, catalog?: string): RingState {
   const value = parsedJson(text);
-  if (value === undefined) throw unreadable(where, `found ${shown(text)}, expected JSON`);
+  if (value === undefined) throw unreadable(where, `found ${valueText(text)}, expected JSON`);
   const version = isObject(value) ? value['v'] : undefined;
   if (Number.isSafeInteger(version) && Number(version) > 1) {
     throw new PipelineError(
@@ -111,7 +115,7 @@ export function parseRings(text: string, where: string, catalog?: string): RingS
   if (defect !== undefined) throw unreadable(where, defect);
   const state = value as RingState;
   if (catalog === undefined || state.catalog === catalog) return state;
-  throw unreadable(where, `catalog: ${misfit(state.catalog, shown(catalog))}`);
+  throw unreadable(where, `catalog: ${misfit(state.catalog, valueText(catalog))}`);
 }
 
 /** The first value that does not match its shape. */
@@ -122,23 +126,24 @@ function defectOf(value: unknown, shape: Shape, path: string): string | undefine
       return shape.fits(value) ? undefined : wrong(shape.expected);
     case 'list':
       if (!Array.isArray(value)) return wrong('a list');
-      return first(value.entries(), ([i, one]) => defectOf(one, shape.of, `${path}[${i}]`));
+      return firstDefect(value.entries(), ([i, one]) => defectOf(one, shape.of, `${path}[${i}]`));
     case 'object': {
       if (!isObject(value)) return wrong('an object');
       const under = (name: string): string => (path === '' ? name : `${path}.${name}`);
       const optional = Object.entries(shape.optional).filter(([name]) => value[name] !== undefined);
-      return first([...Object.entries(shape.fields), ...optional], ([name, inner]) =>
+      return firstDefect([...Object.entries(shape.fields), ...optional], ([name, inner]) =>
         defectOf(value[name], inner, under(name)),
       );
     }
   }
 }
 
+/** What a field has, and what it should have. */
 function misfit(found: unknown, expected: string): string {
-  return `${found === undefined ? 'missing' : `found ${shown(found)}`}, expected ${expected}`;
+  return `${found === undefined ? 'missing' : `found ${valueText(found)}`}, expected ${expected}`;
 }
 
-function first<T>(all: Iterable<T>, defect: (one: T) => string | undefined): string | undefined {
+function firstDefect<T>(all: Iterable<T>, defect: (one: T) => string | undefined): string | undefined {
   for (const one of all) {
     const found = defect(one);
     if (found !== undefined) return found;
@@ -149,7 +154,7 @@ function first<T>(all: Iterable<T>, defect: (one: T) => string | undefined): str
 /** Characters of a value that are shown. */
 const SHOWN = 80;
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   const text = plainText(JSON.stringify(value));
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }

@@ -92,6 +92,7 @@ export interface RingState {
   readonly events: readonly RingEvent[];
 }
 
+/** The state of rings that nobody has looked at. Its clock is earlier than any time that is read. */
 export function noRings(catalog: string): RingState {
   const nothing = { rings: [], arrivals: [], opened: [], holds: [], approvals: [], waits: [], events: [] };
   return { v: 1, catalog, clock: new Date(0).toISOString(), ...nothing };

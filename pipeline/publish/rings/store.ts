@@ -63,24 +63,24 @@ export interface KnownRings {
   /** By the names of catalogs; those whose record can be read. */
   readonly rings: readonly RingState[];
   /** Why the other records cannot be read. */
-  readonly unread: readonly PipelineError[];
+  readonly errors: readonly PipelineError[];
 }
 
 /** The rings of every catalog that has any. */
 export async function ringsIn(records: RecordStore): Promise<KnownRings> {
   const rings: RingState[] = [];
-  const unread: PipelineError[] = [];
+  const errors: PipelineError[] = [];
   for (const key of await records.list(RINGS)) {
     const stored = await records.get(key);
     try {
       if (stored) rings.push(parseRings(new TextDecoder().decode(stored.bytes), key));
     } catch (error) {
       if (!(error instanceof PipelineError && error.code === 'corrupt')) throw error;
-      unread.push(error);
+      errors.push(error);
     }
   }
   const now = await asPublished(rings, records);
-  return { rings: now.sort((a, b) => (a.catalog < b.catalog ? -1 : 1)), unread };
+  return { rings: now.sort((a, b) => (a.catalog < b.catalog ? -1 : 1)), errors };
 }
 
 /**

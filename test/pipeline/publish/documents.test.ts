@@ -6,7 +6,7 @@ import { commitOf, digestOf } from '../../fakes/fence-contract.ts';
 import { folder } from '../../fakes/folder.ts';
 
 const CLAIM = { epoch: 0, sequence: 1, version: '1', commit: commitOf(1), digest: digestOf(1) };
-const TURN = { left: () => 1000, doubt: () => undefined };
+const TURN = { timeLeft: () => 1000, doubt: () => undefined };
 
 test('a message of another branch that comes after leaves it; a record that does not say it is written anew', async () => {
   const records = directoryRecords(folder());

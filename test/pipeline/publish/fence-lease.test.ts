@@ -60,9 +60,9 @@ test('who gives it back holds nobody back, and who has little patience comes aga
 test('nothing is moved in the last part of a lease', async () => {
   const at = place();
   const turn = await acquireLease(at);
-  expect(turn.left()).toBe(60_000);
+  expect(turn.timeLeft()).toBe(60_000);
   await at.clock.sleep(60_000);
-  expect(() => turn.left()).toThrow(/took too long/);
+  expect(() => turn.timeLeft()).toThrow(/took too long/);
 });
 
 /** Moves a tag that fails so. @returns whether the lease was given back */
@@ -78,15 +78,15 @@ async function isGivenBack(move: Follower['move']): Promise<boolean> {
 test('a lease is given back after an answer, and kept while a request may be under way', async () => {
   const denied = new PipelineError('denied', 'no');
   const silent = new PipelineError('unreachable', 'no answer', { retryable: true });
-  const asks = (error: PipelineError) => async (_: unknown, turn: { left(): number }) => {
-    turn.left();
+  const asks = (error: PipelineError) => async (_: unknown, turn: { timeLeft(): number }) => {
+    turn.timeLeft();
     throw error;
   };
   expect(await isGivenBack(asks(denied))).toBe(true);
   expect(await isGivenBack(asks(silent))).toBe(false);
   expect(await isGivenBack(() => Promise.reject(silent)), 'nothing was asked for yet').toBe(true);
   const again: Follower['move'] = async (_, turn) => {
-    turn.left();
+    turn.timeLeft();
     turn.doubt();
     throw denied;
   };

@@ -142,9 +142,9 @@ test('one record that cannot be read hides no other catalog', async () => {
   const store = recordRings(records, 'v4.20', 'v4.20/x');
   await store.replace(WHOLE, undefined);
   await records.put('rings/v4.19/x', new TextEncoder().encode('{}'));
-  const { rings, unread } = await ringsIn(records);
+  const { rings, errors } = await ringsIn(records);
   expect(rings.map(({ catalog }) => catalog)).toEqual(['v4.20']);
-  expect(unread.map(({ message }) => message)).toEqual([
+  expect(errors.map(({ message }) => message)).toEqual([
     'cannot read the rings in rings/v4.19/x: v: missing, expected 1',
   ]);
 });

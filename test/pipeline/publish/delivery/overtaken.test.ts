@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PipelineError } from '../../../../pipeline/error.ts';
 import type { CommitStatus } from '../../../../pipeline/ports.ts';
 import { handleDelivery } from '../../../../pipeline/publish/delivery/handle-delivery.ts';
-import { noteLeft } from '../../../../pipeline/publish/delivery/left.ts';
 import { memoryQueue } from '../../../../pipeline/publish/delivery/local.ts';
 import {
   messageOf,
@@ -11,6 +10,7 @@ import {
   readWork,
   type Work,
 } from '../../../../pipeline/publish/delivery/message.ts';
+import { noteOvertaken } from '../../../../pipeline/publish/delivery/overtaken.ts';
 import type { DeliveryPorts } from '../../../../pipeline/publish/delivery/ports.ts';
 import { handleReport } from '../../../../pipeline/publish/delivery/report.ts';
 import { directoryRecords } from '../../../../pipeline/publish/records/directory.ts';
@@ -100,9 +100,9 @@ test('a merge that the policy publishes nothing of alone is told at once', async
 test('a push that comes again keeps the catalogs of its first time', async () => {
   const records = directoryRecords(folder());
   const left = { repository: REPOSITORY, commit: sample.base };
-  await noteLeft(records, left, ['a', 'b']);
-  expect(await noteLeft(records, left, ['b', 'c'])).toEqual(['a', 'b', 'c']);
-  expect(await noteLeft(records, left, [])).toEqual(['a', 'b', 'c']);
+  await noteOvertaken(records, left, ['a', 'b']);
+  expect(await noteOvertaken(records, left, ['b', 'c'])).toEqual(['a', 'b', 'c']);
+  expect(await noteOvertaken(records, left, [])).toEqual(['a', 'b', 'c']);
 });
 
 const CATALOG_STATUS = 'portolan/publish v4.20';

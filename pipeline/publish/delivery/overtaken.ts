@@ -8,31 +8,29 @@ import type { CatalogMessage } from './message.ts';
 import { isDone, type Outcome, outcomeAt, reportCommit } from './outcome.ts';
 import type { DeliveryPorts } from './ports.ts';
 
-type Left = Pick<Outcome, 'repository' | 'commit'>;
+type Merge = Pick<Outcome, 'repository' | 'commit'>;
 
 /** The catalogs of such a merge, which each have a message of their own. */
-function keyOf({ repository, commit }: Left): string {
+function keyOf({ repository, commit }: Merge): string {
   return `left/${repository}/${commit}`;
 }
 
 /**
- * Notes which catalogs report what became of a merge, before their messages are sent. A push that comes again may find
- * fewer of them: those of the first time still stand.
- *
- * @returns all of them
+ * Notes the catalogs of an overtaken merge before their messages are sent: its end is reported when each of
+ * them has ended. A push that comes again may find fewer catalogs; those of the first time still count.
  */
-export async function noteLeft(
+export async function noteOvertaken(
   records: RecordStore,
-  left: Left,
+  merge: Merge,
   catalogs: readonly string[],
 ): Promise<readonly string[]> {
   for (;;) {
-    const stored = await records.get(keyOf(left));
-    const known = catalogsIn(stored);
-    const all = [...new Set([...known, ...catalogs])];
-    if (stored && all.length === known.length) return all;
+    const stored = await records.get(keyOf(merge));
+    const before = catalogsIn(stored);
+    const all = [...new Set([...before, ...catalogs])];
+    if (stored && all.length === before.length) return all;
     const bytes = new TextEncoder().encode(`${JSON.stringify({ catalogs: all })}\n`);
-    if (await records.replace(keyOf(left), bytes, stored?.version)) return all;
+    if (await records.replace(keyOf(merge), bytes, stored?.version)) return all;
   }
 }
 
@@ -45,17 +43,17 @@ function catalogsIn(stored: StoredRecord | undefined): readonly string[] {
 /** Tells what became of a merge that has no catalog to wait for: all that it has is in what is published. */
 export async function tellOvertaken(
   ports: Pick<DeliveryPorts, 'reports'>,
-  left: Left,
+  merge: Merge,
   newer: string,
 ): Promise<void> {
-  await reportCommit(ports, left, { state: 'superseded', detail: newer });
+  await reportCommit(ports, merge, { state: 'superseded', detail: newer });
 }
 
 /**
  * Reports how the publish of an older commit ended, once it has ended for all of its catalogs. Only for messages that
  * know a newer commit.
  */
-export async function tellLeft(
+export async function tellWhenEnded(
   ports: Pick<DeliveryPorts, 'records' | 'reports'>,
   { repository, commit, behind }: CatalogMessage,
 ): Promise<void> {
@@ -71,6 +69,7 @@ export async function tellLeft(
   if (end) await reportCommit(ports, { repository, commit }, end);
 }
 
+/** Whether nothing more happens to a catalog of a merge by itself. */
 function hasEnded(outcome: Outcome): boolean {
   const { state, retried } = outcome;
   return isDone(outcome) || state === 'refused' || (state === 'failed' && !retried);
@@ -79,6 +78,7 @@ function hasEnded(outcome: Outcome): boolean {
 /** What people have to know first. */
 const ORDER: readonly Outcome['state'][] = ['refused', 'failed', 'superseded', 'published', 'retired'];
 
+/** The end of a merge with several catalogs: the one that people must know first. */
 function worstOf(ends: readonly Outcome[]): Pick<Outcome, 'state' | 'detail'> | undefined {
   const state = ORDER.find((one) => ends.some((end) => end.state === one));
   const first = ends.find((end) => end.state === state);
