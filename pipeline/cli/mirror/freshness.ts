@@ -96,8 +96,10 @@ export interface CheckedState {
   readonly names: readonly string[];
   /** Names of the index images beside which it was found; undefined where it stands beside none. */
   readonly beside?: readonly string[];
-  /** Digests of images that the mirror or archive has, as far as they were looked up. */
+  /** Digests of images that the mirror or archive has, or is to have where nothing is looked up. */
   readonly digestsOf: (names: Iterable<string>) => Promise<ReadonlyMap<string, string | undefined>>;
+  /** Whether nothing is looked up: what a plan has says nothing of an image that is missing. */
+  readonly isOffline?: boolean;
   /** Digests of the files of an archive's plan, by name; undefined for a mirror. */
   readonly files?: ReadonlyMap<string, string>;
 }
@@ -146,9 +148,10 @@ export async function checkFreshness(
   }
   const accepted = acceptedIn(memory);
   const now = terminal.now();
-  const { images } = signed.statement;
+  const { images, missing } = signed.statement;
+  const stated = new Set([...images.keys(), ...(state.isOffline ? [] : missing)]);
   // Only of this mirror: a statement about another one must not lead to its registry.
-  const digests = await state.digestsOf(names.filter((name) => images.has(name)));
+  const digests = await state.digestsOf(names.filter((name) => stated.has(name)));
   const findings = freshnessFindings(signed, {
     now,
     accepted,

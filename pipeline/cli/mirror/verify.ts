@@ -252,8 +252,9 @@ async function freshnessOf(
     const names = namesOf(jobs);
     if (!invocation.flag('online')) {
       const expected = join(dirname(mappingFile), FRESHNESS);
-      const digestsOf = async () => plannedDigests(jobs);
-      return [await checkFreshness({ found: beside, expected, names, digestsOf }, { invocation, terminal })];
+      const digestsOf = async (some: Iterable<string>) => plannedDigests(jobs, new Set(some));
+      const state = { found: beside, expected, names, digestsOf, isOffline: true };
+      return [await checkFreshness(state, { invocation, terminal })];
     }
     const reports: FreshnessReport[] = [];
     const planned = plannedIndexes(mappingFile).map(({ destination }) => destination);
@@ -290,9 +291,12 @@ function indexesIn(jobs: readonly CopyJob[], indexes: readonly string[]): Refere
 }
 
 /** The digests that the mapping copies; tags may name anything. */
-function plannedDigests(jobs: readonly CopyJob[]): ReadonlyMap<string, string> {
+function plannedDigests(jobs: readonly CopyJob[], names: ReadonlySet<string>): ReadonlyMap<string, string> {
   return new Map(
-    jobs.flatMap(({ from, to }) => (from?.kind === 'digest' ? [[formatReference(to), from.digest]] : [])),
+    jobs.flatMap(({ from, to }) => {
+      const name = formatReference(to);
+      return from?.kind === 'digest' && names.has(name) ? [[name, from.digest]] : [];
+    }),
   );
 }
 

@@ -62,18 +62,22 @@ export async function openArchives(
     const { offset, size, one } = place;
     return readParts(one.directory, { part: one.receipt.part, start: offset, end: offset + size });
   };
-  const manifestOf = async (digest: string, name: ArchivedName | undefined): Promise<Manifest> => {
-    const holder = places.has(digest) ? undefined : earlier.get(digest);
+  // Whoever carried the archive may have named any host.
+  const holderOf = (registry: string, digest: string): string | undefined => {
+    const holder = earlier.get(digest);
+    return holder?.startsWith(`${registry}/`) ? holder.slice(registry.length + 1) : undefined;
+  };
+  const manifestOf: Content['manifestOf'] = async (digest, registry, name) => {
+    const holder = places.has(digest) ? undefined : holderOf(registry, digest);
     const loaded =
-      holder === undefined ? undefined : await destination.getManifest(parseReference(`${holder}@${digest}`));
+      holder === undefined
+        ? undefined
+        : await destination.getManifest(parseReference(`${registry}/${holder}@${digest}`));
     return loaded ?? readManifest(digest, name, bytesOf);
   };
   return {
     registry: archiveRegistry(names, { bytesOf, manifestOf, has: (digest) => places.has(digest) }),
-    holderOf: (registry, digest) => {
-      const holder = earlier.get(digest);
-      return holder?.startsWith(`${registry}/`) ? holder.slice(registry.length + 1) : undefined;
-    },
+    holderOf,
   };
 }
 
@@ -99,7 +103,12 @@ function absent(digest: string, isEarlier: boolean): PipelineError {
 
 interface Content {
   readonly bytesOf: (digest: string) => AsyncGenerator<Uint8Array, void, undefined>;
-  readonly manifestOf: (digest: string, name: ArchivedName | undefined) => Promise<Manifest>;
+  /** @param registry the destination, which may have it from an earlier archive */
+  readonly manifestOf: (
+    digest: string,
+    registry: string,
+    name: ArchivedName | undefined,
+  ) => Promise<Manifest>;
   readonly has: (digest: string) => boolean;
 }
 
@@ -118,7 +127,7 @@ function archiveRegistry(
     getManifest: async (reference) => {
       const name = names.get(keyOf(reference));
       const digest = name?.digest ?? (reference.kind === 'digest' ? reference.digest : undefined);
-      return digest === undefined ? undefined : manifestOf(digest, name);
+      return digest === undefined ? undefined : manifestOf(digest, reference.registry, name);
     },
     getBlob: (of, blob) =>
       checkedBytes(

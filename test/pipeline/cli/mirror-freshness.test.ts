@@ -522,6 +522,57 @@ test.each([
   },
 );
 
+/** A signed archive and mirror of a catalog, one of whose bundles is not in the source. */
+async function lacking() {
+  const all = await gap();
+  const { at, inside } = all;
+  await at.publish();
+  await at.client.deleteManifest(parseReference(`${at.source.host}/org/a-bundle:v1.0.0`));
+  expect(await at.sync('--to-archive', 'one')).toMatchObject({ exit: 1 });
+  cpSync(join(at.directory, 'one'), join(inside, 'one'), { recursive: true });
+  const mapping = readFileSync(join(inside, 'one/mapping.txt'), 'utf8').split('\n');
+  const [lost = '', other = ''] = ['v1.0.0', 'v1.0.1'].map(
+    (version) => mapping.find((line) => line.includes(`a-bundle:${version}=`))?.split('=')[1],
+  );
+  return { ...all, lost: parseReference(lost), other: parseReference(other) };
+}
+
+test('68: an image in an archive that its statement calls missing stops the load with --key', async () => {
+  const { at, inside, load, verify, lost, other } = await lacking();
+  const path = join(inside, 'one/receipt.json');
+  const receipt = JSON.parse(readFileSync(path, 'utf8'));
+  const named = receipt.names.find(({ name }: { name: string }) => name === formatReference(other));
+  writeFileSync(
+    path,
+    JSON.stringify({ ...receipt, names: [...receipt.names, { ...named, name: formatReference(lost) }] }),
+  );
+  const before = at.mirror.seen.length;
+  const why = `${formatReference(lost)} is there, but the statement says that it is missing`;
+  expect(await load('one')).toMatchObject({ exit: 1, err: expect.stringContaining(why) });
+  expect(at.mirror.seen.slice(before).filter(({ method }) => method === 'PUT')).toEqual([]);
+  // As it was signed, it is loaded, and the one image fails.
+  writeFileSync(path, JSON.stringify(receipt));
+  expect((await load('one')).err).not.toContain('mirror/mixed');
+  expect(await at.client.resolve(lost)).toBeUndefined();
+  await putStatement(at.index(), readFileSync(join(inside, 'one/freshness.json')), at.client);
+  expect((await verify()).err).not.toContain('mirror/mixed');
+  await pushImage(at.client, lost, { image: sampleImage({ layers: ['later'] }) });
+  expect((await verify()).err).toContain(why);
+});
+
+test('offline, what the plan has says nothing of an image that the statement calls missing', async () => {
+  const { at } = await lacking();
+  const path = join(at.directory, 'mirror/mapping.txt');
+  const mapping = readFileSync(path, 'utf8');
+  const byDigest = mapping.replace('a-bundle:v1.0.0=', `a-bundle@sha256:${'a'.repeat(64)}=`);
+  expect(byDigest).not.toBe(mapping);
+  writeFileSync(path, byDigest);
+  const index = `${at.source.host}/org/index:v1`;
+  const ran = await at.run('mirror', 'verify', index, '--documents', 'mirror', '--key', 'admin.pub');
+  expect(ran.out).toContain('Fresh: statement');
+  expect(ran.err).not.toContain('mirror/mixed');
+});
+
 /** An archive of a mapping alone, as `mirror copy` makes it of a mapping without a plan, beside one with the plan. */
 async function plainArchive() {
   const own = await gap();

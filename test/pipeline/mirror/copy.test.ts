@@ -410,6 +410,25 @@ test('what is in an earlier archive is there under other names too, and so are r
   }
 });
 
+test('68: an archive that says another host has what it lacks leads to no request there', async () => {
+  const from = await scene();
+  const [one, two] = [folder(), folder()];
+  const text = mappingOf(from);
+  await archive(one, from, text);
+  await archive(two, from, text, one);
+  const path = join(two, 'receipt.json');
+  const receipt = readFileSync(path, 'utf8');
+  const { host, seen } = await registry();
+  const asked = testClient([from.from, from.to, host]);
+  writeFileSync(
+    path,
+    receipt.replaceAll(`"${from.to}/m/`, `"${host}/m/`).replaceAll(/"name":"[^/]+/g, `"name":"${from.to}`),
+  );
+  const report = await load([two], { ...from, client: asked }, text);
+  expect(report.failed.map(({ why }) => why).join()).toContain('is in an earlier archive');
+  expect(seen).toEqual([]);
+});
+
 async function load(directories: readonly string[], { client }: Scene, text: string): Promise<CopyReport> {
   const { registry: from, holderOf } = await openArchives(directories, client);
   return copy(text, { from, to: client, holderOf, keepsReferrers: () => true, memory: NO_MEMORY }, true);
