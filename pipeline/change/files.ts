@@ -3,6 +3,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
+import { bundleFolderOf } from '../policy/bundle-directory.ts';
 import { isVersionFolder } from '../policy/layout.ts';
 import { type ChangedPath, type ClassificationInput, claimedPackages } from './classification-input.ts';
 import {
@@ -46,24 +47,22 @@ async function comparePath(scene: ClassificationInput, path: PackagePath, found:
       draft.classes.add('edit-graph');
       await compareTemplate(scene, path, found);
       break;
-    case 'bundle':
+    case 'bundle': {
+      const folder = bundleFolderOf(scene.policy.layout, path.path);
       found.foreign.push(
         ...foreignNames(
           scene,
-          {
-            place: path.package,
-            at: bundleFolder(path),
-            sides: await folderSides(scene, bundleFolder(path)),
-          },
+          { place: path.package, at: folder, sides: await folderSides(scene, folder) },
           await packagesOfBundle(scene.objects, path, {
             ...scene.trees,
-            folder: bundleFolder(path),
+            folder,
             most: scene.policy.limits.fileBytes,
           }),
         ),
       );
-      await compareBundle(scene, path, draft);
+      await noteBundle(scene, { folder, named: path.version ?? '', isOneVersion: true }, draft);
       break;
+    }
     case 'packageConfig':
       draft.kinds.add('packageConfig');
       draft.classes.add('package-config');
@@ -153,22 +152,6 @@ async function compareComposite(
     draft.sides.set(path, images);
     noteDetail(draft, `has a different image in ${path}`);
   }
-}
-
-/** The folder of the bundle that a file is in. */
-function bundleFolder({ path, version = '' }: ChangedPath): string {
-  const names = path.split('/');
-  return names.slice(0, names.indexOf(version) + 1).join('/');
-}
-
-/** Notes in the draft that a bundle's directory is added or removed, or that one which was there is changed. */
-async function compareBundle(
-  scene: ClassificationInput,
-  path: ChangedPath,
-  draft: PackageDraft,
-): Promise<void> {
-  const { version = '' } = path;
-  await noteBundle(scene, { folder: bundleFolder(path), named: version, isOneVersion: true }, draft);
 }
 
 interface NotedBundle {

@@ -6,6 +6,7 @@ import { compareText } from '../../catalog/go/text.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { isTree, joinPath } from '../git/tree.ts';
 import { LruCache } from '../lru-cache.ts';
+import { bundleDepth } from '../policy/bundle-directory.ts';
 import {
   type Captured,
   type CompiledPattern,
@@ -179,9 +180,10 @@ export async function bundleFolders(
 ): Promise<BundleFolder[]> {
   const folders = new Map<string, BundleFolder>();
   const isWanted = ({ package: name }: Captured): boolean => name === undefined || packages.has(name);
-  for (const { segments } of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
-    const at = segments.findIndex(({ names }) => names.includes('version'));
-    const places = at < 0 ? [] : await expand(objects, { tree, isWanted }, segments.slice(0, at + 1));
+  for (const pattern of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
+    const isOfVersions = pattern.segments.some(({ names }) => names.includes('version'));
+    const way = pattern.segments.slice(0, bundleDepth(pattern));
+    const places = isOfVersions ? await expand(objects, { tree, isWanted }, way) : [];
     for (const { captured, ...place } of places) {
       const name = captured['package'];
       if (name === undefined || !isTree(place.mode)) continue;

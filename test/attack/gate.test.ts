@@ -690,6 +690,27 @@ describe('whose blobs they are', () => {
     }
   });
 
+  test.each([
+    ['bundles/{package}.v{version}/**', (name: string, version: string) => `bundles/${name}.v${version}`],
+    ['bundles/{version}/{package}/**', (name: string, version: string) => `bundles/${version}/${name}`],
+    ['{package}/{version}/bundle/**', (name: string, version: string) => `${name}/${version}/bundle`],
+  ])('34: a bundle directory is where the layout has it: %s', async (pattern, folderOf) => {
+    const files = (name: string, version: string, place = name): Files => ({
+      [`${folderOf(place, version)}/manifests/csv.yaml`]: `kind: ClusterServiceVersion\nmetadata: {name: ${name}.v${version}}\n`,
+      [`${folderOf(place, version)}/metadata/annotations.yaml`]: `annotations: {operators.operatorframework.io.bundle.package.v1: ${name}}\n`,
+    });
+    const base = { [POLICY_PATH]: `${POLICY}layout: {bundle: '${pattern}'}\n`, ...files('quay', '1.2.0') };
+    const own = await judge({ base, author: 'bob', head: files('etcd', '1.2.0') });
+    expect([own.classes['etcd'], own.decision.authority]).toEqual(['add-entry', 'allow']);
+    const changed = { base: { ...base, ...files('etcd', '1.2.0') }, head: files('quay', '1.2.0', 'etcd') };
+    expect((await judge(changed)).decision.headline).toContain('adds content of package "quay"');
+    const { change } = await judge({
+      ...changed,
+      head: { [`${folderOf('etcd', '1.2.0')}/manifests/a.yaml`]: 'a' },
+    });
+    expect([...(change.packages.get('etcd')?.classes ?? [])]).toEqual(['mutate-published']);
+  });
+
   test('35: an ignore file that makes another’s blobs load, or stop loading', async () => {
     const hidden = {
       'catalogs/v4.20/etcd/.indexignore': 'x.json\n',

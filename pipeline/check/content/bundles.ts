@@ -8,6 +8,7 @@ import { namedBundles } from '../../change/named-bundles.ts';
 import { catalogUnits } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
 import type { Repository } from '../../git/repository.ts';
+import { bundleFolderOf } from '../../policy/bundle-directory.ts';
 import type { KeptOutlines } from '../world/context.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { BeforeAndAfter } from '../world/touched-catalog.ts';
@@ -136,9 +137,7 @@ function foldersOf({ change, policy }: Pick<CheckScene, 'change' | 'policy'>): B
   for (const { path } of change.paths) {
     const match = policy.layout.match(path);
     if (match?.kind !== 'bundle' || match.version === undefined || match.package === undefined) continue;
-    const names = path.split('/');
-    const at = names.indexOf(match.version, names.indexOf(match.package) + 1);
-    const folder = names.slice(0, at + 1).join('/');
+    const folder = bundleFolderOf(policy.layout, path);
     folders.set(folder, { path: folder, package: match.package });
   }
   return [...folders.values()].sort((a, b) => compareText(a.path, b.path));
