@@ -143,13 +143,13 @@ async function retireNamed(
   const { policy: former } = await policyAt(repository.objects, before);
   const target = former && targetIn(former, catalog);
   const place = target && placesOf(target).find((one) => fenceName(catalog, formatLocation(one)) === name);
-  if (!place) return false;
+  if (!target || !place) return false;
   const written = formatLocation(place);
   // Another catalog has the place now, and its tag.
   const retired = takenPlaces(policy, catalogs).has(oneSpelling(written)) ? 'keep' : policy.publish.retired;
   const claim = await retireAt(
     { fence, lease, registry, isAncestor: (older, newer) => isAncestor(repository, older, newer) },
-    { catalog, place, commit, last, retired, beside: [] },
+    { catalog, place, commit, last, retired, attest: target.attest, beside: [] },
   );
   if (claim?.retired === undefined) return false;
   await endRing(textRings(fence, catalog, ringsName(catalog, { to: place })), written);

@@ -13,6 +13,7 @@ import { eachOf } from '../parallel.ts';
 import type { Descriptor, KeepRule, Manifest, Registry, Repository } from '../ports.ts';
 import { PLAN_TYPE } from './artifacts.ts';
 import { PREDICATE_TYPE, SBOM_TYPE } from './attest/artifact.ts';
+import { EXTRA_STATEMENTS } from './attest/extra-statements.ts';
 import { PROVENANCE_PREDICATE } from './attest/provenance.ts';
 import { versionIn } from './immutable-tag.ts';
 import { PAGE_TYPE } from './page.ts';
@@ -36,6 +37,15 @@ interface Retention {
 /** Artifacts that Portolan puts beside every image, whatever the policy says. */
 export function isPublished({ artifactType }: Descriptor): boolean {
   return [COMMIT_TYPE, PLAN_TYPE, PAGE_TYPE, SBOM_TYPE, STATEMENT_TYPE].includes(artifactType ?? '');
+}
+
+/** Whether a publish to the target has attached an artifact; where it signs nothing, somebody else has signed. */
+export function isAttachedBy({ attest }: Pick<PublishTarget, 'attest'>): (artifact: Descriptor) => boolean {
+  const signs = attest.includes('kms') || attest.includes('keyless');
+  const asked = EXTRA_STATEMENTS.filter((one) => attest.some((word) => word === one.asked));
+  const signed = [PROVENANCE_PREDICATE, COSIGN_PREDICATE, ...asked.map((one) => one.predicateType)];
+  const predicates = new Set(signs ? signed : []);
+  return (artifact) => isPublished(artifact) || predicates.has(artifact.annotations?.[PREDICATE_TYPE] ?? '');
 }
 
 /** Requests at a time. */
@@ -176,7 +186,7 @@ export async function keepNewest(
         );
         continue;
       }
-      const isOwn = (artifact: Descriptor): boolean => isPublished(artifact) || isSignedBy(target, artifact);
+      const isOwn = isAttachedBy(target);
       const waiting = isRinged ? await ports.inRings?.(request.catalog, target) : [];
       const lastRing = target.rings.at(-1)?.tag;
       const deleted = await deleteOld(registry, place, {
@@ -189,13 +199,6 @@ export async function keepNewest(
       progress(`cannot delete old images of ${formatReference(place)}: ${error.message}`);
     }
   }
-}
-
-/** Whether a publish to the target has signed the artifact; where it signs nothing, somebody else has. */
-function isSignedBy({ attest }: PublishTarget, { annotations = {} }: Descriptor): boolean {
-  const predicate = annotations[PREDICATE_TYPE];
-  const isOurs = predicate === PROVENANCE_PREDICATE || predicate === COSIGN_PREDICATE;
-  return isOurs && (attest.includes('kms') || attest.includes('keyless'));
 }
 
 /** The places that are tags in registries. */

@@ -8,13 +8,12 @@ import { PipelineError } from '../error.ts';
 import { formatLocation, type ImageLocation } from '../oci/registry/image-location.ts';
 import { openDestination } from '../oci/registry/open.ts';
 import type { Descriptor, Fence, Registry, Retirement, StandingClaim } from '../ports.ts';
-import { PREDICATE_TYPE } from './attest/artifact.ts';
-import { PROVENANCE_PREDICATE } from './attest/provenance.ts';
 import { claimRetired, type Fencing, type Follower, fenceName, moveFollowers } from './fence.ts';
 import type { LeaseOptions } from './fence-lease.ts';
 import { followingTag } from './fence-tag.ts';
 import { isFenced } from './push.ts';
-import { deleteOld, isPublished } from './retention.ts';
+import { deleteOld, isAttachedBy } from './retention.ts';
+import type { PublishTarget } from './target.ts';
 
 export interface RetirePorts {
   readonly fence: Fence;
@@ -31,6 +30,8 @@ interface Retiring {
   /** Digest of the image that was published last, where no claim names it. */
   readonly last: string;
   readonly retired: Retirement;
+  /** What the catalog's target asked for: it goes with the images. */
+  readonly attest: PublishTarget['attest'];
   /** The followers of the claim besides the tag. */
   readonly beside: readonly Follower[];
 }
@@ -52,7 +53,7 @@ export function goesBeyond(wanted: Retirement, done: Retirement | undefined): bo
  */
 export async function retireAt(
   ports: RetirePorts,
-  { catalog, place, commit, last, retired, beside }: Retiring,
+  { catalog, place, commit, last, retired, attest, beside }: Retiring,
 ): Promise<StandingClaim | undefined> {
   if (!isFenced(place)) return undefined;
   const { fence, lease, isAncestor } = ports;
@@ -65,7 +66,7 @@ export async function retireAt(
     await bringTag(fencing, standing, tag);
   const { kind, claim } = await claimRetired(fencing, { commit, last, retired });
   if (kind === 'superseded' && claim.retired === undefined) return claim;
-  const followers = [deletedImages(registry, reference), tag, ...beside];
+  const followers = [deletedImages(registry, reference, isAttachedBy({ attest })), tag, ...beside];
   return (await moveFollowers(fencing, claim, followers)).claim;
 }
 
@@ -82,7 +83,11 @@ async function bringTag(fencing: Fencing, standing: StandingClaim, tag: Follower
 }
 
 /** Deletes the images of a catalog where the claim says so, but those that somebody else has tagged or signed. */
-function deletedImages(registry: Registry, reference: Reference): Follower {
+function deletedImages(
+  registry: Registry,
+  reference: Reference,
+  isOwn: (artifact: Descriptor) => boolean,
+): Follower {
   return {
     follows: async ({ retired }) => retired !== 'delete' || reference.kind !== 'tag',
     move: async ({ digest }, turn) => {
@@ -100,6 +105,3 @@ function deletedImages(registry: Registry, reference: Reference): Follower {
 }
 
 /** Whether Portolan put an artifact beside an image, and may delete it with the image. */
-function isOwn(artifact: Descriptor): boolean {
-  return isPublished(artifact) || artifact.annotations?.[PREDICATE_TYPE] === PROVENANCE_PREDICATE;
-}

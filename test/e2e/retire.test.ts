@@ -28,7 +28,7 @@ async function retiredIn({ host, client }: RealRegistry, retired: Retirement) {
   const retire = (commit: number) =>
     retireAt(
       { fence, registry: client, isAncestor },
-      { catalog: 'v4.20', place, commit: commitOf(commit), last: digest, retired, beside: [] },
+      { catalog: 'v4.20', place, commit: commitOf(commit), last: digest, retired, attest: [], beside: [] },
     );
   return { ...old, retire, digest };
 }

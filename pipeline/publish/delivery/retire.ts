@@ -19,7 +19,7 @@ import { retiredTag } from '../fence-tag.ts';
 import { goesBeyond, type RetirePorts, retireAt } from '../retire.ts';
 import { endRing } from '../rings/acts.ts';
 import { recordRings, ringsName } from '../rings/store.ts';
-import { placesOf, takenPlaces, targetIn } from '../target.ts';
+import { type PublishTarget, placesOf, takenPlaces, targetIn } from '../target.ts';
 import { type CatalogAt, catalogsAt } from './changed.ts';
 import { messageOf, type RetireMessage } from './message.ts';
 import { recordOutcome } from './outcome.ts';
@@ -155,12 +155,14 @@ async function retire(
   const at = { name: fenceName(catalog, image), catalog, place: image, from: { repository: name, branch } };
   const record = followingRecord(records, at);
   // The place with the record last: who dies before it begins anew.
-  for (const place of await formerPlaces(repository, current)) {
+  const { places, attest } = await formerPlaces(repository, current);
+  for (const place of places) {
     const written = formatLocation(place);
     // Another catalog has the place now, and its tag.
     const retired = taken.has(oneSpelling(written)) ? 'keep' : policy.publish.retired;
     const beside = written === image ? [toldOnce(tell), record] : [];
-    const claim = await retireAt(retirePorts, { catalog, place, commit: tip, last: digest, retired, beside });
+    const retiring = { catalog, place, commit: tip, last: digest, retired, attest, beside };
+    const claim = await retireAt(retirePorts, retiring);
     if (claim?.retired !== undefined)
       log(`retired ${catalog}: ${keptAs(place, claim.retired, claim.digest)}`);
   }
@@ -176,11 +178,15 @@ function keptAs(place: ImageLocation, retired: Retirement, digest: string): stri
     : `${written} has another tag now`;
 }
 
-/** All places of the catalog when it was published last, the one with the record at the end. */
-async function formerPlaces(repository: Repository, current: Current): Promise<ImageLocation[]> {
+/** All places of the catalog when it was published last, the one with the record at the end, and what was attached. */
+async function formerPlaces(
+  repository: Repository,
+  current: Current,
+): Promise<{ readonly places: readonly ImageLocation[] } & Pick<PublishTarget, 'attest'>> {
   const own = parseLocation(current.image);
   const { policy } = await policyAt(repository.objects, current.commit, RULE_IDS);
   const target = policy && targetIn(policy, current.catalog);
-  const others = target?.name === current.image ? placesOf(target) : [];
-  return [...others.filter((place) => formatLocation(place) !== current.image), own];
+  if (target?.name !== current.image) return { places: [own], attest: [] };
+  const others = placesOf(target).filter((place) => formatLocation(place) !== current.image);
+  return { places: [...others, own], attest: target.attest };
 }

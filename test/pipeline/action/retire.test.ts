@@ -1,10 +1,13 @@
 /** The Action retires what a push has no more: found by the claims that stand in the repository's own refs. */
+import { generateKeyPairSync } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { retireGone, returnedAmong } from '../../../pipeline/action/retire.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import { openLayout } from '../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../pipeline/oci/registry/layout/registry.ts';
 import { POLICY_PATH, policyAt } from '../../../pipeline/policy/read-policy.ts';
+import type { AttestOptions } from '../../../pipeline/publish/attest/attest.ts';
+import { BUNDLE_TYPE } from '../../../pipeline/publish/attest/sign.ts';
 import { gitFence } from '../../../pipeline/publish/fence-git.ts';
 import { publishCatalog } from '../../../pipeline/publish/publish.ts';
 import { publishedCatalogs } from '../../../pipeline/publish/published-catalogs.ts';
@@ -27,8 +30,8 @@ async function scene() {
     await fence.close();
   });
   const ports = { repository, registry, fence, progress: () => undefined };
-  const publishAt = (commit: string) =>
-    publishCatalog(ports, { commit, catalog: 'v4.20', out: folder(), today: '2026-01-01' });
+  const publishAt = (commit: string, attest?: AttestOptions) =>
+    publishCatalog(ports, { commit, catalog: 'v4.20', out: folder(), today: '2026-01-01', attest });
   // Of the sample's branches only the commits are wanted: by its policy all of them publish.
   for (const branch of sample.git('for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n'))
     if (branch !== 'main' && branch !== '') sample.git('branch', '-q', '-D', branch);
@@ -79,6 +82,29 @@ test('a removed catalog loses its tag once, and gets it back with the catalog', 
   );
   expect((await publishAt(back)).kind).toBe('published');
   expect(await registry.resolve(TAG)).toEqual(image);
+});
+
+test('an image that Portolan signed as the policy asks is deleted, with its signatures', async () => {
+  const { sample, registry, publishAt, retire, policy } = await scene();
+  const signing = policy.replace(/(?=image: )/, 'attest: [kms]\n      ');
+  expect(signing).not.toBe(policy);
+  const at = sample.commit({ [POLICY_PATH]: `${signing}\n` }, { parents: [sample.base], branch: 'signing' });
+  const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const signer = { kind: 'key', key: pem } as const;
+  await publishAt(at, { sbom: false, provenance: true, signer, builder: 'urn:test' });
+  const image = await registry.resolve(TAG);
+  const digest = image?.digest ?? '';
+  expect(await registry.listReferrers(PLACE, digest, BUNDLE_TYPE)).toHaveLength(2);
+  const retired = `${signing.replace('publish:', 'publish:\n  retired: delete')}\n`;
+  const gone = sample.commit(
+    { [HARBOUR]: null, [POLICY_PATH]: retired },
+    { parents: [at], branch: 'without-signed' },
+  );
+  sample.git('branch', '-q', '-D', 'signing');
+  expect(await retire(gone)).toEqual(['v4.20']);
+  expect(await registry.resolve({ kind: 'digest', ...PLACE, digest })).toBeUndefined();
+  expect(await registry.listReferrers(PLACE, digest, BUNDLE_TYPE)).toEqual([]);
 });
 
 test('89: a policy that spells an image differently retires nothing, and older commits do not take its tag', async () => {

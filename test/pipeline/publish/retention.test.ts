@@ -3,9 +3,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../../pipeline/error.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
+import { COSIGN_PREDICATE } from '../../../pipeline/oci/signatures/verify.ts';
 import type { Policy } from '../../../pipeline/policy/policy.ts';
 import { policyAt } from '../../../pipeline/policy/read-policy.ts';
-import { attachDocument, SBOM_TYPE } from '../../../pipeline/publish/attest/artifact.ts';
+import { attachDocument, PREDICATE_TYPE, SBOM_TYPE } from '../../../pipeline/publish/attest/artifact.ts';
+import { PROVENANCE_PREDICATE } from '../../../pipeline/publish/attest/provenance.ts';
+import { BUNDLE_TYPE } from '../../../pipeline/publish/attest/sign.ts';
 import { deleteOld, isPublished } from '../../../pipeline/publish/retention.ts';
 import { targetOf } from '../../../pipeline/publish/target.ts';
 import { testClient } from '../../fakes/host.ts';
@@ -105,6 +108,27 @@ test("Portolan's own artifacts go with the image; somebody else's keep it, and s
   expect(await old.keep(1)).toEqual([tagOf(1)]);
   expect(await client.resolve(withDigest(old.published, digest))).toBeUndefined();
   expect(await client.listReferrers(old.published, images[1].root.digest)).toHaveLength(1);
+});
+
+test('what the target signs goes with an image; where it signs nothing, somebody else has signed', async () => {
+  for (const [attest, deleted] of [
+    [['provenance'], 0],
+    [['provenance', 'kms'], 1],
+    [['upgrade-safety', 'keyless'], 2],
+  ] as const) {
+    const { client, old, images } = await four();
+    const sign = (image: (typeof images)[number], predicate: string) => {
+      const bytes = new TextEncoder().encode(JSON.stringify({ predicate }));
+      const annotations = { [PREDICATE_TYPE]: predicate };
+      const attachment = { artifactType: BUNDLE_TYPE, bytes, annotations };
+      return attachDocument(client, { reference: old.published, manifest: image.root }, attachment);
+    };
+    await sign(images[0], PROVENANCE_PREDICATE);
+    await sign(images[0], COSIGN_PREDICATE);
+    await sign(images[1], 'urn:portolan:upgrade-safety:v1');
+    const to = { kind: 'registry', reference: old.published };
+    expect(await keepNewestOf(client, { to, attest }), attest.join()).toHaveLength(deleted);
+  }
 });
 
 test('nothing is deleted where a tag cannot be read', async () => {
