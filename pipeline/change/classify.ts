@@ -216,7 +216,9 @@ async function withOwners(scene: ClassificationInput): Promise<Map<string, Packa
   const base = comparedOwnersReader(objects, trees.base, policy, steps);
   const merged = ownersReader(objects, trees.merged, policy, steps);
   const config = new Set(
-    paths.filter(({ area }) => area === 'owners' || area === 'packageConfig').map(({ path }) => path),
+    paths
+      .filter(({ area, namesOwners }) => namesOwners || area === 'owners' || area === 'packageConfig')
+      .map(({ path }) => path),
   );
   const packages = new Map<string, PackageChange>();
   for (const draft of [...drafts.all.values()].sort((a, b) => compareText(a.name, b.name))) {

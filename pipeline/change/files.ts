@@ -68,9 +68,11 @@ async function comparePath(scene: ClassificationInput, path: PackagePath, found:
       draft.classes.add('package-config');
       break;
     case 'owners':
+      draft.kinds.add('packageConfig');
       draft.classes.add('package-config');
       break;
   }
+  if (path.namesOwners) draft.classes.add('package-config');
 }
 
 /** Notes in `found` the packages of others that a template in a package's folder names. */

@@ -16,6 +16,8 @@ export interface PlacedPath {
   readonly package: string | undefined;
   readonly catalog: string | undefined;
   readonly version: string | undefined;
+  /** Set for a file of a bundle or template that also names owners, by a source of the policy. */
+  readonly namesOwners?: true;
 }
 
 /** Gives a function that says what a path is under a policy. */
@@ -30,15 +32,21 @@ export function pathPlacer(policy: Policy): (path: string) => PlacedPath {
     if (/^\.github\//i.test(path)) return { ...unplaced, area: 'repository' };
     const match = layout.match(path);
     const ownersOf = firstDefined(sources, (source) => source(path, layout));
-    if (ownersOf !== undefined) return { ...unplaced, area: 'owners', package: ownersOf };
+    if (ownersOf !== undefined && !isReadWhole(match))
+      return { ...unplaced, area: 'owners', package: ownersOf };
     if (match) {
       const { kind, ...names } = match;
-      return { path, area: kind, ...names };
+      return { path, area: kind, ...names, ...(ownersOf === undefined ? {} : { namesOwners: true }) };
     }
     if (ADVISORY.test(path)) return { ...unplaced, area: 'advisory' };
     if (isTrusted(path) || RUN_BY_OTHERS.test(path)) return { ...unplaced, area: 'repository' };
     return { ...unplaced, area: path.includes('/') ? 'unknown' : 'root' };
   };
+}
+
+/** Whether opm reads a file as what the layout says, whatever its name: so it is that, though it also names owners. */
+function isReadWhole(match: { readonly kind: PathKind } | undefined): boolean {
+  return match?.kind === 'bundle' || match?.kind === 'template';
 }
 
 function firstDefined<T, R>(list: readonly T[], of: (item: T) => R | undefined): R | undefined {

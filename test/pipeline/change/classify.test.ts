@@ -250,6 +250,11 @@ describe('beside the catalogs', () => {
     [{ 'operators/etcd/ci.yaml': 'reviewers:\n- bob\n- dan\n' }, { etcd: 'ownership package-config' }],
     [{ 'operators/etcd/ci.yaml': null }, { etcd: 'ownership package-config' }],
     [{ 'operators/etcd/1.1.0/manifests/csv.yaml': 'x' }, { etcd: 'add-entry' }],
+    // opm reads it as a manifest, whatever its name.
+    [
+      { 'operators/etcd/1.0.0/manifests/OWNERS': 'kind: ClusterRole\n' },
+      { etcd: 'mutate-published package-config' },
+    ],
     [{ 'operators/etcd/1.0.0/manifests/new.yaml': 'x' }, { etcd: 'mutate-published' }],
     [{ 'operators/etcd/1.0.0/manifests/csv.yaml': null }, { etcd: 'prune' }],
     [{ 'README.md': 'x' }, { root: 'README.md' }],

@@ -319,6 +319,15 @@ describe('the table', () => {
         author: 'robot',
       }),
     ).toMatchObject({ authority: 'needs' });
+    // A policy for files of owners is not one for catalogs.
+    const owners = base[POLICY_PATH].replace(
+      'may: [add-entry, edit-graph, promote]',
+      'may: [package-config]',
+    );
+    const head = { 'operators/quay/OWNERS': 'labels: [x]\n' };
+    expect(await decide({ base: { [POLICY_PATH]: owners }, head, author: 'robot' })).toMatchObject({
+      authority: 'needs',
+    });
   });
 
   test.each<[string, Files]>([
