@@ -39,6 +39,9 @@ const ALPHANUMERIC = /^[0-9A-Za-z-]*$/;
  */
 const READ_ALIKE = /^(?=.{5,256}$)(?!.*[0-9]{16})[0-9]+\.[0-9]+\.[0-9][0-9A-Za-z.+-]*$/;
 
+/** What all versions begin with. */
+const LIKE_VERSION = /^[0-9]+\.[0-9]+\.[0-9]/;
+
 /** Parses a semantic version as blang does. @throws VersionError */
 export function parseVersion(text: string): Version {
   if (!READ_ALIKE.test(text)) return parseBlang(text);
@@ -84,6 +87,8 @@ function parseBlang(text: string): Version {
 
 /** The version, or undefined when the text is none. */
 export function tryParseVersion(text: string): Version | undefined {
+  // Many names are asked about, and an error costs a hundred times as much.
+  if (!LIKE_VERSION.test(text)) return undefined;
   try {
     return parseVersion(text);
   } catch (error) {

@@ -30,6 +30,9 @@ const KEPT_ENTRIES = 200_000;
 /** Most objects whose types and sizes are kept. */
 const KEPT_INFOS = 10_000;
 
+/** Most bytes of contents that are kept: several steps of a check read the same file, and merges in turn the same files. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+
 /** How long requests for missing objects are gathered, in ms. */
 const GATHERING = 5;
 
@@ -61,6 +64,7 @@ export class ObjectReader {
   readonly #brought: Set<string>;
   readonly #trees = new LruCache<readonly TreeEntry[]>(KEPT_ENTRIES);
   readonly #infos = new LruCache<ObjectInfo>(KEPT_INFOS);
+  readonly #contents = new LruCache<GitObject>(KEPT_BYTES);
   /** Trees that are being read. */
   readonly #reading = new Map<string, Promise<readonly TreeEntry[]>>();
 
@@ -182,10 +186,14 @@ export class ObjectReader {
 
   async #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
     if (!isObjectId(id)) throw notAnId(id);
-    const known = most === undefined ? this.#infos.get(id) : undefined;
-    const found = known ?? (await this.#store.find(id, most));
+    const known = most === undefined ? this.#infos.get(id) : this.#contents.get(id);
+    if (known && known.size <= (most ?? known.size)) return known;
+    const found = await this.#store.find(id, most);
     // What was fetched may have to make room for other objects.
-    if (found && !this.#fetch) this.#infos.keep(id, { type: found.type, size: found.size }, 1);
+    if (found && !this.#fetch) {
+      this.#infos.keep(id, { type: found.type, size: found.size }, 1);
+      if ('bytes' in found && found.type === 'blob') this.#contents.keep(id, found, found.size);
+    }
     return found;
   }
 }

@@ -40,6 +40,22 @@ describe('parseVersion', () => {
   });
 });
 
+test('a text has a version exactly if it can be parsed', () => {
+  const part = fc.constantFrom('0', '1', '10', '00', '', '.', '-', '+', 'v', 'rc', ' ', '9007199254740993');
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 9 }), (parts) => {
+      const text = parts.join('');
+      let parsed: unknown;
+      try {
+        parsed = parseVersion(text);
+      } catch {
+        // The text is not a version.
+      }
+      expect(tryParseVersion(text)).toEqual(parsed);
+    }),
+  );
+});
+
 describe('what npm reads otherwise', () => {
   test.each([
     ['leading v', 'v1.0.0'],

@@ -94,3 +94,27 @@ test.each([
   for (const n of [1, 2, 2]) expect(await reader.info(idOf(n))).toMatchObject({ type: 'tree' });
   expect(asked).toBe(times);
 });
+
+test.each([
+  ['a small file', 'blob', 1000, undefined, 1],
+  ['a large file', 'blob', 5 * 1024 * 1024, undefined, 3],
+  ['a tree, whose entries are kept', 'tree', 1000, undefined, 3],
+  ['a file that may have to make room', 'blob', 1000, () => Promise.resolve(), 3],
+] as const)(
+  '%s that several steps read is read from git as often as needed',
+  async (_, type, size, fetch, times) => {
+    let asked = 0;
+    const store: ObjectStore = {
+      find: (_id, most = 0) => {
+        asked++;
+        return Promise.resolve(most < size ? { type, size } : { type, size, bytes: Buffer.alloc(size) });
+      },
+      close: () => Promise.resolve(),
+    };
+    const reader = new ObjectReader(store, fetch);
+    for (const most of [undefined, size, undefined])
+      expect((await reader.read(idOf(1), most)).bytes).toHaveLength(size);
+    expect(asked).toBe(times);
+    await expect(reader.read(idOf(1), size - 1)).rejects.toMatchObject({ code: 'too-large' });
+  },
+);
