@@ -1,12 +1,12 @@
 /** Serving a catalog as clusters see it: the registry API of OLM v0, catalogd's API of OLM v1. */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { DEFAULT_LIMITS, load } from '../../../catalog/fbc/load.ts';
 import { type Blob, catalogOf } from '../../../catalog/fbc/model.ts';
 import { compareFindings, type Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { answersOf } from '../../../catalog/opm/serve/answers.ts';
 import { refusals } from '../../../catalog/rules/serve-refusals.ts';
-import type { CatalogSource } from '../../../catalog/source.ts';
+import type { CatalogSource, FilePieces, SourceFile, TextPiece } from '../../../catalog/source.ts';
 import type { Listening } from './listening.ts';
 
 export interface Address {
@@ -84,21 +84,39 @@ export async function serveCatalog({ source, name, grpc, http, now }: ServeReque
   }
 }
 
-/** A source whose content is hashed as it is read, so that the same catalog has the same version. */
+/** A source whose content is hashed as it is read, whole or in pieces, so that the same catalog has the same version. */
 function hashingSource(source: CatalogSource): { source: CatalogSource; version: () => string } {
-  const seen = new Map<string, string>();
-  const files: CatalogSource['files'] = async () =>
-    (await source.files()).map((file) => ({
-      ...file,
-      read: async () => {
-        const bytes = await file.read();
-        seen.set(file.path, createHash('sha256').update(bytes).digest('hex'));
-        return bytes;
+  const seen = new Map<string, Hash>();
+  const fresh = (path: string): Hash => {
+    const hash = createHash('sha256');
+    seen.set(path, hash);
+    return hash;
+  };
+  const hashed = (file: SourceFile): SourceFile => ({
+    ...file,
+    read: async () => {
+      const bytes = await file.read();
+      fresh(file.path).update(bytes);
+      return bytes;
+    },
+    ...(file.readPieces && {
+      readPieces: () => {
+        const { size, pieces } = file.readPieces!();
+        return { size, pieces: hashedPieces(pieces, fresh(file.path)) };
       },
-    }));
-  const version = (): string =>
-    createHash('sha256')
-      .update(JSON.stringify([...seen].sort(([a], [b]) => compareText(a, b))))
-      .digest('hex');
-  return { source: { files }, version };
+    }),
+  });
+  const version = (): string => {
+    const digests = [...seen].map(([path, hash]) => [path, hash.copy().digest('hex')] as const);
+    const sorted = digests.sort(([a], [b]) => compareText(a, b));
+    return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');
+  };
+  return { source: { files: async () => (await source.files()).map(hashed) }, version };
+}
+
+function* hashedPieces(pieces: FilePieces['pieces'], hash: Hash): Generator<TextPiece | Uint8Array> {
+  for (const piece of pieces) {
+    hash.update(piece instanceof Uint8Array ? piece : piece.text);
+    yield piece;
+  }
 }
