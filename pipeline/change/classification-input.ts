@@ -23,6 +23,8 @@ export interface ClassificationInput {
   readonly policy: Policy;
   readonly trees: Trees;
   readonly paths: readonly ChangedPath[];
+  /** Changes beyond the limit that nobody has to look into: an approval is of them, too. */
+  readonly unlisted: readonly PathChange[];
   readonly drafts: Drafts;
   /** Packages with a place of their own, before and after. */
   readonly before: ReadonlySet<string>;

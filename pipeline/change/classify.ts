@@ -61,7 +61,11 @@ export async function classifyChange(
   // What is too large is not read.
   if (unsafe.some(({ rule }) => rule === 'path/limits')) return unreadChange(paths, unsafe);
   const values = { left: MOST_VALUES };
-  const scene = await inputOf(objects, { trees, policy, paths }, { files, values });
+  const scene = await inputOf(
+    objects,
+    { trees, policy, paths, unlisted: diff.unlisted ?? [] },
+    { files, values },
+  );
   const catalogs = await compareCatalogs(
     { ...scene, paths: paths.map(({ path }) => path), claimed: claimedPackages(scene), digests },
     scene.drafts,
@@ -117,7 +121,11 @@ const MOST_PATHS = 100_000;
 const MAY_BE_CATALOG = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 
 /** The changed files. If there are more than the limit, all that can matter, and as many others as fit. */
-async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy): Promise<TreeDiff> {
+async function checkedDiff(
+  objects: ObjectReader,
+  trees: Trees,
+  policy: Policy,
+): Promise<TreeDiff & Partial<Pick<ClassificationInput, 'unlisted'>>> {
   const sides = { before: trees.base, after: trees.merged };
   const { layout, limits } = policy;
   const { files: most } = limits;
@@ -133,9 +141,10 @@ async function checkedDiff(objects: ObjectReader, trees: Trees, policy: Policy):
   };
   const needed = all.changes.filter((change, i) => !isOther(change, i));
   if (needed.length >= most) return diff;
-  const others = all.changes.filter(isOther).slice(0, most - needed.length);
-  const kept = new Set([...needed, ...others]);
-  return { changes: all.changes.filter((change) => kept.has(change)), complete: true };
+  const others = all.changes.filter(isOther);
+  const unlisted = others.slice(most - needed.length);
+  const isUnlisted = new Set(unlisted);
+  return { changes: all.changes.filter((change) => !isUnlisted.has(change)), unlisted, complete: true };
 }
 
 /** The change of a pull request whose unsafe paths keep it from being read. */
@@ -157,7 +166,7 @@ function unreadChange(paths: readonly ChangedPath[], unsafe: readonly Finding[])
 /** What the classification of a change reads: the units and packages of both trees. */
 async function inputOf(
   objects: ObjectReader,
-  { trees, policy, paths }: Pick<ClassificationInput, 'trees' | 'policy' | 'paths'>,
+  { trees, policy, paths, unlisted }: Pick<ClassificationInput, 'trees' | 'policy' | 'paths' | 'unlisted'>,
   { files, values }: Pick<Knowledge, 'files'> & Pick<ChangeBudget, 'values'>,
 ): Promise<ClassificationInput> {
   const { layout, limits } = policy;
@@ -168,6 +177,7 @@ async function inputOf(
     policy,
     trees,
     paths,
+    unlisted,
     drafts: newDrafts(),
     before: await packagesIn(objects, trees.base, layout),
     after: await packagesIn(objects, trees.merged, layout),

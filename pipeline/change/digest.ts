@@ -4,19 +4,26 @@
  * neither side keeps them; other content below or above, or another class, does not.
  */
 import { createHash } from 'node:crypto';
+import { groupedBy } from '../../catalog/go/grouped.ts';
 import { type AreaChange, type Change, type PackageChange, subjectOf } from './change.ts';
 
-/** Digest of each subject of a change, by the subject's name. */
+/** Digest of each subject of a change, by the subject's name: of all that is called so, such as a catalog in two folders. */
 export function subjectDigests(change: Change): ReadonlyMap<string, string> {
+  const subjects = groupedBy([...change.packages.values(), ...change.areas], subjectOf);
   return new Map(
-    [...change.packages.values(), ...change.areas].map((subject) => [subjectOf(subject), digestOf(subject)]),
+    [...subjects].map(([name, parts]) => {
+      const [first = '', ...others] = parts.map(digestOf);
+      return [name, others.length === 0 ? first : hashOf([first, ...others])];
+    }),
   );
 }
 
 function digestOf(subject: PackageChange | AreaChange): string {
   const classes = 'name' in subject ? [...subject.classes].sort() : [subject.area];
   const sides = [...subject.sides].sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256')
-    .update(JSON.stringify([classes, sides]))
-    .digest('hex');
+  return hashOf([classes, sides]);
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }

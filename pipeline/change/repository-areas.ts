@@ -32,20 +32,27 @@ export function areasOf(scene: ClassificationInput, outsidePackages: readonly st
 }
 
 /** Both sides of the paths of an area, and of the catalogs' units in its folder. */
-function sidesOf({ paths, base, merged }: ClassificationInput, { paths: own, root }: Area): Sides {
+function sidesOf(
+  { paths, unlisted, base, merged }: ClassificationInput,
+  { area, paths: own, root }: Area,
+): Sides {
   const changed = new Map(paths.map((path) => [path.path, path]));
   const units = [...base.units.values(), ...merged.units.values()]
     .filter((unit) => unit.root === root)
     .map(({ path }) => path);
-  return new Map(
-    [...own, ...units].map((path) => {
+  const others = area === 'unknown' ? unlisted : [];
+  return new Map([
+    ...[...own, ...units].map((path) => {
       const { before, after } = changed.get(path) ?? {
         before: base.units.get(path),
         after: merged.units.get(path),
       };
-      return [path, [contentText(before), contentText(after)] as const];
+      return [path, [contentText(before), contentText(after)] as const] as const;
     }),
-  );
+    ...others.map(
+      ({ path, before, after }) => [path, [contentText(before), contentText(after)] as const] as const,
+    ),
+  ]);
 }
 
 type Area = Omit<AreaChange, 'sides'>;

@@ -166,3 +166,21 @@ describe('an approval', () => {
     expect(deleted.get('package free')).not.toBe(pruned.get('package free'));
   });
 });
+
+test('an approval of files that no check looks into is of all of them, though the report names some', async () => {
+  const policy = { [POLICY_PATH]: `${POLICY}limits: {files: 3}\n` };
+  const some = { 'docs/a.md': 'a', 'docs/b.md': 'b', 'docs/c.md': 'c', 'docs/d.md': 'd' };
+  const seen = (await digests(policy, some)).get('unknown');
+  expect(seen).toBeDefined();
+  expect((await digests(policy, { ...some, 'tools/z.sh': 'z' })).get('unknown')).not.toBe(seen);
+});
+
+test('an approval of a catalog is of every folder of its name', async () => {
+  const layout = POLICY_OF("  catalog: ['a/{catalog}/{package}/**', 'b/{catalog}/{package}/**']\n");
+  const before = { ...layout, 'a/v1/etcd/catalog.yaml': etcd() };
+  const deleted = { 'a/v1/etcd/catalog.yaml': null };
+  const seen = (await digests(before, deleted)).get('catalog v1');
+  expect(seen).toBeDefined();
+  const more = { ...deleted, 'b/v1/quay/catalog.yaml': quay() };
+  expect((await digests(before, more)).get('catalog v1')).not.toBe(seen);
+});
