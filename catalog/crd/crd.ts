@@ -2,7 +2,7 @@
  * What the checks of upgrades look at in a CRD.
  */
 
-import { manifestOfKind } from '../fbc/bundle-object.ts';
+import { manifestOfKind, objectData } from '../fbc/bundle-object.ts';
 import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { isObject } from '../go/shape.ts';
@@ -128,8 +128,8 @@ function readCrds({ properties }: Bundle): readonly Crd[] | undefined {
   const objects = properties.filter(({ type }) => type === 'olm.bundle.object');
   if (objects.length === 0) return undefined;
   return objects.flatMap(({ value }) => {
-    const data = isObject(value) ? value['data'] : undefined;
-    return typeof data === 'string' ? (crdIn(data) ?? []) : [];
+    const data = objectData(value);
+    return data === undefined ? [] : (crdIn(data) ?? []);
   });
 }
 

@@ -1,13 +1,24 @@
 /** Manifests in `olm.bundle.object` properties: JSON, or YAML, which opm converts to JSON. */
 import { decodeBase64, latin1Of } from '../go/base64.ts';
-import { isObject } from '../go/shape.ts';
+import { fitStruct, isObject } from '../go/shape.ts';
 import { parseJson } from '../json.ts';
 import { compose } from '../yaml/compose.ts';
 import { readTree } from '../yaml/parser.ts';
 import { YamlError } from '../yaml/tree.ts';
+import { PROPERTY_SHAPES } from './property.ts';
 
 /** An object of Kubernetes. */
 type Manifest = Readonly<Record<string, unknown>>;
+
+const OBJECT_SHAPE = PROPERTY_SHAPES.get('olm.bundle.object');
+
+/** The Base64 of the manifest in the value of a property, its key in whatever case. */
+export function objectData(value: unknown): string | undefined {
+  // The usual spelling needs no look at the Base64, which may be long.
+  const isUsual = isObject(value) && Object.keys(value).length === 1 && typeof value['data'] === 'string';
+  const fields = isUsual || !OBJECT_SHAPE ? value : fitStruct(value, OBJECT_SHAPE).value;
+  return isObject(fields) && typeof fields['data'] === 'string' ? fields['data'] : undefined;
+}
 
 /** How JSON may write a letter of a kind other than by the letter. */
 const ESCAPED_LETTER = /\\u00[4-7]/i;

@@ -3,7 +3,7 @@
  * parts of its ClusterServiceVersion about install modes, webhooks and permissions.
  */
 
-import { manifestIn } from '../fbc/bundle-object.ts';
+import { manifestIn, objectData } from '../fbc/bundle-object.ts';
 import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { decodeBase64 } from '../go/base64.ts';
@@ -114,8 +114,8 @@ function readManifests({ properties }: Bundle): Manifests {
   const metadata = properties.find(({ type }) => type === 'olm.csv.metadata')?.value;
   const fromMetadata = isObject(metadata) ? metadataFacts(metadata) : undefined;
   const data = properties.flatMap(({ type, value }) => {
-    const text = type === 'olm.bundle.object' && isObject(value) ? value['data'] : undefined;
-    return typeof text === 'string' ? [text] : [];
+    const text = type === 'olm.bundle.object' ? objectData(value) : undefined;
+    return text === undefined ? [] : [text];
   });
   if (data.length === 0) return { csv: fromMetadata, objects: undefined };
   // Manifests say more than the metadata that is made from them.

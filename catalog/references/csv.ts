@@ -1,5 +1,5 @@
 /** What a bundle of a catalog says in its ClusterServiceVersion, as far as the catalog holds that. */
-import { manifestOfKind } from '../fbc/bundle-object.ts';
+import { manifestOfKind, objectData } from '../fbc/bundle-object.ts';
 import type { Bundle } from '../fbc/model.ts';
 import { isObject, type Path } from '../go/shape.ts';
 
@@ -8,8 +8,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The ClusterServiceVersion among the manifests of a bundle; undefined for those that carry metadata only, or none. */
 export function csvOf({ properties }: Bundle): Fields | undefined {
   for (const { type, value } of properties) {
-    if (type !== 'olm.bundle.object' || !isObject(value) || typeof value['data'] !== 'string') continue;
-    const manifest = manifestOfKind('ClusterServiceVersion', value['data']);
+    if (type !== 'olm.bundle.object') continue;
+    const manifest = manifestOfKind('ClusterServiceVersion', objectData(value) ?? '');
     if (manifest) return manifest;
   }
   return undefined;

@@ -13,6 +13,7 @@ import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
 import { YamlError } from '../../yaml/tree.ts';
 import { fieldsOf } from '../blob.ts';
+import { objectData } from '../bundle-object.ts';
 import type { Bundle, Channel, Entry, Package } from '../model.ts';
 import { PROPERTY_SHAPES } from '../property.ts';
 import { inventedCsv } from './csv.ts';
@@ -82,7 +83,6 @@ interface Property {
 }
 
 const MANIFEST_TYPES: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
-const OBJECT_SHAPE = PROPERTY_SHAPES.get('olm.bundle.object');
 
 function valueFields(type: string, value: unknown): Readonly<Record<string, unknown>> {
   // Manifests and metadata are long, and read where they are needed.
@@ -97,7 +97,7 @@ function writeManifests(
 ): void {
   const objects = bundle.properties
     .filter(({ type }) => type === 'olm.bundle.object')
-    .map(({ value }) => manifestJson(objectData(value)));
+    .map(({ value }) => manifestJson(objectData(value) ?? ''));
   const found = objects.find(isCsv);
   const metadata = bundle.properties.filter(({ type }) => type === 'olm.csv.metadata');
   // opm makes up a ClusterServiceVersion only where there is one property with its metadata.
@@ -124,15 +124,10 @@ export function csvOf(bundle: Bundle): Readonly<Record<string, unknown>> | undef
 export function csvTextOf(bundle: Bundle): string | undefined {
   for (const { type, value } of bundle.properties) {
     if (type !== 'olm.bundle.object') continue;
-    const manifest = manifestJson(objectData(value));
+    const manifest = manifestJson(objectData(value) ?? '');
     if (isCsv(manifest)) return new TextDecoder().decode(manifest);
   }
   return undefined;
-}
-
-function objectData(value: unknown): string {
-  if (isObject(value) && typeof value['data'] === 'string') return value['data'];
-  return OBJECT_SHAPE ? textOf(fitStruct(value, OBJECT_SHAPE).value['data']) : '';
 }
 
 /** A manifest as opm stores it: JSON unchanged, YAML converted to JSON. */

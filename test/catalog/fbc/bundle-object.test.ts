@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { crdsOfBundle } from '../../../catalog/crd/crd.ts';
 import { manifestIn, manifestOfKind } from '../../../catalog/fbc/bundle-object.ts';
+import { csvOf as opmCsvOf } from '../../../catalog/fbc/cache/bundle.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { manifestsOfBundle } from '../../../catalog/olm/manifests.ts';
 import { csvOf } from '../../../catalog/references/csv.ts';
@@ -12,6 +13,9 @@ import type { Json } from '../../../catalog/yaml/scalar.ts';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const bundleWith = (data: string): Bundle =>
   ({ name: 'p.v1.0.0', properties: [{ type: 'olm.bundle.object', value: { data } }] }) as unknown as Bundle;
+
+const spelled = (value: unknown): Bundle =>
+  ({ name: 'p.v1.0.0', properties: [{ type: 'olm.bundle.object', value }] }) as unknown as Bundle;
 
 const CRD = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -49,6 +53,19 @@ test.each(Object.entries(WAYS))('64: rules see the manifests of a bundle in %s',
   expect(manifestsOfBundle(bundleWith(write(CRD))).objects?.map(({ kind }) => kind)).toEqual([CRD.kind]);
   expect(csvOf(bundleWith(write(CSV)))).toEqual(CSV);
   expect(manifestsOfBundle(bundleWith(write(CSV))).csv?.name).toBe('p.v1.0.0');
+});
+
+test.each<[string, (data: string) => Json]>([
+  ['in capitals', (data) => ({ DATA: data })],
+  ['as a list of numbers', (data) => ({ data: [...Buffer.from(data, 'base64')] })],
+])('64: rules see the manifests of a bundle with its key %s', (_, value) => {
+  expect(crdsOfBundle(spelled(value(base64(JSON.stringify(CRD)))))?.map(({ name }) => name)).toEqual([
+    'as.a.io',
+  ]);
+  const bundle = spelled(value(base64(JSON.stringify(CSV))));
+  expect(csvOf(bundle)).toEqual(CSV);
+  expect(opmCsvOf(bundle)).toEqual(CSV);
+  expect(manifestsOfBundle(bundle).csv?.name).toBe('p.v1.0.0');
 });
 
 test.each(['', 'a: [', '[1]', 'text', '\0'])('what is not an object is none: %j', (text) => {
