@@ -49,22 +49,22 @@ export async function* checkedBytes(
   const algorithm = algorithmOf(digest);
   let hasher: Hash | undefined;
   let count = 0;
-  let held: Uint8Array | undefined;
+  let lastChunk: Uint8Array | undefined;
   for await (const chunk of bytes) {
     count += chunk.length;
     if (count > size) throw wrongSize(what, size, `more than ${size}`);
-    if (held !== undefined) {
+    if (lastChunk !== undefined) {
       hasher ??= createHash(algorithm);
-      hasher.update(held);
-      yield held;
+      hasher.update(lastChunk);
+      yield lastChunk;
     }
-    held = chunk;
+    lastChunk = chunk;
   }
   if (count !== size) throw wrongSize(what, size, String(count));
-  const last = held ?? new Uint8Array();
+  const last = lastChunk ?? new Uint8Array();
   const found = hasher ? `${algorithm}:${hasher.update(last).digest('hex')}` : digestOf(last, algorithm);
   if (found !== digest) throw digestMismatch(what, digest, found);
-  if (held !== undefined) yield held;
+  if (lastChunk !== undefined) yield lastChunk;
 }
 
 function wrongSize(what: string, size: number, found: string): PipelineError {

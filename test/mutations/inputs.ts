@@ -1043,8 +1043,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 82,
     without: 'pages of referrers',
     file: 'pipeline/oci/registry/embedded/pull.ts',
-    text: 'if (left < 0 && last !== undefined) {',
-    instead: 'if (left > Number.POSITIVE_INFINITY && last !== undefined) {',
+    text: 'if (room < 0 && last !== undefined) {',
+    instead: 'if (room > Number.POSITIVE_INFINITY && last !== undefined) {',
     test: EXPOSED,
   },
   {

@@ -255,8 +255,8 @@ export const OUTPUT_MUTATIONS: readonly Mutation[] = [
     attack: 38,
     without: 'credentials for trusted names only',
     file: 'pipeline/oci/registry/credentials.ts',
-    text: '(trusted(repository) ? source.credential(repository) : undefined)',
-    instead: '(trusted(repository) ? source.credential(repository) : source.credential(repository))',
+    text: '(isTrusted(repository) ? source.credential(repository) : undefined)',
+    instead: '(isTrusted(repository) ? source.credential(repository) : source.credential(repository))',
     test: ADDRESSES,
   },
   {

@@ -107,6 +107,7 @@ async function platformOf(
   };
 }
 
+/** The platform in a configuration or descriptor; empty strings where it does not name one. */
 function platformIn(config: Json): Platform {
   const text = (key: string): string => (typeof config[key] === 'string' ? config[key] : '');
   const [variant, osVersion] = [text('variant'), text('os.version')];
@@ -118,6 +119,7 @@ function platformIn(config: Json): Platform {
   };
 }
 
+/** The JSON object in bytes of the base image. @throws PipelineError `bad-answer` for anything else */
 function parse(bytes: Uint8Array, digest: string): Json {
   let json: unknown;
   try {

@@ -131,6 +131,7 @@ export function writeBuildCache(memory: BuildCache, room: number): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ format: FORMAT, room, ...tables }));
 }
 
+/** The JSON that an earlier build wrote; undefined where it cannot be read. */
 function parse(bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes);

@@ -77,8 +77,9 @@ function fetchLayer(
 ): Promise<boolean> {
   // The digest names a file.
   if (!earlier || !/^sha256:[0-9a-f]{64}$/.test(digest)) return Promise.resolve(false);
-  const known = fetched.get(digest);
-  if (known) return known;
+  // Many pieces are of one layer, which is fetched once.
+  const earlierFetch = fetched.get(digest);
+  if (earlierFetch) return earlierFetch;
   const path = scratchFile(scratch, digest);
   const fetching = pipeline(Readable.from(earlier({ digest, size })), createWriteStream(path)).then(
     () => true,

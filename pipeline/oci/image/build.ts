@@ -91,17 +91,22 @@ export async function buildCatalogImage(
   base: BaseImage | undefined,
   options: BuildOptions,
 ): Promise<{ readonly findings: readonly Finding[]; readonly built?: BuiltCatalog }> {
-  const { memory: kept } = options;
+  const { memory: memoryOptions } = options;
   if (options.codec === 'zstd' && base?.family === 'docker') {
     throw new PipelineError('usage', 'a base image with Docker media types cannot have zstd layers', {
       hint: 'use gzip, or a base image in OCI format',
     });
   }
-  const memory = openBuildCache(await kept?.store.get(kept.key));
-  const { contents, findings: unread } = await readContents(source, memory.files, options.cache === 'json');
+  const memory = openBuildCache(await memoryOptions?.store.get(memoryOptions.key));
+  const { contents, findings: readErrors } = await readContents(
+    source,
+    memory.files,
+    options.cache === 'json',
+  );
   const findings = (await options.check?.(contents, memory)) ?? [];
   if (findings.some(({ severity }) => severity === 'error')) return { findings };
-  if (unread.length > 0) return { findings: unread };
+  // Only now: a check reports with the policy's severities what cannot be read, and all else.
+  if (readErrors.length > 0) return { findings: readErrors };
   const workshop: Workshop = {
     ...options,
     contents,
@@ -117,10 +122,11 @@ export async function buildCatalogImage(
   }
   if (workshop.findings.size > 0) return { findings: [...workshop.findings] };
   const built = await assemble(packages, base, { plan: planFor(packages, base), workshop, options });
-  if (kept) await kept.store.put(kept.key, writeBuildCache(memory, built.room));
+  if (memoryOptions) await memoryOptions.store.put(memoryOptions.key, writeBuildCache(memory, built.room));
   return { findings, built };
 }
 
+/** Which packages share a layer: the sizes of their pieces decide, and how many layers the base leaves. */
 function planFor(packages: readonly PackageLayer[], base: BaseImage | undefined): LayerPlan {
   const loads = (tree: Tree): Load[] =>
     packages.flatMap(({ name, pieces }) => {
@@ -149,8 +155,8 @@ async function assemble(
   const groups = [...(hasRoot ? [[ROOT]] : []), ...plan.configs];
   // An empty catalog has a folder too.
   const configs = await layersOf('configs', groups.length === 0 ? [[]] : groups);
-  const cached = options.cache === 'json';
-  const index = cached ? await makeIndex(facts, (own) => digestOver(facts, own), workshop) : undefined;
+  const hasCache = options.cache === 'json';
+  const index = hasCache ? await makeIndex(facts, (own) => digestOver(facts, own), workshop) : undefined;
   const caches = await layersOf('cache', plan.cache);
   const layers = [
     ...configs,
@@ -159,7 +165,7 @@ async function assemble(
   ];
   const { platforms } = options;
   return {
-    image: catalogImage(base, layers, { ...options, cache: cached }),
+    image: catalogImage(base, layers, { ...options, cache: hasCache }),
     slim: catalogImage(undefined, configs, {
       ...options,
       cache: false,
@@ -175,6 +181,7 @@ async function assemble(
   };
 }
 
+/** The packages of the image with their bundles, sorted: what an SBOM lists. */
 function contentsOf(packages: readonly PackageLayer[]): BuiltCatalog['contents'] {
   return packages
     .filter(({ name }) => name !== ROOT)
@@ -182,16 +189,21 @@ function contentsOf(packages: readonly PackageLayer[]): BuiltCatalog['contents']
     .sort((a, b) => compareText(a.name, b.name));
 }
 
+/**
+ * The digest by which `opm serve` checks its cache, from the stretches of all packages: none of their files
+ * is read again.
+ */
 function digestOver(packages: readonly PackageFacts[], meta: readonly StretchFacts[]): string {
-  const placed = ({ path, length, addend }: StretchFacts): Parameters<typeof sealDigest>[0][number] => ({
+  const stretchOf = ({ path, length, addend }: StretchFacts): Parameters<typeof sealDigest>[0][number] => ({
     path,
     stretch: { length, addend: BigInt(`0x${addend}`) },
   });
-  const configs = packages.flatMap((facts) => (facts.configs ? [placed(facts.configs)] : []));
-  const cache = packages.flatMap((facts) => (facts.cache ? [placed(facts.cache)] : []));
-  return sealDigest(configs, [...cache, ...meta.map(placed)]);
+  const configs = packages.flatMap((facts) => (facts.configs ? [stretchOf(facts.configs)] : []));
+  const cache = packages.flatMap((facts) => (facts.cache ? [stretchOf(facts.cache)] : []));
+  return sealDigest(configs, [...cache, ...meta.map(stretchOf)]);
 }
 
+/** How the room of shared layers has changed since the build before; undefined where it has not. */
 function replanned({ room }: BuildCache, plan: LayerPlan): BuiltCatalog['replannedRoom'] {
   return room === undefined || room === plan.room ? undefined : { from: room, to: plan.room };
 }
@@ -230,6 +242,7 @@ async function makeIndex(
   }
 }
 
+/** The file `packages.json`, put together from a member for each package. */
 function indexPart(packages: readonly PackageFacts[]): TreePart {
   const members = packages.flatMap(({ member }) => member ?? []).sort();
   return { path: 'packages.json', kind: 'file', pieces: [new TextEncoder().encode(packagesJson(members))] };

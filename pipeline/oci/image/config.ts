@@ -50,7 +50,10 @@ export function imageConfig(base: Json | undefined, settings: ImageSettings & La
   });
 }
 
-/** The configuration of a base, with more layers and other settings of its containers. */
+/**
+ * The configuration of a base with more layers and other settings of its containers. The platform is that of
+ * the manifest list, which counts before what the base's configuration says.
+ */
 export function layeredConfig(
   base: Json | undefined,
   { layers, platform: { os, architecture, variant, osVersion } }: LayeredSettings,
@@ -85,16 +88,22 @@ function serveCommand(cache: boolean): Json {
   };
 }
 
+/**
+ * The base's labels, those of the policy over them, and the catalog's path over all; sorted, so that equal
+ * labels make equal bytes.
+ */
 function labelsOf(base: Json, own: Readonly<Record<string, string>>): Json {
   const labels = { ...base, ...own, [CONFIGS_LABEL]: '/configs' };
   return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** The object under a key; empty where there is none. A base's configuration is somebody else's JSON. */
 function objectIn(json: Json, key: string): Json {
   const value = Object.hasOwn(json, key) ? json[key] : undefined;
   return isObject(value) ? value : {};
 }
 
+/** The list under a key; empty where there is none. */
 function listIn(json: Json, key: string): readonly unknown[] {
   const value = Object.hasOwn(json, key) ? json[key] : undefined;
   return Array.isArray(value) ? value : [];

@@ -121,12 +121,14 @@ async function* withinLimits(
   }
 }
 
+/** The error for a layer that holds or costs more than any real one. */
 function tooMuch(message: string): PipelineError {
   return new PipelineError('too-large', message, {
     hint: 'remove the layer, or compress what it holds by itself',
   });
 }
 
+/** The error for bytes that a decoder refuses. */
 function damaged(error: unknown): PipelineError {
   const why = error instanceof Error ? error.message : String(error);
   return new PipelineError('corrupt', `a layer is damaged: ${why}`, { cause: error });

@@ -73,11 +73,12 @@ export function layeredImage(
   const family = base?.family ?? 'oci';
   const configured = layers.map(({ facts: { diffId }, folder }) => ({ diffId, folder }));
   const own = layers.map(({ facts }) => layerDescriptor(facts, family));
-  const wanted = base?.platforms ?? platforms.map((platform) => ({ platform, layers: [], config: {} }));
+  const basePlatforms =
+    base?.platforms ?? platforms.map((platform) => ({ platform, layers: [], config: {} }));
   const configs: BlobSource[] = [];
   const manifests: Manifest[] = [];
   const listed: Json[] = [];
-  for (const { platform, layers: below, config } of wanted) {
+  for (const { platform, layers: below, config } of basePlatforms) {
     const bytes = configOf(base && config, { layers: configured, platform });
     configs.push(bytesBlob(bytes));
     const manifest = manifestOf({
@@ -87,7 +88,7 @@ export function layeredImage(
       base,
     });
     manifests.push(manifest);
-    listed.push({ ...describedManifest(manifest), platform: writtenPlatform(platform) });
+    listed.push({ ...manifestDescriptor(manifest), platform: platformJson(platform) });
   }
   return {
     manifestList: manifestOfJson(LIST_TYPES[family], { manifests: listed, ...annotations(family, base) }),
@@ -146,6 +147,7 @@ function manifestOf(parts: {
   });
 }
 
+/** The annotation with the digest of the base. Docker's manifests have no annotations. */
 function annotations(family: Family, base: BaseImage | undefined): Json {
   return base && family === 'oci' ? { annotations: { [BASE_DIGEST]: base.digest } } : {};
 }
@@ -155,11 +157,11 @@ function manifestOfJson(mediaType: string, content: Json): Manifest {
   return { mediaType, digest: digestOf(bytes), bytes };
 }
 
-function describedManifest({ mediaType, digest, bytes }: Manifest): Descriptor {
+function manifestDescriptor({ mediaType, digest, bytes }: Manifest): Descriptor {
   return { mediaType, digest, size: bytes.length };
 }
 
-function writtenPlatform({ os, architecture, variant, osVersion }: Platform): Json {
+function platformJson({ os, architecture, variant, osVersion }: Platform): Json {
   return {
     architecture,
     os,
@@ -168,6 +170,7 @@ function writtenPlatform({ os, architecture, variant, osVersion }: Platform): Js
   };
 }
 
+/** Items, each digest once: platforms share layers. */
 function byDigest<T extends { readonly digest: string }>(items: readonly T[]): T[] {
   return [...new Map(items.map((item) => [item.digest, item])).values()];
 }

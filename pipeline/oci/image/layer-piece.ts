@@ -126,10 +126,12 @@ async function openFile(
   };
 }
 
+/** Writes all of some bytes; one call of the system may write fewer. */
 function writeWhole(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
+/** Does something with a file. @throws PipelineError that names the file */
 function attempt<T>(path: string, action: () => T): T {
   try {
     return action();

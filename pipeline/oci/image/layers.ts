@@ -24,17 +24,22 @@ interface Frame {
 const ABOVE: Readonly<Record<Tree, readonly string[]>> = { configs: [CONFIGS], cache: [CACHE, CACHE_FILES] };
 const FOLDERS: Readonly<Record<Tree, string>> = { configs: `/${CONFIGS}`, cache: `/${CACHE}` };
 
+/**
+ * Makes the bytes around the pieces of every layer: in front the folders of its tree, behind the end of an
+ * archive.
+ */
 export async function makeFrame({ scratch, codec }: Workshop): Promise<Frame> {
   const head = async (tree: Tree): Promise<Extent> => {
     const piece = await openPiece(scratch, `head-${tree}`, codec);
     for (const path of ABOVE[tree]) await piece.add({ path, kind: 'directory', pieces: [] });
-    return at(scratch, await piece.finish());
+    return extentAt(scratch, await piece.finish());
   };
   const heads = { configs: await head('configs'), cache: await head('cache') };
-  return { heads, end: at(scratch, await endPiece(scratch, codec)) };
+  return { heads, end: extentAt(scratch, await endPiece(scratch, codec)) };
 }
 
-function at(scratch: string, facts: PieceFacts): Extent {
+/** Where a piece that was just made stands. */
+function extentAt(scratch: string, facts: PieceFacts): Extent {
   const extent = finishedPiece(scratch, facts);
   if (!extent) throw new Error(`the piece ${facts.digest} was made and is not there`);
   return extent;
@@ -54,8 +59,9 @@ export async function packageLayer(
     for (const name of names) found.push(await pieceOf(tree, name, workshop));
     return [frame.heads[tree], ...found, frame.end];
   };
-  const known = memory.layers.get(key);
-  if (known) return { facts: known, blob: layerBlob(known, pieces), folder: FOLDERS[tree] };
+  // The pieces of a known layer are made only if a registry asks for its bytes.
+  const knownFacts = memory.layers.get(key);
+  if (knownFacts) return { facts: knownFacts, blob: layerBlob(knownFacts, pieces), folder: FOLDERS[tree] };
   const extents = await pieces();
   const facts = await layerOf(extents, codec);
   made.add(facts.digest);
@@ -64,6 +70,7 @@ export async function packageLayer(
   return { facts, blob: layerBlob(facts, async () => extents), folder: FOLDERS[tree] };
 }
 
+/** Where the piece of a package stands. If it is at hand nowhere, the package is made again. */
 async function pieceOf(tree: Tree, name: string, workshop: Workshop): Promise<Extent> {
   const key = pieceKey(tree, name, workshop);
   const found = await pieceAtHand(key, workshop);
@@ -97,7 +104,7 @@ export async function indexLayer(
   piece: PieceFacts,
   { workshop, frame }: { readonly workshop: Workshop; readonly frame: Frame },
 ): Promise<Layer> {
-  const extents = [at(workshop.scratch, piece), frame.end];
+  const extents = [extentAt(workshop.scratch, piece), frame.end];
   const facts = await layerOf(extents, workshop.codec);
   workshop.made.add(facts.digest);
   return { facts, blob: layerBlob(facts, async () => extents), folder: FOLDERS.cache };
@@ -171,6 +178,10 @@ interface PlacedLoad extends Load {
   readonly place: number;
 }
 
+/**
+ * A package with its place by a hash of its name: its neighbours stay the same when other packages come or
+ * go.
+ */
 function placedLoad({ name, size }: Load): PlacedLoad {
   return { name, size, place: createHash('sha256').update(name).digest().readUInt32BE(0) };
 }

@@ -37,10 +37,11 @@ export async function checkContents(
       setting,
       ...group.flatMap(({ file, identity }) => [file.path, identity]),
     );
-    const known = verdicts.get(key);
-    const facts = known ?? (await checkGroup(group, options));
-    if (!known) verdicts.set(key, facts);
+    const earlier = verdicts.get(key);
+    const facts = earlier ?? (await checkGroup(group, options));
+    if (!earlier) verdicts.set(key, facts);
     for (const finding of facts.findings) findings.push(finding);
+    // The limit is of the whole catalog. Only the group that goes beyond it reports that.
     const before = blobs;
     blobs += facts.blobs;
     if (before <= limits.documents && blobs > limits.documents) findings.push(tooMany(group, limits));
@@ -53,6 +54,7 @@ function settingOf({ rules, severityOf, limits }: VerdictOptions): string {
   return JSON.stringify([rules.map((rule) => [rule.id, severityOf(rule)]), limits]);
 }
 
+/** The findings in files that belong together, and how many blobs they hold. */
 async function checkGroup(
   group: readonly IdentifiedFile[],
   { rules, severityOf, limits }: VerdictOptions,
@@ -79,6 +81,9 @@ function countOf({ blobs }: Catalog): number {
   return [packages, channels, bundles, deprecations, others].reduce((sum, { length }) => sum + length, 0);
 }
 
+/**
+ * The finding for a catalog with more blobs than the policy allows, at the group of files that goes beyond.
+ */
 function tooMany([first]: readonly IdentifiedFile[], { documents }: LoadLimits): Finding {
   return {
     rule: 'fbc/limits',

@@ -48,7 +48,7 @@ export async function makePackage(name: string, workshop: Workshop): Promise<Pac
   for (const finding of content.findings) workshop.findings.add(finding);
   // What is wrong anywhere is reported; nothing is made of it.
   if (content.findings.length > 0) return { name, facts: { bundles: [], metas: [] }, pieces: NONE };
-  const cached = workshop.cache === 'json';
+  const hasCache = workshop.cache === 'json';
   const pkg = content.catalog.packages.get(name);
   const configs = await makePiece(
     'configs',
@@ -58,13 +58,13 @@ export async function makePackage(name: string, workshop: Workshop): Promise<Pac
       workshop,
     },
   );
-  const cache = cached && pkg ? await makePiece('cache', cacheParts(pkg), { name, workshop }) : undefined;
+  const cache = hasCache && pkg ? await makePiece('cache', cacheParts(pkg), { name, workshop }) : undefined;
   const facts = {
     ...(configs ? { configs: configs.stretch } : {}),
     ...(cache ? { cache: cache.stretch } : {}),
-    ...(cached && pkg ? { member: Buffer.from(packageMember(pkg, { icon: false })).toString() } : {}),
+    ...(hasCache && pkg ? { member: Buffer.from(packageMember(pkg, { icon: false })).toString() } : {}),
     bundles: [...(pkg?.bundles.values() ?? [])].map(bundleFacts),
-    metas: cached ? metasOf(content) : [],
+    metas: hasCache ? metasOf(content) : [],
   };
   workshop.memory.packages.set(packageKey(name, workshop), facts);
   return { name, facts, pieces: { configs: configs?.facts, cache: cache?.facts } };
@@ -134,8 +134,9 @@ function bundleFacts({ name, version, image }: Bundle): BundleFacts {
   return { name: own(name), version: version ? own(formatVersion(version)) : '', image: own(image) };
 }
 
+/** The file for blobs of no package; none where there are none. */
 function rootParts(content: PackageContent): TreePart[] {
-  const pieces = lines(content);
+  const pieces = catalogLines(content);
   return pieces.length === 0 ? [] : [{ path: 'catalog.json', kind: 'file', pieces }];
 }
 
@@ -150,19 +151,27 @@ function packageParts(name: string, content: PackageContent): TreePart[] {
   }
   return [
     { path: name, kind: 'directory', pieces: [] },
-    { path: `${name}/catalog.json`, kind: 'file', pieces: lines(content) },
+    { path: `${name}/catalog.json`, kind: 'file', pieces: catalogLines(content) },
   ];
 }
 
-function lines({ blobs }: PackageContent): Uint8Array[] {
+/** The blobs of a package as lines of its catalog file. */
+function catalogLines({ blobs }: PackageContent): Uint8Array[] {
   const encoder = new TextEncoder();
   return blobs.map((blob) => encoder.encode(blobLine(blob)));
 }
 
+/**
+ * The files of a package in opm's cache, made one after the other: all of them at once would fill the memory.
+ */
 function* cacheParts(pkg: Parameters<typeof bundleFiles>[0]): Generator<TreePart> {
   for (const { path, bytes } of bundleFiles(pkg)) yield { path, kind: 'file', pieces: [bytes] };
 }
 
+/**
+ * The files of a package's blobs of other schemas. Their texts are copies: a part of a file's text would keep
+ * all of it in memory.
+ */
 function metasOf({ blobs }: PackageContent): PackageFacts['metas'] {
   const files = blobs.filter(({ schema }) => !OLM_SCHEMAS.has(schema)).map(metaFile);
   return files.map(({ path, bytes }) => ({

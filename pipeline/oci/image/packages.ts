@@ -7,6 +7,7 @@ import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
 import { type Blob, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import { renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
+import { appendToGroup } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { rule as CACHE_RULE } from '../../../catalog/rules/image/cache.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
@@ -74,9 +75,7 @@ export async function readContents(
     if (!found) facts.set(identity, { packages });
     if (packages.length === 0) alone.push({ file, identity });
     for (const name of packages) {
-      const of = byPackage.get(name);
-      if (of) of.push({ file, identity });
-      else byPackage.set(name, [{ file, identity }]);
+      appendToGroup(byPackage, name, { file, identity });
     }
   }
   return { contents: contentsOf(byPackage, alone, cached), findings };
@@ -95,6 +94,7 @@ function bringerOf(source: CatalogSource, files: readonly SourceFile[]): (file: 
   };
 }
 
+/** What names a file's content: the source's own identity, or else a hash of its bytes. */
 async function identityOf(file: SourceFile): Promise<string> {
   // A link has the identity of a file with its target as text.
   if (file.unreadable !== undefined) return `unreadable ${file.unreadable}`;
@@ -127,6 +127,7 @@ function detachedText(text: string): string {
   return Buffer.from(text).toString();
 }
 
+/** The name of the package that a blob belongs to; of a blob of the package itself its own name. */
 function packageOf(blob: Blob): string {
   return blob.schema === 'olm.package' ? blob.name : blob.package;
 }
@@ -150,14 +151,14 @@ function contentsOf(
     async read(name) {
       const group = groups.get(name);
       if (!group) throw new Error(`no file contains the package ${JSON.stringify(name)}`);
-      const held = loaded.get(group) ?? (await loadGroup(group, cached));
-      const content = held.get(name);
+      const contents = loaded.get(group) ?? (await loadGroup(group, cached));
+      const content = contents.get(name);
       if (!content)
         throw new Error(`the files of the package ${JSON.stringify(name)} changed while they were read`);
       // What was read is forgotten, so that memory holds only what is still to come.
-      held.delete(name);
-      if (held.size === 0) loaded.delete(group);
-      else loaded.set(group, held);
+      contents.delete(name);
+      if (contents.size === 0) loaded.delete(group);
+      else loaded.set(group, contents);
       return content;
     },
   };
@@ -174,9 +175,9 @@ function groupsOf(byPackage: ReadonlyMap<string, readonly IdentifiedFile[]>): Ma
   const ofFile = new Map<string, Group>();
   const ofPackage = new Map<string, Group>();
   for (const [name, files] of byPackage) {
-    const met = new Set(files.flatMap(({ file }) => ofFile.get(file.path) ?? []));
+    const sharing = new Set(files.flatMap(({ file }) => ofFile.get(file.path) ?? []));
     const [first = { packages: new Set<string>(), files: new Map<string, IdentifiedFile>() }, ...others] =
-      met;
+      sharing;
     for (const other of others) absorbGroup(first, other, { ofFile, ofPackage });
     first.packages.add(name);
     ofPackage.set(name, first);

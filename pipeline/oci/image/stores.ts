@@ -45,19 +45,20 @@ const MOST_BYTES = 32 * 2 ** 20;
 
 /** A store in memory. Beyond its size it forgets what was used longest ago. */
 export function memoryStore(mostBytes: number = MOST_BYTES): Store {
-  const kept = new Map<string, Uint8Array>();
+  // In the order of their last use.
+  const stored = new Map<string, Uint8Array>();
   let size = 0;
   const remove = (key: string): Uint8Array | undefined => {
-    const bytes = kept.get(key);
-    kept.delete(key);
+    const bytes = stored.get(key);
+    stored.delete(key);
     size -= bytes?.length ?? 0;
     return bytes;
   };
   const put = (key: string, bytes: Uint8Array): void => {
     remove(key);
-    kept.set(key, bytes);
+    stored.set(key, bytes);
     size += bytes.length;
-    for (const oldest of kept.keys()) {
+    for (const oldest of stored.keys()) {
       if (size <= mostBytes) break;
       remove(oldest);
     }

@@ -143,6 +143,7 @@ function putEntry({ entries, children }: Stack, path: string, entry: ImageEntry)
   }
 }
 
+/** Removes all that is in a folder, at any depth, but not the folder itself. */
 function removeBelow({ entries, children }: Stack, folder: string): void {
   const folders = [folder];
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
@@ -254,6 +255,7 @@ async function* withinLimits(bytes: AsyncIterable<Uint8Array>, state: Unpacking)
   }
 }
 
+/** Passes the bytes of a layer on and counts them: how many it has decides how large its files may be. */
 async function* measured(bytes: AsyncIterable<Uint8Array>, state: Unpacking): AsyncGenerator<Uint8Array> {
   state.compressed = 0;
   for await (const chunk of bytes) {
@@ -268,6 +270,7 @@ function checkSize(path: string, { size }: TarHeader, { fileBytes }: TreeLimits)
   throw tooLarge(`${JSON.stringify(path)} is larger (${bytesText(size)})`, 'per file', bytesText(fileBytes));
 }
 
+/** The error for an image that is beyond a limit of this reader. */
 function tooLarge(what: string, scope: string, limit: string): PipelineError {
   return new PipelineError('too-large', `${what} than Portolan reads: the limit ${scope} is ${limit}`);
 }
@@ -345,6 +348,7 @@ async function keepBody(
   return { kind: 'file', mode, size: state.offset - offset, offset };
 }
 
+/** The content of a file, read from where it was unpacked. */
 function readAt({ file, path }: Unpacking, { offset, size }: ImageEntry): Uint8Array {
   const bytes = new Uint8Array(size);
   attempt(path, () => {
@@ -373,6 +377,7 @@ function piecesAt({ file, path }: Unpacking, { offset, size }: ImageEntry): File
   return { size, pieces: piecesIn(read, size) };
 }
 
+/** Does something with the unpacked file. @throws PipelineError that names it */
 function attempt<T>(path: string, action: () => T): T {
   try {
     return action();

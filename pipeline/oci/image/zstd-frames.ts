@@ -62,6 +62,7 @@ async function headerOf(reader: Reader): Promise<{ header: Buffer; hasChecksum: 
   const [descriptor = 0] = await reader.take(1);
   const isSingle = (descriptor & 0x20) !== 0;
   if ((descriptor & 0b1011) !== 0) throw damaged('needs a dictionary, or is of a later version of zstd');
+  // Two bits say how many bytes the size has; a frame of one segment always has one.
   const [sizeBytes = 0] = [[isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]];
   const rest = await reader.take((isSingle ? 0 : 1) + sizeBytes);
   const window = isSingle ? contentSize(rest) : windowSize(rest[0] ?? 0);
@@ -77,11 +78,16 @@ async function headerOf(reader: Reader): Promise<{ header: Buffer; hasChecksum: 
   };
 }
 
+/**
+ * The size of a frame's content, by the 1, 2, 4 or 8 bytes of its header. Two bytes leave out the 256 that
+ * one byte can say.
+ */
 function contentSize(bytes: Buffer): number {
   if (bytes.length === 8) return Number(bytes.readBigUInt64LE(0));
   return bytes.readUIntLE(0, bytes.length) + (bytes.length === 2 ? 256 : 0);
 }
 
+/** The size of a frame's window: five bits for a power of two, three for eighths of it. */
 function windowSize(descriptor: number): number {
   const base = 2 ** (10 + (descriptor >> 3));
   return base + (base / 8) * (descriptor & 7);

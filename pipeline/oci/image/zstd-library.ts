@@ -32,6 +32,7 @@ export interface ZstdStream {
 /** A frame that holds the text `sound`. The library reports no error while it streams; after one, this does not come out. */
 const PROBE = Buffer.concat([Buffer.from('28b52ffd2005290000', 'hex'), Buffer.from('sound')]);
 
+/** A stream with a state of its own. @see {@link PROBE} for how it tells whether all before was sound */
 export async function openZstdStream(): Promise<ZstdStream> {
   const library = await loadZstd();
   // The library has one state for all its streams, and layers are read at the same time.

@@ -61,7 +61,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const books = new Map<string, Tokens>();
   const scopes = createScopes();
 
-  const known = async (budget: Budget): Promise<Scheme> => {
+  // Requests that begin at the same time wait for one ping.
+  const knownScheme = async (budget: Budget): Promise<Scheme> => {
     if (scheme) return scheme;
     ping ??= askScheme(options, budget).finally(() => {
       ping = undefined;
@@ -77,13 +78,13 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return book;
   };
   const header = async (access: Access, budget: Budget): Promise<string | undefined> => {
-    const { kind } = await known(budget);
+    const { kind } = await knownScheme(budget);
     const credential = await credentials.credential({ registry, repository: access.repository });
     if (credential?.kind === 'bearer') return bearerHeader(credential);
     if (kind === 'none') return undefined;
     if (kind === 'basic') return credential?.kind === 'basic' ? basicHeader(credential) : undefined;
-    const token = async (of: Credential | undefined): Promise<string> =>
-      `Bearer ${await tokensFor(of).get(scopes.of(access), budget)}`;
+    const token = async (owner: Credential | undefined): Promise<string> =>
+      `Bearer ${await tokensFor(owner).get(scopes.scopesOf(access), budget)}`;
     try {
       return await token(credential);
     } catch (error) {
@@ -101,7 +102,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     // The same password would be refused again; one that was not asked for before may help.
     if (scheme?.kind !== 'bearer') return scheme?.kind === 'basic' && before?.kind !== 'basic';
     const token = sent?.replace(/^Bearer /, '');
-    if (token !== undefined) for (const book of books.values()) book.reject(scopes.of(access), token);
+    if (token !== undefined) for (const book of books.values()) book.reject(scopes.scopesOf(access), token);
     scopes.demand(access, asked?.parameters.get('scope'));
     return true;
   };
@@ -115,7 +116,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const isOther = (await credentials.refused?.(about, credential)) ?? false;
     if (scheme?.kind !== 'bearer' || credential.kind === 'bearer') return isOther;
     // The token may also have been revoked before its expiry.
-    tokensFor(credential).reject(scopes.of(access), sent.replace(/^Bearer /, ''));
+    tokensFor(credential).reject(scopes.scopesOf(access), sent.replace(/^Bearer /, ''));
     return true;
   };
   return { header, refused, renewed };
@@ -123,7 +124,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
 
 /** The scopes to request, from the permissions that a request needs. */
 interface Scopes {
-  of(access: Access): readonly string[];
+  scopesOf(access: Access): readonly string[];
   /** The registry named a scope that it wants to see. */
   demand(access: Access, scope: string | undefined): void;
 }
@@ -132,7 +133,7 @@ interface Scopes {
 function createScopes(): Scopes {
   const demanded = new Map<string, string>();
   return {
-    of: (access) => {
+    scopesOf: (access) => {
       const own = ownScopes(access);
       const more = demanded.get(own.join(' '));
       // Some services read only the first scope: the one that the registry itself named.
@@ -146,6 +147,7 @@ function createScopes(): Scopes {
   };
 }
 
+/** The scopes that a request needs, as token services write them. */
 function ownScopes({ repository, actions, from }: Access): string[] {
   const own = `repository:${repository}:${actions}`;
   return from === undefined ? [own] : [own, `repository:${from}:pull`];
@@ -156,6 +158,7 @@ function isAbout(demand: string, repository: string): boolean {
   return demand.split(' ').every((scope) => scope.startsWith(`repository:${repository}:`));
 }
 
+/** The token service of a registry. Nobody asks for a token before the registry has named one. */
 function serviceOf(scheme: Scheme | undefined): TokenService {
   if (scheme?.kind !== 'bearer') throw new Error('a token was requested before a challenge');
   return scheme;
@@ -190,6 +193,11 @@ function challengeOf(answer: Answer): Challenge | undefined {
   );
 }
 
+/**
+ * What a challenge asks for.
+ *
+ * @throws PipelineError `bad-answer` for a token service that cannot be asked safely
+ */
 function schemeOf({ scheme, parameters }: Challenge, registry: string): Scheme {
   if (scheme === 'basic') return { kind: 'basic' };
   const realm = parameters.get('realm') ?? '';

@@ -14,20 +14,20 @@ import { withoutFirstBytes } from './stream.ts';
 type Blob = Pick<Descriptor, 'digest' | 'size'>;
 
 function blobRequest(
-  of: Repository,
+  repository: Repository,
   digest: string,
   actions: Access['actions'],
 ): Omit<EndpointRequest, 'method'> {
   return {
-    to: `${of.repository}/blobs/${digest}`,
-    access: { repository: of.repository, actions },
-    what: blobName(of, digest),
+    to: `${repository.repository}/blobs/${digest}`,
+    access: { repository: repository.repository, actions },
+    what: blobName(repository, digest),
   };
 }
 
 /** A blob and where it is, for messages. */
-function blobName(of: Repository, digest: string): string {
-  return `the blob ${digest} of ${repositoryName(of)}`;
+function blobName(repository: Repository, digest: string): string {
+  return `the blob ${digest} of ${repositoryName(repository)}`;
 }
 
 /** Whether a repository has a blob. If HEAD does not confirm it, a GET of one byte decides. */

@@ -34,6 +34,7 @@ export interface Upload {
  */
 export const READ_AHEAD: number = CHUNK;
 
+/** Bytes in memory as the body of a request, which can be sent again. */
 export function bodyOf(bytes: Uint8Array): RequestBody {
   return { size: bytes.length, open: () => streamOf(bytes) };
 }
@@ -55,10 +56,10 @@ export async function sendChunks(upload: Upload, start: Progress, size: number):
       memory?.note(location.href);
     } catch (error) {
       if (!(error instanceof PipelineError) || !error.retryable || ++breaks > BREAKS) throw error;
-      const known = await askProgress(upload, location);
+      const progress = await askProgress(upload, location);
       // Behind what was confirmed before: this upload has lost bytes.
-      if (known.offset < offset) throw error;
-      ({ location, offset } = known);
+      if (progress.offset < offset) throw error;
+      ({ location, offset } = progress);
     }
     if (breaks > BREAKS) throw stuckUpload(upload);
   }
@@ -124,6 +125,7 @@ function progressOf({ endpoint, blob }: Upload, answer: Answer, assumed: number)
   return { location: endpoint.follow(headerOf(answer, 'location') ?? answer.url.href, answer.url), offset };
 }
 
+/** The error for a registry that takes chunks and gets no further. */
 function stuckUpload({ endpoint, blob }: Upload): PipelineError {
   return new PipelineError('bad-answer', `${endpoint.registry} stopped accepting ${blob.digest}`, {
     retryable: true,
@@ -132,11 +134,11 @@ function stuckUpload({ endpoint, blob }: Upload): PipelineError {
 
 /** Bytes of a blob from an offset up to another one. */
 async function* part(blob: BlobSource, offset: number, end: number): AsyncGenerator<Uint8Array> {
-  let left = end - offset;
+  let rest = end - offset;
   for await (const chunk of blob.open(offset)) {
-    yield chunk.length <= left ? chunk : chunk.subarray(0, left);
-    left -= chunk.length;
-    if (left <= 0) return;
+    yield chunk.length <= rest ? chunk : chunk.subarray(0, rest);
+    rest -= chunk.length;
+    if (rest <= 0) return;
   }
 }
 

@@ -150,8 +150,8 @@ function wire(options: ClientOptions): {
   const endpointOf = (repository: Repository): Endpoint => {
     checkRepository(repository, options.allows);
     const { registry } = repository;
-    const known = endpoints.get(registry);
-    if (known) return known;
+    const earlier = endpoints.get(registry);
+    if (earlier) return earlier;
     const fresh = createEndpoint(registry, { transport, credentials, clock, plainHosts });
     endpoints.set(registry, fresh);
     return fresh;
@@ -175,6 +175,10 @@ function checkRepository(repository: Repository, allows: ClientOptions['allows']
   }
 }
 
+/**
+ * Writes a manifest. If it is about another one and the registry keeps no lists of referrers, the list in a
+ * tag gets it, too.
+ */
 async function writeManifest(
   endpoint: Endpoint,
   to: Reference,

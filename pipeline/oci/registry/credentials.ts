@@ -48,8 +48,8 @@ export function authfileCredentials({ authfile, environment }: AuthfileOptions):
   return {
     credential: (repository) => {
       const name = repositoryName(repository);
-      const known = answers.get(name);
-      if (known) return known;
+      const earlier = answers.get(name);
+      if (earlier) return earlier;
       const answer = look(repository);
       answers.set(name, answer);
       return answer;
@@ -63,21 +63,24 @@ export function authfileCredentials({ authfile, environment }: AuthfileOptions):
  */
 export function credentialsOnlyFor(
   source: CredentialSource,
-  trusted: (repository: Repository) => boolean,
+  isTrusted: (repository: Repository) => boolean,
 ): CredentialSource {
   return {
-    credential: async (repository) => (trusted(repository) ? source.credential(repository) : undefined),
+    credential: async (repository) => (isTrusted(repository) ? source.credential(repository) : undefined),
   };
 }
 
 /** The authfile that is named, or those in the usual places. @throws PipelineError if the named one does not exist */
-async function readFiles(named: string | undefined, environment: Environment): Promise<readonly Authfile[]> {
-  const sure = named ?? (environment['REGISTRY_AUTH_FILE'] || undefined);
-  if (sure !== undefined) return [await readAuthfile(sure)];
+async function readFiles(
+  authfile: string | undefined,
+  environment: Environment,
+): Promise<readonly Authfile[]> {
+  const path = authfile ?? (environment['REGISTRY_AUTH_FILE'] || undefined);
+  if (path !== undefined) return [await readAuthfile(path)];
   const files: Authfile[] = [];
-  for (const path of usualPaths(environment)) {
+  for (const usual of usualPaths(environment)) {
     try {
-      files.push(await readAuthfile(path));
+      files.push(await readAuthfile(usual));
     } catch (error) {
       // The usual files need not exist.
       if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
@@ -200,6 +203,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
+/** The name and password in an entry's `auth`, base64 of `NAME:PASSWORD`; undefined where it is neither. */
 function pairOf(auth: string): Credential | undefined {
   const text = Buffer.from(auth, 'base64').toString('utf8');
   const colon = text.indexOf(':');

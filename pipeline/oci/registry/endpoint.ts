@@ -134,6 +134,11 @@ async function askElsewhere(
   return options.transport.send({ ...request, url: answer.url, authorization }, budget);
 }
 
+/**
+ * The URL of the next request, from a `Location` header.
+ *
+ * @throws PipelineError `bad-answer` where there is none
+ */
 function followLocation(location: string | undefined, from: URL, base: URL): URL {
   if (location === undefined || !URL.canParse(location, from.href)) {
     throw new PipelineError('bad-answer', `${base.host} does not send the URL to continue`);

@@ -73,6 +73,7 @@ export function locationFrom(directory: string, place: ImageLocation): ImageLoca
   return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
 }
 
+/** A layout in a directory or an archive, with the tag that follows its path. */
 function layoutPlace(kind: 'oci' | 'oci-archive', rest: string, text: string): ImageLocation {
   const [path, name] = splitPath(rest, text);
   if (name === undefined) return { kind, path };

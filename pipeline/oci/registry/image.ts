@@ -62,9 +62,9 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
   const bad = (why: string): PipelineError =>
     new PipelineError('bad-answer', `the manifest ${digest} ${why}`);
   const json = parseObject(bytes, bad);
-  const said = text(json, 'mediaType');
-  if (said !== undefined && isManifestType(mediaType) && said !== mediaType) {
-    throw bad(`declares media type ${said}, but was sent as ${mediaType}`);
+  const ownType = text(json, 'mediaType');
+  if (ownType !== undefined && isManifestType(mediaType) && ownType !== mediaType) {
+    throw bad(`declares media type ${ownType}, but was sent as ${mediaType}`);
   }
   const common = {
     mediaType,
@@ -95,8 +95,8 @@ export function manifestType(bytes: Uint8Array, header: string): string {
   if (isManifestType(header)) return header;
   try {
     const json = parseObject(bytes, () => new Error());
-    const said = text(json, 'mediaType');
-    if (said !== undefined) return said;
+    const ownType = text(json, 'mediaType');
+    if (ownType !== undefined) return ownType;
     if (has(json, 'manifests')) return OCI_INDEX;
     return has(json, 'layers') && has(json, 'config') ? OCI_MANIFEST : header;
   } catch {
@@ -159,6 +159,7 @@ export function referrerDescriptor(
   };
 }
 
+/** The JSON object in bytes. @throws what `bad` makes of the reason */
 function parseObject(bytes: Uint8Array, bad: (why: string) => Error): Json {
   let json: unknown;
   try {

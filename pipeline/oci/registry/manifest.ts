@@ -88,15 +88,21 @@ export function getManifest(
   });
 }
 
+/**
+ * The manifest in an answer, with the digest of its bytes.
+ *
+ * @throws PipelineError `corrupt` if that is not the one that was asked for or announced
+ */
 async function readManifest(answer: Answer, reference: Reference, limit: number): Promise<Manifest> {
-  const said = headerOf(answer, 'docker-content-digest');
+  const announced = headerOf(answer, 'docker-content-digest');
   const bytes = await readAll(answer, limit, manifestName(reference));
-  const wanted = reference.kind === 'digest' ? reference.digest : isDigest(said) ? said : undefined;
-  const digest = digestOf(bytes, wanted === undefined ? undefined : algorithmOf(wanted));
-  if (wanted !== undefined && digest !== wanted)
-    throw digestMismatch(manifestName(reference), wanted, digest);
-  if (isDigest(said) && digestsContradict(said, digest))
-    throw digestMismatch(manifestName(reference), said, digest);
+  const expected =
+    reference.kind === 'digest' ? reference.digest : isDigest(announced) ? announced : undefined;
+  const digest = digestOf(bytes, expected === undefined ? undefined : algorithmOf(expected));
+  if (expected !== undefined && digest !== expected)
+    throw digestMismatch(manifestName(reference), expected, digest);
+  if (isDigest(announced) && digestsContradict(announced, digest))
+    throw digestMismatch(manifestName(reference), announced, digest);
   return { mediaType: manifestType(bytes, contentType(answer)), digest, bytes };
 }
 

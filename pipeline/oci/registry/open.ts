@@ -64,7 +64,7 @@ export async function openSource(place: ImageLocation, client: Registry): Promis
   }
 }
 
-/** The tag that was named, else `latest`, else the only image there is. */
+/** The image that is meant: the tag that was named, else `latest`, else the only image there is. */
 async function pick(view: LayoutView, named: LayoutTag | undefined, name: string): Promise<Reference> {
   if (named) {
     const { tags } = await view.contents(named.repository);
@@ -103,6 +103,7 @@ async function imagesIn(view: LayoutView): Promise<Reference[]> {
   return [...found.values()];
 }
 
+/** The tags of a layout in one line, for hints. */
 async function namesIn(view: LayoutView): Promise<string> {
   const names: string[] = [];
   for (const repository of await view.repositories()) {

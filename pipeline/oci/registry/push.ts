@@ -87,6 +87,7 @@ export async function sendImage(
   }
 }
 
+/** Whether a registry refuses a manifest because something that it names is missing. */
 function isMissingContent(error: unknown): boolean {
   return error instanceof PipelineError && ['bad-answer', 'not-found'].includes(error.code);
 }
@@ -115,12 +116,12 @@ async function heldBy(
   to: Repository,
   { near, image }: { readonly near: Manifest; readonly image: ImageContent },
 ): Promise<ReadonlySet<string>> {
-  const wanted = new Set(image.blobs.map(({ digest }) => digest));
-  const held = new Set<string>();
+  const needed = new Set(image.blobs.map(({ digest }) => digest));
+  const present = new Set<string>();
   const take = (content: readonly Descriptor[]): boolean => {
-    const before = held.size;
-    for (const { digest } of content) if (wanted.has(digest)) held.add(digest);
-    return held.size > before;
+    const before = present.size;
+    for (const { digest } of content) if (needed.has(digest)) present.add(digest);
+    return present.size > before;
   };
   try {
     const parsed = parseManifest(near);
@@ -135,7 +136,7 @@ async function heldBy(
     // Without this knowledge each blob is asked for.
     if (!(error instanceof PipelineError)) throw error;
   }
-  return held;
+  return present;
 }
 
 interface SentBlobs {
@@ -240,6 +241,7 @@ export async function readImage(
   from: Reference,
   platforms?: readonly string[],
 ): Promise<ImageContent> {
+  // In the order in which they must be sent: what a list names before the list.
   const partOf = async (reference: Reference): Promise<Part> =>
     chosenOf(await partAt(registry, reference), platforms);
   const root = await partOf(from);
@@ -311,6 +313,7 @@ async function partAt(registry: Registry, reference: Reference): Promise<Part> {
   return { manifest, isList: parsed.kind === 'list', content: contentOf(parsed) };
 }
 
+/** The manifest of a reference. @throws PipelineError `not-found` */
 async function manifestAt(registry: Registry, reference: Reference): Promise<Manifest> {
   const manifest = await registry.getManifest(reference);
   if (manifest) return manifest;

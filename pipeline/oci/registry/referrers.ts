@@ -119,6 +119,7 @@ function readPage(
   });
 }
 
+/** The referrers of a digest in the tag that clients keep for registries without an API. */
 async function fromTag(
   endpoint: Endpoint,
   of: Repository,
@@ -201,6 +202,11 @@ async function changeList(
   );
 }
 
+/**
+ * The list of referrers in a tag, with fields of other clients.
+ *
+ * @throws PipelineError `conflict` for a tag that is something else
+ */
 function readList(manifest: Manifest, tag: TagReference): RawDescriptor {
   if (manifest.mediaType === OCI_INDEX && parseManifest(manifest).kind === 'list') {
     return parseJson(manifest.bytes) as RawDescriptor;

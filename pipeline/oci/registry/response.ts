@@ -61,19 +61,20 @@ function tooLarge(answer: Answer, limit: number, what: string): PipelineError {
 
 /** The error for an answer that is none of those expected; reads its body. */
 export async function failureOf(answer: Answer, what: string): Promise<PipelineError> {
-  const said = await errorText(answer);
-  const code = errorCode(answer.status, said);
+  const message = await errorText(answer);
+  const code = errorCode(answer.status, message);
   return new PipelineError(
     code,
-    `${answer.url.host} returned ${answer.status} for ${what}${said === '' ? '' : `: ${said}`}`,
+    `${answer.url.host} returned ${answer.status} for ${what}${message === '' ? '' : `: ${message}`}`,
     { retryable: isRetryable(answer.status), status: answer.status },
   );
 }
 
-function errorCode(status: number, said: string): ErrorCode {
-  if (/TOOMANYREQUESTS/.test(said)) return 'rate-limited';
+/** The code for a status; where registries differ, what they say in words counts. */
+function errorCode(status: number, message: string): ErrorCode {
+  if (/TOOMANYREQUESTS/.test(message)) return 'rate-limited';
   // Registries answer for immutable tags with 400, 403, 405 or 409, each with its own code.
-  if (status >= 400 && status < 500 && /immutable|TAG_INVALID|ImageTagAlreadyExists/i.test(said))
+  if (status >= 400 && status < 500 && /immutable|TAG_INVALID|ImageTagAlreadyExists/i.test(message))
     return 'conflict';
   return CODES[status] ?? 'bad-answer';
 }

@@ -53,9 +53,9 @@ export function readingOf(source: { open(from: number): AsyncIterable<Uint8Array
   /** The piece that was handed out last, and where it begins: whoever got it may not have taken all of it. */
   let last = { at: 0, piece: new Uint8Array() as Uint8Array };
   const close = async (): Promise<void> => {
-    const left = bytes;
+    const open = bytes;
     bytes = undefined;
-    await left?.return?.();
+    await open?.return?.();
   };
   const seek = async (from: number): Promise<Uint8Array> => {
     const isNear = bytes !== undefined && from >= last.at && from <= last.at + last.piece.length;

@@ -68,6 +68,7 @@ function guessNextPage({ tags }: Page, first: URL, count: number): URL | undefin
   return url;
 }
 
+/** The tags in a page's body. @throws PipelineError `bad-answer` for anything but a list */
 function tagsOf(body: Buffer, registry: string): string[] {
   let tags: unknown;
   try {

@@ -56,7 +56,7 @@ const READ_ONLY = /^repository:[^:]+:pull$/;
  */
 export function createTokens(options: TokenOptions): Tokens {
   const { clock } = options;
-  const known = new Map<string, Token>();
+  const tokens = new Map<string, Token>();
   const underWay = new Map<string, Promise<Token>>();
   /** Scopes that a shared token did not serve. */
   const alone = new Set<string>();
@@ -71,20 +71,20 @@ export function createTokens(options: TokenOptions): Tokens {
   return {
     get: async (scopes, budget) => {
       const key = scopes.join(' ');
-      const token = known.get(key);
+      const token = tokens.get(key);
       if (token && token.expires > clock.now()) return token.value;
       const running = underWay.get(key);
       if (running) return (await running).value;
       const fetching = fetched(scopes, budget).finally(() => underWay.delete(key));
       underWay.set(key, fetching);
       const fresh = await fetching;
-      known.set(key, fresh);
+      tokens.set(key, fresh);
       return fresh.value;
     },
     reject: (scopes, token) => {
       const key = scopes.join(' ');
       alone.add(key);
-      if (known.get(key)?.value === token) known.delete(key);
+      if (tokens.get(key)?.value === token) tokens.delete(key);
     },
   };
 }
@@ -163,6 +163,7 @@ async function fetchToken(options: TokenOptions, scopes: readonly string[], budg
   return transport.attempt(host, work, budget);
 }
 
+/** The request for a token, with a name and a password or without. */
 function tokenRequest(
   { realm, service }: TokenService,
   scopes: readonly string[],

@@ -107,9 +107,9 @@ async function goOn(upload: Upload, location: string): Promise<boolean> {
   if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
   const url = new URL(location);
   try {
-    const known = await askProgress(upload, url);
-    if (known.offset === 0) return await cancelUpload(upload, url);
-    await commitUpload(upload, await sendChunks(upload, known, memory?.chunk ?? chunk), undefined);
+    const progress = await askProgress(upload, url);
+    if (progress.offset === 0) return await cancelUpload(upload, url);
+    await commitUpload(upload, await sendChunks(upload, progress, memory?.chunk ?? chunk), undefined);
     return true;
   } catch (error) {
     if (!(error instanceof PipelineError) || ['unreachable', 'rate-limited'].includes(error.code))

@@ -68,12 +68,12 @@ const TAGGED: readonly TaggedKind[] = [
   {
     end: 'att',
     mediaType: 'application/vnd.dsse.envelope.v1+json',
-    read: (layer, bytes) => ({ bundle: bundleOf(layer, { dsseEnvelope: parsed(bytes) }) }),
+    read: (layer, bytes) => ({ bundle: bundleOf(layer, { dsseEnvelope: parsedJson(bytes) }) }),
   },
 ];
 
 /**
- * One after the other: each is read when the one before has been checked.
+ * The signatures of an image, one after the other: each is read when the one before has been checked.
  *
  * @throws PipelineError what the registry answers, where that is not about one signature alone
  */
@@ -88,13 +88,14 @@ export async function* signaturesOf(
     yield await readable(where, async () => {
       const manifest = await manifestAt(registry, withDigest(image, digest));
       const [layer] = manifest?.layers ?? [];
-      return { where, bundle: layer && parsed(await signatureContent(registry, image, layer)) };
+      return { where, bundle: layer && parsedJson(await signatureContent(registry, image, layer)) };
     });
   }
   yield* unreadRest('referrers', bundles.length);
   for (const kind of TAGGED) yield* taggedSignatures(registry, image, kind);
 }
 
+/** What is said of the signatures beyond the limit: nobody has read them. */
 function* unreadRest(where: string, found: number): Generator<UnreadableSignature, void, undefined> {
   if (found <= MOST) return;
   yield {
@@ -104,7 +105,10 @@ function* unreadRest(where: string, found: number): Generator<UnreadableSignatur
   };
 }
 
-/** Junk beside a signature that counts must not hide it; a registry that fails might have one that counts. */
+/**
+ * What is read of one signature, or why it cannot be read. Junk beside a signature that counts must not hide
+ * it; a registry that fails might have one that counts, so its error is thrown.
+ */
 async function readable<T>(where: string, read: () => Promise<T>): Promise<T | UnreadableSignature> {
   try {
     return await read();
@@ -116,6 +120,7 @@ async function readable<T>(where: string, read: () => Promise<T>): Promise<T | U
 
 const OF_CONTENT: ReadonlySet<ErrorCode> = new Set(['not-found', 'bad-answer', 'corrupt', 'too-large']);
 
+/** The manifest of an artifact; undefined for a list, or where there is none. */
 async function manifestAt(
   registry: Registry,
   at: DigestReference | TagReference,
@@ -125,6 +130,7 @@ async function manifestAt(
   return read?.kind === 'image' ? read : undefined;
 }
 
+/** The bytes of a signature. @throws PipelineError `too-large` */
 async function signatureContent(
   registry: Registry,
   image: DigestReference,
@@ -132,10 +138,6 @@ async function signatureContent(
 ): Promise<Buffer> {
   if (blob.size <= LARGEST) return Buffer.from(await allOf(registry.getBlob(image, blob)));
   throw new PipelineError('too-large', `a signature of ${image.digest} has ${blob.size} bytes`);
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  return parsedJson(bytes);
 }
 
 /** What cosign wrote: a layer for each signature, with what verifies it in its annotations. */
@@ -195,10 +197,10 @@ function base64(hex: string): string {
 
 /** Rekor's receipt as cosign writes it, as an entry of a bundle. */
 function rekorEntry(text: string | undefined): unknown {
-  const json = text === undefined ? undefined : parsed(Buffer.from(text));
+  const json = text === undefined ? undefined : parsedJson(Buffer.from(text));
   if (!isObject(json) || !isObject(json['Payload'])) return undefined;
   const { body, integratedTime, logIndex, logID } = json['Payload'];
-  const logged = parsed(Buffer.from(String(body), 'base64'));
+  const logged = parsedJson(Buffer.from(String(body), 'base64'));
   const { kind, apiVersion } = isObject(logged) ? logged : {};
   return {
     logIndex: String(logIndex),

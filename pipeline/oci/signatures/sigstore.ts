@@ -35,6 +35,7 @@ function readRoot(root: unknown): TrustMaterial {
   }
 }
 
+/** The trusted root of Sigstore's public instance. @throws PipelineError `unreachable` */
 async function publicRoot(): Promise<TrustedRoot> {
   try {
     return await getTrustedRoot();

@@ -30,6 +30,7 @@ export function simpleClaims(payload: string | Uint8Array, type: PayloadType): S
   return { digest, name };
 }
 
+/** An object of a payload that has no other fields than these. @throws Error with the reason */
 function fieldsIn(value: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
   if (!isObject(value)) throw new Error(`the signed statement has no object with ${names.join(' and ')}`);
   const other = Object.keys(value).find((key) => !names.includes(key));

@@ -129,6 +129,7 @@ function publicKey(pem: string): KeyObject {
   }
 }
 
+/** The check that one of the keys made a signature. It gives the key's number. */
 function byKeys(keys: readonly KeyObject[]): Check {
   return async (found) => {
     const { entityOf } = await import('./sigstore.ts');
@@ -169,12 +170,14 @@ function claimOf({ bundle, payload }: FoundSignature, digest: string): Claim {
   return payload ? plainClaim(payload, digest) : statementClaim(bundle['dsseEnvelope'], digest);
 }
 
+/** What a signature in cosign's older form says. @throws Error for one of another image */
 function plainClaim(payload: Buffer, digest: string): Claim {
   const claims = simpleClaims(payload, 'cosign container image signature');
   if (claims.digest !== digest) throw new Error('it belongs to another image');
   return { says: 'signature', isSignature: true };
 }
 
+/** The statement in a Sigstore bundle's envelope. @throws Error for an envelope without one */
 function statementIn(envelope: unknown): Buffer {
   const { payloadType, payload } = isObject(envelope) ? envelope : {};
   // Anything but text is other bytes to the library, which verifies them.
@@ -188,6 +191,11 @@ const STATEMENTS: ReadonlySet<unknown> = new Set([
   'https://in-toto.io/Statement/v1',
 ]);
 
+/**
+ * What a signed statement says. Only a digest of the same algorithm makes it one of this image.
+ *
+ * @throws Error for one of another image
+ */
 function statementClaim(envelope: unknown, digest: string): Claim {
   const { _type, subject, predicateType, predicate } = objectIn(statementIn(envelope));
   if (!STATEMENTS.has(_type))

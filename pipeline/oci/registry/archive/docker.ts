@@ -138,7 +138,7 @@ interface Member {
 }
 
 /** What was read of files: images may share them, however many name them. */
-const read = new WeakMap<TarEntry, Promise<Member>>();
+const members = new WeakMap<TarEntry, Promise<Member>>();
 
 /** A file of the archive. Its digest is noted in `files`, because blobs are asked for by digest. */
 async function member(
@@ -149,12 +149,15 @@ async function member(
   const entry = archive.find(name);
   if (entry === undefined)
     throw new PipelineError('corrupt', `${archive.path} references ${name} but does not contain it`);
-  const found = read.get(entry) ?? readMember(archive, entry);
-  read.set(entry, found);
+  const found = members.get(entry) ?? readMember(archive, entry);
+  members.set(entry, found);
   files.set((await found).digest, entry);
   return found;
 }
 
+/**
+ * The digest and kind of a file of the archive: it is read whole, as its name says nothing of its content.
+ */
 async function readMember(archive: ArchiveFile, entry: TarEntry): Promise<Member> {
   const hash = createHash('sha256');
   let head: Uint8Array | undefined;
@@ -239,6 +242,7 @@ async function imageSources(
   return [...unique.values(), bytesSource(configName, config), bytesSource('manifest.json', manifest)];
 }
 
+/** Bytes as a member of an archive. */
 function bytesSource(name: string, bytes: Buffer): TarSource {
   return { name, size: bytes.length, open: () => streamOf(bytes) };
 }
@@ -261,6 +265,11 @@ async function plainLayers(layout: Layout, image: ImageManifest, config: Buffer)
   return sources;
 }
 
+/**
+ * The digests of the unpacked layers, as a configuration lists them.
+ *
+ * @throws PipelineError `corrupt` for one that lists none
+ */
 function diffIds(config: Buffer): string[] {
   let ids: unknown;
   try {

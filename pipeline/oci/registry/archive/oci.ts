@@ -38,6 +38,7 @@ export async function openOciArchive(path: string): Promise<ArchiveView> {
   }
 }
 
+/** Reads blobs of a layout in an archive, by the names that they have there. */
 function archiveBlobs(archive: ArchiveFile): BlobReader {
   const entryOf = (digest: string): ReturnType<ArchiveFile['find']> =>
     archive.find(`blobs/${algorithmOf(digest)}/${digest.slice(digest.indexOf(':') + 1)}`);

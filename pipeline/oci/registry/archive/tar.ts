@@ -38,7 +38,7 @@ export async function readTarIndex(handle: FileHandle, path: string): Promise<Re
     const header = await readAt(handle, at, BLOCK);
     if (header.every((byte) => byte === 0)) break;
     if (!isHeader(header)) throw bad('is not a tar archive');
-    const size = next.size ?? number(header, 124, 12);
+    const size = next.size ?? numberIn(header, 124, 12);
     const offset = at + BLOCK;
     if (!Number.isSafeInteger(size) || size < 0 || offset + size > end)
       throw bad('ends in the middle of an entry');
@@ -90,24 +90,24 @@ function entryOf(
   extra: Overrides & { offset: number; size: number },
 ): TarEntry {
   const isUstar = header.toString('latin1', 257, 262) === 'ustar';
-  const prefix = isUstar && header[262] === 0 ? string(header, 345, 155) : '';
-  const short = string(header, 0, 100);
-  const name = plain(extra.path ?? (prefix === '' ? short : `${prefix}/${short}`));
-  const link = extra.linkpath ?? string(header, 157, 100);
+  const prefix = isUstar && header[262] === 0 ? textIn(header, 345, 155) : '';
+  const short = textIn(header, 0, 100);
+  const name = cleanPath(extra.path ?? (prefix === '' ? short : `${prefix}/${short}`));
+  const link = extra.linkpath ?? textIn(header, 157, 100);
   const kind =
     '\x000'.includes(type) || type === '7' ? 'file' : type === '1' || type === '2' ? 'link' : 'other';
   const folder = type === '2' && !link.startsWith('/') ? name.slice(0, name.lastIndexOf('/') + 1) : '';
   return {
     name,
     kind,
-    target: kind === 'link' ? plain(folder + link) : '',
+    target: kind === 'link' ? cleanPath(folder + link) : '',
     offset: extra.offset,
     size: extra.size,
   };
 }
 
 /** A path without `.`, `..` and empty parts. */
-function plain(path: string): string {
+function cleanPath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
     if (part === '..') parts.pop();
@@ -120,17 +120,18 @@ function plain(path: string): string {
 function isHeader(header: Buffer): boolean {
   let sum = 0;
   for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (header[i] ?? 0);
-  return sum === number(header, 148, 8);
+  return sum === numberIn(header, 148, 8);
 }
 
-function string(header: Buffer, at: number, length: number): string {
+/** A field of a header as text, up to its first zero byte. */
+function textIn(header: Buffer, at: number, length: number): string {
   const field = header.subarray(at, at + length);
   const end = field.indexOf(0);
   return field.toString('utf8', 0, end < 0 ? length : end);
 }
 
 /** Octal, or binary when the first bit is set. */
-function number(header: Buffer, at: number, length: number): number {
+function numberIn(header: Buffer, at: number, length: number): number {
   if (((header[at] ?? 0) & 0x80) !== 0) {
     return header.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, 0);
   }
@@ -141,6 +142,7 @@ function number(header: Buffer, at: number, length: number): number {
   return text === '' ? 0 : /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
 }
 
+/** Bytes of the file from a position on; zeros where it ends before. */
 async function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   await handle.read(buffer, 0, length, at);

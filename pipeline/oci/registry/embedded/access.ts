@@ -53,11 +53,13 @@ const REALM_PATH = '/token';
 /** Seconds that a token lasts. */
 const TOKEN_LIFE = 300;
 
+/** Decides who may use the registry: everybody without options, else by passwords or by tokens. */
 export function createGate(options: AccessOptions | undefined, origin: () => string): Gate {
   if (options === undefined) return { check: async () => undefined, token: async () => undefined };
   return options.kind === 'basic' ? basicGate(options) : tokenGate(options, origin);
 }
 
+/** Admits requests by a name and a password in each of them. */
 function basicGate(options: AccessOptions): Gate {
   const challenge = { 'www-authenticate': 'Basic realm="portolan"' };
   return {
@@ -107,6 +109,7 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
   return { check, token };
 }
 
+/** The answer to a request without the proof that it needs, and what proof that is. */
 function unauthorized(challenge: Readonly<Record<string, string>>): Reply {
   const reply = refusalReply(401, 'UNAUTHORIZED', 'authentication required');
   return { ...reply, headers: { ...reply.headers, ...challenge } };
@@ -141,6 +144,7 @@ function grantedScopes(scope: string, isAccount: boolean, options: AccessOptions
     : [];
 }
 
+/** Whether a token's scopes allow an action in a repository. */
 function allows({ scopes }: Claims, repository: string, action: Action): boolean {
   const prefix = `repository:${repository}:`;
   return scopes.some(
@@ -148,11 +152,13 @@ function allows({ scopes }: Claims, repository: string, action: Action): boolean
   );
 }
 
+/** A token of this registry: what it allows, signed with a secret that only this run knows. */
 function writeToken(claims: Claims, secret: Buffer): string {
   const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return `${body}.${createHmac('sha256', secret).update(body).digest('base64url')}`;
 }
 
+/** What a token allows; undefined for one that this run has not signed. */
 function readToken(token: string, secret: Buffer): Claims | undefined {
   const [body = '', signature = ''] = token.split('.');
   const expected = createHmac('sha256', secret).update(body).digest('base64url');

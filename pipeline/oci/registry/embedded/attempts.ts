@@ -30,26 +30,26 @@ export function passwordAttempts(): (attempt: Attempt, check: Check) => Promise<
   /** When each address was wrong; the one that was wrong last comes last. */
   const failures = new Map<string, number[]>();
   /** Checks of each address that wait or run, by what they check. */
-  const open = new Map<string, Map<string, Promise<boolean>>>();
+  const checks = new Map<string, Map<string, Promise<boolean>>>();
   const inTurn = takeTurns();
   return async ({ address, what }, check) => {
-    const own = open.get(address) ?? new Map<string, Promise<boolean>>();
+    const own = checks.get(address) ?? new Map<string, Promise<boolean>>();
     // Clients send a password with several requests at once.
     const same = own.get(what);
     if (same) return same;
     const since = Date.now() - MINUTE;
     const recent = (failures.get(address) ?? []).filter((time) => time > since);
     const isTooMany = recent.length + own.size >= MOST_WRONG;
-    if (isTooMany || (own.size === 0 && open.size >= MOST_WAITING))
+    if (isTooMany || (own.size === 0 && checks.size >= MOST_WAITING))
       throw new PipelineError('rate-limited', 'too many passwords were tried; try again in a minute');
     const result = settleAttempt(inTurn(address, check), (isRight) => {
       // At once: a check that has failed counts without a gap.
       own.delete(what);
-      if (own.size === 0) open.delete(address);
+      if (own.size === 0) checks.delete(address);
       forgetOld(failures, since);
       if (!isRight) countFailure(failures, address);
     });
-    open.set(address, own.set(what, result));
+    checks.set(address, own.set(what, result));
     return result;
   };
 }
@@ -103,6 +103,7 @@ function nextOf(waiting: Map<string, Waiting[]>): Waiting | undefined {
   return next;
 }
 
+/** Notes a wrong password of an address, which then stands last. */
 function countFailure(failures: Map<string, number[]>, address: string): void {
   const times = [...(failures.get(address) ?? []), Date.now()].slice(-MOST_WRONG);
   failures.delete(address);

@@ -42,8 +42,8 @@ export function htpasswdAccounts(text: string, path: string): PasswordCheck {
     const digest = createHmac('sha256', key).update(password).digest();
     const network = networkOf(address);
     const account = `${network} ${name}`;
-    const known = proven.get(account);
-    if (known && timingSafeEqual(known, digest)) return true;
+    const provenDigest = proven.get(account);
+    if (provenDigest && timingSafeEqual(provenDigest, digest)) return true;
     const attempt = { address: network, what: `${name}:${digest.toString('hex')}` };
     // A name that is unknown takes as long.
     const isRight = await attempts(

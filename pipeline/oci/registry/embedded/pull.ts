@@ -62,6 +62,7 @@ export async function pullManifest({ layout, toLayout }: Registry, route: At<'ma
   };
 }
 
+/** Answers a request for the tags of a repository, in pages if the client wants that. */
 export async function listTags(
   { layout, toLayout }: Registry,
   { name }: At<'tags'>,
@@ -77,6 +78,7 @@ function isEmpty({ tags, manifests }: Contents): boolean {
   return tags.size === 0 && manifests.size === 0;
 }
 
+/** Answers a request for the names of repositories, in pages if the client wants that. */
 export async function listRepositories(
   { layout, fromLayout }: Registry,
   call: RegistryRequest,
@@ -115,12 +117,12 @@ export async function listReferrers(
   const artifactType = query.get('artifactType') ?? undefined;
   const asked = { digest, artifactType, after: query.get('last') ?? undefined };
   const manifests: Descriptor[] = [];
-  let left = LARGEST_PAGE;
+  let room = LARGEST_PAGE;
   let link = {};
   for await (const one of referrersIn(layout, toLayout(name), asked)) {
-    left -= Buffer.byteLength(JSON.stringify(one));
+    room -= Buffer.byteLength(JSON.stringify(one));
     const last = manifests.at(-1)?.digest;
-    if (left < 0 && last !== undefined) {
+    if (room < 0 && last !== undefined) {
       const next = new URLSearchParams({ ...(artifactType === undefined ? {} : { artifactType }), last });
       link = { link: `</v2/${name}/referrers/${digest}?${next}>; rel="next"` };
       break;

@@ -52,6 +52,7 @@ async function mount(
   return storedReply(name, digest);
 }
 
+/** The answer to a client whose blob is in the repository now. */
 function storedReply(name: string, digest: string): Reply {
   return {
     status: 201,
@@ -110,6 +111,7 @@ function wrongRange(headers: IncomingHttpHeaders, upload: Upload): 'order' | 'si
   return length !== undefined && Number(to) - Number(from) + 1 !== Number(length) ? 'size' : undefined;
 }
 
+/** Ends an upload: its bytes become a blob of the repository. */
 async function finish(
   { members, toLayout }: Registry,
   name: string,
@@ -157,6 +159,11 @@ export async function pushManifest(
   };
 }
 
+/**
+ * The body of a request, read whole.
+ *
+ * @throws PipelineError `too-large`, before more than the limit is in memory
+ */
 async function bodyOf(call: RegistryRequest, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -199,6 +206,7 @@ export async function removeBlob(
   return { status: 202 };
 }
 
+/** Answers a request to remove a manifest, or only a tag of it. */
 export async function removeManifest({ layout, toLayout }: Registry, route: At<'manifest'>): Promise<Reply> {
   const { name, digest, tag } = route;
   const repository = toLayout(name);

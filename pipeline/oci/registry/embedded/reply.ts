@@ -34,6 +34,7 @@ export function refusalReply(status: number, code: SpecCode, message: string): R
   return jsonReply(status, { errors: [{ code, message }] });
 }
 
+/** An answer with a value as JSON. */
 export function jsonReply(status: number, value: unknown, headers: Reply['headers'] = {}): Reply {
   const body = Buffer.from(JSON.stringify(value));
   return {
@@ -91,6 +92,10 @@ export async function writeReply(response: ServerResponse, reply: Reply, withBod
   return sent;
 }
 
+/**
+ * Waits until a connection takes more bytes, or is closed: a client that reads slowly must not fill the
+ * memory.
+ */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

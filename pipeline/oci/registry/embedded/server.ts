@@ -135,6 +135,7 @@ function refuseOpenRegistry({ host = '127.0.0.1', access, openToAll }: RegistryO
   throw new PipelineError('usage', message, { hint: 'use --htpasswd FILE, or --open-to-all to allow it' });
 }
 
+/** The HTTP server, with limits for clients that are slow or that open very many connections. */
 function newServer({ tls }: RegistryOptions, listener: RequestListener): Server {
   // By default Node looks for slow requests only every 30 s.
   const timing = { headersTimeout: 20_000, connectionsCheckingInterval: 1000 };
@@ -147,6 +148,7 @@ function newServer({ tls }: RegistryOptions, listener: RequestListener): Server 
   return server;
 }
 
+/** Waits until the server listens. @throws PipelineError `io` for a port that is taken */
 function listen(server: Server, { port = 0, host = '127.0.0.1' }: RegistryOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) =>
@@ -186,6 +188,7 @@ async function serve(
   options.onRequest?.({ method, url: request.url ?? '', status: reply.status, received, sent });
 }
 
+/** Reads the rest of a body, for a limited time. */
 function discard(request: IncomingMessage): void {
   // A stopped registry does not wait for it.
   const end = setTimeout(() => request.socket.destroy(), UNREAD).unref();
@@ -253,6 +256,7 @@ function isUnderForeignName(
   return isLoopback(host) && !namesThisMachine(request);
 }
 
+/** The permission that a request needs. */
 function actionOf(method: string, { kind }: Route): Action {
   if (kind === 'upload' || kind === 'uploads') return 'push';
   if (method === 'DELETE') return 'delete';

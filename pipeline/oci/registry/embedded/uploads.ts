@@ -62,9 +62,9 @@ const YIELDING = 60_000;
 /** Uploads that have begun. If there are too many, those that were idle longest make room. */
 export function createUploads(blobs: Blobs): Uploads {
   /** The one that was used last comes last. */
-  const known = new Map<string, KnownUpload>();
+  const uploads = new Map<string, KnownUpload>();
   const open = (repository: string): Upload => {
-    makeRoom([...known.values()]);
+    makeRoom([...uploads.values()]);
     const id = randomUUID();
     const state: State = {
       file: undefined,
@@ -75,7 +75,7 @@ export function createUploads(blobs: Blobs): Uploads {
       idleSince: performance.now(),
     };
     const end = async (): Promise<void> => {
-      known.delete(id);
+      uploads.delete(id);
       await state.file?.handle.close();
       if (state.file) await rm(state.file.path, { force: true });
     };
@@ -84,26 +84,27 @@ export function createUploads(blobs: Blobs): Uploads {
       size: () => state.size,
       append: (bytes: AsyncIterable<Uint8Array>) =>
         inTurn(state, () => {
-          if (state.file === undefined) makeRoomForBytes([...known.values()]);
+          if (state.file === undefined) makeRoomForBytes([...uploads.values()]);
           return append(state, bytes, blobs);
         }),
       commit: (digest: string) => inTurn(state, () => commit(state, { blobs, digest }).finally(end)),
       cancel: () => inTurn(state, end),
     };
-    known.set(id, { repository, upload, state });
+    uploads.set(id, { repository, upload, state });
     return upload;
   };
   return {
     open,
     find: (repository, id) => {
-      const found = known.get(id);
+      const found = uploads.get(id);
       if (found?.repository !== repository) return undefined;
-      known.delete(id);
-      known.set(id, found);
+      // It moves to the end: it is the one that was used last.
+      uploads.delete(id);
+      uploads.set(id, found);
       return found.upload;
     },
     close: async () => {
-      for (const { upload } of [...known.values()]) await upload.cancel();
+      for (const { upload } of [...uploads.values()]) await upload.cancel();
     },
   };
 }
@@ -133,6 +134,9 @@ function makeRoomForBytes(uploads: readonly KnownUpload[]): void {
   void oldest.upload.cancel().catch(() => undefined);
 }
 
+/**
+ * Does work on an upload when the work before has ended: two requests must not write into one file at a time.
+ */
 function inTurn<T>(state: State, work: () => Promise<T>): Promise<T> {
   state.busy++;
   const turn = state.tail.then(work).finally(() => {
@@ -143,6 +147,7 @@ function inTurn<T>(state: State, work: () => Promise<T>): Promise<T> {
   return turn;
 }
 
+/** Writes bytes to an upload's file. What came before a break stays: its client goes on from there. */
 async function append(state: State, bytes: AsyncIterable<Uint8Array>, blobs: Blobs): Promise<void> {
   for await (const chunk of bytes) {
     state.file ??= await blobs.temporary();
@@ -175,6 +180,10 @@ async function commit(state: State, { blobs, digest }: { blobs: Blobs; digest: s
   await blobs.adopt(path, digest);
 }
 
+/**
+ * The hash of what was stored, for a digest of another algorithm than the one that is computed while bytes
+ * arrive.
+ */
 async function hashFile(handle: FileHandle, size: number, algorithm: string): Promise<Hash> {
   const hash = createHash(algorithm);
   const buffer = Buffer.allocUnsafe(256 * 1024);

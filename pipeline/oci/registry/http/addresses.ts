@@ -70,6 +70,10 @@ export function isInternal(address: string): boolean {
   return embedded === undefined ? INTERNAL.check(plain, 'ipv6') : INTERNAL.check(embedded, 'ipv4');
 }
 
+/**
+ * The IPv4 address in an IPv6 address; undefined where it carries none. Connections go there, so that one is
+ * what must be checked.
+ */
 function embeddedV4(address: string): string | undefined {
   const groups = groupsOf(address);
   for (const { prefix, at } of EMBEDDED_V4) {
@@ -90,6 +94,7 @@ function groupsOf(address: string): number[] {
   return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
+/** A list of ranges to look addresses up in; an address without a length is a range of its own. */
 function rangeList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {

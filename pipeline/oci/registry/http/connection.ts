@@ -55,10 +55,10 @@ function createAgents({ authorities, connectTimeout }: ConnectionOptions): Agent
     );
     return trust;
   };
-  const known = new Map<string, HttpAgent>();
+  const agents = new Map<string, HttpAgent>();
   const agentFor = (key: string, make: () => HttpAgent): HttpAgent => {
-    const agent = known.get(key) ?? make();
-    known.set(key, agent);
+    const agent = agents.get(key) ?? make();
+    agents.set(key, agent);
     return agent;
   };
   return {
@@ -66,7 +66,7 @@ function createAgents({ authorities, connectTimeout }: ConnectionOptions): Agent
     secure: () => agentFor('https:', () => new HttpsAgent({ ...KEEP, secureContext: secureContext() })),
     tunnel: (proxy) => agentFor(proxy.href, () => tunnelAgent(proxy, secureContext(), connectTimeout)),
     close: () => {
-      for (const agent of known.values()) agent.destroy();
+      for (const agent of agents.values()) agent.destroy();
     },
   };
 }
@@ -90,9 +90,9 @@ export function createConnections(options: ConnectionOptions): Connections {
   /** Answers by host: a network behind a proxy may have no names, and take its time to say so each time. */
   const checks = new Map<string, Promise<void>>();
   const checkOnce = (url: URL): Promise<void> => {
-    const known = checks.get(url.host) ?? checkProxied(url, options);
-    checks.set(url.host, known);
-    return known;
+    const check = checks.get(url.host) ?? checkProxied(url, options);
+    checks.set(url.host, check);
+    return check;
   };
   const throughProxy = async (url: URL, proxy: URL): Promise<Route> => {
     await checkOnce(url);
@@ -115,14 +115,14 @@ export function createConnections(options: ConnectionOptions): Connections {
 
   return {
     route: async (url) => {
-      const known = direct.get(url.origin);
+      const shared = direct.get(url.origin);
       // Whether a host is reached through a proxy is asked once: a copy sends it thousands of requests.
-      const proxy = known ? undefined : options.proxy(url);
+      const proxy = shared ? undefined : options.proxy(url);
       if (proxy !== undefined) return throughProxy(url, proxy);
       return {
         secure: url.protocol === 'https:',
         headers: {},
-        options: { ...(known ?? directTo(url)), path: pathOf(url) },
+        options: { ...(shared ?? directTo(url)), path: pathOf(url) },
       };
     },
     close: agents.close,
@@ -198,6 +198,7 @@ function openTunnel(proxy: URL, authority: string, timeout: number): Promise<Dup
   });
 }
 
+/** The error for a tunnel that a proxy does not open. */
 function refusedByProxy(proxy: URL, authority: string, status: number): PipelineError {
   const code = status === 403 || status === 407 ? 'denied' : 'unreachable';
   return new PipelineError(code, `the proxy ${proxy.host} returned ${status} for ${authority}`, {

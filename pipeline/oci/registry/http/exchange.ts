@@ -208,6 +208,7 @@ function wrongSize(found: number, expected: number): PipelineError {
   return new PipelineError('corrupt', `content has at least ${found} bytes, expected ${expected}`);
 }
 
+/** Waits until a connection takes more bytes, is closed, or has answered. */
 function drained(request: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -252,6 +253,10 @@ async function* readBody(
   }
 }
 
+/**
+ * The body of an answer that is small, read at once: for thousands of small ones, piece by piece takes much
+ * longer.
+ */
 function readWhole(
   message: IncomingMessage,
   limit: number,
@@ -364,6 +369,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 /** What OpenSSL found, without its own place in memory and sources. */
 const OPENSSL = /:SSL routines:[^:]*:([^:\n]+)/;
 
+/** What went wrong with a connection, in words. */
 function explain(code: string, error: Error): string {
   const [, tls] = OPENSSL.exec(error.message) ?? [];
   if (tls !== undefined) return `TLS failed: ${tls}`;

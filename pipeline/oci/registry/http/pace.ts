@@ -186,6 +186,7 @@ class Turns {
   }
 }
 
+/** The error for a host whose pause is longer than the caller's budget of time. */
 function tooLong(host: string, milliseconds: number): PipelineError {
   return new PipelineError(
     'rate-limited',

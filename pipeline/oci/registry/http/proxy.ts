@@ -30,6 +30,10 @@ export function proxiesFrom(environment: Environment): ProxyChoice {
   return (url) => (direct(url) ? undefined : proxies[url.protocol]);
 }
 
+/**
+ * The proxy that a variable names; undefined for none. As for other tools, a text without a scheme is a host
+ * over HTTP.
+ */
 function proxyUrl(name: string, text: string): URL | undefined {
   if (text === '') return undefined;
   const full = text.includes('://') ? text : `http://${text}`;
@@ -68,6 +72,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
+/** Adds an entry that is an address or a range. @returns false for an entry that is neither, and so a name */
 function addRange(ranges: BlockList, entry: string): boolean {
   const [address = '', bits] = entry.replace(/^\[|\]$/g, '').split('/');
   const family = isIP(address);

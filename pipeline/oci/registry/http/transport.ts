@@ -101,8 +101,8 @@ export function createTransport(options: TransportOptions): Transport {
   const hosts = new Map<string, HostState>();
   const { retrying } = options;
   const state = (host: string): HostState => {
-    const known = hosts.get(host);
-    if (known) return known;
+    const earlier = hosts.get(host);
+    if (earlier) return earlier;
     const fresh = newHost(host, options);
     hosts.set(host, fresh);
     return fresh;
@@ -244,6 +244,7 @@ async function pacedAnswer(
   throw await failureOf(answer, request.what);
 }
 
+/** The error for a redirect that would send a secret to another host. */
 function secretElsewhere({ url, what }: TransportRequest, to: URL): PipelineError {
   const message = `${url.host} redirects ${what} to ${to.host}, but the secret in its body is only for ${url.host}`;
   return new PipelineError('bad-answer', message, {

@@ -57,13 +57,13 @@ export async function collectGarbage(directory: string, options: CollectOptions)
             blobs,
             isYoung: youngerThan(blobs, began - options.untagged),
           });
-    const named = await namedBy(kept, { manifests, blobs });
+    const digestsInUse = await namedBy(kept, { manifests, blobs });
     const isYoung = youngerThan(blobs, began - options.youngest);
     const all = await blobs.list();
     const garbage: string[] = [];
     let bytes = 0;
     for (const digest of all) {
-      if (named.has(digest) || (await isYoung(digest))) continue;
+      if (digestsInUse.has(digest) || (await isYoung(digest))) continue;
       bytes += (await blobs.size(digest)) ?? 0;
       garbage.push(digest);
     }
@@ -122,8 +122,8 @@ async function namedBy(
   for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
     if (named.has(next.digest)) continue;
     named.add(next.digest);
-    const held = await manifests(next);
-    if (held === undefined) {
+    const manifest = await manifests(next);
+    if (manifest === undefined) {
       // A part of a list may be absent; what is there and not understood may name anything.
       if (isTop.has(next.digest) || (await blobs.size(next.digest)) !== undefined)
         throw new PipelineError(
@@ -133,8 +133,8 @@ async function namedBy(
             hint: 'nothing was removed; delete its tag, or restore the file',
           },
         );
-    } else if (held.parsed.kind === 'list') walk.push(...held.parsed.manifests);
-    else for (const { digest } of [held.parsed.config, ...held.parsed.layers]) named.add(digest);
+    } else if (manifest.parsed.kind === 'list') walk.push(...manifest.parsed.manifests);
+    else for (const { digest } of [manifest.parsed.config, ...manifest.parsed.layers]) named.add(digest);
   }
   return named;
 }

@@ -46,29 +46,44 @@ export interface ManifestReader {
 
 /** Manifests by digest, read once: what a digest names never changes. */
 export function manifestReader(blobs: BlobReader): ManifestReader {
-  const known = new Map<string, HeldManifest>();
+  const manifests = new Map<string, HeldManifest>();
   const read = async (descriptor: Descriptor): Promise<HeldManifest | undefined> => {
-    const held = known.get(descriptor.digest);
-    if (held) return held;
+    const earlier = manifests.get(descriptor.digest);
+    if (earlier) return earlier;
     const manifest = await readManifest(blobs, descriptor);
     if (!manifest || !isManifestType(manifest.mediaType)) return undefined;
-    const found = { descriptor: descriptorOf(manifest), parsed: heldOf(parseManifest(manifest), manifest) };
-    known.set(descriptor.digest, found);
+    const found = {
+      descriptor: descriptorOf(manifest),
+      parsed: withinMemory(parseManifest(manifest), manifest),
+    };
+    manifests.set(descriptor.digest, found);
     return found;
   };
   const forget = (digest: string): void => {
-    known.delete(digest);
+    manifests.delete(digest);
   };
   return Object.assign(read, { forget });
 }
 
-function heldOf(parsed: ImageManifest | ManifestList, { bytes }: Manifest): ImageManifest | ManifestList {
+/**
+ * A manifest as it is kept in memory: a large one without annotations, which can be somebody else's
+ * megabytes.
+ */
+function withinMemory(
+  parsed: ImageManifest | ManifestList,
+  { bytes }: Manifest,
+): ImageManifest | ManifestList {
   if (bytes.length <= LARGEST_HELD) return parsed;
-  if (parsed.kind === 'list') return { ...bare(parsed), manifests: parsed.manifests.map(bare) };
-  return { ...bare(parsed), config: bare(parsed.config), layers: parsed.layers.map(bare) };
+  if (parsed.kind === 'list')
+    return { ...withoutAnnotations(parsed), manifests: parsed.manifests.map(withoutAnnotations) };
+  return {
+    ...withoutAnnotations(parsed),
+    config: withoutAnnotations(parsed.config),
+    layers: parsed.layers.map(withoutAnnotations),
+  };
 }
 
-function bare<T extends { readonly annotations?: unknown }>({
+function withoutAnnotations<T extends { readonly annotations?: unknown }>({
   annotations: _,
   ...rest
 }: T): Omit<T, 'annotations'> {
@@ -104,8 +119,8 @@ export function createView(
   manifests: ManifestReader,
   read: () => Promise<LayoutIndex>,
 ): LayoutView & { invalidate(): void } {
-  let of: LayoutIndex | undefined;
-  let known = new Map<string, Promise<Contents>>();
+  let current: LayoutIndex | undefined;
+  let byRepository = new Map<string, Promise<Contents>>();
   return {
     blobs,
     repositories: async () => {
@@ -115,15 +130,15 @@ export function createView(
     },
     contents: async (repository) => {
       const index = await read();
-      if (index !== of) known = new Map();
-      of = index;
-      const contents = known.get(repository) ?? contentsOf(index.entries, repository, manifests);
-      known.set(repository, contents);
+      if (index !== current) byRepository = new Map();
+      current = index;
+      const contents = byRepository.get(repository) ?? contentsOf(index.entries, repository, manifests);
+      byRepository.set(repository, contents);
       return contents;
     },
     manifest: (descriptor) => readManifest(blobs, descriptor),
     invalidate: () => {
-      of = undefined;
+      current = undefined;
     },
   };
 }

@@ -61,6 +61,10 @@ function readEntry(raw: unknown, bad: (why: string) => PipelineError): Entry {
   return { descriptor: read, raw: raw as Raw, ...placeIn(read.annotations ?? {}) };
 }
 
+/**
+ * The repository and tag that the annotations of an entry name. A name that this scheme cannot read is of no
+ * repository.
+ */
 function placeIn(annotations: Readonly<Record<string, string>>): Pick<Entry, 'repository' | 'tag'> {
   const name = Object.hasOwn(annotations, REF_NAME) ? annotations[REF_NAME] : undefined;
   if (name === undefined) {
@@ -111,13 +115,13 @@ interface Placing {
  * an entry without a name, as registries keep it under its digest.
  */
 export function withManifest(entries: readonly Entry[], placing: Placing): readonly Entry[] {
-  const { repository, tag, descriptor: wanted, within, held } = placing;
+  const { repository, tag, descriptor, within, held } = placing;
   const here = (entry: Entry): boolean => entry.repository === repository;
-  const same = (entry: Entry): boolean => here(entry) && entry.descriptor.digest === wanted.digest;
+  const same = (entry: Entry): boolean => here(entry) && entry.descriptor.digest === descriptor.digest;
   if (tag === undefined) {
-    if (held.has(wanted.digest) || entries.some(same)) return entries;
+    if (held.has(descriptor.digest) || entries.some(same)) return entries;
   } else if (entries.some((entry) => same(entry) && entry.tag === tag)) return entries;
-  const { mediaType, digest, size, artifactType } = wanted;
+  const { mediaType, digest, size, artifactType } = descriptor;
   const raw = { mediaType, digest, size, ...(artifactType === undefined ? {} : { artifactType }) };
   const kept = entries
     .map((entry) =>
@@ -129,7 +133,7 @@ export function withManifest(entries: readonly Entry[], placing: Placing): reado
       (entry) =>
         !(here(entry) && entry.tag === undefined && (same(entry) || within.has(entry.descriptor.digest))),
     );
-  return withoutDoubles([...kept, placedEntry({ descriptor: wanted, raw }, repository, tag)], repository);
+  return withoutDoubles([...kept, placedEntry({ descriptor, raw }, repository, tag)], repository);
 }
 
 /** The entries without superfluous ones: a nameless entry whose manifest has a name, or another nameless entry. */

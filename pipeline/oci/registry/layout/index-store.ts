@@ -48,30 +48,30 @@ interface KnownIndex {
 export function openIndex(directory: string, journaled: boolean): IndexStore {
   const path = join(directory, INDEX);
   const journal = join(directory, JOURNAL);
-  let known: KnownIndex | undefined;
+  let latest: KnownIndex | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let written = -Infinity;
 
   const read = async (): Promise<KnownIndex> => {
     const [indexStamp, journalStamp] = await Promise.all([stampOf(path), stampOf(journal)]);
-    if (known?.indexStamp === indexStamp && known.journalStamp === journalStamp) return known;
+    if (latest?.indexStamp === indexStamp && latest.journalStamp === journalStamp) return latest;
     // The journal first: what somebody moves into the index meanwhile is seen twice, which does no harm, and not never.
     const pending = journalStamp === ABSENT ? undefined : await readIfThere(journal, LARGEST_INDEX);
     const bytes = await readIfThere(path, LARGEST_INDEX);
     const index = bytes === undefined ? EMPTY_INDEX : parseIndex(bytes, path);
     const changes = pending === undefined ? [] : parseChanges(pending.toString('utf8'), journal);
-    known = {
+    latest = {
       indexStamp,
       journalStamp,
       index: { ...index, entries: changes.reduce(afterChange, index.entries) },
     };
-    return known;
+    return latest;
   };
   const write = async (index: LayoutIndex): Promise<void> => {
     const indexStamp = await replaceFile(path, new TextEncoder().encode(formatIndex(index)));
     await rm(journal, { force: true });
-    known = { indexStamp, journalStamp: ABSENT, index };
+    latest = { indexStamp, journalStamp: ABSENT, index };
     written = performance.now();
   };
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -91,17 +91,17 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
   const change: IndexStore['change'] = (work) =>
     inTurn(async () => {
       const { indexStamp, index } = await read();
-      const wanted = await work(index);
-      if (wanted === undefined) return false;
-      const entries = afterChange(index.entries, wanted);
+      const next = await work(index);
+      if (next === undefined) return false;
+      const entries = afterChange(index.entries, next);
       if (isSame(entries, index.entries)) return false;
       // A change that comes alone goes straight into the index.
       if (!journaled || performance.now() - written > FOLD_AFTER) {
         await write({ ...index, entries });
         return true;
       }
-      const journalStamp = await appendToFile(journal, formatChange(wanted));
-      known = { indexStamp, journalStamp, index: { ...index, entries } };
+      const journalStamp = await appendToFile(journal, formatChange(next));
+      latest = { indexStamp, journalStamp, index: { ...index, entries } };
       // Where it fails the journal stays, and the next change tries again.
       timer ??= setTimeout(() => void fold().catch(() => undefined), FOLD_AFTER).unref();
       return true;

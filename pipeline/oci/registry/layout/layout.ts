@@ -110,6 +110,7 @@ async function entriesWithout(
   return { kind: 'remove', repository, digest, orphans };
 }
 
+/** Whether another repository of the layout has a manifest: its file must then stay. */
 async function isHeldElsewhere(view: LayoutView, repository: string, digest: string): Promise<boolean> {
   for (const other of await view.repositories()) {
     if (other !== repository && (await view.contents(other)).manifests.has(digest)) return true;
@@ -147,6 +148,7 @@ export async function isLayout(directory: string): Promise<boolean> {
   }
 }
 
+/** The error for a layout with a link out of it. */
 function leadsOut(link: string): PipelineError {
   return new PipelineError('usage', `${link} is a link out of the OCI image layout`, {
     hint: 'copy what it leads to into the layout; the directory of the layout may be a link itself',

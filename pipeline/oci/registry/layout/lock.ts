@@ -53,6 +53,7 @@ interface Owner {
 
 let own: Promise<Owner> | undefined;
 
+/** Writes into a lock who holds it, so that others can see when that process has ended. */
 async function signLock(handle: FileHandle): Promise<void> {
   own ??= ownerOf(process.pid);
   try {
@@ -71,6 +72,7 @@ async function ownerOf(pid: number): Promise<Owner> {
   return { place: `${hostname()} ${boot.trim()} ${container}`, pid, began: await beginningOf(pid) };
 }
 
+/** When a process began, as the system counts it; '' where that cannot be read. */
 async function beginningOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name of the program, in brackets, may contain anything. It is field 2, and the start time is field 22.
