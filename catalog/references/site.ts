@@ -5,7 +5,7 @@
  * @see https://olm.operatorframework.io/docs/reference/catalog-templates/
  */
 import { readManifestFile } from '../bundle/manifest.ts';
-import type { LoadLimits } from '../fbc/load.ts';
+import { catalogFiles, type LoadLimits } from '../fbc/load.ts';
 import type { Blob, Bundle } from '../fbc/model.ts';
 import { type Visitor, visitBlobs } from '../fbc/visit.ts';
 import type { Finding } from '../finding.ts';
@@ -35,13 +35,13 @@ export async function referenceSites(
   source: CatalogSource,
   { limits, supports = false }: SitesOptions = {},
 ): Promise<Sites> {
-  const folders = bundleFolders(await source.files());
-  // A folder of bundles holds files of other tools, which are not a catalog.
-  if (folders.length > 0) return { ...(await bundleSites(source, folders)), supports: new Map() };
+  const bundles = await bundleSites(await catalogFiles(source));
+  let isCatalog = bundles === undefined;
   const collector = createCollector();
   const support = createSupportCollector();
   const visitor: Visitor = {
     bundle: (bundle) => {
+      isCatalog = true;
       collector.bundle(bundle);
       if (supports) support.bundle(bundle);
     },
@@ -50,8 +50,11 @@ export async function referenceSites(
       support.other(blob);
     },
   };
-  const findings = await visitBlobs(source, visitor, limits);
-  return { sites: collector.sites, supports: support.supports(), findings };
+  const unread = await visitBlobs(source, visitor, limits);
+  const sites = [...collector.sites, ...(bundles?.sites ?? [])];
+  // A folder of bundles holds files of other tools. Only if there are blobs of bundles, too, all of it is a catalog.
+  const findings = isCatalog ? unread : (bundles?.findings ?? []);
+  return { sites, supports: support.supports(), findings };
 }
 
 /** The places in bundles that are loaded already. */
@@ -185,17 +188,18 @@ function bundleFolders(files: readonly Pick<SourceFile, 'path'>[]): readonly str
   return [...folders.manifests].filter((folder) => folders.metadata.has(folder));
 }
 
-/** Reads where bundle directories name images; `folders` as `bundleFolders` finds them. */
+/** Reads where bundle directories among the files name images; undefined if there are none. */
 async function bundleSites(
-  source: CatalogSource,
-  folders: readonly string[],
-): Promise<{ readonly sites: readonly ReferenceSite[]; readonly findings: readonly Finding[] }> {
+  files: readonly SourceFile[],
+): Promise<{ readonly sites: readonly ReferenceSite[]; readonly findings: readonly Finding[] } | undefined> {
+  const folders = bundleFolders(files);
+  if (folders.length === 0) return undefined;
   const manifestFolders = new Set(
     folders.map((folder) => (folder === '' ? 'manifests' : `${folder}/manifests`)),
   );
   const sites: ReferenceSite[] = [];
   const findings: Finding[] = [];
-  for (const file of await source.files()) {
+  for (const file of files) {
     const isManifest = manifestFolders.has(file.path.slice(0, Math.max(0, file.path.lastIndexOf('/'))));
     if (!isManifest || file.unreadable !== undefined) continue;
     for (const read of readManifestFile(file.path, await file.read()).documents) {
