@@ -75,22 +75,26 @@ function areaFor(area: Whole, paths: readonly string[]): Area[] {
   return paths.length === 0 ? [] : [{ area, paths, catalog: undefined, root: undefined }];
 }
 
-/** Names of catalogs by the path of their folder. */
-function catalogsOf(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, string> {
-  return new Map([...units.values()].map(({ root, catalog }) => [root, catalog]));
+/** A unit of each catalog, by the path of its folder. */
+function catalogsOf(units: ReadonlyMap<string, CatalogUnit>): ReadonlyMap<string, CatalogUnit> {
+  return new Map([...units.values()].map((unit) => [unit.root, unit]));
 }
 
 /** An area for each catalog that is in one tree only, with the changed paths in it. */
 function catalogsOnlyIn(
   area: 'new-catalog' | 'delete-catalog',
-  here: ReadonlyMap<string, string>,
-  there: ReadonlyMap<string, string>,
+  here: ReadonlyMap<string, CatalogUnit>,
+  there: ReadonlyMap<string, CatalogUnit>,
   changed: readonly ChangedPath[],
 ): Area[] {
-  return [...here]
-    .filter(([root]) => !there.has(root))
-    .map(([root, catalog]) => {
-      const paths = changed.filter(({ path }) => path === root || path.startsWith(`${root}/`));
-      return { area, catalog, root, paths: paths.map(({ path }) => path) };
-    });
+  const names = new Set([...there.values()].map(({ catalog }) => catalog));
+  return (
+    [...here]
+      // Packages that are made from bundle directories have places of their own, but no catalogs.
+      .filter(([root, { composed, catalog }]) => !there.has(root) && !(composed && names.has(catalog)))
+      .map(([root, { catalog }]) => {
+        const paths = changed.filter(({ path }) => path === root || path.startsWith(`${root}/`));
+        return { area, catalog, root, paths: paths.map(({ path }) => path) };
+      })
+  );
 }

@@ -11,6 +11,7 @@ import {
   type Captured,
   type CompiledPattern,
   catalogName,
+  firstMatch,
   isVersionFolder,
   type Layout,
   matchSegment,
@@ -77,9 +78,11 @@ async function findUnits(
   for (const [i, pattern] of layout.patterns.entries()) {
     if (pattern.kind !== 'catalog') continue;
     const earlier = layout.patterns.slice(0, i);
+    const others = earlier.filter(({ kind }) => kind !== 'catalog');
     const rootAt = rootSegment(pattern);
     for (const { path, id, mode, captured } of await expand(objects, { tree }, withoutRest(pattern))) {
       if (isTree(mode) !== matchesFolders(pattern) || units.has(path)) continue;
+      if (!isTree(mode) && firstMatch(others, path) !== undefined) continue;
       const root = path.split('/').slice(0, rootAt).join('/');
       const catalog = catalogName(pattern, captured) ?? root.split('/').at(-1) ?? '';
       units.set(path, { path, id, mode, catalog, package: captured['package'], root, earlier });

@@ -74,6 +74,12 @@ const NAMED = /^(catalog|package|version)(?::([^:,]+))?$/;
 /** Most names and wildcards in a segment: each more multiplies the time that a long name takes. */
 const MOST_WILDCARDS = 3;
 
+/** Names and wildcards of a segment; those in the glob of a name count as well, and stars side by side as one. */
+function wildcardsIn(segment: string): number {
+  const found = segment.match(/\*+|\{[^{},]*\}/g) ?? [];
+  return found.reduce((sum, one) => sum + Math.max(1, one.match(/\*+/g)?.length ?? 0), 0);
+}
+
 /** Why a text is not a pattern, in words; undefined for a good one. */
 export function patternDefect(pattern: string): string | undefined {
   const segments = pattern.split('/');
@@ -93,7 +99,7 @@ export function patternDefect(pattern: string): string | undefined {
   if (segments.some((segment) => NAMES.some((name) => counted(segment, name) > 1))) {
     return 'a segment must not use a name twice';
   }
-  if (segments.some((segment) => (segment.match(/\*+|\{[^{},]*\}/g) ?? []).length > MOST_WILDCARDS)) {
+  if (segments.some((segment) => wildcardsIn(segment) > MOST_WILDCARDS)) {
     return `a segment has at most ${MOST_WILDCARDS} names and wildcards`;
   }
   const bare = pattern.replaceAll(/\{[^{}]*\}/g, '');
@@ -179,13 +185,13 @@ function segmentsOf(pattern: string): PatternSegment[] {
   return pattern.split('/').map((segment) => {
     const names: string[] = [];
     const source = segment.replaceAll(
-      /\{([^{}]*)\}|\*|[\\^$.+?()[\]|]/g,
+      /\{([^{}]*)\}|\*+|[\\^$.+?()[\]|]/g,
       (found, group: string | undefined) => {
-        if (group === undefined) return found === '*' ? '[^/]*' : `\\${found}`;
+        if (group === undefined) return found.startsWith('*') ? '[^/]*' : `\\${found}`;
         if (group.includes(',')) return `(?:${group.split(',').map(escapeText).join('|')})`;
         const [name = '', glob] = group.split(':');
         names.push(name);
-        return `(?<${name}>${glob === undefined ? '[^/]+' : glob.split('*').map(escapeText).join('[^/]*')})`;
+        return `(?<${name}>${glob === undefined ? '[^/]+' : glob.split(/\*+/).map(escapeText).join('[^/]*')})`;
       },
     );
     const variable = /[{*]/.test(segment);

@@ -184,3 +184,14 @@ test('an approval of a catalog is of every folder of its name', async () => {
   const more = { ...deleted, 'b/v1/quay/catalog.yaml': quay() };
   expect((await digests(before, more)).get('catalog v1')).not.toBe(seen);
 });
+
+test('a new package of catalogs that are made from bundle directories is no new catalog', async () => {
+  const annotations = (name: string): string =>
+    `annotations:\n  operators.operatorframework.io.bundle.package.v1: ${name}\n`;
+  const before = {
+    [POLICY_PATH]: `${POLICY}bundleCatalogs: {names: [v4.19], image: 'quay.io/org/{package}:v{version}'}\n`,
+    'operators/etcd/1.0.0/metadata/annotations.yaml': annotations('etcd'),
+  };
+  const added = { 'operators/dinghy/1.0.0/metadata/annotations.yaml': annotations('dinghy') };
+  expect([...(await digests(before, added)).keys()]).toEqual(['package dinghy']);
+});

@@ -25,6 +25,19 @@ test('the units and folders of a tree are looked for once for each layout', asyn
   ]);
 });
 
+test('a file that an earlier pattern takes for a template is no catalog', async () => {
+  const made = makeRepository();
+  onTestFinished(made.remove);
+  const commit = made.commit({ 'catalogs/v4.20.yaml': '{}', 'catalogs/etcd.template.yaml': '{}' });
+  const { objects, close } = await opened(made.directory);
+  onTestFinished(close);
+  const layout = compileLayout([
+    { kind: 'template', pattern: 'catalogs/{package}.template.yaml' },
+    { kind: 'catalog', pattern: 'catalogs/{catalog}.yaml' },
+  ]);
+  expect([...(await catalogUnits(objects, commit, layout)).keys()]).toEqual(['catalogs/v4.20.yaml']);
+});
+
 function layoutOf(pattern: string) {
   return compileLayout([{ kind: 'catalog', pattern }]);
 }

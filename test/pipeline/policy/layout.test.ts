@@ -90,6 +90,8 @@ test.each([
   ['a/*b*c*d/{package}', undefined],
   ['a/*b*c*d*/{package}', 'at most 3 names and wildcards'],
   ['{catalog:v*}-*-{version}-*/a', 'at most 3 names and wildcards'],
+  ['{package:*a*b*c*}/x', 'at most 3 names and wildcards'],
+  ['{package:*a*}-{version}-*/x', 'at most 3 names and wildcards'],
   ['{catalog:v*:x}/a', 'is not {catalog}'],
   ['{catalog:a}{catalog}/x', 'must not use a name twice'],
   ['**', 'must start with'],
