@@ -237,9 +237,11 @@ async function withOwners(scene: ClassificationInput): Promise<Map<string, Packa
       before: await base.ownersOf(draft.name, asked),
       after: await merged.ownersOf(draft.name, asked),
     };
+    const hasOwners = owners.before.identities.length > 0 || owners.after.identities.length > 0;
     const lasting = !draft.classes.has('new-package') && scene.after.has(draft.name);
     if (
       lasting &&
+      hasOwners &&
       [...draft.paths].some((path) => config.has(path)) &&
       !sameOwners(owners.before, owners.after)
     ) {

@@ -246,6 +246,8 @@ describe('beside the catalogs', () => {
       { etcd: 'edit-graph' },
     ],
     [{ 'operators/etcd/Makefile': 'x' }, { etcd: 'package-config' }],
+    // Nobody owns it, before and after.
+    [{ 'operators/free/Makefile': 'x' }, { free: 'package-config' }],
     [{ 'operators/etcd/ci.yaml': 'reviewers:\n- Bob\nfbc: {}\n' }, { etcd: 'package-config' }],
     [{ 'operators/etcd/ci.yaml': 'reviewers:\n- bob\n- dan\n' }, { etcd: 'ownership package-config' }],
     [{ 'operators/etcd/ci.yaml': null }, { etcd: 'ownership package-config' }],
