@@ -55,12 +55,13 @@ export function createBlobMover(
 ): BlobMover {
   const leaving = createAllowance(LEAST);
   const ahead = createAllowance(AHEAD);
-  let kept = CHUNK;
+  // Uploads of more bytes are remembered, to be gone on with after a kill.
+  let chunk = CHUNK;
   /** By registry and digest: which repositories have it, or are about to. */
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
     const key = `${repositoryName(to)}@${blob.digest}`;
-    const memo = blob.size > kept ? memory.upload(key, kept) : undefined;
+    const memo = blob.size > chunk ? memory.upload(key, chunk) : undefined;
     const uploads = blob.size > SURE ? memory.uploads(key) : undefined;
     const read = { bytes: 0, upTo: 0 };
     const watched: BlobSource = {
@@ -96,9 +97,9 @@ export function createBlobMover(
   const bring = async (
     blob: BlobSource,
     to: Repository,
-    { isNew, beside, known }: MoveHints & { readonly known: ReadonlyMap<string, Promise<BlobOutcome>> },
+    { isNew, beside, moves }: MoveHints & { readonly moves: ReadonlyMap<string, Promise<BlobOutcome>> },
   ): Promise<BlobOutcome> => {
-    const near = (await firstOf(known)) ?? beside;
+    const near = (await firstOf(moves)) ?? beside;
     // The repository itself is not another one to mount from: it is asked whether it has the blob.
     const holder = near === to.repository ? undefined : near;
     const mountFrom = holder === undefined ? {} : { mountFrom: [holder] };
@@ -107,26 +108,26 @@ export function createBlobMover(
   return {
     move: (blob, to, hints) => {
       const key = `${to.registry} ${blob.digest}`;
-      const known = places.get(key) ?? new Map<string, Promise<BlobOutcome>>();
-      places.set(key, known);
-      const there = known.get(to.repository);
-      if (there && !hints.doubted) return there.then(() => 'present');
-      const coming = bring(blob, to, { ...hints, known: new Map(hints.doubted ? [] : known) });
-      known.set(to.repository, coming);
-      coming.catch(() => known.delete(to.repository));
+      const moves = places.get(key) ?? new Map<string, Promise<BlobOutcome>>();
+      places.set(key, moves);
+      const earlier = moves.get(to.repository);
+      if (earlier && !hints.doubted) return earlier.then(() => 'present');
+      const coming = bring(blob, to, { ...hints, moves: new Map(hints.doubted ? [] : moves) });
+      moves.set(to.repository, coming);
+      coming.catch(() => moves.delete(to.repository));
       return coming;
     },
     expect: (bytes) => {
       const part = Math.round(bytes * PART);
       leaving.resize(Math.min(MOST, Math.max(LEAST, part)));
-      kept = Math.min(CHUNK, Math.max(LEAST_CHUNK, part));
+      chunk = Math.min(CHUNK, Math.max(LEAST_CHUNK, part));
     },
   };
 }
 
 /** The first repository that has the blob, once it has it; those that fail are passed over. */
-async function firstOf(known: ReadonlyMap<string, Promise<BlobOutcome>>): Promise<string | undefined> {
-  for (const [repository, coming] of known) {
+async function firstOf(moves: ReadonlyMap<string, Promise<BlobOutcome>>): Promise<string | undefined> {
+  for (const [repository, coming] of moves) {
     const came = await coming.then(
       () => true,
       () => false,
@@ -136,6 +137,9 @@ async function firstOf(known: ReadonlyMap<string, Promise<BlobOutcome>>): Promis
   return undefined;
 }
 
+/**
+ * A blob's bytes from an offset on. It tells up to where they were taken, once the next ones are asked for.
+ */
 async function* watch(
   blob: BlobSource,
   from: number,

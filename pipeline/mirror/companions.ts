@@ -41,43 +41,48 @@ export async function companionsOf(
   const tags = await source.tags.of(image);
   const found = await Promise.all(
     digests.map(async (digest) => [
-      ...(await signatureTags(image, digest, { ...source, listed: tags })),
-      ...(await referrers(image, digest, { ...source, listed: tags })),
+      ...(await signatureTags(image, digest, { ...source, knownTags: tags })),
+      ...(await referrers(image, digest, { ...source, knownTags: tags })),
     ]),
   );
   return found.flat();
 }
 
 interface Search extends CompanionSource {
-  readonly listed: ReadonlySet<string> | undefined;
+  readonly knownTags: ReadonlySet<string> | undefined;
 }
 
 /** The tags by which cosign attaches signatures, attestations and SBOMs to a digest, if they exist. */
 async function signatureTags(
   image: Reference,
   digest: string,
-  { registry, listed }: Search,
+  { registry, knownTags }: Search,
 ): Promise<Companion[]> {
   const { registry: host, repository } = image;
   const tags = SUFFIXES.map((suffix) => `${digest.replace(':', '-')}.${suffix}`);
   const references = tags.map((tag): Reference => ({ kind: 'tag', registry: host, repository, tag }));
   const isThere = async (reference: Reference): Promise<boolean> =>
-    reference.kind === 'tag' && listed
-      ? listed.has(reference.tag)
+    reference.kind === 'tag' && knownTags
+      ? knownTags.has(reference.tag)
       : (await registry.resolve(reference)) !== undefined;
   const there = await Promise.all(references.map(isThere));
   return references.filter((_, i) => there[i]).map((reference) => ({ reference, subject: undefined }));
 }
 
+/**
+ * The referrers of a digest. Where the registry has no API for them, the list of tags tells without a request
+ * that there are none.
+ */
 async function referrers(
   image: Reference,
   digest: string,
-  { registry, listed, keepsReferrers, firstLists }: Search,
+  { registry, knownTags, keepsReferrers, firstLists }: Search,
 ): Promise<Companion[]> {
   const first = firstLists.get(image.registry);
   if (first) await first;
   // Without an API the list is in a tag, and the tags are known.
-  if (keepsReferrers(image.registry) === false && listed && !listed.has(digest.replace(':', '-'))) return [];
+  if (keepsReferrers(image.registry) === false && knownTags && !knownTags.has(digest.replace(':', '-')))
+    return [];
   const listing = registry.listReferrers(image, digest);
   if (!first && !firstLists.has(image.registry))
     firstLists.set(

@@ -64,11 +64,15 @@ function withBoth({ platforms, ...job }: CopyJob, other: CopyJob): CopyJob {
   return { ...job, ...withPlatforms(eitherPlatforms(platforms, other.platforms)) };
 }
 
+/** The finding for a line of the mapping that cannot be carried out. */
 function defect({ location }: MappingLine, message: string): Finding {
   return { rule: 'mirror/mapping', severity: 'error', message, location };
 }
 
-/** Lines from the sources to the mirror, without the stop at oc-mirror's own registry. */
+/**
+ * Lines from the sources to the mirror, without the stop at oc-mirror's own registry: that registry exists
+ * only while oc-mirror runs.
+ */
 function throughCache(lines: readonly MappingLine[], to: string | undefined): readonly MappingLine[] {
   const filled = new Map(
     lines.filter(({ destination }) => CACHE.test(destination)).map((line) => [line.destination, line]),
@@ -127,7 +131,10 @@ async function jobsOfTags(
   return jobs.length > 0 ? jobs : [`${repositoryName(repository)} has no tag ${tags}`];
 }
 
-/** Who says where a mirror is means it, be it on an internal network; sources come out of catalogs. */
+/**
+ * The hosts of all destinations. They may be on an internal network: whoever says where the mirror is means
+ * it, while sources come out of catalogs.
+ */
 export function destinationHosts(mappings: readonly MappingLine[], to: string | undefined): string[] {
   const places = [
     ...mappings.map(({ destination }) => destination),

@@ -42,13 +42,13 @@ export function openMemory(path: string): CopyMemory {
   try {
     const isContinued = existsSync(path);
     const text = isContinued ? readRegular(path).toString('utf8') : '';
-    const known = locationsIn(text);
+    const locations = locationsIn(text);
     const begun = begunIn(text);
     if (!isContinued) writeFileSync(path, '');
     return {
       isContinued,
       upload: (key, chunk) => ({
-        location: known.get(key),
+        location: locations.get(key),
         chunk,
         note: (location) => appendFileSync(path, `${JSON.stringify([key, location])}\n`),
       }),
@@ -65,13 +65,13 @@ export function openMemory(path: string): CopyMemory {
 
 /** The last location of each upload; a line that a kill cut short is passed over. */
 function locationsIn(text: string): Map<string, string> {
-  const known = new Map<string, string>();
+  const locations = new Map<string, string>();
   for (const line of text.split('\n')) {
     const [key, location, more] = partsIn(line);
     if (more === undefined && typeof key === 'string' && typeof location === 'string')
-      known.set(key, location);
+      locations.set(key, location);
   }
-  return known;
+  return locations;
 }
 
 /** The location of each upload, by destination and digest. */
@@ -85,6 +85,7 @@ function begunIn(text: string): Map<string, string[]> {
   return begun;
 }
 
+/** The parts of a line; none of a line that a kill has cut short. */
 function partsIn(line: string): readonly unknown[] {
   try {
     const parts: unknown = parseJson(line);

@@ -178,6 +178,7 @@ function isPermanent(error: PipelineError, before: PipelineError | undefined): b
   );
 }
 
+/** Whether another pass may bring what failed. */
 function mayPass(error: PipelineError): boolean {
   return error.retryable || isSpoiled(error);
 }
@@ -277,6 +278,7 @@ async function copyAll(digests: readonly string[], along: CopyContext): Promise<
   if (worst) throw worst;
 }
 
+/** The error for an image with more attached artifacts than anybody means: each may have as many again. */
 function tooManyCompanions({ job }: Inspected, most: number): PipelineError {
   const what = 'signatures and other artifacts, with those of each of them';
   return new PipelineError('too-large', `${job.source} has more than ${most} ${what}`, {

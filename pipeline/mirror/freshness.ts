@@ -84,6 +84,11 @@ export async function trustedStatement({ bytes }: FoundStatement, trust: Trust):
   return { version: statement.version, digest: digestOf(payload), statement, by };
 }
 
+/**
+ * The payload of a signed statement, and who signed it.
+ *
+ * @throws InvalidFreshness for a signature that does not count
+ */
 async function verifiedStatement(bytes: Buffer, trust: Trust): ReturnType<typeof verifyStatement> {
   try {
     return await verifyStatement(parseJson(bytes), trust);
@@ -120,6 +125,7 @@ export function acceptedIn(file: string): AcceptedStatements {
   }
 }
 
+/** Notes the statements accepted on this machine, by which a rollback is found later. */
 export function writeAccepted(file: string, accepted: AcceptedStatements): void {
   writeFiles(dirname(file), new Map([[basename(file), acceptedText(accepted)]]));
 }

@@ -30,6 +30,7 @@ export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected
   );
   const listed = await run.destinations.of(job.to);
   const isNew = listed?.size === 0 && !memory.isContinued;
+  // A list of tags saves a request for each image that is not there yet.
   const mayStand = job.to.kind === 'digest' || listed === undefined || listed.has(job.to.tag);
   const standing = mayStand && !isNew ? await to.resolve(job.to) : undefined;
   const digest = standing && (await digestOf(source));
@@ -49,13 +50,14 @@ async function hasPlatforms(
   const manifest = await source.registry.getManifest(withDigest(source.reference, digest));
   const parsed = manifest && parseManifest(manifest);
   if (parsed?.kind !== 'list') return false;
-  const wanted = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
-  for (const one of wanted) {
+  const images = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
+  for (const one of images) {
     if ((await run.ports.to.resolve(withDigest(to, one.digest))) === undefined) return false;
   }
-  return wanted.length > 0 || parsed.manifests.length === 0;
+  return images.length > 0 || parsed.manifests.length === 0;
 }
 
+/** The digest that a source names now; undefined where there is no such image. */
 async function digestOf({ registry, reference }: Inspected['source']): Promise<string | undefined> {
   return reference.kind === 'digest' ? reference.digest : (await registry.resolve(reference))?.digest;
 }

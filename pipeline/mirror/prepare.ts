@@ -230,6 +230,9 @@ async function readCatalog({ source, choices = [], deployed }: MirroredCatalog):
   };
 }
 
+/**
+ * What a plan needs of a catalog that was read. A selection without a place of its own is planned as such.
+ */
 function requestOf(
   { source: _source, choices: _choices, deployed: _deployed, ...catalog }: MirroredCatalog,
   read: ReadCatalog | undefined,

@@ -52,12 +52,12 @@ export async function lookOnline(
 
 /** Asks for each blob of a repository once, however many images share it. */
 function askOnce(registry: Registry): HasBlob {
-  const asked = new Map<string, Promise<boolean>>();
+  const answers = new Map<string, Promise<boolean>>();
   return (repository, digest) => {
     const key = `${repositoryName(repository)} ${digest}`;
-    const known = asked.get(key) ?? registry.hasBlob(repository, digest);
-    asked.set(key, known);
-    return known;
+    const answer = answers.get(key) ?? registry.hasBlob(repository, digest);
+    answers.set(key, answer);
+    return answer;
   };
 }
 
@@ -68,21 +68,21 @@ async function presenceOf(
   { sources, hasBlob }: { readonly sources: boolean; readonly hasBlob: HasBlob | undefined },
 ): Promise<Presence> {
   const { source, destination, from, to, platforms } = job;
-  const [there, here] = await Promise.all([
+  const [original, copy] = await Promise.all([
     from && sources ? lookUpImage({ reference: from, registry, platforms }) : undefined,
     lookUpImage({ reference: to, registry, platforms, hasBlob }),
   ]);
-  const expected = from?.kind === 'digest' ? from.digest : there?.digest;
+  const expected = from?.kind === 'digest' ? from.digest : original?.digest;
   const differs =
-    here.why === undefined && expected !== undefined && here.digest !== expected
-      ? `it is ${here.digest}, not ${expected}`
+    copy.why === undefined && expected !== undefined && copy.digest !== expected
+      ? `it is ${copy.digest}, not ${expected}`
       : undefined;
   return {
     source,
     destination,
-    atSource: there?.why,
-    atDestination: here.why ?? differs,
-    ...(here.isUnanswered && { isUnanswered: true as const }),
+    atSource: original?.why,
+    atDestination: copy.why ?? differs,
+    ...(copy.isUnanswered && { isUnanswered: true as const }),
   };
 }
 
@@ -132,7 +132,10 @@ async function whyIncomplete(manifest: Manifest, looking: ImageLookUp): Promise<
   return found.find((one) => one.broken !== undefined)?.broken;
 }
 
-/** An image of a list. */
+/**
+ * Whether an image of a list is there, and which blobs it lacks. Where blobs do not matter, its manifest is
+ * not fetched.
+ */
 async function lookAt(
   digest: string,
   looking: ImageLookUp,
@@ -204,19 +207,15 @@ async function checkSource(from: Reference, registry: Registry): Promise<Omit<Ba
 
 /** The maintainer in a label of an image, or the author of its newest layer. */
 function maintainerIn(bytes: Uint8Array): string | undefined {
-  const manifest = parsed(new TextDecoder().decode(bytes));
+  const manifest = parsedJson(new TextDecoder().decode(bytes));
   const history: unknown = isObject(manifest) ? manifest['history'] : undefined;
   // Schema 1 has the newest layer first, with its configuration as text.
   const [newest] = Array.isArray(history) ? history : [];
   const text: unknown = isObject(newest) ? newest['v1Compatibility'] : undefined;
-  const image = typeof text === 'string' ? parsed(text) : undefined;
+  const image = typeof text === 'string' ? parsedJson(text) : undefined;
   if (!isObject(image)) return undefined;
   const config = isObject(image['config']) ? image['config'] : {};
   const labels = isObject(config['Labels']) ? config['Labels'] : {};
   const names = [labels['maintainer'], labels['vendor'], image['author']];
   return names.find((name): name is string => typeof name === 'string' && name !== '');
-}
-
-function parsed(text: string): unknown {
-  return parsedJson(text);
 }

@@ -45,10 +45,11 @@ export function createProgress(images: number, tell: (state: ProgressState) => v
     bytes: { done, total },
   });
   const arrive = (digest: string, upTo: number): void => {
-    const known = arrived.get(digest) ?? 0;
-    if (upTo <= known || !expected.has(digest)) return;
+    // What is sent again after a break counts once.
+    const before = arrived.get(digest) ?? 0;
+    if (upTo <= before || !expected.has(digest)) return;
     arrived.set(digest, upTo);
-    done += upTo - known;
+    done += upTo - before;
     tell(state());
   };
   return {

@@ -187,6 +187,7 @@ async function companionsBelow(
   return found;
 }
 
+/** The digest that a manifest is about; undefined for one that is about none. */
 async function subjectOf(reference: Reference, registry: Registry): Promise<string | undefined> {
   const manifest = await registry.getManifest(reference);
   return manifest && parseManifest(manifest).subject?.digest;
@@ -206,6 +207,7 @@ function rememberedChildren(registry: Registry): ChildrenAt {
   };
 }
 
+/** Digests of the images in a list; none for an image. */
 async function childrenOf(image: Reference, registry: Registry): Promise<readonly string[]> {
   const manifest = await registry.getManifest(image);
   const parsed = manifest && parseManifest(manifest);

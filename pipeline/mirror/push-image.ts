@@ -57,6 +57,7 @@ async function withMissing(put: () => Promise<void>, again: () => Promise<void>)
   }
 }
 
+/** Brings a blob into a repository, and counts it. */
 async function putBlob(blob: BlobSource, to: Reference, { run, ...hints }: PushContext): Promise<void> {
   const beside = hints.beside ?? run.ports.holderOf?.(to.registry, blob.digest);
   run.progress.blobDone(blob, await run.mover.move(blob, to, { ...hints, beside }));

@@ -42,7 +42,7 @@ export async function openParts(directory: string, part: number, start: number):
     current = { i, handle };
     return handle;
   };
-  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+  const withPath = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
@@ -50,7 +50,7 @@ export async function openParts(directory: string, part: number, start: number):
     }
   };
   const cut = (to: number): Promise<void> =>
-    guarded(async () => {
+    withPath(async () => {
       await close();
       await cutParts(directory, part, to);
       at = to;
@@ -58,7 +58,7 @@ export async function openParts(directory: string, part: number, start: number):
   await cut(start);
   return {
     write: (bytes) =>
-      guarded(async () => {
+      withPath(async () => {
         for (let from = 0; from < bytes.length; ) {
           const i = Math.floor(at / part);
           const piece = bytes.subarray(from, from + (i + 1) * part - at);
@@ -69,15 +69,15 @@ export async function openParts(directory: string, part: number, start: number):
       }),
     cut,
     position: () => at,
-    close: () => guarded(close),
+    close: () => withPath(close),
   };
 }
 
 const PART = /^archive-(\d{6})\.tar$/;
 
 /**
- * Where the parts in a directory end: behind the last one, or in the first that is short of the size of a part.
- * One that was carried away already counts as whole.
+ * Where the parts in a directory end: behind the last one, or in the first that is short of the size of a
+ * part. Parts that are missing count as whole: they may have been carried away already.
  */
 export async function endOfParts(directory: string, part: number): Promise<number> {
   let end = 0;

@@ -46,6 +46,12 @@ export function archivedPlan(archive: string): ReadonlyMap<string, Uint8Array> {
   return new Map(existsSync(join(archive, MAPPING)) ? [[MAPPING, readInside(archive, MAPPING)]] : []);
 }
 
+/**
+ * A file of the plan.
+ *
+ * @throws PipelineError `corrupt` for a name that is not one of a plan, which could be any path, or for other
+ * bytes than the receipt says
+ */
 function checkedFile(archive: string, { name, digest }: ArchivedFile): Uint8Array {
   if (!PLAN_FILES.includes(name) && !(typeof name === 'string' && CHART.test(name)))
     throw new PipelineError(
@@ -93,6 +99,10 @@ export function unpackPlan(directory: string, archive: string, files: ReadonlyMa
   writePlan(directory, new Map([...files, ...(statement ? [[FRESHNESS, statement.bytes] as const] : [])]));
 }
 
+/**
+ * Writes files of a plan. Charts are in a folder of their own, the others replace all that an earlier plan
+ * has left.
+ */
 function writePlan(folder: string, files: ReadonlyMap<string, Uint8Array>): void {
   const charts = [...files].filter(([name]) => CHART.test(name));
   const others = [...files].filter(([name]) => !CHART.test(name));

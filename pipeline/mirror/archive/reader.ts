@@ -94,6 +94,7 @@ export function receiptAt(directory: string): ArchiveReceipt {
   }
 }
 
+/** The error for content that no archive has brought. */
 function absent(digest: string, isEarlier: boolean): PipelineError {
   const why = isEarlier
     ? 'is in an earlier archive, and the destination does not have it: load that archive first, or pass it too'
@@ -147,15 +148,17 @@ function archiveRegistry(
   };
 }
 
+/** The manifests of a repository that are about a digest. */
 function referrersOf(
   names: ReadonlyMap<string, ArchivedName>,
-  of: Repository,
+  repository: Repository,
   subject: string,
 ): ArchivedName[] {
-  const prefix = `${repositoryName(of)}@`;
+  const prefix = `${repositoryName(repository)}@`;
   return [...names.values()].filter((one) => one.subject === subject && one.name.startsWith(prefix));
 }
 
+/** A reference as receipts name it: of one with a tag and a digest, the digest counts. */
 function keyOf(reference: Reference): string {
   const { registry, repository } = reference;
   return reference.kind === 'tag'

@@ -169,6 +169,11 @@ async function openState({ directory, part, since }: ArchiveOptions): Promise<St
   return state;
 }
 
+/**
+ * What is complete in a directory: what its receipt names, then what a later run has noted in its journal.
+ *
+ * @throws PipelineError `usage` for parts of another size, `corrupt` for missing ones
+ */
 async function writtenIn(directory: string, part: number): Promise<Line[]> {
   const path = join(directory, RECEIPT);
   const end = await endOfParts(directory, part);
@@ -259,6 +264,10 @@ function appender(
   };
 }
 
+/**
+ * The path of a blob in an image layout. Longer digests are cut: the header of a tar file has 100 bytes for a
+ * name.
+ */
 function entryName(digest: string): string {
   const colon = digest.indexOf(':');
   return `blobs/${digest.slice(0, colon)}/${digest.slice(colon + 1)}`.slice(0, 100);

@@ -52,6 +52,10 @@ const CHART = /^(?:charts\/[^/]+\/)?Chart\.yaml$/;
 /** Where charts of helm 2 name their dependencies. */
 const REQUIREMENTS = 'requirements.yaml';
 
+/**
+ * Whether a file of a chart is read: its templates, its metadata and its dependencies. A packed chart in it
+ * is only named.
+ */
 function isWanted(path: string): boolean {
   return path === REQUIREMENTS || CHART.test(path) || TEMPLATE.test(path) || PACKED.test(path);
 }
@@ -61,13 +65,14 @@ function missingCharts(chart: unknown, files: ReadonlyMap<string, string>): stri
   const requirements = yamlIn(files.get(REQUIREMENTS) ?? '{}', REQUIREMENTS);
   const needed = [chart, requirements].flatMap((one) => (isObject(one) ? (one['dependencies'] ?? []) : []));
   const subcharts = [...files].filter(([path]) => path !== 'Chart.yaml' && CHART.test(path));
-  const held = new Set(subcharts.map(([path, text]) => nameIn(yamlIn(text, path))));
+  const subchartNames = new Set(subcharts.map(([path, text]) => nameIn(yamlIn(text, path))));
   const packed = [...files.keys()].filter((path) => PACKED.test(path));
   return needed.map(nameIn).filter((name) => {
-    return !held.has(name) && !packed.some((path) => path.startsWith(`charts/${name}-`));
+    return !subchartNames.has(name) && !packed.some((path) => path.startsWith(`charts/${name}-`));
   });
 }
 
+/** The name of a chart or dependency; '' where it has none. */
 function nameIn(chart: unknown): string {
   return isObject(chart) && typeof chart['name'] === 'string' ? chart['name'] : '';
 }
@@ -129,6 +134,7 @@ async function filesOf(path: string, scratch: string): Promise<Map<string, strin
 /** Bytes of a packed chart. */
 export const LARGEST_ARCHIVE: number = 32 * 2 ** 20;
 
+/** The bytes of a packed chart. @throws PipelineError `too-large` */
 async function* archive(path: string): AsyncGenerator<Uint8Array> {
   const { size } = sizeOf(path);
   if (size > LARGEST_ARCHIVE) throw new PipelineError('too-large', `the chart ${path} is larger than 32 MiB`);

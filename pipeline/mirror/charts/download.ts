@@ -27,6 +27,11 @@ export function openDownloads(options: ClientOptions): Downloads {
   };
 }
 
+/**
+ * The `Authorization` header for a web server, from the credentials for its host.
+ *
+ * @throws PipelineError `denied` for an identity token, which only registries exchange
+ */
 async function authorizationFor({ host }: URL, { credentials }: ClientOptions): Promise<string | undefined> {
   const credential = await credentials?.credential({ registry: host, repository: '' });
   if (!credential) return undefined;

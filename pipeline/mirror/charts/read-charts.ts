@@ -73,7 +73,7 @@ export async function readCharts(
         const own = join(scratch, String(i));
         mkdirSync(own);
         const path = remote
-          ? await put(remote, own, fetched)
+          ? await saveChart(remote, own, fetched)
           : resolve(ports.directory, selection.path ?? '');
         return groupOf(path, selection, { remote, scratch: own, ports });
       });
@@ -154,6 +154,7 @@ function unreadGroup({ name, path, repository }: ChartSelection): ImageGroup {
   };
 }
 
+/** The finding for a chart that could not be read: the others are mirrored all the same. */
 function failedChart({ name, path, location }: ChartSelection, error: PipelineError): Finding {
   const chart = name === '' ? (path ?? 'the repository') : `chart ${name}`;
   return {
@@ -166,7 +167,7 @@ function failedChart({ name, path, location }: ChartSelection, error: PipelineEr
 }
 
 /** Fetches a chart to a file, and adds it to `fetched`, which the plan keeps. */
-async function put(remote: RemoteChart, folder: string, fetched: FetchedChart[]): Promise<string> {
+async function saveChart(remote: RemoteChart, folder: string, fetched: FetchedChart[]): Promise<string> {
   const bytes = await remote.fetch();
   // The name is the repository's: it stays out of the path. Beside the folder, which goes when the chart is rendered.
   const path = `${folder}.tgz`;

@@ -147,8 +147,8 @@ const MESSAGE = 4_096;
 
 /** The error for a chart that helm cannot render. */
 function refusal(message: string): PipelineError {
-  const [said = ''] = /(?<=Error: ).*/.exec(message) ?? [message.trim()];
-  const missing = /missing in charts\/ directory: (.*)/.exec(said)?.[1];
+  const [reason = ''] = /(?<=Error: ).*/.exec(message) ?? [message.trim()];
+  const missing = /missing in charts\/ directory: (.*)/.exec(reason)?.[1];
   if (missing !== undefined) {
     return new PipelineError(
       'usage',
@@ -158,7 +158,7 @@ function refusal(message: string): PipelineError {
       },
     );
   }
-  return new PipelineError('usage', `helm cannot render the chart: ${printableText(said)}`);
+  return new PipelineError('usage', `helm cannot render the chart: ${printableText(reason)}`);
 }
 
 /** Bytes of memory that a process uses; 0 if the system does not report it. */

@@ -108,6 +108,7 @@ function entriesIn(text: string, base: URL): Map<string, Entry[]> {
   return new Map(listed.map(([name, versions]) => [name, versions.flatMap((one) => entryOf(name, one))]));
 }
 
+/** A version of a chart in the index; none for an entry without a version or an address. */
 function entryOf(name: string, value: unknown): Entry[] {
   if (!isObject(value)) return [];
   const { version, type, urls, digest } = value;
@@ -143,22 +144,26 @@ function remoteChart({ name, version, url, digest }: Entry, base: URL, ports: Re
   };
 }
 
-/** The exact version, else the newest that meets the range; pre-releases only where the range names one. */
-function choose<T extends { readonly version: string }>(all: readonly T[], wanted = '*'): T | undefined {
-  const exact = all.find(({ version }) => version === wanted);
+/**
+ * The exact version, or else the newest that meets the range. A pre-release counts only where the range names
+ * one.
+ */
+function choose<T extends { readonly version: string }>(all: readonly T[], selector = '*'): T | undefined {
+  const exact = all.find(({ version }) => version === selector);
   if (exact) return exact;
-  const range = parsed(() => parseVersionConstraint(wanted));
+  const range = orUndefined(() => parseVersionConstraint(selector));
   if (!range) return undefined;
   let best: { readonly one: T; readonly version: Version } | undefined;
   for (const one of all) {
-    const version = parsed(() => parseTolerant(one.version));
+    const version = orUndefined(() => parseTolerant(one.version));
     if (!version || !meets(version, range)) continue;
     if (!best || compareVersions(version, best.version) > 0) best = { one, version };
   }
   return best?.one;
 }
 
-function parsed<T>(parse: () => T): T | undefined {
+/** A parsed version or range; undefined for a text that is neither. */
+function orUndefined<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch (error) {

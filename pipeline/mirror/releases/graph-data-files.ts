@@ -52,6 +52,7 @@ export function graphDataError(error: unknown, place: string): unknown {
   return new PipelineError('usage', `${place}: ${error.message}`, { cause: error });
 }
 
+/** The bytes of an archive, from a web server or a file. @throws PipelineError `too-large` */
 async function archiveAt(place: string, download: RepositoryPorts['download']): Promise<Uint8Array> {
   if (/^https?:\/\//.test(place)) return download(new URL(place), `the graph data at ${place}`, LARGEST);
   if (sizeOf(place) > LARGEST) throw new PipelineError('too-large', `${place} is larger than 64 MiB`);
@@ -66,6 +67,7 @@ function sizeOf(path: string): number {
   }
 }
 
+/** The files of graph data in a directory; others there are not read. */
 async function filesIn(place: string): Promise<GraphDataFiles> {
   const files = new Map<string, string>();
   for (const file of await directorySource(place).files()) {
@@ -169,11 +171,13 @@ function layerOf(files: GraphDataFiles): Layer {
   return { facts: { diffId: digestOf(archive), digest, size, codec: 'gzip' }, blob, folder: `/${DATA}` };
 }
 
+/** The folder of a file in the image; none for a file at the top. */
 function folderOf(path: string): string[] {
   const slash = path.lastIndexOf('/');
   return slash < 0 ? [] : [`${DATA}/${path.slice(0, slash)}`];
 }
 
+/** An entry of the layer, with the same owner and mode wherever it is built. */
 function entryOf(name: string, kind: TarEntry['kind'], size: number): TarEntry {
   return { name, kind, mode: kind === 'directory' ? 0o755 : 0o644, size, uid: 0, gid: 0 };
 }

@@ -97,6 +97,7 @@ function checkedText(message: Uint8Array, keys: Keyring, now: number): string {
   return data.toString('utf8');
 }
 
+/** The packets in a compressed one. A small message cannot fill the memory: its size is limited. */
 function decompressed(body: Buffer): Buffer {
   const options = { maxOutputLength: LARGEST };
   try {
@@ -133,6 +134,7 @@ function refusalOf(
   const key = keys.get(issuer);
   if (!key && keys.has(issuer)) return `is of the subkey ${issuer}; only primary keys count`;
   if (!key) return `is of the unknown key ${issuer === '' ? '(none is named)' : issuer}`;
+  // Only what is hashed is signed: anybody could add a date behind it.
   const signed = subpackets(hashed.subarray(6));
   const created = signed.find(({ kind }) => kind === CREATED)?.body.readUInt32BE(0) ?? 0;
   const lifetime = signed.find(({ kind }) => kind === LIFETIME)?.body.readUInt32BE(0) ?? 0;
@@ -158,6 +160,7 @@ interface Subpacket {
   readonly body: Buffer;
 }
 
+/** The subpackets of a signature. @throws OpenPgpError for lengths that lead nowhere */
 function subpackets(bytes: Buffer): Subpacket[] {
   const found: Subpacket[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -189,12 +192,17 @@ interface Extent {
   readonly start: number;
 }
 
+/**
+ * The length of a packet with an old header: two bits say how many bytes it has, or that the packet goes on
+ * to the end.
+ */
 function oldLength(bytes: Buffer, at: number, type: number): Extent {
   if (type === 3) return { length: bytes.length - at, start: at };
   const size = 1 << type;
   return { length: slice(bytes, at, size).readUIntBE(0, size), start: at + size };
 }
 
+/** The length of a packet with a new header, or of a subpacket: one, two or five bytes, by the first one. */
 function newLength(bytes: Buffer, at: number): Extent {
   const first = slice(bytes, at, 1).readUInt8(0);
   if (first < 192) return { length: first, start: at + 1 };
@@ -204,11 +212,13 @@ function newLength(bytes: Buffer, at: number): Extent {
   throw new OpenPgpError('is in parts, which is not supported');
 }
 
+/** A number of any size: its length in bits, then its bytes. */
 function numberAt(bytes: Buffer, at: number): { readonly value: Buffer; readonly end: number } {
   const length = Math.ceil(slice(bytes, at, 2).readUInt16BE(0) / 8);
   return { value: slice(bytes, at + 2, length), end: at + 2 + length };
 }
 
+/** So many bytes from a place on. @throws OpenPgpError where the message ends before */
 function slice(bytes: Buffer, from: number, length: number): Buffer {
   if (from + length > bytes.length) throw new OpenPgpError('breaks off');
   return bytes.subarray(from, from + length);

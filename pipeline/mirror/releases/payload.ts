@@ -83,6 +83,7 @@ interface OpenPayload {
   readonly parts: readonly ImageManifest[];
 }
 
+/** The images of a payload: several where it is for several architectures. */
 async function openPayload(reference: Reference, { registry }: PayloadPorts): Promise<OpenPayload> {
   const manifest = await registry.getManifest(reference);
   if (!manifest) throw new PipelineError('not-found', `there is no such release in ${nameOf(reference)}`);
@@ -132,6 +133,7 @@ async function filesOf(
   return files;
 }
 
+/** A file of a release. @throws PipelineError `usage` for an image without it */
 function textOf(files: ReadonlyMap<string, string>, path: string, name: string): string {
   const text = files.get(path);
   if (text !== undefined) return text;

@@ -113,7 +113,7 @@ async function wantedReleases(
         const known = error instanceof ChannelError ? new PipelineError('usage', error.message) : error;
         if (!(known instanceof PipelineError)) throw error;
         findings.push(releaseFinding(location, known));
-        groups.push(unread(name));
+        groups.push(unreadGroup(name));
       }
     };
     for (const channel of channels) {
@@ -164,7 +164,7 @@ async function readRelease(
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
     return {
-      groups: [unread(nameOf(wanted))],
+      groups: [unreadGroup(nameOf(wanted))],
       findings: [releaseFinding(wanted.location, error)],
       signatures: [],
     };
@@ -213,7 +213,7 @@ function checkVersion(
 const PAYLOADS = 'openshift/release-images';
 const COMPONENTS = 'openshift/release';
 
-interface Named {
+interface GroupNames {
   /** The name that the signature gives to the payload. */
   readonly signed: string | undefined;
   readonly platforms?: readonly string[];
@@ -223,7 +223,7 @@ interface Named {
 function groupOf(
   { reference, version, images }: Payload,
   { reference: written, architecture }: WantedRelease,
-  { signed, platforms }: Named,
+  { signed, platforms }: GroupNames,
 ): ImageGroup {
   const { registry, repository, digest } = reference;
   const tag =
@@ -247,7 +247,10 @@ function groupOf(
   };
 }
 
-function unread(name: string): ImageGroup {
+/**
+ * The placeholder for a release or channel that could not be read: without it, the plan would look complete.
+ */
+function unreadGroup(name: string): ImageGroup {
   return {
     kind: 'release',
     name,
@@ -260,11 +263,11 @@ function unread(name: string): ImageGroup {
 }
 
 /** What is wrong with a release, as a finding. */
-export function releaseFinding(location: Location, { message, hint }: PipelineError, of = ''): Finding {
+export function releaseFinding(location: Location, { message, hint }: PipelineError, subject = ''): Finding {
   return {
     rule: 'mirror/release',
     severity: 'error',
-    message: of + message,
+    message: subject + message,
     location,
     ...(hint === undefined ? {} : { hint }),
   };

@@ -50,7 +50,7 @@ const PARALLEL = 16;
 
 /** Opens the graphs of an architecture; each is read once. */
 export function openGraphs(architecture: Architecture, ports: GraphPorts): UpdateGraphs {
-  const known = new Map<string, Promise<UpdateGraph>>();
+  const graphs = new Map<string, Promise<UpdateGraph>>();
   let data: Promise<GraphDataFiles> | undefined;
   const read = async (channel: string): Promise<UpdateGraph> => {
     const { place } = ports;
@@ -60,8 +60,8 @@ export function openGraphs(architecture: Architecture, ports: GraphPorts): Updat
     return composedGraph(channel, architecture, await data, ports);
   };
   return (channel) => {
-    const graph = known.get(channel) ?? read(channel);
-    known.set(channel, graph);
+    const graph = graphs.get(channel) ?? read(channel);
+    graphs.set(channel, graph);
     return graph;
   };
 }
@@ -99,6 +99,7 @@ async function servedGraph(
 
 const JSON_TYPE = 'application/json';
 
+/** The update graph in a text. @throws PipelineError `usage` for a text that is not one */
 function graphIn(text: string, what: string): UpdateGraph {
   const graph = readUpdateGraph(text);
   if (typeof graph !== 'string') return graph;
@@ -160,7 +161,10 @@ async function composedGraph(
   };
 }
 
-/** The releases of versions that have a payload for an architecture. */
+/**
+ * The releases of versions that have a payload for an architecture: graph data lists versions that have none,
+ * too.
+ */
 async function existingReleases(
   versions: readonly string[],
   architecture: Architecture,
