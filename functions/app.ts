@@ -39,17 +39,18 @@ interface AppOptions {
   readonly reader: ReaderProgram | undefined;
 }
 
+/** The account of a host on its forge: an App on GitHub, else an account with a token. */
 export function openApp(settings: HostSettings, options: AppOptions): App {
   const { credentials, telemetry, reader } = options;
   const { log } = telemetry;
   const check = reader && confinedCheck({ ...reader, ...checkLimits(), log });
   const { environment, plainHttp, git } = settings;
   const registries = { credentials, plainHttp, environment };
-  const around = { git, check, registries, cache: memoryStore(), log };
+  const context = { git, check, registries, cache: memoryStore(), log };
   const account = ACCOUNT_FORGES.get(settings.forge);
   return account
-    ? accountApp(account, { api: settings.api, ...options }, around)
-    : gitHubApp(settings, options, around);
+    ? accountApp(account, { api: settings.api, ...options }, context)
+    : gitHubApp(settings, options, context);
 }
 
 type ForgeContext = Pick<GateRequest, 'git' | 'check' | 'registries' | 'cache' | 'log'>;
@@ -58,17 +59,17 @@ type ForgeContext = Pick<GateRequest, 'git' | 'check' | 'registries' | 'cache' |
  * Acts on GitHub with the identity of an App. Each request gets a client and a token of its own, because tokens end after
  * an hour.
  */
-function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: ForgeContext): App {
-  const { log, registries } = around;
+function gitHubApp({ api }: HostSettings, { secret }: AppOptions, context: ForgeContext): App {
+  const { log, registries } = context;
   const forge = appForge(async () => readAppSecret(await secret()), { api, log });
-  const entered = async (source: Source) => {
+  const requestFor = async (source: Source) => {
     const [github, token] = [await forge.client(), await forge.token()];
-    return { ...around, github, source, token, now: new Date() };
+    return { ...context, github, source, token, now: new Date() };
   };
   return {
     forge,
     request: async (source) => {
-      const request = await entered(source);
+      const request = await requestFor(source);
       const repository = repositoryName(source.repository);
       const { github } = request;
       return {
@@ -77,7 +78,7 @@ function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: ForgeC
         gateGroup: (ports, group) => gateGroup({ ...ports, github, repository }, group),
       };
     },
-    drift: entered,
+    drift: requestFor,
     releaser: (source, registry) =>
       releaserFor({ github: forge.client, source, registry, registries, now: () => new Date(), log }),
   };
@@ -87,7 +88,7 @@ function gitHubApp({ api }: HostSettings, { secret }: AppOptions, around: ForgeC
 function accountApp(
   kind: AccountForge,
   { api, secret }: Pick<HostSettings, 'api'> & AppOptions,
-  around: ForgeContext,
+  context: ForgeContext,
 ): App {
   const token = async (): Promise<string> => readForgeSecret(await secret());
   const client = kind.client(api, token);
@@ -98,7 +99,7 @@ function accountApp(
       shows: (status) => kind.shows(client, status),
     },
     request: async (source) => ({
-      ...around,
+      ...context,
       forge: kind.forge(client, source.repository),
       source,
       token: await token(),
@@ -138,11 +139,14 @@ export function pullChecker(sources: readonly Source[], app: App): (message: Gat
   return async ({ repository: name, ...message }) => {
     const source = sources.find((one) => one.repository === name);
     if (!source) throw new PipelineError('not-allowed', `pull requests of ${name} are not checked here`);
-    await handleGates(askedBy(message), await app.request(source));
+    await handleGates(gateAskedBy(message), await app.request(source));
   };
 }
 
-function askedBy({ number, left, commit, set, branch, base }: GateSubject): GateAsked {
+/**
+ * What a message of the queue asks of the gate. The more a message says, the fewer pull requests it is about.
+ */
+function gateAskedBy({ number, left, commit, set, branch, base }: GateSubject): GateAsked {
   if (number !== undefined)
     return { kind: 'selected', selection: { kind: 'pull', number, previousHead: left } };
   if (commit !== undefined && set) return { kind: 'set', commit };

@@ -28,9 +28,9 @@ export function branchOpener(settings: HostSettings, { token, log }: BranchOptio
   const cache = new LruCache<GitObject>(KEPT);
   const clients = new Map<string, GitClient>();
   const clientOf = (url: string): GitClient => {
-    const known = clients.get(url) ?? newClient(settings, url, token);
-    clients.set(url, known);
-    return known;
+    const client = clients.get(url) ?? newClient(settings, url, token);
+    clients.set(url, client);
+    return client;
   };
   return async ({ repository: name, branch }) => {
     const source = settings.sources.find((one) => one.repository === name && one.branch === branch);
@@ -53,6 +53,7 @@ export function branchOpener(settings: HostSettings, { token, log }: BranchOptio
   };
 }
 
+/** A client of a git server that asks over HTTP, without git. */
 function newClient(
   { plainHttp, environment }: HostSettings,
   url: string,
@@ -62,6 +63,10 @@ function newClient(
   return openGitClient({ url, transport, authorization: async () => authorizationValue(await token?.()) });
 }
 
+/**
+ * The branch in a clone by git, for servers that serve whole repositories only. The clone is kept for the
+ * next message.
+ */
 async function openClone(
   { clones, git }: HostSettings,
   { url, branch }: Source,

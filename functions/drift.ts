@@ -26,7 +26,7 @@ export interface DriftRequest extends Omit<GateRequest, 'forge'> {
   readonly source: Source;
 }
 
-interface Drifted {
+interface DriftOutcome {
   /** Pull requests: with new pins by catalog, with promoted packages by `promote/CATALOG/OWNERS`. */
   readonly proposed: Readonly<Record<string, Proposed>>;
   readonly drift: readonly Drift[];
@@ -37,7 +37,7 @@ interface Drifted {
  *
  * @throws PipelineError `usage` for a policy that cannot be read, and as the client and the fetching
  */
-export async function handleDrift(request: DriftRequest): Promise<Drifted> {
+export async function handleDrift(request: DriftRequest): Promise<DriftOutcome> {
   const { github, source, registries, now, log } = request;
   const name = repositoryName(source.repository);
   const repository = await openSource(request);

@@ -110,15 +110,15 @@ async function headsFor(
   if (asked.kind === 'set') return gatedHeads(ports, headsOf(open, { kind: 'commit', commit: asked.commit }));
   if (asked.kind === 'selected') return gatedHeads(ports, await selectedHeads(ports, open, asked.selection));
   const { branch, before } = asked;
-  const meant = await gatedHeads(ports, headsOf(open, { kind: 'branch', branch }));
+  const headsForBranch = await gatedHeads(ports, headsOf(open, { kind: 'branch', branch }));
   const concerned =
-    meant.length === 0
-      ? meant
-      : await concernedHeads(ports, meant, { branch, before, after: await forge.readTip(branch) });
+    headsForBranch.length === 0
+      ? headsForBranch
+      : await concernedHeads(ports, headsForBranch, { branch, before, after: await forge.readTip(branch) });
   // A push to the branch of a pull request takes that away from a head, which others may still have.
-  const left = before === undefined ? [] : headsOf(open, { kind: 'commit', commit: before });
+  const previousHeads = before === undefined ? [] : headsOf(open, { kind: 'commit', commit: before });
   const isNew = ({ commit }: Head) => !concerned.some((head) => head.commit === commit);
-  return [...concerned, ...(await gatedHeads(ports, left.filter(isNew)))];
+  return [...concerned, ...(await gatedHeads(ports, previousHeads.filter(isNew)))];
 }
 
 /** Of a pull request that was closed, the head that others may have: they no longer have to wait for it. */
@@ -172,6 +172,7 @@ async function sayGroup(
   }
 }
 
+/** Why no pull request is checked, for the log. */
 function nothingText(asked: Exclude<GateAsked, { kind: 'group' }>): string {
   if (asked.kind === 'set') return `the status of ${asked.commit} is the one that was found`;
   const about =
@@ -217,6 +218,10 @@ async function checkHead(
   }
 }
 
+/**
+ * Posts the findings and the comment of a report. People are involved only by the latest report: an older one
+ * may name the wrong ones.
+ */
 async function postReport(forge: GateForge, report: CheckReport, log: (line: string) => void): Promise<void> {
   const { request } = report;
   if (!request) return;

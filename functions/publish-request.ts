@@ -38,18 +38,18 @@ export interface AnswerRoom {
   readonly sent: (text: string) => number;
 }
 
-export interface Asking extends Delivery {
+export interface JobRequest extends Delivery {
   /** The address that the job asked. */
   readonly audience: string;
 }
 
 /** What the job is told, as JSON. */
 export type AskAnswer =
-  | { readonly status: 200; readonly body: Answered }
+  | { readonly status: 200; readonly body: PublishAnswer }
   | { readonly status: 400 | 403 | 422 | 503; readonly body: { readonly error: string } };
 
 /** What is published now: the commit that was asked for, or one that came after it. */
-interface Answered {
+interface PublishAnswer {
   readonly published: true;
   readonly receipt: unknown;
   /** Texts by file name. */
@@ -68,7 +68,7 @@ const LARGEST_FILE = 1024 * 1024;
 const RECEIPT = 'receipt.json';
 
 /** Answers a job's request to publish: queues it, and says how far it is. A job repeats the request until it is done. */
-export async function answerJob(asking: Asking, ports: AskPorts): Promise<AskAnswer> {
+export async function answerJob(asking: JobRequest, ports: AskPorts): Promise<AskAnswer> {
   try {
     const { work, run } = await allowedWork(asking, ports);
     const before = await outcomeAt(ports.records, work);
@@ -94,7 +94,7 @@ const STATUS: Readonly<Record<string, 400 | 403>> = { usage: 400, denied: 403 };
  * @throws PipelineError `denied` for a job that may not ask, `usage` for a request that is not valid
  */
 async function allowedWork(
-  { headers, body, audience }: Asking,
+  { headers, body, audience }: JobRequest,
   { sources, issuer, readToken, clock }: AskPorts,
 ): Promise<{ readonly work: CatalogMessage; readonly run: string }> {
   const [, token] = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(headers['authorization'] ?? '') ?? [];
@@ -120,14 +120,15 @@ async function allowedWork(
     },
     Math.floor(clock.now() / 1000),
   );
-  const { commit, catalog } = fieldsOf(body);
+  const { commit, catalog } = fieldsIn(body);
   const work = readWork(JSON.stringify({ v: 1, kind: 'catalog', repository, branch, commit, catalog }));
   if (work.kind !== 'catalog')
     throw new TypeError('internal error: the message for a catalog was read differently');
   return { work, run: `${claims['run_id']} ${claims['run_attempt']}` };
 }
 
-function fieldsOf(body: Uint8Array): Readonly<Record<string, unknown>> {
+/** The JSON object in a body. @throws PipelineError `usage` */
+function fieldsIn(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
     if (isObject(value)) return value;
@@ -168,6 +169,7 @@ async function answerOnceEnded(
   }
 }
 
+/** The answer that a job takes for "not yet": it repeats its request. */
 function unpublishedAnswer(why: string): AskAnswer {
   return { status: 503, body: { error: `not published yet: ${why}` } };
 }
@@ -180,7 +182,7 @@ function unpublishedAnswer(why: string): AskAnswer {
 async function answerOf(
   own: string,
   { records, room: { bytes, sent: sentBytes } }: Pick<AskPorts, 'records' | 'room'>,
-): Promise<Answered> {
+): Promise<PublishAnswer> {
   // A run that is run again long after asks for what others have overtaken: it is not to take it for the last one.
   const current = await currentBeside(records, own);
   // A catalog that was retired since has no documents of its end.

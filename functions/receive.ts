@@ -159,7 +159,10 @@ function pushWork(
   return [{ v: 1, kind: 'push', repository, branch, commit, ...from }, gate];
 }
 
-/** The text whose bytes these are; other bytes could pass for it if they were only replaced. */
+/**
+ * The text whose bytes these are; undefined for other bytes, which could pass for it if they were only
+ * replaced.
+ */
 function decoded(body: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(body);
@@ -168,6 +171,7 @@ function decoded(body: Uint8Array): string | undefined {
   }
 }
 
+/** An answer that refuses a delivery. The log says why, too: the sender may be anybody. */
 function refusedAnswer({ log }: ReceivePorts, status: number, text: string): Answer {
   log(`rejected a delivery: ${text}`);
   return { status, text };

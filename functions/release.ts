@@ -23,6 +23,7 @@ interface ReleaseHost {
   readonly log: (line: string) => void;
 }
 
+/** Releases the bundles of one branch as the App. */
 export function releaserFor(host: ReleaseHost): Releaser {
   const name = repositoryName(host.source.repository);
   const environmentIn = async (github: GitHub): Promise<string> =>
@@ -51,12 +52,20 @@ async function release(
   try {
     const ports = { github, name, repository, registry, registryFor: references.under };
     const today = now().toISOString().slice(0, 10);
-    const { refused: before, missing: known } = since;
-    const request = { before: since.commit, refused: before, missing: known, branch, commit, policy, today };
-    const { released: all, missing: left } = await releaseArrivals(ports, request);
+    const { commit: before, refused: refusedBefore, missing: missingBefore } = since;
+    const request = {
+      before,
+      refused: refusedBefore,
+      missing: missingBefore,
+      branch,
+      commit,
+      policy,
+      today,
+    };
+    const { released: all, missing: missingNow } = await releaseArrivals(ports, request);
     const refused = all.filter(({ findings }) => findings.length > 0);
     const released = all.filter(({ findings, image }) => findings.length === 0 && image !== undefined);
-    const missing = [...left];
+    const missing = [...missingNow];
     if (all.length > 0) {
       try {
         // For people, and for a job that may do it later.

@@ -8,7 +8,7 @@ const telemetry = telemetryOf('drift');
 const read = settings();
 const app = appOf(read, telemetry);
 
-/** @returns pull requests by catalog, of all repositories together */
+/** Looks for drift in all repositories. @returns pull requests by catalog, of all repositories together */
 export async function handler(): Promise<DriftProposals> {
   try {
     return await driftAll(read.sources, app, telemetry);

@@ -39,8 +39,8 @@ export async function ensureEcrRepository(
   }
   try {
     const imageTagMutability = immutable ? 'IMMUTABLE' : 'MUTABLE';
-    const wanted = { registryId, repositoryName: repository, imageTagMutability } as const;
-    await client.send(new CreateRepositoryCommand(wanted));
+    const parameters = { registryId, repositoryName: repository, imageTagMutability } as const;
+    await client.send(new CreateRepositoryCommand(parameters));
     return true;
   } catch (cause) {
     // Somebody else made it meanwhile.
@@ -97,9 +97,9 @@ async function keepInEcr(
     if (cause instanceof LifecyclePolicyNotFoundException) return undefined;
     throw ecrFailure(what, cause);
   });
-  const there = standing?.lifecyclePolicyText;
+  const before = standing?.lifecyclePolicyText;
   const text = lifecyclePolicy(repository, rules);
-  if (there === text || (there !== undefined && !there.includes(`"description":"${OURS}`))) return;
+  if (before === text || (before !== undefined && !before.includes(`"description":"${OURS}`))) return;
   await client
     .send(new PutLifecyclePolicyCommand({ ...about, lifecyclePolicyText: text }))
     .catch((cause: unknown) => {
@@ -108,13 +108,14 @@ async function keepInEcr(
 }
 
 /**
- * An image that matches a rule is not deleted by the rules behind it, so what is to stay comes first.
+ * The lifecycle policy of a repository. An image that matches a rule is not deleted by the rules behind it,
+ * so what is to stay comes first.
  *
  * @see https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html
  */
 function lifecyclePolicy(repository: string, rules: readonly KeepRule[]): string {
   const limited = rules.filter(({ keep }) => keep !== undefined);
-  const wanted = [
+  const ordered = [
     { pattern: 'keep-*', count: 10_000, why: 'what a tag keep-* names stays' },
     ...rules.map(({ tag }) => ({ pattern: tag, count: 1, why: `what ${tag} names stays` })),
     ...limited.map(({ tag, keep = 0 }) => ({
@@ -123,15 +124,15 @@ function lifecyclePolicy(repository: string, rules: readonly KeepRule[]): string
       why: `old images of ${tag}`,
     })),
   ];
-  if (wanted.length > MOST_RULES) {
+  if (ordered.length > MOST_RULES) {
     throw new PipelineError(
       'too-large',
-      `the lifecycle policy of ${repository} needs ${wanted.length} rules, but ECR allows ${MOST_RULES}`,
+      `the lifecycle policy of ${repository} needs ${ordered.length} rules, but ECR allows ${MOST_RULES}`,
       { hint: 'publish fewer catalogs to one repository' },
     );
   }
   return JSON.stringify({
-    rules: wanted.map(({ pattern, count, why }, i) => ({
+    rules: ordered.map(({ pattern, count, why }, i) => ({
       rulePriority: i + 1,
       description: `${OURS}${why}`,
       selection: {
@@ -159,8 +160,8 @@ export function makingRepositories(registry: Registry): Registry {
     const host = ecrHost(repository.registry);
     if (!host) return;
     const name = repositoryName(repository);
-    const known = made.get(name);
-    if (known) return void (await known);
+    const earlier = made.get(name);
+    if (earlier) return void (await earlier);
     // Its tags must move: the catalog's own is one of them.
     const making = ensureEcrRepository(new ECRClient({ ...ASKING, region: host.region }), repository, false);
     made.set(name, making);

@@ -48,6 +48,7 @@ export function settingsFrom(environment: Environment): Settings {
   };
 }
 
+/** The key that signs, where one is named and it is known where KMS is. */
 function signingFrom(environment: Environment): Settings['signing'] {
   const key = environment['PORTOLAN_SIGNING_KEY'];
   const address = environment['AWS_ENDPOINT_URL'] || environment['PORTOLAN_KMS'];
@@ -69,10 +70,10 @@ export function settings(): Settings {
  * A function that was killed, for its time or its memory, begins anew in the same sandbox: its clones and layers are
  * still there, and nobody else's.
  */
-function clearLeftovers({ AWS_LAMBDA_FUNCTION_NAME: name, AWS_ENDPOINT_URL: endpoint }: Environment): void {
+function clearLeftovers({ AWS_LAMBDA_FUNCTION_NAME: lambda, AWS_ENDPOINT_URL: endpoint }: Environment): void {
   // What stands in for the cloud has no sandboxes.
-  if (!name || endpoint) return;
-  for (const left of readdirSync(tmpdir())) {
-    if (left.startsWith('portolan-')) rmSync(join(tmpdir(), left), { recursive: true, force: true });
+  if (!lambda || endpoint) return;
+  for (const name of readdirSync(tmpdir())) {
+    if (name.startsWith('portolan-')) rmSync(join(tmpdir(), name), { recursive: true, force: true });
   }
 }

@@ -77,6 +77,7 @@ interface Numbered {
   readonly text: string;
 }
 
+/** The condition of a write: that the sequence is still the one that was read, or that there is none yet. */
 function conditionOf(sequence: number | undefined) {
   const ExpressionAttributeNames = { '#sequence': 'sequence' };
   if (sequence === undefined) {

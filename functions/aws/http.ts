@@ -11,6 +11,9 @@ export interface HttpEvent {
   readonly requestContext?: { readonly domainName?: string };
 }
 
+/**
+ * A request as bytes and headers: signatures are of the bytes, which the platform may hand over in base64.
+ */
 export function deliveryOf({ headers, body, isBase64Encoded }: HttpEvent): Delivery {
   return {
     headers: Object.fromEntries(

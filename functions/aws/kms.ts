@@ -26,7 +26,7 @@ const TRIES = 3;
  * @returns a signer; its functions throw PipelineError: `denied` when the role may not sign
  */
 export function kmsSigner(key: string, address: string): Signer {
-  let known: Promise<KeyObject> | undefined;
+  let asked: Promise<KeyObject> | undefined;
   const publicKey = async (): Promise<KeyObject> => {
     const { PublicKey } = await askKms(address, 'GetPublicKey', { KeyId: key });
     return createPublicKey({ key: Buffer.from(String(PublicKey), 'base64'), format: 'der', type: 'spki' });
@@ -34,11 +34,12 @@ export function kmsSigner(key: string, address: string): Signer {
   return {
     kind: 'remote',
     publicKey: () => {
-      known ??= publicKey();
-      known.catch(() => {
-        known = undefined;
+      asked ??= publicKey();
+      // What failed is asked for again.
+      asked.catch(() => {
+        asked = undefined;
       });
-      return known;
+      return asked;
     },
     sign: async (bytes) => {
       const digest = createHash('sha256').update(bytes).digest('base64');
@@ -72,6 +73,11 @@ class Sha256 {
 
 type Answer = Readonly<Record<string, unknown>>;
 
+/**
+ * Asks KMS, again where it is busy.
+ *
+ * @throws PipelineError `denied`, or retryable where another try may help
+ */
 async function askKms(address: string, action: string, body: object): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     const { status, answer } = await sent(new URL(address), action, JSON.stringify(body));

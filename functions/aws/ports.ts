@@ -80,6 +80,10 @@ export function appOf(settings: Settings, telemetry: Telemetry): App | undefined
 /** The program beside the function that checks pull requests; the others check none. */
 const READER = { file: fileURLToPath(new URL('./reader.mjs', import.meta.url)), words: [] };
 
+/**
+ * Credentials for registries: the function's role for ECR, secrets for hosts that have one, else the
+ * authfile.
+ */
 function credentialsOf({ authfile, environment, secrets }: Settings): CredentialSource {
   const filed = authfileCredentials({ authfile, environment });
   const others = secrets.registries === undefined ? filed : secretCredentials(secrets.registries, filed);
@@ -100,6 +104,6 @@ function consoleOf(region: string): string {
 /** Where the page of a publish is shown: a site that stands before the bucket, or AWS's own console. */
 function linksTo({ pages, bucket, environment }: Settings): (documents: string) => string {
   const region = environment['AWS_REGION'] ?? '';
-  const shown = `https://${region}.${consoleOf(region)}/s3/object/${bucket}?region=${region}&prefix=`;
-  return (documents) => `${pages === undefined ? shown : `${pages}/`}${encodeURI(documents)}${PAGE}`;
+  const consolePage = `https://${region}.${consoleOf(region)}/s3/object/${bucket}?region=${region}&prefix=`;
+  return (documents) => `${pages === undefined ? consolePage : `${pages}/`}${encodeURI(documents)}${PAGE}`;
 }

@@ -24,6 +24,7 @@ const ports = {
   log: telemetry.log,
 };
 
+/** Answers a job of the Action that asks for a publish. Its token must be made for this address. */
 export async function handler(event: HttpEvent): Promise<{ statusCode: number; body: string }> {
   const address = audience ?? `https://${event.requestContext?.domainName ?? ''}`;
   const { status, body } = await answerJob({ ...deliveryOf(event), audience: address }, ports);

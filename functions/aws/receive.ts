@@ -22,6 +22,7 @@ const ports = {
   log: telemetry.log,
 };
 
+/** Takes a webhook's delivery: what it asks for is queued before the sender gets its answer. */
 export async function handler(event: HttpEvent): Promise<{ statusCode: number; body: string }> {
   const { status, text }: Answer = await receiveDelivery(deliveryOf(event), ports);
   telemetry.count(status === 202 ? 'DeliveryTaken' : 'DeliveryRefused');

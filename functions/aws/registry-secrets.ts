@@ -8,12 +8,12 @@ import { secretReader } from './secret.ts';
 /** Time in which a secret is not read again for a refusal, in ms: what has no right to something is refused each time. */
 const RENEWED = 60_000;
 
-interface Kept {
+interface SecretText {
   readonly read: () => Promise<string | undefined>;
   readonly forget: () => void;
 }
 
-type ReaderOf = (name: string) => Kept;
+type ReaderOf = (name: string) => SecretText;
 
 /**
  * Credentials from the secret `PREFIX/HOST`, such as `portolan/registries/quay.io`; a port is written after `_`.
@@ -29,8 +29,8 @@ export function secretCredentials(
   { readerOf = secretReader, now = Date.now }: { readerOf?: ReaderOf; now?: () => number } = {},
 ): CredentialSource {
   const renewals = new Map<string, number>();
-  const readers = new Map<string, Kept>();
-  const readerAt = (registry: string): Kept => {
+  const readers = new Map<string, SecretText>();
+  const readerAt = (registry: string): SecretText => {
     const name = `${prefix}/${registry.replace(':', '_')}`;
     const reader = readers.get(registry) ?? readerOf(name);
     readers.set(registry, reader);
@@ -53,6 +53,11 @@ export function secretCredentials(
   };
 }
 
+/**
+ * The credential in a secret's text.
+ *
+ * @throws PipelineError `usage` for a text without one, with nothing of it in the message
+ */
 function credentialOf(text: string, registry: string): Credential {
   const value = parsedJson(text);
   const { username, password, token } = isObject(value) ? value : {};

@@ -9,6 +9,7 @@ const telemetry = telemetryOf('report');
 const read = settings();
 const ports = reportPortsOf(read, telemetry);
 
+/** Reports what messages of the queue say. */
 export function handler(event: SqsEvent): Promise<unknown> {
   return handleDeliveries(event, {
     queue: read.reports,

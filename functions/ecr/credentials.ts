@@ -44,8 +44,8 @@ export function ecrCredentials(
       const host = ecrHost(repository.registry);
       if (!host) return elsewhere.credential(repository);
       const { region } = host;
-      const known = await tokens.get(region);
-      if (known && known.until > now().getTime()) return known.credential;
+      const token = await tokens.get(region);
+      if (token && token.until > now().getTime()) return token.credential;
       const fresh = tokenOf(clientFor(region), now().getTime());
       tokens.set(region, fresh);
       // What failed is asked for again.
@@ -55,9 +55,9 @@ export function ecrCredentials(
     async refused(repository, credential) {
       const host = ecrHost(repository.registry);
       if (!host) return (await elsewhere.refused?.(repository, credential)) ?? false;
-      const known = await tokens.get(host.region);
+      const token = await tokens.get(host.region);
       // A new token that is refused is refused for its rights.
-      if (!known || now().getTime() - known.since < RENEWED) return false;
+      if (!token || now().getTime() - token.since < RENEWED) return false;
       tokens.delete(host.region);
       return true;
     },
@@ -75,6 +75,7 @@ interface Token {
   readonly until: number;
 }
 
+/** A token of ECR as a name and a password. @throws PipelineError `bad-answer` for an answer without one */
 async function tokenOf(client: ECRClient, since: number): Promise<Token> {
   const answer = await client.send(new GetAuthorizationTokenCommand({})).catch((cause: unknown) => {
     throw ecrFailure('a token', cause);

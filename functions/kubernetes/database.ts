@@ -61,6 +61,7 @@ function failureOf(error: unknown): PipelineError {
 const DENIED = /^(?:28...|42501)$/;
 const ELSEWHERE = /^(?:08|53|57)...$/;
 
+/** The kind of a failure, from PostgreSQL's code or that of the connection. */
 function codeOf(code: string): ErrorCode {
   if (DENIED.test(code)) return 'denied';
   return /^[0-9A-Z]{5}$/.test(code) && !ELSEWHERE.test(code) ? 'bad-answer' : 'unreachable';

@@ -120,11 +120,11 @@ export function recordsIn(
   if (bucket === undefined) return table;
   const inPath = (environment['AWS_ENDPOINT_URL'] ?? '') !== '';
   const documents = bucketRecords({ bucket, prefix: '', inPath });
-  const of = (key: string): RecordStore => (key.startsWith(DOCUMENTS) ? documents : table);
+  const storeFor = (key: string): RecordStore => (key.startsWith(DOCUMENTS) ? documents : table);
   return {
-    get: (key) => of(key).get(key),
-    put: (key, bytes) => of(key).put(key, bytes),
-    replace: (key, bytes, version) => of(key).replace(key, bytes, version),
-    list: (prefix) => of(prefix).list(prefix),
+    get: (key) => storeFor(key).get(key),
+    put: (key, bytes) => storeFor(key).put(key, bytes),
+    replace: (key, bytes, version) => storeFor(key).replace(key, bytes, version),
+    list: (prefix) => storeFor(prefix).list(prefix),
   };
 }

@@ -96,6 +96,7 @@ async function runUntilStopped(host: Host, start: (host: Host) => Promise<Servic
   await probes.stop(0);
 }
 
+/** Runs the role, and ends the process with its exit code. */
 function start(): Promise<void> {
   return main().then(
     (code) => {

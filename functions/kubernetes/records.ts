@@ -127,19 +127,19 @@ export async function removeOldRecords(
  * Removes old records below a prefix.
  *
  * @returns how many
- * @param kept parts of keys that stay
+ * @param parts parts of keys that stay
  */
 async function removeOld(
   database: Database,
   prefix: string,
   days: number,
-  kept: readonly string[],
+  parts: readonly string[],
 ): Promise<number> {
   const rows = await database.query(
     `delete from ${SCHEMA}.record
      where starts_with(key, $1) and written < now() - $2 * interval '1 day'
        and not exists (select 1 from unnest($3::text[]) as kept where strpos(key, kept) > 0) returning 1`,
-    [prefix, days, kept],
+    [prefix, days, parts],
   );
   return rows.length;
 }
@@ -154,14 +154,14 @@ async function currentDocuments(database: Database): Promise<string[]> {
   const published = await publishedIn(records, new Set(), (key) => unreadableKeys.push(key));
   const { rings, errors } = await ringsIn(records);
   if (unreadableKeys.length + errors.length > 0) return [DOCUMENTS];
-  const ringed = rings
+  const documentsOfRings = rings
     .flatMap(({ arrivals, opened, rings: all }) => [
       ...arrivals,
       ...opened,
       ...all.flatMap(({ image }) => image ?? []),
     ])
     .map((image) => prefixOf('', image).slice(DOCUMENTS.length));
-  return [...published.map(({ documents }) => documents), ...ringed];
+  return [...published.map(({ documents }) => documents), ...documentsOfRings];
 }
 
 // A fence that cannot be read is written anew: with what the image behind its tag says, or not at all.
@@ -228,6 +228,7 @@ async function resetOne(
   if (!stored) return 'there is no fence yet';
   if (await isReadable(ports.fence, name)) return 'the fence can be read: it stays';
   const claims: Claim[] = [];
+  // A fence that knows nothing, and only notes what the published image would have it claim.
   const blank: Fence = {
     ...ports.fence,
     read: async () => undefined,
@@ -250,6 +251,7 @@ async function resetOne(
     : 'the fence is empty: the image does not say its commit';
 }
 
+/** Whether a fence can be read: a record that is not a claim is `corrupt`. */
 async function isReadable(fence: Fence, name: string): Promise<boolean> {
   try {
     await fence.read(name);

@@ -89,8 +89,12 @@ export const TASKS: Readonly<Record<string, Task>> = {
   },
   'reset-fence': async ({ settings: { sources }, ports, queues, database }, print, words) => {
     const [repository = '', catalog = ''] = words;
-    const of = { repository, catalog };
-    const { message, lines } = await resetFence(sources, of, ports, resetStore(database));
+    const { message, lines } = await resetFence(
+      sources,
+      { repository, catalog },
+      ports,
+      resetStore(database),
+    );
     for (const line of lines) print(line);
     await queues.sendAgain('work', messageOf(message));
     print(`${catalog} of ${repository} is queued`);
@@ -111,16 +115,16 @@ const ROOM: AnswerRoom = { bytes: 32_000_000, sent: (text) => Buffer.byteLength(
 /** Runs the role that answers webhooks and jobs of the Action. It has no rights but to queue messages. */
 async function receiveRequests({ settings, telemetry, queues, records }: Host): Promise<Service> {
   const { sources, secrets, issuer, audience, ports, stopping } = settings;
-  const around = { sources, queue: queues.queue('work'), records, log: telemetry.log };
-  const receiving = {
-    ...around,
+  const shared = { sources, queue: queues.queue('work'), records, log: telemetry.log };
+  const receivePorts = {
+    ...shared,
     webhooks: webhooksOf(settings.forge),
     secret: fileSecret(secrets.webhook),
     checksPulls: secrets.app !== undefined,
     now: () => new Date(),
   };
-  const asking = {
-    ...around,
+  const askPorts = {
+    ...shared,
     issuer,
     readToken: tokenReader(issuer),
     clock: systemClock,
@@ -129,7 +133,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
   };
   const routes: Routes = {
     'POST /webhook': async (asked) => {
-      const { status, text } = await receiveDelivery(asked, receiving);
+      const { status, text } = await receiveDelivery(asked, receivePorts);
       telemetry.count(status === 202 ? 'DeliveryTaken' : 'DeliveryRefused');
       return { status, body: `${text}\n` };
     },
@@ -138,7 +142,7 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
       ? {}
       : {
           'POST /publish': async (asked): Promise<RouteReply> => {
-            const { status, body } = await answerJob({ ...asked, audience }, asking);
+            const { status, body } = await answerJob({ ...asked, audience }, askPorts);
             telemetry.count(status === 200 ? 'JobAnswered' : 'JobRefused');
             return { status, body: JSON.stringify(body), type: 'application/json' };
           },

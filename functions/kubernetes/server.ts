@@ -49,7 +49,7 @@ export async function serveRoutes(
   log: (line: string) => void,
   limits: ServerLimits = LIMITS,
 ): Promise<RunningServer> {
-  const held = createRoom(MOST_HELD);
+  const room = createRoom(MOST_HELD);
   const server = createServer(
     {
       requestTimeout: limits.request,
@@ -73,10 +73,10 @@ export async function serveRoutes(
         const route = routes[`${request.method} ${(request.url ?? '').split('?')[0]}`];
         if (!route) return answer(404, 'nothing is here\n');
         const body = await bodyOf(request, (bytes) => {
-          const hasRoom = held.hold(own, own.bytes + bytes);
+          const hasRoom = room.hold(own, own.bytes + bytes);
           return own.bytes > LARGEST ? 413 : hasRoom ? undefined : 503;
         });
-        held.keep(own);
+        room.keep(own);
         if (body === 413) return answer(413, 'the body is too large\n');
         if (body === 503) return answer(503, 'try again later\n');
         const headers = request.headers as RouteRequest['headers'];
@@ -91,7 +91,7 @@ export async function serveRoutes(
         // Whoever sent it sends it again; why, only the log says.
         if (!response.headersSent) answer(503, 'try again later\n');
       } finally {
-        held.free(own);
+        room.free(own);
       }
     }),
   );
@@ -132,6 +132,7 @@ async function bodyOf<T extends number>(
   return Buffer.concat(chunks);
 }
 
+/** Takes no more requests, and closes connections that are still answered after so many ms. */
 function stopServer(server: Server, patience: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), patience);

@@ -87,7 +87,7 @@ export function telemetryOf(role: string, write: (line: string) => void): Scrape
         });
         return asked;
       };
-      const gauge = (name: string, help: string, of: (depth: QueueDepth) => number): void => {
+      const gauge = (name: string, help: string, valueIn: (depth: QueueDepth) => number): void => {
         const made = new Gauge({
           ...{ name, help },
           labelNames: ['queue'],
@@ -95,7 +95,7 @@ export function telemetryOf(role: string, write: (line: string) => void): Scrape
           async collect() {
             const all = await depths();
             made.reset();
-            for (const [queue, depth] of Object.entries(all ?? {})) made.set({ queue }, of(depth));
+            for (const [queue, depth] of Object.entries(all ?? {})) made.set({ queue }, valueIn(depth));
           },
         });
       };
@@ -174,10 +174,10 @@ export function handleTraced(
     const field = message[name];
     return typeof field === 'string' ? field.slice(0, 200) : '';
   };
-  const known = ATTRIBUTES.map((name) => [`portolan.${name}`, text(name)]).filter(([, field]) => field);
+  const attributes = ATTRIBUTES.map((name) => [`portolan.${name}`, text(name)]).filter(([, field]) => field);
   const commit = text('commit');
   const parent = commit === '' ? context.active() : traceOf(`${text('repository')} ${commit}`);
-  const options = { attributes: Object.fromEntries(known) };
+  const options = { attributes: Object.fromEntries(attributes) };
   return tracer.startActiveSpan(text('kind') || 'message', options, parent, async (span) => {
     const failed = (message: string) => span.setStatus({ code: SpanStatusCode.ERROR, message });
     try {

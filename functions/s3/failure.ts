@@ -36,6 +36,10 @@ function isNamed(error: unknown, names: RegExp): boolean {
   return error instanceof Error && names.test(error.name);
 }
 
+/**
+ * The kind of a failure: from the status of HTTP, and where APIs answer 400 to everything from the name of
+ * the error.
+ */
 export function codeOf(error: unknown): ErrorCode {
   if (isStatus(error, 401) || isStatus(error, 403) || isNamed(error, DENIED)) return 'denied';
   if (isStatus(error, 404)) return 'not-found';
@@ -49,6 +53,7 @@ function isAnswer(error: unknown): boolean {
   return isObject(metadata) && metadata['httpStatusCode'] !== undefined;
 }
 
+/** Whether the same request may go better later. */
 export function isRetryable(error: unknown): boolean {
   if (isNamed(error, SLOWER)) return true;
   return ![400, 401, 403, 404].some((status) => isStatus(error, status));

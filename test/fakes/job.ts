@@ -1,6 +1,6 @@
 /** A job of the sample's repository that asks for a publish: what it sends, and what the address knows of it. */
 import { ROOM } from '../../functions/aws/http.ts';
-import type { Asking, AskPorts } from '../../functions/publish-request.ts';
+import type { AskPorts, JobRequest } from '../../functions/publish-request.ts';
 
 export interface Job {
   readonly branch: string;
@@ -10,7 +10,7 @@ export interface Job {
 }
 
 export function jobThatAsks({ branch, commit, run }: Job): {
-  readonly asking: Asking;
+  readonly asking: JobRequest;
   readonly known: Pick<AskPorts, 'sources' | 'issuer' | 'readToken' | 'room' | 'log'>;
 } {
   const workflow = `sea/catalogs/w.yml@refs/heads/${branch}`;

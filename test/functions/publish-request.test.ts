@@ -2,7 +2,7 @@
 import { generateKeyPair } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { ROOM } from '../../functions/aws/http.ts';
-import { type Asking, type AskPorts, answerJob, tokenReader } from '../../functions/publish-request.ts';
+import { type AskPorts, answerJob, type JobRequest, tokenReader } from '../../functions/publish-request.ts';
 import type { Message } from '../../pipeline/ports.ts';
 import { noteOutcome, type Outcome } from '../../pipeline/publish/delivery/outcome.ts';
 import { directoryRecords } from '../../pipeline/publish/records/directory.ts';
@@ -84,12 +84,12 @@ async function address(): Promise<Address> {
 
 const BODY = JSON.stringify({ repository: 'sea/catalogs', commit: COMMIT, catalog: 'v4.20' });
 
-async function asking(at: Address, differing: object = {}, signing: Signing = {}): Promise<Asking> {
+async function asking(at: Address, differing: object = {}, signing: Signing = {}): Promise<JobRequest> {
   const token = await at.issuer.token({ ...CLAIMS, ...differing }, signing);
   return withToken(token);
 }
 
-function withToken(token: string, body = BODY): Asking {
+function withToken(token: string, body = BODY): JobRequest {
   const headers = { authorization: `Bearer ${token}` };
   return { headers, body: new TextEncoder().encode(body), audience: AUDIENCE };
 }
