@@ -43,8 +43,8 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
     attack: 39,
     without: 'the classes of what was approved',
     file: 'pipeline/change/digest.ts',
-    text: '.update(JSON.stringify([classes, sides]))',
-    instead: '.update(JSON.stringify([classes.length > 99, sides]))',
+    text: 'return hashOf([classes, sides]);',
+    instead: 'return hashOf([classes.length > 99, sides]);',
     test: FORGE,
   },
   {
