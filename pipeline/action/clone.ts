@@ -41,6 +41,7 @@ export function checkerOf({ reader }: RunInputs): Checker {
   return confinedCheck({ ...reader, ...checkLimits(), log: (line) => warning(plainText(line)) });
 }
 
+/** What to set in the workflow so that the clone has the commits. */
 function fetchHint({ event }: RunInputs): string {
   const head = event.kind === 'pull request' ? `, and run: git fetch origin pull/${event.number}/head` : '';
   return `set fetch-depth: 0 for actions/checkout${head}`;
@@ -74,6 +75,7 @@ export function policyIn(directory: string, path: string): NonNullable<CheckRequ
   }
 }
 
+/** Who the people of an event are. Reviews and commits are not known: nothing is asked of GitHub. */
 function peopleOf({ author, pusher, draft }: PullRequestEvent): NonNullable<CheckRequest['people']> {
   const holds = draft ? ['the pull request is a draft'] : [];
   return { author, pusher, reviews: [], commits: undefined, holds };

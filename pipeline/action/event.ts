@@ -102,6 +102,10 @@ function pullRequestEvent(payload: Json): PullRequestEvent {
   };
 }
 
+/**
+ * Who pushed the head, as far as the event says it: whoever caused a push, or opened a pull request out of
+ * their own fork.
+ */
 function pusherIn(payload: Json): Person | undefined {
   const sender = personAt(payload, 'sender');
   if (payload['action'] === 'synchronize') return sender;
@@ -113,6 +117,7 @@ function pusherIn(payload: Json): Person | undefined {
   return isFork && sender && personAt(head, 'owner')?.id === sender.id ? sender : undefined;
 }
 
+/** The event of a merge queue, which asks for a check of what it would merge. */
 function groupEvent(payload: Json): Event {
   if (payload['action'] !== 'checks_requested')
     return { kind: 'none', why: 'the merge queue event requests no checks' };
@@ -138,6 +143,7 @@ function commentEvent(payload: Json): Event {
   return { kind: 'recheck', number: numberAt(issue, 'number'), ...command };
 }
 
+/** A push to a branch. A branch that was deleted has nothing to publish. */
 function pushEvent(payload: Json): Event {
   if (payload['deleted'] === true) return { kind: 'none', why: 'the branch was deleted' };
   const branch = branchAt(payload, 'ref');
@@ -147,6 +153,7 @@ function pushEvent(payload: Json): Event {
 /** Type of the event with which a merge by the job's own token is told to workflows. */
 export const MOVED = 'portolan-moved';
 
+/** What a merge by the job's own token tells: such a merge starts no workflow by itself. */
 function branchMovedEvent(payload: Json): Event {
   if (payload['action'] !== MOVED) return { kind: 'none', why: 'the dispatched event is not of Portolan' };
   const about = objectAt(payload, 'client_payload');

@@ -44,13 +44,13 @@ export async function openForge({ forge, environment }: RunInputs): Promise<Forg
   };
 }
 
-interface Entered {
+interface ClientAndToken {
   readonly github: GitHub;
   readonly token: string;
 }
 
 /** A client and a token: those of the job, or of the App's installation in the repository. */
-async function enterForge(forge: ForgeInputs, repository: RepositoryName): Promise<Entered> {
+async function enterForge(forge: ForgeInputs, repository: RepositoryName): Promise<ClientAndToken> {
   const log = (line: string): void => info(plainText(line));
   if (!forge.app) {
     const token = forge.token ?? '';

@@ -64,6 +64,11 @@ function switchOf(name: string, text = 'false'): boolean {
   throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected true or false`);
 }
 
+/**
+ * The event that started the workflow, from the file that the runner wrote.
+ *
+ * @throws PipelineError `bad-answer`
+ */
 function readEvent({ GITHUB_EVENT_NAME: name = '', GITHUB_EVENT_PATH: path }: NodeJS.ProcessEnv): Event {
   if (path === undefined) return { kind: 'none', why: 'the event is missing' };
   const payload: unknown = parseJson(readRegular(path).toString('utf8'));
@@ -109,6 +114,7 @@ function countOf(name: string, text: string | undefined): number | undefined {
   throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected a number`);
 }
 
+/** What the mode `publish` is told by the inputs. */
 function publishOf(text: Text, temporary: string): PublishInputs {
   return {
     out: resolve(text('out') ?? join(temporary, 'portolan-published')),

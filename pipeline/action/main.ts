@@ -52,6 +52,10 @@ async function runOnDemand(inputs: RunInputs, mode: 'publish' | 'drift'): Promis
   else await (await import('./drift.ts')).findDrift(inputs);
 }
 
+/**
+ * Mode `auto`: a push publishes, a schedule looks for drift, everything else checks. Without a right to write
+ * it only checks.
+ */
 async function byEvent(inputs: RunInputs): Promise<void> {
   if (inputs.event.kind === 'push') return runOnDemand(inputs, 'publish');
   if (inputs.event.kind === 'clock') return runOnDemand(inputs, 'drift');
