@@ -61,8 +61,12 @@ export class BatchProcess implements ObjectStore {
     });
     // A git that takes no more input ends, and its end says why.
     child.stdin?.on('error', () => undefined);
-    child.on('error', (error) => this.#fail(startError(error)));
-    child.on('close', (code, signal) => this.#fail(gitFailure('cat-file', code ?? signal, message)));
+    // A process may have a successor when it closes, after an error.
+    const end = (error: PipelineError): void => {
+      if (this.#child === child) this.#fail(error);
+    };
+    child.on('error', (error) => end(startError(error)));
+    child.on('close', (code, signal) => end(gitFailure('cat-file', code ?? signal, message)));
     this.#child = child;
   }
 

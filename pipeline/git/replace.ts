@@ -3,6 +3,7 @@ import { shellWord } from '../../catalog/names.ts';
 import { PipelineError } from '../error.ts';
 import { type GitRun, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
+import { whyUnreadable } from './source.ts';
 import { entryAt, isTree, TREE_MODE } from './tree.ts';
 
 interface ReplaceRequest {
@@ -92,7 +93,8 @@ export async function treeWith(
   let next = tree;
   for (const [path, text] of texts) {
     const standing = await entryAt(repository.objects, next, path);
-    const mode = standing && !isTree(standing.mode) ? standing.mode : '100644';
+    // A file keeps its mode; in place of a link or submodule, the text is a file.
+    const mode = standing && whyUnreadable(standing.mode) === undefined ? standing.mode : '100644';
     const id = text === undefined ? undefined : await writtenId(run, ['hash-object', '-w', '--stdin'], text);
     const entry = id === undefined ? undefined : { mode, id };
     next =

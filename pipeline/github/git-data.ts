@@ -7,6 +7,7 @@ import { PipelineError } from '../error.ts';
 import type { RepositoryName } from '../forge/forge.ts';
 import { objectId } from '../git/http/pack.ts';
 import type { ObjectReader } from '../git/objects.ts';
+import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE, type TreeFile } from '../git/tree.ts';
 import { dataOf, type GitHub } from './client.ts';
 
@@ -39,8 +40,8 @@ export async function placingsOf(
     const content = files.get(path);
     const before = await entryAt(objects, commit, path);
     const bytes = content instanceof Uint8Array ? content : undefined;
-    // A file keeps its mode.
-    const mode = before && !isTree(before.mode) ? before.mode : PLAIN_MODE;
+    // A file keeps its mode; in place of a link or submodule, the text is a file.
+    const mode = before && whyUnreadable(before.mode) === undefined ? before.mode : PLAIN_MODE;
     const after = content instanceof Uint8Array ? { mode, id: objectId('blob', content, 'sha1') } : content;
     if (before?.id === after?.id && before?.mode === after?.mode) continue;
     placings.push({ path, before, after, bytes });
