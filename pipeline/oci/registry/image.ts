@@ -4,7 +4,8 @@
  * @see https://github.com/opencontainers/image-spec/blob/main/manifest.md
  * @see https://github.com/opencontainers/image-spec/blob/main/image-index.md
  */
-import { parseJson } from '../../../catalog/json.ts';
+import { foldCase } from '../../../catalog/go/shape.ts';
+import { parseUniqueJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Platform } from '../../ports.ts';
 import { isDigest } from '../digest.ts';
@@ -56,12 +57,13 @@ type Json = Readonly<Record<string, unknown>>;
 /**
  * Reads a manifest.
  *
- * @throws PipelineError `bad-answer` when the bytes are none, or could be read as both kinds
+ * @throws PipelineError `bad-answer` when the bytes are none, or tools could read different images in them
  */
 export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageManifest | ManifestList {
   const bad = (why: string): PipelineError =>
     new PipelineError('bad-answer', `the manifest ${digest} ${why}`);
   const json = parseObject(bytes, bad);
+  refuseFolded(json, bad);
   const ownType = text(json, 'mediaType');
   if (ownType !== undefined && isManifestType(mediaType) && ownType !== mediaType) {
     throw bad(`declares media type ${ownType}, but was sent as ${mediaType}`);
@@ -163,12 +165,26 @@ export function referrerDescriptor(
 function parseObject(bytes: Uint8Array, bad: (why: string) => Error): Json {
   let json: unknown;
   try {
-    json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    throw bad('is not valid JSON');
+    json = parseUniqueJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw bad(`is not valid JSON: ${error instanceof Error ? error.message : error}`);
   }
   if (!isObject(json)) throw bad('is not a JSON object');
   return json;
+}
+
+const FIELDS = [
+  ...['mediaType', 'artifactType', 'annotations', 'subject', 'manifests', 'layers', 'config'],
+  ...['digest', 'size', 'urls', 'platform', 'os', 'architecture', 'variant', 'os.version'],
+];
+const FIELD_NAMES: ReadonlyMap<string, string> = new Map(FIELDS.map((name) => [foldCase(name), name]));
+
+/** Refuses fields in another case: tools in Go read them as the field, and others do not. */
+function refuseFolded(json: Json, bad: (why: string) => Error): void {
+  for (const key of Object.keys(json)) {
+    const name = FIELD_NAMES.get(foldCase(key));
+    if (name !== undefined && name !== key) throw bad(`has ${JSON.stringify(key)} in place of "${name}"`);
+  }
 }
 
 function isObject(value: unknown): value is Json {
@@ -210,6 +226,7 @@ function descriptors(value: unknown, bad: (why: string) => PipelineError): Descr
  */
 export function readDescriptor(value: unknown, bad: (why: string) => PipelineError): Descriptor {
   if (!isObject(value)) throw bad('does not describe its content');
+  refuseFolded(value, bad);
   const digest = field(value, 'digest');
   const size = field(value, 'size');
   if (!isDigest(digest)) throw bad('references content without a valid digest');
@@ -221,7 +238,7 @@ export function readDescriptor(value: unknown, bad: (why: string) => PipelineErr
     mediaType: text(value, 'mediaType') ?? '',
     digest,
     size,
-    ...optional('platform', platform(field(value, 'platform'))),
+    ...optional('platform', platform(field(value, 'platform'), bad)),
     ...optional('artifactType', text(value, 'artifactType')),
     ...optional('annotations', textMap(field(value, 'annotations'))),
     ...optional(
@@ -231,8 +248,9 @@ export function readDescriptor(value: unknown, bad: (why: string) => PipelineErr
   };
 }
 
-function platform(value: unknown): Platform | undefined {
+function platform(value: unknown, bad: (why: string) => Error): Platform | undefined {
   if (!isObject(value)) return undefined;
+  refuseFolded(value, bad);
   return {
     os: text(value, 'os') ?? '',
     architecture: text(value, 'architecture') ?? '',

@@ -83,6 +83,23 @@ describe('reading', () => {
     expect(() => parseManifest(manifest)).toThrow(expect.objectContaining({ code: 'bad-answer' }));
   });
 
+  const described = JSON.stringify(blob);
+  test.each([
+    [OCI_MANIFEST, `{"config":${described},"layers":[],"layers":[${described}]}`],
+    [OCI_MANIFEST, `{"config":${described},"layers":[],"Layers":[${described}]}`],
+    [OCI_MANIFEST, `{"config":${described},"layers":[{${described.slice(1, -1)},"DIGEST":"${digest}"}]}`],
+    [OCI_INDEX, `{"manifests":[],"manife\u017ft\u017f":[${described}]}`],
+    [OCI_INDEX, `{"manifests":[{${described.slice(1, -1)},"platform":{"os":"linux","OS":"windows"}}]}`],
+  ])('%s in which tools read different images is refused: %s', (mediaType, text) => {
+    const manifest = { mediaType, digest, bytes: Buffer.from(text) };
+    expect(() => parseManifest(manifest)).toThrow(/the key "layers" twice|in place of/);
+  });
+
+  test('annotations may differ in the case of their keys', () => {
+    const manifest = manifestOf(OCI_INDEX, { manifests: [], annotations: { OS: '1', os: '2' } });
+    expect(parseManifest(manifest).annotations).toEqual({ OS: '1', os: '2' });
+  });
+
   test('bytes that are no UTF-8 are refused', () => {
     const manifest = { mediaType: OCI_MANIFEST, digest, bytes: Buffer.from([0x7b, 0xff, 0x7d]) };
     expect(() => parseManifest(manifest)).toThrow(expect.objectContaining({ code: 'bad-answer' }));
