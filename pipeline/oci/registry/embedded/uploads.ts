@@ -152,7 +152,7 @@ async function append(state: State, bytes: AsyncIterable<Uint8Array>, blobs: Blo
   for await (const chunk of bytes) {
     state.file ??= await blobs.temporary();
     try {
-      await writeAll(state.file.handle, chunk);
+      await writeAll(state.file.handle, chunk, state.size);
     } catch (error) {
       throw fileError('cannot store the upload', error);
     }
@@ -173,6 +173,8 @@ async function commit(state: State, { blobs, digest }: { blobs: Blobs; digest: s
   if (name !== digest) throw digestMismatch('the upload', digest, name);
   if ((await blobs.size(digest)) === state.size) return blobs.touch(digest);
   try {
+    // A chunk that failed in part may have left bytes behind those that count.
+    await handle.truncate(state.size);
     await handle.sync();
   } catch (error) {
     throw fileError('cannot store the upload', error);

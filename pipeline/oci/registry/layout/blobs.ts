@@ -119,17 +119,21 @@ export function openBlobs(directory: string): Blobs {
 /** Writes a file to its end and to the disk. */
 async function fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): Promise<void> {
   try {
-    for await (const chunk of bytes) await writeAll(handle, chunk);
+    let at = 0;
+    for await (const chunk of bytes) {
+      await writeAll(handle, chunk, at);
+      at += chunk.length;
+    }
     await handle.sync();
   } finally {
     await handle.close();
   }
 }
 
-/** Writes all of a chunk: one call may write less. */
-export async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+/** Writes all of a chunk behind the first `at` bytes of a file: one call may write less. */
+export async function writeAll(handle: FileHandle, chunk: Uint8Array, at: number): Promise<void> {
   for (let from = 0; from < chunk.length; ) {
-    const { bytesWritten } = await handle.write(chunk, from, chunk.length - from);
+    const { bytesWritten } = await handle.write(chunk, from, chunk.length - from, at + from);
     from += bytesWritten;
   }
 }
