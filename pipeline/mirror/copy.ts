@@ -14,7 +14,7 @@ import { createBlobMover } from './blobs.ts';
 import { type Companion, companionError, companionsOf } from './companions.ts';
 import type { CopyJob } from './copy-jobs.ts';
 import type { CopyPorts, CopyRun } from './copy-run.ts';
-import { type Inspected, inspectCopy, movedReference } from './inspect.ts';
+import { type Inspected, inspectCopy, movedReference, platformsOf } from './inspect.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { pushContent, pushImage } from './push-image.ts';
 import { checkSparse } from './sparse.ts';
@@ -243,8 +243,12 @@ async function copyCompanions(
   { run, most }: { readonly run: CopyRun; readonly most: number },
 ): Promise<void> {
   if (!image.job.from) return;
-  const children = image.content?.manifests.map(({ digest }) => digest) ?? [];
-  await copyAll([image.digest, ...children], { image, run, depth: 0, room: { most, left: most } });
+  await copyAll([image.digest, ...(await platformsOf(image))], {
+    image,
+    run,
+    depth: 0,
+    room: { most, left: most },
+  });
 }
 
 interface CopyContext {

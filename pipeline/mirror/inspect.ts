@@ -15,6 +15,8 @@ export interface Inspected {
   readonly digest: string;
   /** The image to copy; undefined if the destination has it already. */
   readonly content: ImageContent | undefined;
+  /** Whether it is a list that the destination has already. */
+  readonly isStandingList: boolean;
   /** The destination's repository is empty or missing. */
   readonly isNew: boolean;
 }
@@ -35,9 +37,35 @@ export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected
   const standing = mayStand && !isNew ? await to.resolve(job.to) : undefined;
   const digest = standing && (await digestOf(source));
   if (standing && digest === standing.digest && (await hasPlatforms(job, standing, { source, run })))
-    return { job, source, digest, content: undefined, isNew };
+    return {
+      job,
+      source,
+      digest,
+      content: undefined,
+      isStandingList: LIST_TYPES.has(standing.mediaType),
+      isNew,
+    };
   const content = await untilSound(() => readImage(source.registry, source.reference, job.platforms));
-  return { job, source, digest: content.root.digest, content, isNew };
+  return { job, source, digest: content.root.digest, content, isStandingList: false, isNew };
+}
+
+/** Digests of an image's platforms. What is attached to them may be missing where they themselves are not. */
+export async function platformsOf(image: Inspected): Promise<readonly string[]> {
+  if (image.content) return image.content.manifests.map(({ digest }) => digest);
+  const entries = image.isStandingList ? await entriesOf(image) : undefined;
+  return (entries ?? []).map(({ digest }) => digest);
+}
+
+/** The entries of a list that the job asks for; undefined if it is none. */
+async function entriesOf({
+  job: { platforms },
+  source,
+  digest,
+}: Pick<Inspected, 'job' | 'source' | 'digest'>): Promise<readonly Descriptor[] | undefined> {
+  const manifest = await source.registry.getManifest(withDigest(source.reference, digest));
+  const parsed = manifest && parseManifest(manifest);
+  if (parsed?.kind !== 'list') return undefined;
+  return platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
 }
 
 /** Whether the chosen platforms of a list are there: an earlier copy may have brought others. */

@@ -141,6 +141,20 @@ test('signatures and referrers come along, those of platforms and of signatures 
   expect(await about(child?.digest ?? '')).toEqual([aboutChild.root.digest]);
 });
 
+test('a second run brings the signature of a platform that the first could not bring', async () => {
+  const tag = `${list.manifests[0]?.digest.replace(':', '-')}.sig`;
+  let isDown = true;
+  const { client, ports, ...hosts } = await scene(({ url }) =>
+    isDown && url.endsWith(tag) ? { kind: 'answer', status: 403 } : { kind: 'pass' },
+  );
+  await pushImage(client, parseReference(`${hosts.source}/org/a:${tag}`), { image: single });
+  expect((await copy(mappingOf(hosts), ports)).failed).toHaveLength(1);
+  await expectWhole(client, `${hosts.to}/m/a:list`, list);
+  isDown = false;
+  expect(await copy(mappingOf(hosts), ports)).toMatchObject({ failed: [], unchanged: 2, companions: 1 });
+  await expectWhole(client, `${hosts.to}/m/a:${tag}`, single);
+});
+
 test('an image with more artifacts than anybody attaches is refused', async () => {
   const { client, ports, ...hosts } = await scene();
   const repository = `${hosts.from}/org/a`;
