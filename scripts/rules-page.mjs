@@ -241,7 +241,11 @@ const OTHERS = [
   ['path/mode', 'error', 'A pull request brings plain files: no links, no submodules'],
   ['path/name', 'error', 'A path can be written on every system'],
   ['policy/file', 'error', 'The policy is a plain file'],
-  ['policy/shared-place', 'error', 'No two catalogs of a commit are published to the same place'],
+  [
+    'policy/shared-place',
+    'error',
+    'No two catalogs of a commit are published to the same place, nor two images of one',
+  ],
   ['policy/unsigned', 'error', 'What the policy asks to be signed can be signed by whoever publishes'],
   ['policy/unknown-key', 'error', 'The policy has only keys, and names only rules, that there are'],
   ['policy/value', 'error', 'Every value of the policy is of the kind that its key takes'],

@@ -18,12 +18,14 @@ type Path = readonly (string | number)[];
 /** A place of a catalog, and where the policy says so. */
 interface Written {
   readonly catalog: string;
+  /** What the catalog has there, in words. */
+  readonly what: string;
   readonly place: string;
   readonly path: Path;
 }
 
 /**
- * A finding for each place that several catalogs of a tree have in common; it names them.
+ * A finding for each place that several catalogs of a tree have in common, or several images of one; it names them.
  *
  * @param tree id of a tree or commit
  */
@@ -42,14 +44,33 @@ export async function sharedPlaces(
   const found: Finding[] = [];
   for (const [place, all] of byPlace) {
     const catalogs = [...new Set(all.map(({ catalog }) => catalog))];
+    const said = catalogs.length > 1 ? sharedByCatalogs(catalogs, place) : sharedByImages(all);
     const path = all.at(-1)?.path;
-    if (catalogs.length < 2 || !path) continue;
+    if (!said || !path) continue;
     const location = await policyLocation(objects, tree, path);
-    const message = `${catalogs.join(' and ')} are all published to ${place}, expected a different image for each`;
-    const hint = 'use the placeholder {catalog}, for example quay.io/my-org/catalog:{catalog}';
-    found.push({ rule: 'policy/shared-place', severity: 'error', message, location, hint, catalogs });
+    found.push({ rule: 'policy/shared-place', severity: 'error', ...said, location, catalogs });
   }
   return found;
+}
+
+type Said = Pick<Finding, 'message'> & { readonly hint: string };
+
+function sharedByCatalogs(catalogs: readonly string[], place: string): Said {
+  return {
+    message: `${catalogs.join(' and ')} are all published to ${place}, expected a different image for each`,
+    hint: 'use the placeholder {catalog}, for example quay.io/my-org/catalog:{catalog}',
+  };
+}
+
+/** What is wrong with the places of one catalog; undefined where the same image goes to one place twice. */
+function sharedByImages(all: readonly Written[]): Said | undefined {
+  const [first] = all;
+  const whats = [...new Set(all.map(({ what }) => what))];
+  if (!first || whats.length < 2) return undefined;
+  return {
+    message: `${first.catalog} is published to ${first.place} as ${whats.join(' and as ')}: the last one takes the tag`,
+    hint: 'give each a tag of its own, for example quay.io/my-org/catalog:{catalog}-slim',
+  };
 }
 
 /** Each place that a catalog is published to, with the policy's field that names it. */
@@ -57,16 +78,16 @@ function placesOf({ catalogs }: PublishPolicy, catalog: string): Written[] {
   const target = catalogs.find(({ pattern }) => matchesGlob(pattern, catalog));
   if (!target) return [];
   const { pattern, image, also, slim, rings } = target;
-  const written = (text: string, ...keys: Path): Written => {
+  const written = (what: string, text: string, ...keys: Path): Written => {
     const place = placeName(text.replaceAll('{catalog}', catalog));
-    return { catalog, place, path: ['publish', 'catalogs', pattern, ...keys] };
+    return { catalog, what, place, path: ['publish', 'catalogs', pattern, ...keys] };
   };
   return [
-    written(image, 'image'),
-    ...also.map((text, i) => written(text, 'also', i)),
-    ...(slim === undefined ? [] : [written(slim, 'slim')]),
+    written('its image', image, 'image'),
+    ...also.map((text, i) => written('its image', text, 'also', i)),
+    ...(slim === undefined ? [] : [written('its image for OLM v1', slim, 'slim')]),
     // The last ring is the image itself.
-    ...rings.slice(0, -1).map(({ tag }, i) => written(withTag(image, tag), 'rings', i, 'tag')),
+    ...rings.slice(0, -1).map(({ tag }, i) => written('its image', withTag(image, tag), 'rings', i, 'tag')),
   ];
 }
 

@@ -1,11 +1,13 @@
 /** What a publish is asked, and how it begins: the policy of the commit, the place, and the fence around it. */
 import type { Finding } from '../../catalog/finding.ts';
 import { policyLocation, sharedPlaces } from '../change/shared-places.ts';
+import { PipelineError } from '../error.ts';
 import { readCommit } from '../git/commit.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Store } from '../oci/image/build-cache.ts';
 import { systemClock } from '../oci/registry/http/retry.ts';
+import { formatLocation, oneSpelling } from '../oci/registry/image-location.ts';
 import type { PushReport } from '../oci/registry/push.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
@@ -19,7 +21,7 @@ import { type Guard, type Guarded, guardOf, type OwnFence } from './fence-guard.
 import type { LeaseOptions } from './fence-lease.ts';
 import { versionOf } from './immutable-tag.ts';
 import type { PublishReceipt } from './receipt.ts';
-import { type PublishChoices, type PublishTarget, targetOf } from './target.ts';
+import { type PublishChoices, type PublishTarget, publishedPlaces, targetOf } from './target.ts';
 
 export interface PublishRequest extends PublishChoices {
   /** Revision that is published. */
@@ -128,6 +130,7 @@ export async function planPublish(
   const taken = await takenPlaces(repository.objects, { ...request, commit }, policy);
   if (taken.length > 0) return { kind: 'refused', findings: taken };
   const target = targetOf(policy, request.catalog, request);
+  refuseSharedSlim(target);
   const unsigned = request.attest ? undefined : whyUnsigned(target.attest, { key: ports.signer, ...ports });
   if (unsigned)
     return { kind: 'refused', findings: [await unsignedFinding(repository.objects, commit, unsigned)] };
@@ -161,6 +164,20 @@ async function unsignedFinding(
 async function versionAt(objects: ObjectReader, commit: string): Promise<string> {
   const { id, committer } = await readCommit(objects, commit);
   return versionOf({ id, time: committer.time }, systemClock.now());
+}
+
+/** The policy's places are findings; those of options are told here. @throws PipelineError `usage` */
+function refuseSharedSlim({ slim, ...target }: PublishTarget): void {
+  const place = slim && oneSpelling(formatLocation(slim));
+  const others = publishedPlaces({ ...target, slim: undefined });
+  if (!others.some((other) => oneSpelling(formatLocation(other)) === place)) return;
+  throw new PipelineError(
+    'usage',
+    `both images are published to ${place}: the one for OLM v1 has no server`,
+    {
+      hint: 'use a tag of its own with --slim',
+    },
+  );
 }
 
 /** Places of the policy that another catalog of the commit is published to as well. */

@@ -69,7 +69,29 @@ test.each(['Q.io', 'q.io:443'])('89: %s is q.io', async (host) => {
 });
 
 test.each([
+  "image: 'q.io/c:{catalog}', slim: 'Q.io/c:{catalog}'",
+  "image: 'q.io/c:x', also: ['q.io/c:y'], slim: 'q.io/c:y'",
+])('one tag for both images of a catalog: %s', async (target) => {
+  const found = await shared(`v4.20: {${target}}`);
+  expect(found).toMatchObject([{ rule: 'policy/shared-place', catalogs: ['v4.20'] }]);
+  expect(found?.[0]?.message).toContain(
+    ' as its image and as its image for OLM v1: the last one takes the tag',
+  );
+});
+
+test('the command line refuses one place for both images', async () => {
+  const { directory } = repositoryWith(publishing("'*': {image: 'q.io/c:{catalog}'}"));
+  const place = `oci:${folder()}`;
+  const words = ['publish', '--commit', 'base', '--catalog', 'v4.20', '--out', folder(), '--to', place];
+  expect(await portolan(directory, ...words, '--slim', place)).toMatchObject({
+    exit: 2,
+    err: expect.stringContaining('the one for OLM v1 has no server'),
+  });
+});
+
+test.each([
   ['places of their own', ["'*': {image: 'q.io/c:{catalog}', also: ['q.io/{catalog}:latest']}"]],
+  ['one image twice at one place', ["v4.20: {image: 'q.io/c:x', also: ['q.io/c:x'], slim: 'q.io/c:slim'}"]],
   ['one catalog that is published', ['v4.20: {image: q.io/c:latest}']],
   ['a name that is none', ["'*': {image: 'q.io/{catalog}:a b'}"]],
 ])('%s: nothing is shared', async (_, lines) => {
