@@ -53,8 +53,8 @@ function listDefects(
 ): SettingsDefect[] {
   if (!Array.isArray(value)) return [wrongValue(path, value, 'a list')];
   if (isFilled && value.length === 0) return [wrongValue(path, value, 'a list with at least one value')];
-  const texts = value.map((item) => JSON.stringify(item));
-  const seen = new Set<string>();
+  const texts = value.map((item) => jsonText(item));
+  const seen = new Set<string | undefined>();
   const again = isUnique ? texts.findIndex((text) => seen.size === seen.add(text).size) : -1;
   const repeated = again < 0 ? [] : [wrongValue([...path, again], value[again], 'each value once')];
   return [...value.flatMap((item, i) => settingsDefects(item, items, [...path, i])), ...repeated];
@@ -83,6 +83,11 @@ function unknownKey(path: Path, known: readonly string[]): SettingsDefect {
   return { path, message: `unknown key ${JSON.stringify(nameOf(path))}`, hint };
 }
 
+/** Integers that a float would round are bigint. */
+function jsonText(value: unknown): string | undefined {
+  return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
+}
+
 /** The defect of a value that is not what the schema expects. */
 function wrongValue(path: Path, value: unknown, expected: string): SettingsDefect {
   const found = Array.isArray(value)
@@ -91,7 +96,7 @@ function wrongValue(path: Path, value: unknown, expected: string): SettingsDefec
       : 'a list'
     : isObject(value)
       ? 'a mapping'
-      : (JSON.stringify(value) ?? 'nothing');
+      : (jsonText(value) ?? 'nothing');
   const key = path.findLast((step) => typeof step === 'string');
   const hint = key === undefined ? `expected ${expected}` : `${key}: ${expected}`;
   return { path, message: `${nameOf(path)}: found ${found}, expected ${expected}`, hint };
