@@ -2,6 +2,7 @@
  * Files of settings (the policy, `ci.yaml`, `OWNERS`): one YAML document whose values
  * and places come from one parse.
  */
+import { isUtf8 } from 'node:buffer';
 import { OffsetDocument } from '../catalog/fbc/document.ts';
 import type { Finding, Location } from '../catalog/finding.ts';
 import { compose } from '../catalog/yaml/compose.ts';
@@ -55,6 +56,8 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
     findings.push({ rule, severity, message, location, hint });
   };
   try {
+    // Go and Python refuse such a file: nobody is in it.
+    if (severity === 'error' && !isUtf8(bytes)) throw new YamlError('the text is not UTF-8', 0);
     const odd = severity === 'error' ? text.search(ODD_BREAK) : -1;
     if (odd >= 0) throw new YamlError('line breaks other than line feeds are not allowed here', odd);
     const tree = readTree(text, { depth: DEPTH, plain: severity === 'error' });

@@ -767,6 +767,11 @@ describe('configuration of forges and CI systems, where other files than catalog
     'zuul.d/jobs.yaml',
     'bamboo-specs/bamboo.yml',
     'codefresh.yml',
+    'buildkite/pipeline.yml',
+    'packit.yaml',
+    'ci/all.gocd.yaml',
+    'bors.toml',
+    'renovate.json',
     'tools/gate/action.yml',
   ])('57: a stranger changes %s', async (path) => {
     const plain = await judge({ base, author: 'mallory', head: { [path]: 'script: make\n' } });
