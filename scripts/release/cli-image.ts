@@ -2,8 +2,8 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { packTar, type TarEntry } from 'modern-tar';
-import { bytesBlob } from '../../pipeline/oci/image/content.ts';
 import { digestOf } from '../../pipeline/oci/digest.ts';
+import { bytesBlob } from '../../pipeline/oci/image/content.ts';
 import { descriptorOf, isElsewhere, OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import { blobOf, type ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { BlobSource, Descriptor, Manifest } from '../../pipeline/ports.ts';

@@ -1,6 +1,7 @@
 /** Pieces of the images of a release. */
-import { openCompressor } from '../../pipeline/oci/image/compress.ts';
+
 import { digestOf } from '../../pipeline/oci/digest.ts';
+import { openCompressor } from '../../pipeline/oci/image/compress.ts';
 import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
 import type { Manifest } from '../../pipeline/ports.ts';
 
