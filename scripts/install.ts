@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'b51df01db3b13218062955b1106ed411a1d75c22',
+  commit: 'c5cb70099461aca65c0fb0939fa8a2b1f322f9c9',
 };
 
 const REPOSITORY = 'portolan/portolan';
