@@ -36,23 +36,20 @@ function sidesOf(
   { paths, unlisted, base, merged }: ClassificationInput,
   { area, paths: own, root }: Area,
 ): Sides {
-  const changed = new Map(paths.map((path) => [path.path, path]));
+  const others = area === 'unknown' ? unlisted : [];
+  const changed = new Map([...paths, ...others].map((one) => [one.path, one]));
   const units = [...base.units.values(), ...merged.units.values()]
     .filter((unit) => unit.root === root)
     .map(({ path }) => path);
-  const others = area === 'unknown' ? unlisted : [];
-  return new Map([
-    ...[...own, ...units].map((path) => {
+  return new Map(
+    [...own, ...units, ...others.map(({ path }) => path)].map((path) => {
       const { before, after } = changed.get(path) ?? {
         before: base.units.get(path),
         after: merged.units.get(path),
       };
-      return [path, [contentText(before), contentText(after)] as const] as const;
+      return [path, [contentText(before), contentText(after)] as const];
     }),
-    ...others.map(
-      ({ path, before, after }) => [path, [contentText(before), contentText(after)] as const] as const,
-    ),
-  ]);
+  );
 }
 
 type Area = Omit<AreaChange, 'sides'>;

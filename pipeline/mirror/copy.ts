@@ -14,7 +14,7 @@ import { createBlobMover } from './blobs.ts';
 import { type Companion, companionError, companionsOf } from './companions.ts';
 import type { CopyJob } from './copy-jobs.ts';
 import type { CopyPorts, CopyRun } from './copy-run.ts';
-import { type Inspected, inspectCopy, movedReference, platformsOf } from './inspect.ts';
+import { type Inspected, inspectCopy, movedReference } from './inspect.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { pushContent, pushImage } from './push-image.ts';
 import { checkSparse } from './sparse.ts';
@@ -243,7 +243,7 @@ async function copyCompanions(
   { run, most }: { readonly run: CopyRun; readonly most: number },
 ): Promise<void> {
   if (!image.job.from) return;
-  await copyAll([image.digest, ...(await platformsOf(image))], {
+  await copyAll([image.digest, ...(await image.platforms())], {
     image,
     run,
     depth: 0,

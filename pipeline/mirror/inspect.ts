@@ -15,8 +15,8 @@ export interface Inspected {
   readonly digest: string;
   /** The image to copy; undefined if the destination has it already. */
   readonly content: ImageContent | undefined;
-  /** Whether it is a list that the destination has already. */
-  readonly isStandingList: boolean;
+  /** Digests of the platforms to copy. What is attached to them may be missing where they themselves are not. */
+  readonly platforms: () => Promise<readonly string[]>;
   /** The destination's repository is empty or missing. */
   readonly isNew: boolean;
 }
@@ -36,53 +36,53 @@ export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected
   const mayStand = job.to.kind === 'digest' || listed === undefined || listed.has(job.to.tag);
   const standing = mayStand && !isNew ? await to.resolve(job.to) : undefined;
   const digest = standing && (await digestOf(source));
-  if (standing && digest === standing.digest && (await hasPlatforms(job, standing, { source, run })))
-    return {
-      job,
-      source,
-      digest,
-      content: undefined,
-      isStandingList: LIST_TYPES.has(standing.mediaType),
-      isNew,
-    };
+  if (standing && digest === standing.digest) {
+    const list = sourceList(job, standing, source);
+    if (await hasPlatforms(job, standing, { list, run })) {
+      const platforms = async () => (await list())?.chosen.map((one) => one.digest) ?? [];
+      return { job, source, digest, content: undefined, platforms, isNew };
+    }
+  }
   const content = await untilSound(() => readImage(source.registry, source.reference, job.platforms));
-  return { job, source, digest: content.root.digest, content, isStandingList: false, isNew };
+  const platforms = async () => content.manifests.map((one) => one.digest);
+  return { job, source, digest: content.root.digest, content, platforms, isNew };
 }
 
-/** Digests of an image's platforms. What is attached to them may be missing where they themselves are not. */
-export async function platformsOf(image: Inspected): Promise<readonly string[]> {
-  if (image.content) return image.content.manifests.map(({ digest }) => digest);
-  const entries = image.isStandingList ? await entriesOf(image) : undefined;
-  return (entries ?? []).map(({ digest }) => digest);
-}
+/** What a list names, and what of it is to be copied; undefined if it is not a list, or gone. It is read at the first call. */
+type SourceList = () => Promise<
+  { readonly all: readonly Descriptor[]; readonly chosen: readonly Descriptor[] } | undefined
+>;
 
-/** The entries of a list that the job asks for; undefined if it is none. */
-async function entriesOf({
-  job: { platforms },
-  source,
-  digest,
-}: Pick<Inspected, 'job' | 'source' | 'digest'>): Promise<readonly Descriptor[] | undefined> {
-  const manifest = await source.registry.getManifest(withDigest(source.reference, digest));
-  const parsed = manifest && parseManifest(manifest);
-  if (parsed?.kind !== 'list') return undefined;
-  return platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
+function sourceList(
+  { platforms }: CopyJob,
+  { mediaType, digest }: Descriptor,
+  { registry, reference }: Inspected['source'],
+): SourceList {
+  const read: SourceList = async () => {
+    if (!LIST_TYPES.has(mediaType)) return undefined;
+    const manifest = await registry.getManifest(withDigest(reference, digest));
+    const parsed = manifest && parseManifest(manifest);
+    if (parsed?.kind !== 'list') return undefined;
+    const { manifests: all } = parsed;
+    return { all, chosen: platforms ? imagesFor(all, platforms) : all };
+  };
+  let list: ReturnType<SourceList> | undefined;
+  return () => (list ??= read());
 }
 
 /** Whether the chosen platforms of a list are there: an earlier copy may have brought others. */
 async function hasPlatforms(
   { platforms, to }: CopyJob,
-  { mediaType, digest }: Descriptor,
-  { source, run }: { readonly source: Inspected['source']; readonly run: CopyRun },
+  { mediaType }: Descriptor,
+  { list, run }: { readonly list: SourceList; readonly run: CopyRun },
 ): Promise<boolean> {
   if (!LIST_TYPES.has(mediaType) || (platforms === undefined && !run.checksLists)) return true;
-  const manifest = await source.registry.getManifest(withDigest(source.reference, digest));
-  const parsed = manifest && parseManifest(manifest);
-  if (parsed?.kind !== 'list') return false;
-  const images = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
-  for (const one of images) {
+  const read = await list();
+  if (!read) return false;
+  for (const one of read.chosen) {
     if ((await run.ports.to.resolve(withDigest(to, one.digest))) === undefined) return false;
   }
-  return images.length > 0 || parsed.manifests.length === 0;
+  return read.chosen.length > 0 || read.all.length === 0;
 }
 
 /** The digest that a source names now; undefined where there is no such image. */

@@ -11,7 +11,7 @@ import {
   withDigest,
 } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
+import { entriesOf, LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
 import { eachOf } from '../parallel.ts';
 import type { Registry, Repository } from '../ports.ts';
 import { companionsOf } from './companions.ts';
@@ -59,7 +59,8 @@ export async function pruneImages(
       const name = formatReference(image);
       await tried(name, async () => {
         const standing = await registry.resolve(image);
-        const belonging = standing && (await belongingsOf(image, standing.digest, { registry, tags }));
+        const belonging =
+          standing && (await belongingsOf(image, standing.digest, { registry, tags, childrenAt }));
         const isGone = await deleteOne(image, going);
         (isGone ? deleted : absent).push(name);
         if (belonging && isGone) belongings.push(belonging);
@@ -68,7 +69,7 @@ export async function pruneImages(
     const [first] = group;
     if (!first) return;
     await tried(`what belongs to images of ${repositoryName(first)}`, async () => {
-      await deleteBelongings(first, belongings, { registry, keep, remove: deleteOne });
+      await deleteBelongings(first, belongings, { registry, keep, childrenAt, remove: deleteOne });
     });
   });
   return { deleted: deleted.sort(), absent: absent.sort(), failed };
@@ -156,9 +157,9 @@ interface Places {
 async function belongingsOf(
   image: Reference,
   digest: string,
-  { registry, tags }: Places,
+  { registry, tags, childrenAt }: Places & { readonly childrenAt: ChildrenAt },
 ): Promise<Belongings> {
-  const digests = [digest, ...(await childrenOf(withDigest(image, digest), registry))];
+  const digests = [digest, ...(await childrenAt(withDigest(image, digest)))];
   const found = new Map<string, readonly Reference[]>();
   for (const one of new Set(digests))
     found.set(one, await companionsBelow(image, one, { registry, tags, depth: 0 }));
@@ -210,12 +211,14 @@ function rememberedChildren(registry: Registry): ChildrenAt {
 /** Digests of the images in a list; none for an image. */
 async function childrenOf(image: Reference, registry: Registry): Promise<readonly string[]> {
   const manifest = await registry.getManifest(image);
-  const parsed = manifest && parseManifest(manifest);
-  return parsed?.kind === 'list' ? parsed.manifests.map(({ digest }) => digest) : [];
+  return manifest ? entriesOf(manifest).map(({ digest }) => digest) : [];
 }
 
 /** The digests that tags of a repository name, those of the platforms among them. */
-async function taggedDigests(of: Repository, registry: Registry): Promise<ReadonlySet<string>> {
+async function taggedDigests(
+  of: Repository,
+  { registry, childrenAt }: { readonly registry: Registry; readonly childrenAt: ChildrenAt },
+): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const { registry: host, repository } = of;
   for await (const tag of registry.listTags(of)) {
@@ -223,7 +226,7 @@ async function taggedDigests(of: Repository, registry: Registry): Promise<Readon
     const digest = (await registry.resolve(name))?.digest;
     if (digest === undefined || found.has(digest) || isReferrersTag(tag, digest)) continue;
     found.add(digest);
-    for (const child of await childrenOf(withDigest(name, digest), registry)) found.add(child);
+    for (const child of await childrenAt(withDigest(name, digest))) found.add(child);
   }
   return found;
 }
@@ -250,15 +253,17 @@ async function deleteBelongings(
   {
     registry,
     keep,
+    childrenAt,
     remove,
   }: {
     readonly registry: Registry;
     readonly keep: ReadonlySet<string>;
+    readonly childrenAt: ChildrenAt;
     readonly remove: (reference: Reference, going: ReadonlySet<string>) => Promise<unknown>;
   },
 ): Promise<void> {
   if (belongings.every((one) => [...one.values()].flat().length === 0)) return;
-  const tagged = await taggedDigests(of, registry);
+  const tagged = await taggedDigests(of, { registry, childrenAt });
   const all = belongings.flatMap((one) =>
     [...one].flatMap(([digest, references]) => (tagged.has(digest) ? [] : references)),
   );

@@ -5,7 +5,7 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { digestOf } from '../oci/digest.ts';
-import { OCI_INDEX, OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
+import { entriesOf, OCI_INDEX, OCI_MANIFEST } from '../oci/registry/image.ts';
 import type { Descriptor, Manifest, Platform, Registry } from '../ports.ts';
 import type { Inspected } from './inspect.ts';
 
@@ -26,11 +26,6 @@ export async function checkSparse(images: readonly Inspected[], registry: Prober
       first.set(job.to.registry, { to: job.to, absent: absent.flatMap(({ platform }) => platform ?? []) });
   }
   for (const { to, absent } of first.values()) await probeSparseLists(to, absent, registry);
-}
-
-function entriesOf(manifest: Manifest): readonly Descriptor[] {
-  const parsed = parseManifest(manifest);
-  return parsed.kind === 'list' ? parsed.manifests : [];
 }
 
 /** Asks whether a registry accepts lists whose images are not there, by writing one and deleting it again. */

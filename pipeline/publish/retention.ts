@@ -6,7 +6,7 @@ import { compareText } from '../../catalog/go/text.ts';
 import { formatReference, repositoryName, type TagReference, withDigest } from '../../catalog/reference.ts';
 import { catalogUnits } from '../change/unit.ts';
 import { PipelineError } from '../error.ts';
-import { LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
+import { entriesOf, LIST_TYPES } from '../oci/registry/image.ts';
 import type { ImageLocation } from '../oci/registry/image-location.ts';
 import { COSIGN_PREDICATE, STATEMENT_TYPE } from '../oci/signatures/verify.ts';
 import { eachOf } from '../parallel.ts';
@@ -154,8 +154,7 @@ function signedIn(tags: readonly string[]): string[] {
 /** Digests of the manifests that a list names. */
 function partsOf(manifest: Manifest): string[] {
   if (!LIST_TYPES.has(manifest.mediaType)) return [];
-  const parsed = parseManifest(manifest);
-  return parsed.kind === 'list' ? parsed.manifests.map(({ digest }) => digest) : [];
+  return entriesOf(manifest).map(({ digest }) => digest);
 }
 
 // Deletes old images after a publish, except as many as the policy keeps.

@@ -103,5 +103,3 @@ function deletedImages(
     },
   };
 }
-
-/** Whether Portolan put an artifact beside an image, and may delete it with the image. */

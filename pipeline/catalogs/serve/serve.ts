@@ -92,20 +92,20 @@ function hashingSource(source: CatalogSource): { source: CatalogSource; version:
     seen.set(path, hash);
     return hash;
   };
-  const hashed = (file: SourceFile): SourceFile => ({
-    ...file,
-    read: async () => {
+  const hashed = (file: SourceFile): SourceFile => {
+    const { path, readPieces } = file;
+    const read = async (): Promise<Uint8Array> => {
       const bytes = await file.read();
-      fresh(file.path).update(bytes);
+      fresh(path).update(bytes);
       return bytes;
-    },
-    ...(file.readPieces && {
-      readPieces: () => {
-        const { size, pieces } = file.readPieces!();
-        return { size, pieces: hashedPieces(pieces, fresh(file.path)) };
-      },
-    }),
-  });
+    };
+    if (!readPieces) return { ...file, read };
+    const inPieces = (): FilePieces => {
+      const { size, pieces } = readPieces();
+      return { size, pieces: hashedPieces(pieces, fresh(path)) };
+    };
+    return { ...file, read, readPieces: inPieces };
+  };
   const version = (): string => {
     const digests = [...seen].map(([path, hash]) => [path, hash.copy().digest('hex')] as const);
     const sorted = digests.sort(([a], [b]) => compareText(a, b));

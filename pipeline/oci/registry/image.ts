@@ -162,6 +162,12 @@ export function referrerDescriptor(
 }
 
 /** The JSON object in bytes. @throws what `bad` makes of the reason */
+/** The entries of a list; none of an image. @throws PipelineError as {@link parseManifest} */
+export function entriesOf(manifest: Manifest): readonly Descriptor[] {
+  const parsed = parseManifest(manifest);
+  return parsed.kind === 'list' ? parsed.manifests : [];
+}
+
 function parseObject(bytes: Uint8Array, bad: (why: string) => Error): Json {
   let json: unknown;
   try {
