@@ -146,13 +146,13 @@ describe.each(Object.keys(SCENES))('%s', (name) => {
     const free = alsoFor(hub, denied, 'dev');
     await handleGate(free.number, request);
     expect(last(scene, free)?.state).toBe('pending');
-    const left = denied.head;
+    const previousHead = denied.head;
     hub.push(denied, etcd('1.2.0', '1.3.0'));
     if (name === 'Forgejo') {
       // The event of the pull request does not name it; that of the branch does.
-      await handleGates({ kind: 'moved', branch: denied.branch, before: left }, request);
+      await handleGates({ kind: 'moved', branch: denied.branch, before: previousHead }, request);
     } else {
-      const selection = { kind: 'pull', number: denied.number, left } as const;
+      const selection = { kind: 'pull', number: denied.number, previousHead } as const;
       await handleGates({ kind: 'selected', selection }, request);
       expect(last(scene, denied)?.state).toBe('pending');
     }

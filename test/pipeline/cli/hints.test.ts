@@ -21,6 +21,7 @@ const PRINTED_BY: Readonly<Record<string, readonly string[]>> = {
   'pipeline/oci/signatures/sigstore.ts': ['verify'],
   'pipeline/publish/fence.ts': ['publish'],
   'pipeline/publish/fence-git.ts': ['publish'],
+  'pipeline/publish/plan.ts': ['publish'],
   'pipeline/publish/published-commit.ts': ['publish'],
   'pipeline/publish/artifacts.ts': ['mirror plan', 'mirror copy'],
   'pipeline/publish/target.ts': ['publish'],
