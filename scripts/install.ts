@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'c5cb70099461aca65c0fb0939fa8a2b1f322f9c9',
+  commit: '303570c5b869343aeca74c24a98d2f46d70de99f',
 };
 
 const REPOSITORY = 'portolan/portolan';
