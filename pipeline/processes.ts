@@ -1,6 +1,6 @@
 /** Limits of a process that reads foreign content, and what happens when the process that started it is gone. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir, totalmem } from 'node:os';
 
@@ -23,7 +23,7 @@ export function heapOptions({ memory }: Pick<ProcessLimits, 'memory'>): string[]
 }
 
 /** How often the memory is looked at, in ms. */
-const LOOK = 100;
+export const LOOK = 100;
 
 /**
  * Watches a process.
@@ -58,14 +58,21 @@ export function endText(
 
 const tooLarge = (memory: number): string => `it needed more than ${memory} MiB of memory`;
 
-/** Memory of a process in MiB; 0 if the system does not report it. */
-function memoryOf(pid: number | undefined): number {
+/** Holds the system's report on a process, which has 1.5 kB. Reading into it costs a tenth of what `readFileSync` does. */
+const REPORT = Buffer.alloc(4096);
+
+/** The memory in MiB that a process has for itself, without files; 0 where the system does not report it. */
+export function memoryOf(pid: number | undefined): number {
+  let file: number | undefined;
   try {
-    const text = readFileSync(`/proc/${pid}/status`, 'latin1');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) / 1024;
+    file = openSync(`/proc/${pid}/status`, 'r');
+    const text = REPORT.toString('latin1', 0, readSync(file, REPORT));
+    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) / 1024;
   } catch {
     // Not Linux, or it has ended.
     return 0;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { PipelineError } from '../error.ts';
-import { readRegular } from '../file-pieces.ts';
+import { LOOK, memoryOf } from '../processes.ts';
 import { keepAuthorization } from '../secrets.ts';
 import { refusePipes } from './special-files.ts';
 
@@ -38,7 +38,7 @@ export interface GitRun {
   readonly accept?: readonly number[];
   /** How long it may take, in ms. */
   readonly timeout?: number;
-  /** Bytes of memory that it may take where that can be seen (Linux). */
+  /** Memory in MiB that it may take where that can be seen (Linux). */
   readonly memory?: number;
   /** Set when another repository is to be reached; without, nothing but this directory is. */
   readonly reach?: Reach;
@@ -204,23 +204,11 @@ function endAfter(child: ChildProcess, timeout: number): void {
 const TIMEOUT = 120_000;
 
 /** Trees that hold each other stand for a thousand million files, which git lists in memory before it prints the first one. */
-const MEMORY = 2 * 2 ** 30;
+const MEMORY = 2048;
 /** The same of a command that compares commit by commit: the largest public repositories take 100 MB. */
-export const LOG_MEMORY: number = 512 * 2 ** 20;
-/** How often somebody looks how much it is, in ms. */
-const LOOKS = 100;
+export const LOG_MEMORY: number = 512;
 /** Bytes of an answer at most: a text cannot be longer. */
 const LARGEST_ANSWER = 500 * 2 ** 20;
-
-/** The memory that a process has for itself, without files; 0 where nobody tells. */
-function memoryOf(process: number): number {
-  try {
-    const status = readRegular(`/proc/${process}/status`).toString('latin1');
-    return 1024 * Number(/^RssAnon:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
-}
 
 /** What git prints on standard error is cut behind this many characters. */
 const MESSAGE_LENGTH = 600;
@@ -242,8 +230,8 @@ export function runGit(run: GitRun, parameters: readonly string[]): Promise<GitA
       child.kill('SIGKILL');
     };
     const watch = setInterval(() => {
-      if (memoryOf(child.pid ?? 0) > most) end(`takes more than ${Math.round(most / 2 ** 20)} MiB of memory`);
-    }, LOOKS);
+      if (memoryOf(child.pid) > most) end(`takes more than ${most} MiB of memory`);
+    }, LOOK);
     child.stdout?.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > LARGEST_ANSWER) end(`prints more than ${LARGEST_ANSWER / 2 ** 20} MiB`);

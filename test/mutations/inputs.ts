@@ -1212,8 +1212,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     without: 'a lower limit for logs',
     file: 'pipeline/check/world/old-versions.ts',
     text: "const { output } = await runGit(run, [...LOG, commit, '--', ...paths]);",
-    instead:
-      "const { output } = await runGit({ ...run, memory: 2 ** 30 }, [...LOG, commit, '--', ...paths]);",
+    instead: "const { output } = await runGit({ ...run, memory: 1024 }, [...LOG, commit, '--', ...paths]);",
     test: 'test/pipeline/git/process.test.ts',
   },
   {

@@ -6,21 +6,18 @@
  * @see https://helm.sh/docs/helm/helm_template/
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PipelineError } from '../../error.ts';
 import { printableText } from '../../oci/registry/response.ts';
+import { type ProcessLimits, watchProcess } from '../../processes.ts';
 
-interface RenderLimits {
-  readonly milliseconds: number;
+interface RenderLimits extends ProcessLimits {
   /** Bytes of manifests. */
   readonly output: number;
-  /** Bytes of memory that helm may use; checked on Linux. */
-  readonly memory: number;
 }
 
-export const RENDER_LIMITS: RenderLimits = { milliseconds: 60_000, output: 64 * 2 ** 20, memory: 2 ** 30 };
+export const RENDER_LIMITS: RenderLimits = { seconds: 60, memory: 1024, output: 64 * 2 ** 20 };
 
 interface RenderOptions {
   /** The search path of programs: `PATH`. */
@@ -86,7 +83,7 @@ function startHelm(
         KUBECONFIG: '/dev/null',
         HTTP_PROXY: NOWHERE,
         HTTPS_PROXY: NOWHERE,
-        GOMEMLIMIT: String(Math.floor(limits.memory / 2)),
+        GOMEMLIMIT: `${Math.floor(limits.memory / 2)}MiB`,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
       shell: false,
@@ -105,43 +102,31 @@ function outputOf(child: Helm, limits: RenderLimits = RENDER_LIMITS): Promise<st
       broken ??= limit;
       child.kill('SIGKILL');
     };
-    const timer = setTimeout(
-      () => stop(`takes longer than ${limits.milliseconds / 1000} s`),
-      limits.milliseconds,
-    );
-    const guard = setInterval(() => {
-      if (memoryOf(child.pid) > limits.memory)
-        stop(`needs more than ${limits.memory / 2 ** 20} MiB of memory`);
-    }, EVERY);
+    const unwatch = watchProcess(child, limits, stop);
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limits.output) stop(`gives more than ${limits.output / 2 ** 20} MiB of manifests`);
+      if (size > limits.output) stop(`it gave more than ${limits.output / 2 ** 20} MiB of manifests`);
       else chunks.push(chunk);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (message.length < MESSAGE) message += text;
     });
-    const done = (): void => {
-      clearTimeout(timer);
-      clearInterval(guard);
-    };
     child.once('error', (error: NodeJS.ErrnoException) => {
-      done();
+      unwatch();
       // Without helm, the caller looks for images in the templates.
       if (error.code === 'ENOENT') resolve(undefined);
       else reject(new PipelineError('io', 'cannot run helm', { cause: error }));
     });
     child.once('close', (status) => {
-      done();
-      if (broken !== undefined) reject(new PipelineError('too-large', `rendering the chart ${broken}`));
+      unwatch();
+      if (broken !== undefined)
+        reject(new PipelineError('too-large', `the chart cannot be rendered: ${broken}`));
       else if (status !== 0) reject(refusal(message));
       else resolve(Buffer.concat(chunks).toString('utf8'));
     });
   });
 }
 
-/** Milliseconds between two looks at the memory. */
-const EVERY = 50;
 /** Characters of helm's output that are kept. */
 const MESSAGE = 4_096;
 
@@ -159,14 +144,4 @@ function refusal(message: string): PipelineError {
     );
   }
   return new PipelineError('usage', `helm cannot render the chart: ${printableText(reason)}`);
-}
-
-/** Bytes of memory that a process uses; 0 if the system does not report it. */
-function memoryOf(pid: number | undefined): number {
-  try {
-    const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kilobytes) * 1024;
-  } catch {
-    return 0;
-  }
 }
