@@ -86,7 +86,7 @@ const TRAILER = /^([A-Za-z0-9][A-Za-z0-9-]*): *(.+)$/;
 
 /** Trailers of the message's last paragraph; that of the title is none. */
 export function parseTrailers(message: string): Trailer[] {
-  const paragraphs = message.trimEnd().split(/\n[ \t]*\n/);
+  const paragraphs = message.trimEnd().split(/\n[ \t\r]*\n/);
   if (paragraphs.length < 2) return [];
   const trailers: Trailer[] = [];
   for (const line of (paragraphs.at(-1) ?? '').split('\n')) {

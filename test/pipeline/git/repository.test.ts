@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
-import { readCommit, signerOf } from '../../../pipeline/git/commit.ts';
+import { parseTrailers, readCommit, signerOf } from '../../../pipeline/git/commit.ts';
 import { isAncestor, leftBranchAt, mergedTree } from '../../../pipeline/git/merge.ts';
 import { runGit } from '../../../pipeline/git/process.ts';
 import { openRepository, type Repository } from '../../../pipeline/git/repository.ts';
@@ -109,6 +109,11 @@ describe('objects', () => {
       signature: undefined,
     });
     expect(read.trailers.map(signerOf).map(({ email }) => email)).toEqual(['ann@example.com', 'b@e.com']);
+  });
+
+  test('a message with the line ends of Windows has its trailers', () => {
+    const written = 'Title\r\n\r\nbody\r\n\r\nSigned-off-by: Ann <ann@example.com>\r\n';
+    expect(parseTrailers(written)).toEqual([{ key: 'signed-off-by', value: 'Ann <ann@example.com>' }]);
   });
 
   test('a trailer of a million brackets names nobody, at once', () => {
