@@ -62,13 +62,18 @@ export async function readStatuses(
   commit: string,
 ): Promise<SetStatus[]> {
   const asked = { ...repository, ref: commit, per_page: 100 };
-  const listed = await dataOf(github.rest.repos.listCommitStatusesForRef(asked));
-  return listed
-    .filter(({ context }) => context === STATUS_CONTEXT)
-    .map(({ id, state, creator, target_url: link }) => ({
-      ...{ id: Number(id), state, link: link ?? undefined },
-      by: creator ? Number(creator.id) : undefined,
-    }));
+  const isOurs = ({ context }: { readonly context: string }): boolean => context === STATUS_CONTEXT;
+  // Others may have written pages of statuses since.
+  const listed = await allPages(
+    github.paginate(github.rest.repos.listCommitStatusesForRef, asked, ({ data }, done) => {
+      if (data.some(isOurs)) done();
+      return data;
+    }),
+  );
+  return listed.filter(isOurs).map(({ id, state, creator, target_url: link }) => ({
+    ...{ id: Number(id), state, link: link ?? undefined },
+    by: creator ? Number(creator.id) : undefined,
+  }));
 }
 
 interface Account {

@@ -21,6 +21,15 @@ const CHANGE = { 'catalogs/v4.20/etcd/catalog.yaml': catalogOf('etcd', ['1.0.0',
 const forge = () =>
   gitHubForge({ github: unpaced(hub.forge), repository: { owner: 'example', repo: 'catalogs' } });
 
+test('the newest status is found behind pages of statuses of others', async () => {
+  const { head } = hub.open(CHANGE);
+  const status = (context: string, state = 'pending') => ({ sha: head, context, state });
+  hub.forge.statuses.push(status('portolan'), status('portolan', 'success'));
+  hub.forge.statuses.push(...Array.from({ length: 250 }, (_, i) => status(`ci/${i}`)));
+  const [newest] = await forge().readStatuses(head);
+  expect(newest).toMatchObject({ id: 2, state: 'success' });
+});
+
 /** Both answers to the same, and how many requests each took. */
 async function bothWays<T>(act: (of: ReturnType<typeof forge>) => Promise<T>) {
   const once = async (faults: typeof hub.forge.faults) => {
