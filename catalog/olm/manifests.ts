@@ -6,6 +6,7 @@
 import { manifestIn, objectData } from '../fbc/bundle-object.ts';
 import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
+import { canonicalJson } from '../fbc/same-bundle.ts';
 import { decodeBase64 } from '../go/base64.ts';
 import { isObject } from '../go/shape.ts';
 import { usedImages } from '../references/csv.ts';
@@ -77,8 +78,8 @@ export interface Webhook {
 /** A deployment of an operator. */
 interface Deployment {
   readonly name: string;
-  /** Labels of its pods, by which it finds them: Kubernetes never changes them. */
-  readonly selector: ReadonlyMap<string, string>;
+  /** By which labels it finds its pods, as a text: Kubernetes never changes that. Empty where it does not say. */
+  readonly selector: string;
   /** What its pods may do on their nodes that others may not, such as `privileged containers`. */
   readonly privileges: readonly string[];
 }
@@ -259,12 +260,17 @@ function webhookIn(webhook: Fields): Webhook {
 }
 
 function deploymentIn({ name, spec }: Fields): Deployment {
-  const labels = Object.entries(fields(fields(fields(spec)['selector'])['matchLabels']));
   return {
     name: text(name),
-    selector: new Map(labels.map(([key, value]) => [key, text(value)])),
+    selector: selectorText(fields(fields(spec)['selector'])),
     privileges: privilegesIn(fields(fields(fields(spec)['template'])['spec'])),
   };
+}
+
+/** What Kubernetes compares of a selector: the order of labels means nothing to it, that of expressions does. */
+function selectorText(selector: Fields): string {
+  const [labels, expressions] = [fields(selector['matchLabels']), list(selector['matchExpressions'])];
+  return Object.keys(labels).length + expressions.length === 0 ? '' : canonicalJson([labels, expressions]);
 }
 
 /** Capabilities with which a container can become root of its node. */

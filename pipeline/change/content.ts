@@ -268,12 +268,12 @@ export async function readContent(reader: FileReader, files: readonly LoadedFile
     for (const blob of blobs.deprecations) contentFor(blob.package, blob, file.path).deprecations.push(blob);
     for (const blob of blobs.others) contentFor(blob.package, blob, file.path).others.push(blob);
   }
-  for (const [name, content] of packages) unread.push(...excessIn(name, content, reader.mostEntries));
+  for (const [name, content] of packages) unread.push(...dropExcess(name, content, reader.mostEntries));
   return { packages, unread };
 }
 
-/** Findings about channels that are left out because comparing all versions of the package would cost too much. */
-function excessIn(name: string, { channels }: PackageContent, most: number): Finding[] {
+/** Empties the channels of a package when comparing all of its versions would cost too much, and says so. */
+function dropExcess(name: string, { channels, files }: PackageContent, most: number): Finding[] {
   const [first] = channels;
   const message = excessText(name, channels, most);
   if (!first || message === undefined) return [];
@@ -283,7 +283,8 @@ function excessIn(name: string, { channels }: PackageContent, most: number): Fin
       rule: 'fbc/limits',
       severity: 'error',
       message,
-      location: locate(first, 'entries'),
+      // The file's own name: its content is read without it.
+      location: { ...locate(first, 'entries'), file: files.get(first) ?? '' },
       hint: 'remove entries, or raise limits.entries in the policy',
       package: name,
     },

@@ -170,10 +170,8 @@ function changedOn({ from, to }: NewUpgrade): string[] | undefined {
   const before = new Map(from.manifests.csv?.deployments?.map(({ name, selector }) => [name, selector]));
   const changed = (to.manifests.csv?.deployments ?? []).flatMap(({ name, selector }) => {
     const former = before.get(name);
-    if (!former || former.size === 0 || selector.size === 0) return [];
-    const isSame =
-      former.size === selector.size && [...selector].every(([label, value]) => former.get(label) === value);
-    return isSame ? [] : [name];
+    // Kubernetes accepts no empty selector: where one is, more is wrong than an upgrade.
+    return former && selector && former !== selector ? [name] : [];
   });
   return changed.length > 0 ? changed : undefined;
 }

@@ -125,7 +125,7 @@ async function taggedAs(
       const tagged = placedAt(await bundleFilesAt(scene, commit, path), path);
       if (tagged && isSameRelease(tagged, bundle)) return tagged;
     } catch (error) {
-      if (!(error instanceof PipelineError)) throw error;
+      if (!(error instanceof PipelineError && error.code === 'not-found')) throw error;
     }
   }
   return undefined;

@@ -26,9 +26,13 @@ async function channelsWith(mostEntries: number): Promise<{ channels: string[]; 
   const reader = {
     mostEntries,
     readTemplate: () => Promise.resolve(undefined),
+    // What a file has is read without its name: others may have the same.
     read: ({ path }: { path: string }) =>
       load({
-        files: () => Promise.resolve([{ path, read: () => new TextEncoder().encode(CHANNELS[path] ?? '') }]),
+        files: () =>
+          Promise.resolve([
+            { path: 'file.yaml', read: () => new TextEncoder().encode(CHANNELS[path] ?? '') },
+          ]),
       }),
   };
   const files = Object.keys(CHANNELS).map((path) => ({ path, mode: '100644', id: path }));
