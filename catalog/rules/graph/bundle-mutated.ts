@@ -3,7 +3,7 @@ import { shortName, versionText } from '../../fbc/edge.ts';
 import { type Bundle, type Catalog, locate, type Property } from '../../fbc/model.ts';
 import { canonicalJson, sameBundle } from '../../fbc/same-bundle.ts';
 import { onceFor } from '../../go/once.ts';
-import type { Change } from '../../olm/foresight/world.ts';
+import type { Change, World } from '../../olm/foresight/world.ts';
 import { REQUIRING } from '../../olm/resolve/requirement.ts';
 import { CONFIRM_HINT, imageChange, type TagDigests, UNCONFIRMED } from '../../references/same-image.ts';
 import { formatVersion } from '../../version/version.ts';
@@ -147,22 +147,49 @@ function mutatedHere({ before }: Change, { old, bundle, difference }: Changed, r
 const UNKNOWN: Details = { subject: UNCONFIRMED, hint: CONFIRM_HINT };
 
 /**
- * Whether a merge rebuilds one bundle before its release: only its image changes, to one that no other version has, of
- * an organization that the package had images of. The policy must say that heads of channels are not released yet.
+ * Whether a merge rebuilds one bundle before its release: only its image changes, in all catalogs to the same one, which no
+ * other bundle has, of an organization that the package had images of. The policy must say that heads of channels are not
+ * released yet.
  */
-function isRebuild({ before, after }: Change, changed: readonly Changed[]): boolean {
+function isRebuild(change: Change, changed: readonly Changed[]): boolean {
+  const { before, after } = change;
   const [only, ...more] = changed.filter(({ difference: { path } }) => path[0] === 'image');
   if (!before.rebuildsHeads || !only || more.length > 0) return false;
   const { old, bundle } = only;
-  const [was, is] = [before, after].map(({ catalog }) => catalog.packages.get(bundle.package));
+  const was = before.catalog.packages.get(bundle.package);
   const isHead = [...(was?.channels.values() ?? [])].some((channel) => headOf(channel)?.name === old.name);
-  const others = [...(was?.bundles.values() ?? []), ...(is?.bundles.values() ?? [])];
+  const others = [...allBundles(before.catalog), ...allBundles(after.catalog)];
   const sources = new Set([...(was?.bundles.values() ?? [])].map(({ image }) => sourceOf(image)));
   return (
     isHead &&
     sources.has(sourceOf(bundle.image)) &&
-    others.every(({ name, image }) => name === bundle.name || isOtherImage(image, bundle.image))
+    others.every(
+      (one) =>
+        (one.name === bundle.name && one.package === bundle.package) || isOtherImage(one.image, bundle.image),
+    ) &&
+    !isRebuiltOtherwise(change, bundle)
   );
+}
+
+/** Whether the same merge gives a bundle another image in another catalog. */
+function isRebuiltOtherwise({ before, after }: Change, { package: ofPackage, name, image }: Bundle): boolean {
+  // What a catalog has comes before what it had.
+  const imagesIn = (world: World): ReadonlyMap<string, string> =>
+    new Map(
+      world
+        .publications({ package: ofPackage, bundle: name })
+        .toReversed()
+        .map((one) => [one.catalog, one.image]),
+    );
+  const old = imagesIn(before);
+  return [...imagesIn(after)].some(([catalog, now]) => {
+    const was = old.get(catalog) ?? '';
+    return was !== '' && isOtherImage(was, now) && isOtherImage(image, now);
+  });
+}
+
+function allBundles({ packages }: Catalog): Bundle[] {
+  return [...packages.values()].flatMap(({ bundles }) => [...bundles.values()]);
 }
 
 /** Who publishes an image: its registry, and the organization there. A product is not rebuilt by somebody else. */

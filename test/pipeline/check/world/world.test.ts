@@ -403,6 +403,35 @@ describe('where another pipeline releases the heads of channels', () => {
   });
 
   test.each([
+    ['one image in all catalogs', '3', '3', []],
+    ['a catalog that is rebuilt later', '3', '2', []],
+    ['two images', '3', '4', ['v4.20', 'v4.21']],
+  ])('a merge rebuilds a head of two catalogs: %s', async (_, first, second, catalogs) => {
+    const state = (a: string, b: string): Files => ({
+      ...policy('heads'),
+      ...at('v4.20', images('1', a)),
+      ...at('v4.21', images('1', b)),
+    });
+    const errors = await errorsOf(state('2', '2'), state(first, second));
+    const mutated = errors.filter(({ rule }) => rule === 'graph/bundle-mutated');
+    expect(mutated.flatMap((one) => one.catalogs).sort()).toEqual(catalogs);
+  });
+
+  test.each([
+    ['7', ['graph/bundle-mutated']],
+    ['6', []],
+  ])('a head may not get the image of another package: %s', async (image, rules) => {
+    const other = images('5', '7').replaceAll('"etcd', '"other');
+    const state = (own: string): Files => ({
+      ...policy('heads'),
+      ...at('v4.20', images('1', own)),
+      'catalogs/v4.20/other/catalog.yaml': other,
+    });
+    const errors = await errorsOf(state('2'), state(image));
+    expect(errors.map(({ rule }) => rule)).toEqual(rules);
+  });
+
+  test.each([
     [
       'an accident gives all versions one image',
       ['4', '4', '4'],
