@@ -102,7 +102,12 @@ export interface Registry {
    * @throws PipelineError `not-found` when there is no such blob, `corrupt` when it has other bytes
    */
   getBlob(from: Repository, blob: Pick<Descriptor, 'digest' | 'size'>): AsyncIterable<Uint8Array>;
-  hasBlob(from: Repository, digest: string): Promise<boolean>;
+  /**
+   * Whether a repository has a blob. Where it does not say how large that is, it is taken to be whole.
+   *
+   * @throws PipelineError `corrupt` when the blob has another size than the given one
+   */
+  hasBlob(from: Repository, digest: string, size?: number): Promise<boolean>;
   /** Makes sure that the repository holds a blob, and sends its bytes only when it must. */
   putBlob(to: Repository, blob: BlobSource, options?: PutBlobOptions): Promise<BlobOutcome>;
   /**

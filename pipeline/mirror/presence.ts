@@ -10,7 +10,7 @@ import { type Reference, repositoryName, withDigest } from '../../catalog/refere
 import { PipelineError } from '../error.ts';
 import { contentOf, type ImageManifest, imagesFor, isSchema1, parseManifest } from '../oci/registry/image.ts';
 import { eachOf } from '../parallel.ts';
-import type { Manifest, Registry, Repository } from '../ports.ts';
+import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
 
 /** The result for one line of a mapping. */
@@ -33,8 +33,8 @@ interface LookOptions {
   readonly blobs?: boolean;
 }
 
-/** Whether a repository of the mirror has a blob. */
-type HasBlob = (repository: Repository, digest: string) => Promise<boolean>;
+/** Whether a repository of the mirror has a blob. @throws PipelineError `corrupt` when it has another size */
+type HasBlob = (repository: Repository, blob: Pick<Descriptor, 'digest' | 'size'>) => Promise<boolean>;
 
 /** Looks for each image on both sides; in the order of the jobs. */
 export async function lookOnline(
@@ -53,9 +53,9 @@ export async function lookOnline(
 /** Asks for each blob of a repository once, however many images share it. */
 function askOnce(registry: Registry): HasBlob {
   const answers = new Map<string, Promise<boolean>>();
-  return (repository, digest) => {
-    const key = `${repositoryName(repository)} ${digest}`;
-    const answer = answers.get(key) ?? registry.hasBlob(repository, digest);
+  return (repository, { digest, size }) => {
+    const key = `${repositoryName(repository)} ${digest} ${size}`;
+    const answer = answers.get(key) ?? registry.hasBlob(repository, digest, size);
     answers.set(key, answer);
     return answer;
   };
@@ -156,7 +156,7 @@ async function whyBroken(
 ): Promise<string | undefined> {
   if (!hasBlob) return undefined;
   const blobs = contentOf(image);
-  const there = await Promise.all(blobs.map(({ digest }) => hasBlob(reference, digest)));
+  const there = await Promise.all(blobs.map((blob) => hasBlob(reference, blob)));
   const missing = blobs.filter((_, i) => !there[i]).map(({ digest }) => digest);
   return missing.length === 0 ? undefined : `the image lacks ${missing.join(', ')}`;
 }

@@ -105,7 +105,7 @@ function registryOf(ask: Ask): Registry {
     resolve: (reference) => ask('resolveImage', reference),
     getManifest: (reference) => ask('getManifest', reference),
     getBlob: (from, { digest, size }) => stream(ask, 'getBlob', from, { digest, size }),
-    hasBlob: (from, digest) => ask('hasBlob', from, digest),
+    hasBlob: (from, digest, size) => ask('hasBlob', from, digest, size),
     listTags: (of) => stream(ask, 'listTags', of),
     listReferrers: (of, digest, type) => ask('listReferrers', of, digest, type),
     putBlob: refuse,

@@ -30,33 +30,53 @@ function blobName(repository: Repository, digest: string): string {
   return `the blob ${digest} of ${repositoryName(repository)}`;
 }
 
-/** Whether a repository has a blob. If HEAD does not confirm it, a GET of one byte decides. */
-export function hasBlob(endpoint: Endpoint, of: Repository, digest: string): Promise<boolean> {
+/** Whether a repository has a blob, of a size. If HEAD does not confirm it, a GET of one byte decides. */
+export function hasBlob(
+  endpoint: Endpoint,
+  of: Repository,
+  { digest, size }: Pick<Blob, 'digest'> & Partial<Blob>,
+): Promise<boolean> {
   const request = {
     ...blobRequest(of, digest, 'pull'),
     method: 'GET',
     headers: { range: 'bytes=0-0' },
   } as const;
   return endpoint.attempt(async (budget) => {
-    if (await headBlob(endpoint, of, { digest, actions: 'pull', budget })) return true;
+    if (await headBlob(endpoint, of, { digest, size, actions: 'pull', budget })) return true;
     const answer = await endpoint.ask(request, budget);
     // 416: an empty blob has no first byte.
     const there = [200, 206, 416].includes(answer.status);
     if (!there && answer.status !== 404) throw await failureOf(answer, request.what);
     await answer.discard();
+    const found = there ? wholeSize(answer) : undefined;
+    if (size !== undefined && found !== undefined && found !== size)
+      throw new PipelineError('corrupt', `${request.what} has ${found} bytes, expected ${size}`);
     return there;
   });
 }
 
-/** Whether HEAD confirms the blob; false for all other replies. */
+/** How large a blob is, as an answer to a GET of a part of it says. */
+function wholeSize(answer: Answer): number | undefined {
+  const range = headerOf(answer, 'content-range');
+  const said = answer.status === 200 ? headerOf(answer, 'content-length') : range?.split('/')[1];
+  return said !== undefined && /^\d+$/.test(said) ? Number(said) : undefined;
+}
+
+/** Whether HEAD confirms the blob, and its size if one is given; false for all other replies. */
 export async function headBlob(
   endpoint: Endpoint,
   of: Repository,
-  { digest, actions, budget }: { digest: string; actions: Access['actions']; budget: Budget },
+  {
+    digest,
+    size,
+    actions,
+    budget,
+  }: { digest: string; size?: number | undefined; actions: Access['actions']; budget: Budget },
 ): Promise<boolean> {
   const answer = await endpoint.ask({ ...blobRequest(of, digest, actions), method: 'HEAD' }, budget);
   await answer.discard();
-  return answer.status === 200;
+  const isSize = size === undefined || headerOf(answer, 'content-length') === String(size);
+  return answer.status === 200 && isSize;
 }
 
 /** The bytes of a blob, checked at the end; a broken download goes on where it broke. */

@@ -90,7 +90,8 @@ export function createRegistryClient(options: ClientOptions = {}): RegistryClien
     async *getBlob(from, blob) {
       yield* getBlob(endpointOf(from), from, blob);
     },
-    hasBlob: async (from, digest) => hasBlob(endpointOf(from), from, digest),
+    hasBlob: async (from, digest, size) =>
+      hasBlob(endpointOf(from), from, { digest, ...(size !== undefined && { size }) }),
     putBlob: async (to, blob, how) => putBlob(endpointOf(to), to, blob, { chunk, ...how }),
     putManifest: async (to, manifest, how) => writeManifest(endpointOf(to), to, { manifest, limit, how }),
     async *listTags(of) {

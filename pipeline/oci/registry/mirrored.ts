@@ -63,9 +63,9 @@ export function readThroughMirrors<R extends Registry>(source: R, options: Mirro
         return found;
       }),
     getBlob: (from, blob) => firstBlob(ofBlob(from, blob.digest), blob),
-    hasBlob: async (from, digest) =>
+    hasBlob: async (from, digest, size) =>
       (await firstOf(ofBlob(from, digest), async ({ registry, reference }) =>
-        (await registry.hasBlob(reference, digest)) ? true : undefined,
+        (await registry.hasBlob(reference, digest, size)) ? true : undefined,
       )) === true,
     listReferrers: async (of, digest, artifactType) =>
       (await firstOf(ofBlob(of, digest), async ({ registry, reference }) => {

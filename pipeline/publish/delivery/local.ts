@@ -192,7 +192,7 @@ function routedRegistry({ layout, client, policy, published }: Routes): Registry
     resolve: (reference) => registryFor(reference).resolve(reference),
     getManifest: (reference) => registryFor(reference).getManifest(reference),
     getBlob: (from, blob) => registryFor(from).getBlob(from, blob),
-    hasBlob: (from, digest) => registryFor(from).hasBlob(from, digest),
+    hasBlob: (from, digest, size) => registryFor(from).hasBlob(from, digest, size),
     putBlob: (to, blob, options) => registryFor(to).putBlob(to, blob, options),
     putManifest: (to, manifest, how) => registryFor(to).putManifest(to, manifest, how),
     listTags: (repository) => registryFor(repository).listTags(repository),

@@ -1,4 +1,12 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
@@ -163,6 +171,19 @@ test('through an archive on a disk', async () => {
   expect(next.out).toContain('0 copied, 3 already existed');
   const verified = await run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
   expect(verified).toMatchObject({ exit: 0 });
+});
+
+test('verify names a blob of which the mirror has only a part', async () => {
+  const { mirror, hosts, index, run } = await scene();
+  await run('plan', 'catalog', '--as', index, '--to', `${mirror.host}/m`);
+  await run('copy', 'mirror/mapping.txt', ...hosts);
+  const verify = () => run('verify', 'catalog', '--documents', 'mirror', '--online', ...hosts);
+  expect(await verify()).toMatchObject({ exit: 0 });
+  const [layer] = bundle.blobs;
+  truncateSync(join(mirror.directory, 'blobs', (layer?.digest ?? '').replace(':', '/')), 10);
+  const { exit, out } = await verify();
+  expect(exit).toBe(1);
+  expect(out).toContain(`has 10 bytes, expected ${layer?.size}`);
 });
 
 test('what a mirror does not need any more is deleted after asking', async () => {

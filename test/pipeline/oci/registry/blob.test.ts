@@ -184,6 +184,31 @@ describe('whether a blob is there', () => {
     expect(asked).toHaveLength(1 + requests);
   });
 
+  const part = (size: string) => (request: Asked, response: ServerResponse) => {
+    if (request.method === 'HEAD') return reply(response, 200);
+    reply(response, 206, Buffer.from('x'), { 'content-range': `bytes 0-0/${size}` });
+  };
+  test.each([
+    ['HEAD says its size', () => whole, 1],
+    ['HEAD says no size, and GET does', () => part(`${bytes.length}`), 2],
+    ['nobody says its size', () => part('*'), 2],
+  ])('a whole blob: %s', async (_, step, requests) => {
+    const { client, host, asked } = await scripted(step());
+    expect(await client.hasBlob(at(host), blob.digest, blob.size)).toBe(true);
+    expect(asked).toHaveLength(1 + requests);
+  });
+
+  test.each([
+    ['HEAD and GET', (_: Asked, response: ServerResponse) => reply(response, 200, bytes.subarray(0, 10))],
+    ['GET', part('10')],
+  ])('a blob of another size is broken, as %s say', async (_, step) => {
+    const { client, host } = await scripted(step);
+    await expect(client.hasBlob(at(host), blob.digest, blob.size)).rejects.toMatchObject({
+      code: 'corrupt',
+      message: expect.stringContaining(`has 10 bytes, expected ${blob.size}`),
+    });
+  });
+
   test('no answer is no "no"', async () => {
     const { client, host } = await scripted((_, response) => reply(response, 403));
     await expect(client.hasBlob(at(host), blob.digest)).rejects.toMatchObject({ code: 'denied' });
