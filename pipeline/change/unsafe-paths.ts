@@ -6,7 +6,7 @@
 import type { Finding } from '../../catalog/finding.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { entryAt, type PathChange, type TreeDiff } from '../git/tree.ts';
-import { isCatalogName, isPackageName, type Layout } from '../policy/layout.ts';
+import { catalogNameDefect, isCatalogName, isPackageName, type Layout } from '../policy/layout.ts';
 import type { Limits, Policy } from '../policy/policy.ts';
 import { hasUnseen } from '../text.ts';
 import type { PlacedPath } from './path.ts';
@@ -72,7 +72,7 @@ function placedDefect(placed: PlacedPath | undefined): string | undefined {
     return `${JSON.stringify(placed.package)} is not a valid package name: lower-case letters, digits and dashes`;
   }
   if (placed?.catalog !== undefined && !isCatalogName(placed.catalog)) {
-    return `${JSON.stringify(placed.catalog)} is not a valid catalog name: use letters, digits, dots, dashes and underscores`;
+    return catalogNameDefect(placed.catalog);
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile } from '../git/source.ts';
 import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
-import type { Layout } from '../policy/layout.ts';
+import { catalogNameDefect, isCatalogName, type Layout } from '../policy/layout.ts';
 import { type ComposedPackage, composedPackage, type ReadBundles } from './community-package.ts';
 import { catalogUnits } from './unit.ts';
 
@@ -45,6 +45,21 @@ export async function wholeCatalog(
     bring: (some) =>
       objects.prefetch(some.flatMap(({ identity = '' }) => (written.has(identity) ? [identity] : []))),
   };
+}
+
+/**
+ * The files of a catalog whose image is written to places that are called after it.
+ *
+ * @throws PipelineError as `wholeCatalog`, and `usage` for a name that could lead elsewhere, such as `..`
+ */
+export function catalogToBuild(
+  objects: ObjectReader,
+  tree: string,
+  named: NamedCatalog,
+): Promise<CatalogSource> {
+  if (!isCatalogName(named.name))
+    throw new PipelineError('usage', catalogNameDefect(named.name), { hint: 'rename the catalog' });
+  return wholeCatalog(objects, tree, named);
 }
 
 /** The file that a package composed from bundle directories would be. */

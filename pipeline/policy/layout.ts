@@ -251,6 +251,11 @@ export function isCatalogName(name: string): boolean {
   return CATALOG.test(name);
 }
 
+/** Why a name from a path may not be used as the name of a catalog. */
+export function catalogNameDefect(name: string): string {
+  return `${JSON.stringify(name)} is not a valid catalog name: use letters, digits, dots, dashes and underscores`;
+}
+
 /** Whether a name from a path may be used as the name of a package. */
 export function isPackageName(name: string): boolean {
   return isDnsSubdomain(name);

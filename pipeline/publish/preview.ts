@@ -8,7 +8,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { serveCatalog } from '../catalogs/serve/serve.ts';
 import { openCatalog } from '../catalogs/source/open.ts';
 import { catalogUnits } from '../change/unit.ts';
-import { wholeCatalog } from '../change/whole-catalog.ts';
+import { catalogToBuild } from '../change/whole-catalog.ts';
 import { PipelineError } from '../error.ts';
 import { mergedTree } from '../git/merge.ts';
 import type { ObjectReader } from '../git/objects.ts';
@@ -102,7 +102,7 @@ async function previewOne(
   { trees, policy, name }: PreviewedCatalog,
 ): Promise<Previewed> {
   const { objects } = repository;
-  const source = await wholeCatalog(objects, trees.merged, { layout: policy.layout, name });
+  const source = await catalogToBuild(objects, trees.merged, { layout: policy.layout, name });
   const changed = await changedPackages(objects, { trees, policy, name });
   const scratch = temporaryFolder('build');
   try {

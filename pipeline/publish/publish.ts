@@ -8,7 +8,7 @@ import type { Finding } from '../../catalog/finding.ts';
 import { PLAN_FILES, planFiles } from '../../catalog/mirror/files.ts';
 import { RULES } from '../../catalog/rules/index.ts';
 import type { CatalogSource } from '../../catalog/source.ts';
-import { wholeCatalog } from '../change/whole-catalog.ts';
+import { catalogToBuild } from '../change/whole-catalog.ts';
 import { PipelineError } from '../error.ts';
 import { type BuildOptions, type BuiltCatalog, buildCatalogImage } from '../oci/image/build.ts';
 import type { ReadLayer } from '../oci/image/build-context.ts';
@@ -221,7 +221,7 @@ async function buildPublish(plan: PlannedPublish, scratch: string): Promise<Buil
   const { ports, request, commit, policy, target } = plan;
   const { repository, registry, progress } = ports;
   const { catalog, store } = request;
-  const source = await wholeCatalog(repository.objects, commit, { layout: policy.layout, name: catalog });
+  const source = await catalogToBuild(repository.objects, commit, { layout: policy.layout, name: catalog });
   progress(`checking ${catalog} at ${commit.slice(0, 12)}`);
   const bases = basesUnder(policy, registry);
   const base = target.base && (await openBase(bases, target.base, signatureDemands(policy)));

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { folder } from '../../../fakes/folder.ts';
 import { catalogOf } from '../../../fakes/gate.ts';
@@ -55,4 +55,25 @@ test('finds the catalogs of a repository that has no policy', async () => {
   const { exit, out } = await portolan(repository.directory, 'preview', ...options);
   expect(exit).toBe(0);
   expect(JSON.parse(out)).toMatchObject([{ catalog: 'v4.19', changed: ['etcd'], packages: ['etcd'] }]);
+});
+
+test('writes nothing for a catalog whose name is a way out of the folder', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const files = {
+    '.github/portolan.yaml':
+      "apiVersion: portolan/v1alpha1\nkind: Portolan\nlayout: {catalog: 'catalogs/{catalog}.yaml'}\n",
+    'catalogs/v4.20.yaml': catalogOf('etcd', ['1.0.0']),
+  };
+  const preview = async (name: string) => {
+    const added = { [`catalogs/${name}.yaml`]: catalogOf('etcd', ['1.0.0']) };
+    const [base = '', head = ''] = repository.chain(files, { ...files, ...added });
+    const out = join(folder(), 'out');
+    const ran = await portolan(repository.directory, 'preview', '--base', base, '--head', head, '--out', out);
+    return { ...ran, beside: existsSync(dirname(out)) ? readdirSync(dirname(out)) : [] };
+  };
+  const { exit, err, beside } = await preview('..');
+  expect([exit, beside]).toEqual([2, []]);
+  expect(err).toContain('".." is not a valid catalog name');
+  expect(await preview('v4.21')).toMatchObject({ exit: 0, beside: ['out'] });
 });
