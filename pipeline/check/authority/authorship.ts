@@ -92,7 +92,10 @@ export function claimedCommits(commits: readonly Commit[], author: Person): Comm
 }
 
 function isSignedOff({ author, signedOffBy }: CommitFacts): boolean {
-  return signedOffBy.some((email) => email.toLowerCase() === author.email.toLowerCase());
+  // Without an address nobody signed.
+  return (
+    author.email !== '' && signedOffBy.some((email) => email.toLowerCase() === author.email.toLowerCase())
+  );
 }
 
 function demand(commits: readonly CommitFacts[], what: string): string[] {

@@ -145,6 +145,17 @@ describe('commits', () => {
     expect(checkCommits([other], [anna], { signOff: false, verified: false }).demands).toEqual([]);
   });
 
+  test('without an address are signed off by nobody', () => {
+    const nobody = facts(
+      `${parent}${by('anna').replace('anna@example.com', '')}`,
+      'x\n\nSigned-off-by: anna <>\n',
+      true,
+    );
+    expect(checkCommits([nobody], [anna], rules).demands).toEqual([
+      expect.stringContaining('no Signed-off-by line'),
+    ]);
+  });
+
   test('that only merge are not asked for either', () => {
     expect(checkCommits([facts(parent + parent + by('anna'), 'merge\n')], [anna], rules).demands).toEqual([]);
   });
