@@ -71,7 +71,7 @@ export async function receiveDelivery({ headers, body }: Delivery, ports: Receiv
   if (body.length > LARGEST) return refusedAnswer(ports, 413, 'the body is too large');
   const { webhooks } = ports;
   const text = decoded(body);
-  if (text === undefined) return refusedAnswer(ports, 400, 'the body is not text');
+  if (!text) return refusedAnswer(ports, 400, 'the body is empty or not text');
   if (!(await isSigned(text, headers, ports))) {
     return refusedAnswer(ports, 401, 'the signature does not match the body');
   }

@@ -217,6 +217,7 @@ const REFUSED: readonly (readonly [string, Delivery, number])[] = [
     },
     401,
   ],
+  ['with nothing', signed(''), 400],
   ['with bytes that are no text', { ...signed('\uFFFD'), body: Uint8Array.of(0xff) }, 400],
   ['larger than is looked at', signed(' '.repeat(5 * 1024 * 1024 + 1)), 413],
   [
