@@ -78,6 +78,16 @@ test('a bundle comes back whose extensions got an error, and stay where they are
   expect(await merge(chain('1.1.0'))).toEqual(['error graph/stuck-v1']);
 });
 
+test('another default channel that ends lower takes nothing: without a channel, upgrades come from all of them', async () => {
+  const channels = { old: chain('1.0.0'), stable: chain('1.0.0', '1.1.0', '1.2.0') };
+  const merge = (defaultChannel: string): Promise<string[]> =>
+    told(
+      ['stable', defaultChannel].map((one) => ({ 'v4.19': { pa: of(channels, { defaultChannel: one }) } })),
+      'error',
+    );
+  expect(await merge('old')).toEqual([]);
+});
+
 test('another default channel keeps those in a circle who select none', async () => {
   const stable = chain('1.0.0', '1.1.0');
   const merge = (fast: readonly Entry[]): Promise<string[]> =>

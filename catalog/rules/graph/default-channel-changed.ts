@@ -39,7 +39,7 @@ export const rule: Rule = {
         bundle &&
         change.after.foresight.v0({ package: name, channel: is.defaultChannel }, installedOf(bundle));
       if (!bundle || !path || path.arrives) {
-        const message = `${changed}: new installations use the new one, existing subscriptions keep their channel`;
+        const message = `${changed}: new installations use the new one, subscriptions that name a channel keep it`;
         const hint =
           'mention it in the release notes, and deprecate the old channel if it gets no more updates';
         report(message, location, { ...details, severity: 'info', hint });
