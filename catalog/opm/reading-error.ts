@@ -166,10 +166,14 @@ function rootError(value: unknown, raw: string): string {
   return `json: cannot unmarshal ${found} ${misfit} ${new TextEncoder().encode(raw).length} ${marker}${raw} <==`;
 }
 
-/** What opm says of keys that differ in case only, or of a schema, package or name that is not a text. */
+/**
+ * What opm says of keys that differ in case only, or of a schema, package or name that is not a text: it prints the value
+ * with `%t`, which is for booleans, so that the words of all others begin with Go's complaint.
+ */
 function keyError(value: Fields): string | undefined {
   const keys = new Map<string, string[]>();
   for (const key of Object.keys(value)) {
+    // Folds as Go's strings.EqualFold does: `ſ` is an `s`, and the sign of kelvin a `k`.
     const folded = key.toUpperCase().toLowerCase();
     appendToGroup(keys, folded, key);
   }

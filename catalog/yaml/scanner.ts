@@ -334,7 +334,10 @@ export class Scanner {
     this.#queue.push({ kind: 'scalar', text, plain: true, start, end, line });
   }
 
-  /** Indicators begin no plain scalar, save `-`, `?` and `:` before something else than white space. */
+  /**
+   * Indicators begin no plain scalar, save `-`, `?` and `:` before something else than white space. These are go-yaml's
+   * conditions; where a block begins with one of them, it was taken before.
+   */
   #mayBeginPlain(c: number): boolean {
     if (c === MINUS) return !isBlank(this.#cursor.peek(1));
     if (c === 63 /* ? */ || c === 58 /* : */) {

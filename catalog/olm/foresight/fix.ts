@@ -168,6 +168,7 @@ function editFor(world: World, plan: Plan, stuck: readonly StuckInstallations[])
  * Notes what an edit changes and whom it helps.
  *
  * @param written the channel as the catalog has it
+ * @param channel as the edits before this one leave it
  */
 function noteEdit(
   plan: Plan,

@@ -105,7 +105,7 @@ const arrivals = new WeakMap<World, Map<string, readonly Installation[]>>();
 
 /**
  * What clusters bring with them when they come from an earlier version of the platform: where upgrades in its catalog
- * end.
+ * end, and at bundles that were heads there while this catalog had the package already: clusters may have moved then.
  */
 function findBrought({ preceding, platform, since }: World, name: string, olm: Olm): Installation[] {
   const first = since(name);

@@ -292,14 +292,17 @@ class Problem {
       for (const gvk of node.offer.gvks) appendToGroup(gvks, gvk, id);
       for (const name of node.offer.packages) appendToGroup(packages, name, id);
     }
-    const rival = (id: string, ids: readonly string[], what: string): Variable => {
+    // As OLM's resolver, with a variable also for what one alone provides, so that both have the same order.
+    const atMostOneOf = (id: string, ids: readonly string[], what: string): Variable => {
       const sorted = [...ids].sort(compareText);
       const text = `${sorted.slice(0, -1).join(', ')} and ${sorted.at(-1)} ${what}`;
       return { id, constraints: ids.length > 1 ? [{ kind: 'at-most-one', ids: sorted, text }] : [] };
     };
     return [
-      ...[...gvks].map(([gvk, ids]) => rival(`gvk:${gvk}`, ids, `provide ${gvkText(gvk)}`)),
-      ...[...packages].map(([name, ids]) => rival(`package:${name}`, ids, `originate from package ${name}`)),
+      ...[...gvks].map(([gvk, ids]) => atMostOneOf(`gvk:${gvk}`, ids, `provide ${gvkText(gvk)}`)),
+      ...[...packages].map(([name, ids]) =>
+        atMostOneOf(`package:${name}`, ids, `originate from package ${name}`),
+      ),
     ];
   }
 

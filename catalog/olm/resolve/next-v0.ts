@@ -186,8 +186,11 @@ const surveyOf = onceFor((lane: Lane): Survey => {
   };
 });
 
-/** Which nodes of a lane follow an installation. */
-function followersAmong(nodes: readonly Node[], { entries }: Lane): ReturnType<typeof allFollowersOf> {
+/** Gives the positions among nodes of a lane of those that follow an installation. */
+function followersAmong(
+  nodes: readonly Node[],
+  { entries }: Lane,
+): (installed: Installed) => readonly number[] {
   return allFollowersOf(
     nodes.map(({ entry }) => entry),
     [entries],

@@ -102,6 +102,7 @@ function newInChannels(change: Change, { name, bundles, channels }: Package): Ma
       const installed = installedOf(bundle);
       const path = after.foresight.v1({ package: name, channels: [channel.name] }, installed);
       const arrivesWithoutChannel = after.foresight.v1({ package: name, channels: [] }, installed).arrives;
+      // Without a channel it is stuck as well: then the report on all channels names it.
       const needsNoReport = path.arrives || path.next.kind === 'fails' || isReportedElsewhere(path);
       return arrivesWithoutChannel && !needsNoReport ? [{ channel, installed, path }] : [];
     }),

@@ -95,7 +95,7 @@ function untouchedCatalogs({ touched, others }: Loaded): PastRequest['touched'] 
   return places.length === 0 ? [] : [{ names, packages, places }];
 }
 
-/** Manifests of others, in place of the repository's own; none of some are known where nobody gives them. */
+/** Looks manifests up as the caller says, on both sides, in place of the repository's own. A lookup that is not given knows nothing. */
 function manifestsGiven({
   crds = unknownOfBundle,
   manifests = unknownOfBundle,

@@ -175,14 +175,15 @@ export function withCatalogNames(shapes: readonly Shape[]): Shape[] {
 function inCatalogOf(all: readonly Shape[], shape: Shape): Shape {
   const at = shape.folders.length - 2;
   const isPlain = !shape.stem && at >= 0 && shape.folders.every(({ kind }) => kind === 'name');
-  const above = (path: string): string =>
+  const catalogFolderOf = (path: string): string =>
     path
       .split('/')
       .slice(0, at + 1)
       .join('/');
-  const own = new Set(shape.files.map(({ path }) => above(path)));
+  const own = new Set(shape.files.map(({ path }) => catalogFolderOf(path)));
   const host = all.find(
-    (one) => one.folders[at]?.kind === 'catalog' && one.files.some(({ path }) => own.has(above(path))),
+    (one) =>
+      one.folders[at]?.kind === 'catalog' && one.files.some(({ path }) => own.has(catalogFolderOf(path))),
   );
   const catalog = host?.folders[at];
   if (!isPlain || !host || !catalog || !haveOwnPackages([shape, host])) return shape;

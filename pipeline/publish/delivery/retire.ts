@@ -186,6 +186,7 @@ async function formerPlaces(
   const own = parseLocation(current.image);
   const { policy } = await policyAt(repository.objects, current.commit, RULE_IDS);
   const target = policy && targetIn(policy, current.catalog);
+  // The policy names another image now, or `publish` was told to write elsewhere: of other places nothing is known.
   if (target?.name !== current.image) return { places: [own], attest: [] };
   const others = placesOf(target).filter((place) => formatLocation(place) !== current.image);
   return { places: [...others, own], attest: target.attest };
