@@ -317,6 +317,7 @@ function propertiesOf(value: unknown): Property[] {
   }));
 }
 
+/** A package out of the fields of its blob. A field of another type counts as empty. */
 function packageOf(blob: Blob, fields: Fields): PackageBlob {
   const icon = fields['icon'];
   return {
@@ -369,6 +370,7 @@ function bundleOf(blob: Blob, fields: Fields): Bundle {
   };
 }
 
+/** Deprecations out of the fields of their blob, each entry with its place in the list. */
 function deprecationsOf(blob: Blob, fields: Fields): Deprecations {
   const entries = listOfObjects(fields['entries']).map((entry, index): DeprecationEntry => {
     const reference = isObject(entry['reference']) ? entry['reference'] : {};

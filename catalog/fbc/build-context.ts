@@ -20,15 +20,15 @@ const MOST_COMPARISONS = 20 * MOST_STEPS;
  */
 export function contextMatcher(paths: Iterable<string>): (text: string | undefined) => Matcher | undefined {
   const characters = Array.from(paths).reduce((sum, path) => sum + path.length + 1, 0);
-  const known = new Map<string, Matcher | undefined>();
+  const matchers = new Map<string, Matcher | undefined>();
   let comparisonsLeft = MOST_COMPARISONS;
   return (text) => {
     if (text === undefined) return NONE;
-    if (!known.has(text)) {
+    if (!matchers.has(text)) {
       comparisonsLeft -= characters * text.length;
-      known.set(text, comparisonsLeft < 0 ? undefined : cachedMatcher(matcherOf(text)));
+      matchers.set(text, comparisonsLeft < 0 ? undefined : cachedMatcher(matcherOf(text)));
     }
-    return known.get(text);
+    return matchers.get(text);
   };
 }
 
@@ -54,11 +54,12 @@ function trimmed(pattern: string): string {
   return parts.length === 1 && parts[0] === '**' ? '*' : parts.join('/');
 }
 
+/** A matcher that looks at each path only once. */
 function cachedMatcher(matcher: Matcher): Matcher {
-  const known = new Map<string, boolean>();
+  const answers = new Map<string, boolean>();
   return (path) => {
-    const found = known.get(path) ?? matcher(path);
-    known.set(path, found);
+    const found = answers.get(path) ?? matcher(path);
+    answers.set(path, found);
     return found;
   };
 }

@@ -37,15 +37,17 @@ export function manifestOfKind(kind: string, base64: string): Manifest | undefin
   return manifest?.['kind'] === kind ? manifest : undefined;
 }
 
+/** A manifest read as JSON or, where it is not JSON, as YAML; undefined where it is neither. */
 function parseManifest(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    return yamlIn(text);
+    return tryReadYaml(text);
   }
 }
 
-function yamlIn(text: string): unknown {
+/** The value of a text of YAML; undefined for a text that is not YAML. */
+export function tryReadYaml(text: string): unknown {
   try {
     return compose(readTree(text, { depth: 1000 }).root).value;
   } catch (error) {

@@ -67,6 +67,7 @@ function lengthOf(list: ASTNode, size: number): number {
   return size;
 }
 
+/** The nodes directly below a node, in whatever lists its arguments hold them. */
 export function childrenOf(node: ASTNode): readonly ASTNode[] {
   return [node.args]
     .flat(3)

@@ -18,6 +18,7 @@ export function headsOf(channel: Channel): readonly Entry[] {
 /** Rules ask for the heads of a channel with each of its entries. */
 const heads = new WeakMap<Channel, readonly Entry[]>();
 
+/** The entries that no entry replaces or skips. */
 function findHeads(channel: Channel): Entry[] {
   const { replacing, skipping } = namingOf(channel.entries);
   const isReplaced = (name: string): boolean => name !== '' && replacing(name).length > 0;

@@ -110,7 +110,7 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Values): void
       else stage.labels.set(key, { value: filled, line });
     }
   }
-  if (word === 'WORKDIR') stage.folder = absolute(filledIn(unquoted(rest), stage.values), stage.folder);
+  if (word === 'WORKDIR') stage.folder = absolute(filledIn(withoutQuotes(rest), stage.values), stage.folder);
   if (word === 'RUN') stage.runs.push(rest);
   if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(rest, stage));
 }
@@ -120,7 +120,7 @@ function setArguments({ rest }: Instruction, values: Map<string, string | undefi
   for (const written of tokensOf(rest)) {
     const at = written.indexOf('=');
     const name = at < 0 ? written : written.slice(0, at);
-    values.set(name, at < 0 ? common.get(name) : filledIn(unquoted(written.slice(at + 1)), values));
+    values.set(name, at < 0 ? common.get(name) : filledIn(withoutQuotes(written.slice(at + 1)), values));
   }
 }
 
@@ -130,7 +130,7 @@ function copyOf(rest: string, { values, folder }: OpenStage): Copy {
   const flags = words.filter((word) => word.startsWith('--'));
   const filled = words
     .filter((word) => !word.startsWith('--'))
-    .map((word) => filledIn(unquoted(word), values));
+    .map((word) => filledIn(withoutQuotes(word), values));
   const from = flags.find((flag) => flag.startsWith('--from='))?.slice('--from='.length);
   const sources = filled.slice(0, -1);
   const isKnown = (source: string | undefined): source is string => source !== undefined;
@@ -162,10 +162,10 @@ function absolute(path: string | undefined, folder: string | undefined): string 
 function pairsOf(rest: string): (readonly [string, string])[] {
   const tokens = tokensOf(rest);
   const [first = ''] = tokens;
-  if (!first.includes('=')) return [[unquoted(first), unquoted(rest.slice(first.length).trim())]];
+  if (!first.includes('=')) return [[withoutQuotes(first), withoutQuotes(rest.slice(first.length).trim())]];
   return tokens.flatMap((token) => {
     const at = token.startsWith('"') ? token.indexOf('=', token.indexOf('"', 1)) : token.indexOf('=');
-    return at < 0 ? [] : [[unquoted(token.slice(0, at)), unquoted(token.slice(at + 1))] as const];
+    return at < 0 ? [] : [[withoutQuotes(token.slice(0, at)), withoutQuotes(token.slice(at + 1))] as const];
   });
 }
 
@@ -174,7 +174,8 @@ function tokensOf(text: string): string[] {
   return text.match(/(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\]|["'\\])+/g) ?? [];
 }
 
-function unquoted(text: string): string {
+/** A text without its quotes, and without the escapes between double ones. */
+function withoutQuotes(text: string): string {
   return text.replace(/"((?:\\.|[^"\\])*)"|'([^']*)'/g, (_, double?: string, single?: string) =>
     double === undefined ? (single ?? '') : double.replace(/\\(.)/g, '$1'),
   );

@@ -434,6 +434,7 @@ export function afterFirstBreak(
   }
 }
 
+/** The line and column of an offset, both from 1. */
 function placeOf(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
   const lastBreak = before.lastIndexOf('\n');

@@ -96,6 +96,7 @@ export function costlyFile(files: readonly IgnoreFile[], paths: readonly string[
   return undefined;
 }
 
+/** The lines of a file that are patterns: not blank, and not a comment. */
 function linesIn(text: string): string[] {
   return text
     .split('\n')
@@ -241,6 +242,11 @@ function characterSet(
   return { holds, end: i };
 }
 
+/**
+ * A character of a set and where it ends, behind a backslash or not.
+ *
+ * @returns undefined for the dash and the bracket, which mean something else there, and at the end
+ */
 function setCharacter(
   pattern: Name,
   at: number,

@@ -219,6 +219,7 @@ interface WrittenPlatform {
 /** The only platform that lifecycle metadata is written for. */
 export const OPENSHIFT = 'openshift';
 
+/** The versions of OpenShift among platforms, the lowest first; undefined where OpenShift is not named. */
 function openshiftIn(platforms: readonly WrittenPlatform[] = []): Minor[] | undefined {
   const own = platforms.filter(({ name }) => name === OPENSHIFT);
   if (own.length === 0) return undefined;

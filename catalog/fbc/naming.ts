@@ -26,7 +26,7 @@ interface Named {
   readonly skipped: ByName;
 }
 
-const known = new WeakMap<readonly Entry[], Named>();
+const namings = new WeakMap<readonly Entry[], Named>();
 const bases = new WeakMap<readonly Entry[], readonly Entry[]>();
 
 /** The entries of a channel by the names that they replace and skip, found once for a list. */
@@ -47,15 +47,17 @@ export function basedOn(entries: readonly Entry[], base: readonly Entry[]): void
   if (entries !== base && entries.length >= base.length) bases.set(entries, base);
 }
 
+/** Where a list names each name, out of what is known of the list that it is based on. */
 function namedIn(entries: readonly Entry[]): Named {
-  const found = known.get(entries);
+  const found = namings.get(entries);
   if (found) return found;
   const base = bases.get(entries);
   const named = base ? changedNaming(namedIn(base), base, entries) : allNamed(entries);
-  known.set(entries, named);
+  namings.set(entries, named);
   return named;
 }
 
+/** Where a list names each name, found by looking at every entry. */
 function allNamed(entries: readonly Entry[]): Named {
   const replaced = new Map<string, number[]>();
   const skipped = new Map<string, number[]>();
@@ -66,6 +68,7 @@ function allNamed(entries: readonly Entry[]): Named {
   return { replaced, skipped };
 }
 
+/** Adds a position to those of a name, once. */
 function push(byName: Map<string, number[]>, name: string, position: number): void {
   const positions = byName.get(name);
   if (!positions) byName.set(name, [position]);

@@ -153,6 +153,7 @@ function iconMembers(icon: Fields): Struct {
   ]);
 }
 
+/** An entry of a channel in the order in which opm writes its fields; those that are empty are left out. */
 function entryMembers(entry: Fields): Struct {
   const skips = entry['skips'];
   return new Struct([
@@ -180,12 +181,14 @@ function deprecationMembers(entry: Fields): Struct {
 
 const MANIFESTS: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
 
+/** Properties with the manifests behind all others. */
 function manifestsLast(properties: readonly Fields[] | undefined): readonly Fields[] | undefined {
   if (!properties) return undefined;
   const isManifest = (property: Fields): boolean => MANIFESTS.has(text(property['type']));
   return [...properties.filter((property) => !isManifest(property)), ...properties.filter(isManifest)];
 }
 
+/** Properties in the order in which opm writes their fields; undefined for an empty list. */
 function propertyList(value: unknown): readonly Struct[] | undefined {
   const properties = list(value);
   if (!properties || properties.length === 0) return undefined;

@@ -86,6 +86,7 @@ export function* splitDocuments(
   return line;
 }
 
+/** Where a document ends: at the next separator, or with the text. */
 function pieceEnd(text: string, from: number, line: number): PieceEnd {
   const found = text.indexOf('\n---', from);
   const to = found < 0 ? text.length : found + 1;
@@ -97,6 +98,7 @@ function endOfLine(text: string, from: number): number {
   return found < 0 ? text.length : found;
 }
 
+/** How many lines end between two places. */
 function countLines(text: string, from: number, to: number): number {
   let lines = 0;
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines++;

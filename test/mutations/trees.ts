@@ -135,7 +135,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 64,
     without: 'manifests in YAML',
     file: 'catalog/fbc/bundle-object.ts',
-    text: 'return yamlIn(text);',
+    text: 'return tryReadYaml(text);',
     instead: 'return undefined;',
     test: 'test/catalog/fbc/bundle-object.test.ts',
   },

@@ -11,9 +11,8 @@ import { fitStruct, isObject } from '../../go/shape.ts';
 import { parseJson } from '../../json.ts';
 import { compose } from '../../yaml/compose.ts';
 import { readTree } from '../../yaml/parser.ts';
-import { YamlError } from '../../yaml/tree.ts';
 import { fieldsOf } from '../blob.ts';
-import { objectData } from '../bundle-object.ts';
+import { objectData, tryReadYaml } from '../bundle-object.ts';
 import type { Bundle, Channel, Entry, Package } from '../model.ts';
 import { PROPERTY_SHAPES } from '../property.ts';
 import { inventedCsv } from './csv.ts';
@@ -39,8 +38,8 @@ export function bundleParts(pkg: Package, bundle: Bundle): BundleParts {
   writer.text(
     members([
       ['bundlePath', optional(bundle.image)],
-      ['providedApis', apis(properties, 'olm.gvk')],
-      ['requiredApis', apis(properties, 'olm.gvk.required')],
+      ['providedApis', apisJson(properties, 'olm.gvk')],
+      ['requiredApis', apisJson(properties, 'olm.gvk.required')],
       ['version', optional(version)],
     ]),
   );
@@ -84,6 +83,7 @@ interface Property {
 
 const MANIFEST_TYPES: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
 
+/** The fields of a property's value as its type has them; empty for manifests, and for types that nobody knows. */
 function valueFields(type: string, value: unknown): Readonly<Record<string, unknown>> {
   // Manifests and metadata are long, and read where they are needed.
   const shape = MANIFEST_TYPES.has(type) ? undefined : PROPERTY_SHAPES.get(type);
@@ -180,20 +180,11 @@ function hasLongKey(text: string): boolean {
 
 /** A manifest as opm reads it, which is as YAML; undefined if it is not YAML. JSON that YAML reads alike is parsed as JSON: faster. */
 function parsedAsOpm(text: string): unknown {
-  if (NOT_YAML.test(text) || hasLongKey(text)) return parsedYaml(text);
+  if (NOT_YAML.test(text) || hasLongKey(text)) return tryReadYaml(text);
   try {
     return parseJson(text);
   } catch {
-    return parsedYaml(text);
-  }
-}
-
-function parsedYaml(text: string): unknown {
-  try {
-    return compose(readTree(text, { depth: 1000 }).root).value;
-  } catch (error) {
-    if (error instanceof YamlError) return undefined;
-    throw error;
+    return tryReadYaml(text);
   }
 }
 
@@ -202,7 +193,8 @@ function isGroupVersion(apiVersion: unknown): boolean {
   return typeof apiVersion !== 'string' || apiVersion.split('/').length <= 2;
 }
 
-function apis(properties: readonly Property[], type: string): string | undefined {
+/** The APIs that properties of a type name, as JSON; undefined where there are none. */
+function apisJson(properties: readonly Property[], type: string): string | undefined {
   const found = properties.filter((property) => property.type === type);
   return goList(
     found.map(({ fields }) =>

@@ -202,6 +202,7 @@ function apiSections(
   return { crds: ownedJson(crd), apiServices: ownedJson(apiService) };
 }
 
+/** Makes a writer of what a ClusterServiceVersion owns and requires. */
 function ownedJson(item: (value: unknown) => string): (value: unknown) => string {
   return structOf([
     ['owned', listOf(item)],
@@ -209,6 +210,7 @@ function ownedJson(item: (value: unknown) => string): (value: unknown) => string
   ]);
 }
 
+/** Makes a writer of an object with these fields; a value that is not an object has none of them. */
 function structOf(fields: readonly GoField[]): (value: unknown) => string {
   return (value) => {
     const found: Fields = isObject(value) ? value : {};

@@ -49,6 +49,7 @@ interface Place {
   readonly entry: Entry;
 }
 
+/** The entries of a package with their files in the cache, in the order of the files' paths. */
 function placesOf(pkg: Package): Place[] {
   const places = [...pkg.channels.values()].flatMap((channel) =>
     channel.entries.map((entry) => ({

@@ -58,6 +58,7 @@ export function applyStretch({ length, addend }: Stretch, state: bigint): bigint
   return (state * primePower(length) + addend) & MASK;
 }
 
+/** The prime to a power, of which the state keeps the lowest bits. Squaring takes few steps also for long stretches. */
 function primePower(exponent: number): bigint {
   let power = 1n;
   let square = PRIME;

@@ -159,6 +159,7 @@ export function sealDigest(configs: readonly PlacedStretch[], cache: readonly Pl
   return fnvHex(overTree(state, cache));
 }
 
+/** The state behind a tree in the archive: its root, its stretches by path, and the end. */
 function overTree(start: bigint, stretches: readonly PlacedStretch[]): bigint {
   const root = fnv1a(rootHeader(), start);
   const sorted = [...stretches].sort((a, b) => compareText(a.path, b.path));

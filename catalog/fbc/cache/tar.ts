@@ -114,6 +114,7 @@ function toAscii(text: string): string {
   return text.replaceAll(/[^\x01-\x7f]/g, '');
 }
 
+/** Writes a text into a field of a header; what is beyond the size of the field is cut off. */
 function writeText(block: Uint8Array, at: number, size: number, text: string): void {
   encoder.encodeInto(text, block.subarray(at, at + size));
   // A slash that only cutting made the last byte would turn a file into a directory.
@@ -122,6 +123,11 @@ function writeText(block: Uint8Array, at: number, size: number, text: string): v
   }
 }
 
+/**
+ * Writes a number into a field of a header, in octal digits with zeros before them.
+ *
+ * @throws RangeError for one that does not fit
+ */
 function writeOctal(block: Uint8Array, at: number, size: number, value: number): void {
   const digits = value.toString(8);
   if (digits.length > size - 1)
