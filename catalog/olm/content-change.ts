@@ -259,12 +259,14 @@ function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   return sameValue(texts(a), texts(b));
 }
 
+/** Whether two lists have the same items, in any order and however often. */
 function sameSet(a: readonly string[], b: readonly string[]): boolean {
   if (a.length === b.length && a.every((item, i) => item === b[i])) return true;
   const set = new Set(a);
   return set.size === new Set(b).size && b.every((item) => set.has(item));
 }
 
+/** Whether two objects are the same but for some keys. */
 function sameWithout(
   a: Readonly<Record<string, unknown>>,
   b: Readonly<Record<string, unknown>>,

@@ -152,6 +152,7 @@ function namesIn(channel: Channel | undefined): Set<string> {
   return new Set(channel?.entries.map(({ name }) => name));
 }
 
+/** The edges that a channel loses and gains. */
 function edgeDiffs(before: Channel | undefined, after: Channel | undefined): EdgeDiff[] {
   const [was, is] = [edgesOf(before, after), edgesOf(after, before)];
   return [
@@ -195,6 +196,7 @@ function bundleDiff(bundle: string, before: Bundle | undefined, after: Bundle | 
   return fields.length > 0 ? [{ bundle, kind, fields }] : [];
 }
 
+/** The names of the fields in which two bundles of one name differ. */
 function fieldsThatDiffer(before: Bundle, after: Bundle): string[] {
   const version = ({ version: own }: Bundle): string => (own ? formatVersion(own) : '');
   return [
@@ -215,6 +217,7 @@ function deprecationDiffs(before: Package | undefined, after: Package | undefine
   );
 }
 
+/** The messages of a package's deprecations, by what each is about. */
 function deprecationsOf(ofPackage: Package | undefined): Map<string, string> {
   if (!ofPackage) return new Map();
   const { deprecation, deprecatedChannels, deprecatedBundles } = ofPackage;

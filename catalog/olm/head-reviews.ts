@@ -72,6 +72,7 @@ function defaultFirst({ channels, defaultChannel }: Package): Channel[] {
   );
 }
 
+/** What a review looks at in a bundle. Its own image is left out of its images. */
 function reviewedBundle(world: World, bundle: Bundle): ReviewedBundle {
   const { package: packageName, name, image, relatedImages } = bundle;
   return {

@@ -125,6 +125,7 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
   return [...new Map(lacked.map((one) => [`${one.bundle}\n${one.requires}`, one])).values()];
 }
 
+/** The bundles of all catalogs that meet a requirement. */
 function findProviders(scope: Scope, requirement: Requirement): readonly Bundle[] {
   const packages = scope.catalogs.flatMap(({ catalog }) => packagesFor(catalog, requirement));
   const bundles = packages.flatMap((one) => [...one.bundles.values()]);

@@ -31,6 +31,7 @@ const NONE: readonly never[] = [];
 /** Properties that hold manifests, which no other package asks for. */
 const MANIFESTS: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata']);
 
+/** A blob without its value. The texts are copies: a part of a file's text keeps the whole file in memory. */
 function outlineBlob(blob: Blob): Blob {
   return {
     schema: ownText(blob.schema),

@@ -233,6 +233,7 @@ function safeItem(names: readonly string[]): ReviewItem {
     : { weight: 'know', text: `${names.length} CRDs: changed`, means, details: names };
 }
 
+/** The item of a review about unsafe changes of a CRD; several are listed below a line that counts them. */
 function unsafeItem(name: string, changes: readonly UnsafeChange[]): ReviewItem {
   const lines = changeLines(changes);
   const [only, ...others] = lines;
@@ -425,6 +426,7 @@ function registriesIn(images: Iterable<string>): Set<string> {
 /** Characters of a digest that tell it apart. */
 const SHORT_DIGEST = 'sha256:'.length + 12;
 
+/** Images by their tags or the beginnings of their digests, as their repositories are said elsewhere. */
 function shortTags(images: readonly ImageByRepository[]): string {
   return images
     .map(({ image, reference }) => {

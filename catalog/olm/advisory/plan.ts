@@ -329,6 +329,7 @@ function affectedIn(groups: readonly InstallationGroup[], advisory: Advisory): I
   return [...new Map(all.map((one) => [one.name, one])).values()].sort(compareInstalled);
 }
 
+/** Whether one version is lower than another; false where one of them is unknown. */
 function isBelow(one: Installed, other: Installed): boolean {
   return (
     one.version !== undefined &&

@@ -238,6 +238,7 @@ function lowersTo({ next, end }: UpgradePath, installed: Installed): boolean {
   return next.kind === 'upgrade' && (isLower(next.to, installed) || isLower(end, installed));
 }
 
+/** Whether an upgrade leads to a lower version or release; false where a version is unknown. */
 function isLower(to: Pick<Installed, 'version'>, from: Pick<Installed, 'version'>): boolean {
   return (
     to.version !== undefined &&

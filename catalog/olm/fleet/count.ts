@@ -208,6 +208,7 @@ class Unit {
     this.#shares.push({ rankedOutcome, clusters });
   }
 
+  /** Counts each package by itself, and all packages together. */
   count(all: Tally, tallyOf: (name: string) => Tally): void {
     let size = 0;
     for (const [name, shares] of groupedBy(this.#shares, ({ rankedOutcome }) => rankedOutcome.package)) {
@@ -237,6 +238,7 @@ class Tally {
   readonly #flows = new Map<string, { rankedOutcome: RankedOutcome; clusters: number }>();
   clusters = 0;
 
+  /** Counts clusters that have an outcome. */
   add(rankedOutcome: RankedOutcome, clusters: number): void {
     if (clusters === 0) return;
     this.clusters += clusters;
@@ -245,6 +247,7 @@ class Tally {
     else this.#flows.set(rankedOutcome.key, { rankedOutcome, clusters });
   }
 
+  /** How many clusters have each outcome, and on which platforms. */
   outcomes(): OutcomeCount[] {
     const flows = [...this.#flows.values()];
     return OUTCOMES.flatMap((outcome) => {
@@ -254,6 +257,7 @@ class Tally {
     });
   }
 
+  /** What was counted, with what most clusters have first. */
   flows(): Flow[] {
     return [...this.#flows.values()]
       .map(({ rankedOutcome, clusters }) => ({
@@ -271,6 +275,7 @@ class Tally {
   }
 }
 
+/** How many clusters are on each platform. */
 function platformsOf(flows: readonly Share[]): PlatformCount[] {
   const counts = new Map<string, number>();
   for (const { rankedOutcome, clusters } of flows)

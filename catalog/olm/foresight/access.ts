@@ -101,6 +101,7 @@ function isCovered({ exact, others }: Index, single: Single, wide: boolean): boo
   return [...own, ...others].some((one) => (one.wide || !wide) && covers(one.rule, single));
 }
 
+/** Permissions for people: what is granted in the whole cluster first. */
 function sorted(added: Iterable<{ grant: Grant; verbs: ReadonlySet<string> }>): Grant[] {
   return [...added]
     .map(({ grant, verbs }) => ({ ...grant, verbs: [...verbs].sort(compareText) }))
@@ -160,6 +161,7 @@ function coversUrl(url: string, wanted: string): boolean {
   return url === '*' || url === wanted || (url.endsWith('*') && wanted.startsWith(url.slice(0, -1)));
 }
 
+/** What a permission is for, such as `deployments.apps/scale "name"`. */
 function textOf({ url, group, resource, name }: Single): string {
   if (url !== undefined) return url;
   const [main = '', ...sub] = resource.split('/');

@@ -243,6 +243,7 @@ class Walk {
     return own && isSameVersion(own.version, version) ? own : undefined;
   }
 
+  /** Keeps the path of a bundle for whoever asks next. */
   #keep(own: Bundle | string | undefined, path: UpgradePath): UpgradePath {
     // Why there is nothing to choose from depends on the channels that were asked for.
     const isNowhere = path.last.kind === 'fails' && path.last.reason.code === 'no-bundle';

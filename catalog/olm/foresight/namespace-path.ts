@@ -151,6 +151,7 @@ function installedAmong(
   return { name, version, properties };
 }
 
+/** Whether one of the others meets a requirement. */
 function isMetBy(scope: Scope, property: Property, others: readonly Offer[]): boolean {
   try {
     const { holds } = requirementIn(scope, property);

@@ -162,6 +162,7 @@ function shareOf(scope: Scope, nodes: readonly Node[], requirement: Requirement)
   return found;
 }
 
+/** How many of some nodes a requirement holds for: all, some or none. */
 function findShare(scope: Scope, nodes: readonly Node[], { holds }: Requirement): Share {
   spendEffort(scope, nodes.length);
   const count = nodes.filter(({ offer }) => holds(offer)).length;
@@ -210,6 +211,7 @@ function hinderedOnce(scope: Scope, upgrading: Upgrading): readonly Hindrance[] 
 
 const foresights = new WeakMap<Scope, Map<ScopeCatalog, Foresight>>();
 
+/** The foresight of a catalog in a scope, made once. */
 function foresightIn(scope: Scope, source: ScopeCatalog): Foresight {
   const known = foresights.get(scope) ?? new Map<ScopeCatalog, Foresight>();
   foresights.set(scope, known);

@@ -71,6 +71,7 @@ export function resolveExtension(scope: Scope, extension: Extension): ExtensionR
   return { candidates: new Map(names), outcome, ties: taken ? tiesOf(taken.all()) : [] };
 }
 
+/** The names of the candidates that are as good as the best one. */
 function tiesOf([best, ...others]: readonly Candidate[]): string[] {
   return others
     .filter((other) => best && compareCandidates(best, other) === 0)

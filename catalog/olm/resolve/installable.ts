@@ -25,6 +25,7 @@ export function isInstallable(scope: Scope, source: ScopeCatalog, node: Node): b
   return found;
 }
 
+/** Whether OLM can install a bundle with what it requires. The cheap checks come first. */
 function findInstallable(scope: Scope, source: ScopeCatalog, node: Node): boolean {
   if (node.bundle && isObvious(scope, node.bundle)) return true;
   const here = requirementsOfOffer(scope, node.offer).filter((one) => isHere(scope, one));

@@ -420,6 +420,7 @@ function requiredText(subscription: string, ids: readonly string[]): string {
   return `subscription ${subscription} requires ${others}${last}`;
 }
 
+/** The node of an operator that is installed already, with what it offers. */
 function existingNode({ name, version, properties }: ClusterServiceVersion): Node {
   const offer = offerOf(properties, { package: '', version });
   const place = { name, package: offer.packages.at(-1) ?? '', channel: '', isDefaultChannel: false };
@@ -464,6 +465,7 @@ function inOrder(
   throw new Failure('no-order', disorderText(candidates, lane.channel, lane.package));
 }
 
+/** The order in which OLM prefers channels: default ones first, then by name. */
 function compareLanes(a: Lane, b: Lane): number {
   return (
     Number(b.isDefaultChannel) - Number(a.isDefaultChannel) ||

@@ -67,6 +67,7 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
   };
 }
 
+/** That nothing can be installed from a channel, in OLM's words: the channel or the whole package has no bundle. */
 function failsWithoutPlace({ package: name, channel }: Place, ofPackage: Package | undefined): Fails {
   return ofPackage && ofPackage.bundles.size > 0
     ? failsWith('missing', `no operators found in channel ${channel} of package ${name}`)
@@ -217,6 +218,7 @@ function stayReason(lane: Lane, installed: Installed): Reason {
   return { code: 'no-edge', text: `no entry of channel ${lane.channel} replaces or skips it` };
 }
 
+/** Why OLM v0 cannot install a bundle, as far as its properties tell. */
 function whyBlocked(node: Node): string {
   const { properties } = node.offer;
   if (properties.some(({ type }) => type === 'olm.deprecated')) return 'it has the property olm.deprecated';

@@ -207,6 +207,11 @@ function labelRequired({ label = '' }: Readonly<Record<string, string>>): Requir
 /** Largest olm.constraint that OLM reads, in bytes of JSON. */
 const MAX_CONSTRAINT = 131072;
 
+/**
+ * The requirement of an `olm.constraint`.
+ *
+ * @throws RequirementError for one that is too long, or cannot be read
+ */
 function constraintRequired(value: unknown, cel: Cel | undefined): Requirement {
   if (JSON.stringify(value ?? null).length > MAX_CONSTRAINT) {
     throw new RequirementError(
@@ -270,6 +275,11 @@ function joinedText(parts: readonly Requirement[], word: 'and' | 'or'): string {
   return parts.map(({ text }) => text).join(` ${word} `);
 }
 
+/**
+ * The constraints in a compound one.
+ *
+ * @throws RequirementError
+ */
 function members(value: unknown, cel: Cel | undefined): Requirement[] {
   const { constraints } = strictFields(value, ['constraints']);
   if (constraints === undefined) return [];
@@ -324,6 +334,11 @@ function strictFields(value: unknown, names: readonly string[]): Readonly<Record
   return Object.fromEntries(fields);
 }
 
+/**
+ * The fields of a constraint, which must all be text.
+ *
+ * @throws RequirementError
+ */
 function texts(value: unknown, names: readonly string[]): Readonly<Record<string, string>> {
   const fields = strictFields(value, names);
   for (const [name, field] of Object.entries(fields)) {

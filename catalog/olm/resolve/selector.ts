@@ -29,6 +29,11 @@ function labelOf(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
+/**
+ * Whether a label meets an expression. As in Kubernetes, an object without the label meets `NotIn`.
+ *
+ * @param found the label's value; undefined without the label
+ */
 function meetsExpression(found: string | undefined, { operator, values = [] }: LabelExpression): boolean {
   switch (operator) {
     case 'In':

@@ -109,6 +109,7 @@ class Search {
     return { kind: 'solved', chosen: [...this.#chosen] };
   }
 
+  /** Notes that two variables cannot both be true. */
   #makeEnemies(a: string, b: string): void {
     for (const [one, other] of [
       [a, b],

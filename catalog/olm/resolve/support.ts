@@ -14,6 +14,7 @@ export const v1Obstacles: (bundle: Bundle) => readonly string[] = onceFor((bundl
   obstaclesIn(bundle, manifestsOfBundle(bundle)),
 );
 
+/** Why OLM v1 does not install a bundle, as far as its manifests are known. */
 function obstaclesIn(bundle: Bundle, { csv }: Manifests): string[] {
   const dependency = unsupportedProperty(bundle);
   const found = dependency ? [`it has dependencies (${dependency})`] : [];

@@ -162,6 +162,7 @@ function nodesFor({ catalogs }: Scope, requirement: Requirement): Node[] {
   return catalogs.flatMap(({ catalog }) => orderedNodes(packagesFor(catalog, requirement)));
 }
 
+/** The bundles of all channels that have an order. */
 function orderedNodes(packages: readonly Package[]): Node[] {
   return packages
     .flatMap(lanesOf)

@@ -71,6 +71,11 @@ export function orderedPlaces({ ofPackage, names, channel, published, head, isCa
   return { places: sorted.slice(0, at + 1), above: sorted.slice(at + 1) };
 }
 
+/**
+ * The bundle of a name.
+ *
+ * @throws OrderError for one that is not there or has no version
+ */
 function bundleOf(ofPackage: Package, name: string): Bundle {
   const bundle = ofPackage.bundles.get(name);
   if (!bundle) throw new OrderError(`the bundle ${name} is not in the catalog`);

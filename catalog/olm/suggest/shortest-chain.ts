@@ -145,6 +145,7 @@ class Search {
     return undefined;
   }
 
+  /** The positions to which an upgrade may lead from one. */
   #optionsOf(position: number): readonly number[] {
     const { candidates, may } = this.#problem;
     let options = this.#options.get(position);
@@ -245,6 +246,11 @@ class Search {
     this.#countDirectUpgrades(position, -1);
   }
 
+  /**
+   * Counts a chosen position for each one that upgrades to it directly.
+   *
+   * @param by 1 for a position that is chosen, -1 for one that is given up
+   */
   #countDirectUpgrades(to: number, by: number): void {
     const { may } = this.#problem;
     for (let from = 0; from < to; from++) {
