@@ -127,6 +127,7 @@ const OWN_PROPERTY: readonly Property[] = [{ type: 'olm.package', value: null }]
 /** The paths whose locations are needed in a bundle that keeps only one property. */
 const BUNDLE_PLACES = ['name', 'package', 'image', 'properties.0.value.version'];
 
+/** A package with only what rules read of it once all blobs are known. */
 function lightPackage(blob: PackageBlob, own: OwnText): PackageBlob {
   return {
     ...lightBlob(blob, ['name', 'defaultChannel'], own),

@@ -21,6 +21,7 @@ export function areStrandedIn(others: readonly Finding[]): (finding: Finding) =>
   };
 }
 
+/** The installations that a finding is about, as texts to compare; none for a finding without an effect. */
 function installationsOf(finding: Finding): string[] {
   const effect = effectOf(finding);
   const { package: packageName, channel, installed = [] } = finding;

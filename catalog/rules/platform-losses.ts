@@ -179,6 +179,10 @@ function safeOrigins(loss: Loss, { before, after }: Sides): Installed[] {
   });
 }
 
+/**
+ * Where upgrades end for an installation: in the channel that it selects alone, or where OLM leads it if it selects
+ * none.
+ */
 function endFor({ selects, olm, channel }: Loss, world: World, installed: Installed): PathEnd {
   if (selects === 'none') return endIn(world, { olm, package: channel.package }, installed);
   const following = { olm, package: channel.package, channel: channel.name, onlyChannel: true };

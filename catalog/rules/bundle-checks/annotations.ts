@@ -184,6 +184,7 @@ function dependenciesOf({ files }: Inspected): { dependency: WrittenProperty; fi
   return [];
 }
 
+/** The fields of a dependency; undefined for one of an unknown type, or whose value does not fit its type. */
 function fieldsOf({ type, json }: WrittenProperty): Fields | undefined {
   const shape = DEPENDENCIES.get(type);
   if (!shape || json === '') return undefined;

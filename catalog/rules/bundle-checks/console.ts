@@ -277,6 +277,7 @@ export const checkDescriptors: Check = ofCsv((csv, report) => {
   }
 });
 
+/** What is wrong with a descriptor, in words that follow its name; undefined if nothing is. */
 function descriptorDefect(descriptor: Fields): string | undefined {
   if (memberText(descriptor, 'path') === '') return 'has no path';
   const hints = descriptor['x-descriptors'];

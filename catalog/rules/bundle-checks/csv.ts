@@ -223,6 +223,7 @@ export const checkCrdNames: Check = ofCsv((csv, report) => {
   }
 });
 
+/** The kinds of objects among the examples; undefined where the examples cannot be read. */
 function exampleApis(csv: TypedCsv): Set<string> | undefined {
   const examples = examplesOf(csv);
   if (!Array.isArray(examples)) return undefined;
@@ -432,6 +433,7 @@ export const checkContainerImage: Check = ofCsv((csv, report) => {
   });
 });
 
+/** Why a text is not an image reference, in words that follow it; undefined if it is one. */
 function referenceDefect(image: string): string | undefined {
   try {
     parseReference(image);

@@ -97,6 +97,7 @@ export function checkReadable({ manifests, files }: Inspected, report: Report): 
 const READ_AS_JSON: ReadonlySet<string> = new Set(['ClusterServiceVersion', 'CustomResourceDefinition']);
 const AS_YAML = 'write the file as YAML, or write such characters themselves';
 
+/** What keeps JSON from being YAML. */
 function whyAlone(file: ManifestFile): string {
   return hasEscapedSurrogates(file)
     ? 'surrogate pairs as escapes'
@@ -181,6 +182,7 @@ const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 /** Most bytes of all annotations of an object, keys and values together. */
 const MOST_ANNOTATIONS = 256 * 1024;
 
+/** How many bytes the keys and values of annotations have in UTF-8. */
 function textBytes(annotations: unknown): number {
   const encoder = new TextEncoder();
   return Object.entries(isObject(annotations) ? annotations : {})

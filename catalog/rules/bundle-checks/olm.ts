@@ -326,6 +326,7 @@ export const checkProperties: Check = ({ csv, files }, report) => {
     report(`OLM v1 cannot load the bundle: ${path}${misfit.text}`, first.document.locate(misfit.path));
 };
 
+/** The first place where a file of properties has another form, with what is expected there. */
 function misfitOf(value: unknown): { readonly path: Path; readonly text: string } | undefined {
   const [first] = fitStruct(value ?? {}, PROPERTIES_FILE).misfits;
   if (!first) return undefined;

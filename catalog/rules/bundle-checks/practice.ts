@@ -185,6 +185,7 @@ export const checkPriorityClasses: Check = (bundle, report) => {
   }
 };
 
+/** The rules of all roles in a bundle, with their places. */
 function* rulesOf(bundle: Inspected): Generator<{ object: BundleObject; rule: Fields; path: Path }> {
   for (const object of ofKind(bundle, 'Role', 'ClusterRole')) {
     for (const [i, rule] of memberObjects(object.value, 'rules').entries())
@@ -192,6 +193,7 @@ function* rulesOf(bundle: Inspected): Generator<{ object: BundleObject; rule: Fi
   }
 }
 
+/** Whether a rule of a role permits one of the verbs on a resource. Wildcards do not count. */
 function asksFor(rule: Fields, group: string, resource: string, verbs: readonly string[]): boolean {
   return (
     memberTexts(rule, 'apiGroups').includes(group) &&

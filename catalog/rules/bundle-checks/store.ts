@@ -165,6 +165,7 @@ export const checkCategories: Check = ofCsv((csv, report, { options }) => {
   }
 });
 
+/** The allowed categories in the JSON of an option; undefined for JSON of another form. */
 function customCategories(json: string): readonly string[] | undefined {
   const value = tryReadJson(json);
   const found = isObject(value) ? value['categories'] : undefined;

@@ -97,6 +97,7 @@ export const version: Rule = {
 
 export const rules: readonly Rule[] = [ownProperty, property, version];
 
+/** Where a property does not fit its type; nothing for a type that nobody knows, and for null. */
 function misfitsOf(type: string, value: unknown): readonly Misfit[] {
   // Manifests were checked when they were loaded: fbc/bundle-object.
   const shape = type === 'olm.bundle.object' ? undefined : PROPERTY_SHAPES.get(type);

@@ -49,6 +49,7 @@ export function isPlainReference(text: string): boolean {
   return text.length <= LONGEST_PLAIN && PLAIN.test(text);
 }
 
+/** Why a text is not an image reference; undefined if it is one, or empty. */
 function referenceDefect(text: string): string | undefined {
   if (text === '') return undefined;
   try {

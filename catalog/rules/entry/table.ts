@@ -111,6 +111,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
+/** Why a text is not a range; undefined if it is one, or empty. */
 function rangeDefect(text: string): string | undefined {
   if (text === '') return undefined;
   try {

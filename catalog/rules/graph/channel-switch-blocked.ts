@@ -55,6 +55,7 @@ interface Stop {
 /** Most heads of a package that are compared, each with each other: far more than any package has that people maintain. */
 const MOST_HEADS = 200;
 
+/** The heads of all channels, which users of the channels have installed in the end. */
 function stopsIn(ofPackage: Package): Stop[] {
   return [...ofPackage.channels.values()].flatMap((channel) => {
     const head = headOf(channel);

@@ -169,6 +169,7 @@ function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Loss | und
 /** Clusters of an unknown platform may have OLM v1. */
 const LATEST = { major: 4, minor: 20 };
 
+/** What happens to objects of CRDs that an upgrade takes away, under each OLM. */
 function effectOf(olm: readonly Olm[], count: number): string {
   const them = count === 1 ? 'it' : 'them';
   const effects = {

@@ -142,6 +142,7 @@ function isOther(a: string, b: string): boolean {
   return a !== '' && b !== '' && a !== b;
 }
 
+/** The edges of an entry that lead into it, in words. */
 function edgeText({ replaces, skipRange }: Entry): string {
   const parts = [
     ...(replaces === '' ? [] : [`replaces ${replaces}`]),

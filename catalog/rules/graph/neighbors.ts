@@ -74,6 +74,7 @@ function isAsked({ packages, foresight }: World, { name }: Package): boolean {
   return [...neighborPackages(foresight.scope, name)].some((one) => packages.has(one));
 }
 
+/** The installations of a package whose next upgrade another package hinders. */
 function blockedIn(world: World, { name }: Package): Blocked[] {
   if (neighborPackages(world.foresight.scope, name).size === 0) return [];
   return publishedInstallations(world, name).flatMap(({ channel, installed }) => {
@@ -125,6 +126,7 @@ function locationOf(world: World, ofPackage: Package, blocked: Blocked): Locatio
   return place[0] ?? placeOfPackage(world, neighbor.package);
 }
 
+/** The places of the properties that state a requirement. */
 function requirementIn({ foresight }: World, bundle: Bundle, text: string): Location[] {
   return readRequirements(foresight.scope, bundle.properties).flatMap(({ read, at }) =>
     read instanceof RequirementError || read.text !== text ? [] : [locate(bundle, 'properties', at)],

@@ -66,6 +66,7 @@ function missingFrom(other: Bundle, { image: own, relatedImages }: Bundle): stri
   );
 }
 
+/** What changes in the related images, in words; none if nothing does. */
 function imagesText(gone: readonly string[], added: readonly string[]): string[] {
   const parts = [
     ...(gone.length > 0 ? [`${listed(gone)} ${gone.length === 1 ? 'is' : 'are'} gone`] : []),

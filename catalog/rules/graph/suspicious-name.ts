@@ -23,6 +23,7 @@ interface NamedBlob {
   readonly blob: Blob;
 }
 
+/** Everything in a package that has a name. */
 function namedBlobs({ blob, channels, bundles }: Package): NamedBlob[] {
   return [
     ...(blob ? [{ what: 'package', blob }] : []),
@@ -64,6 +65,7 @@ function checkVersion(ofPackage: string, bundle: Bundle, report: Report): void {
   report(message, locate(bundle, 'name'), details);
 }
 
+/** What is odd about the name of a channel; undefined if nothing is. */
 function channelDefect({ name }: Channel): { why: string; severity: 'error' | 'warning' } | undefined {
   if (name.includes('/')) {
     return { why: 'OLM v0 cannot install from a channel with a slash in its name', severity: 'error' };

@@ -24,6 +24,7 @@ export function bundlesIn({ bundles }: OperatorFolder, channel: string): Operato
   return bundles.filter(({ channels }) => channels.includes(channel)).sort(compareBundles);
 }
 
+/** Compares bundles by operator, then by version; versions that are not semantic are compared as texts. */
 function compareBundles(a: OperatorBundle, b: OperatorBundle): number {
   const [x, y] = [a.name ?? NAMELESS, b.name ?? NAMELESS];
   if (x.operator !== y.operator) return compareText(x.operator, y.operator);

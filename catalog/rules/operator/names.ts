@@ -80,6 +80,10 @@ export const rules: readonly Rule[] = [
 
 const KEY = 'operators.operatorframework.io.bundle.package.v1';
 
+/**
+ * Checks the names in a bundle of an operator's folder against each other, against those of the other bundles, and
+ * against the folder.
+ */
 function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Report): void {
   const { annotationsFile: file, csvFile, folder } = bundle;
   const name = packageOf(bundle);
@@ -183,6 +187,7 @@ function checkReplaces(bundle: OperatorBundle, operator: OperatorFolder, report:
   }
 }
 
+/** The version in the name of a ClusterServiceVersion, behind `.v` or the first dot. */
 function versionIn(name: string): string | undefined {
   const delimiter = name.includes('.v') ? '.v' : '.';
   const at = name.indexOf(delimiter);

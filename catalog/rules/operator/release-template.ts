@@ -23,6 +23,7 @@ export const rule: Rule = {
 /** The only channels of a semver template. */
 const SEMVER_CHANNELS: readonly unknown[] = ['Fast', 'Candidate', 'Stable'];
 
+/** Checks that each template of a release is one of the operator's, with channels that it can have. */
 function checkTemplates(file: OperatorFile, operator: OperatorFolder, report: Report): void {
   const details = { package: operator.name };
   if (!usesCatalogs(operator)) {

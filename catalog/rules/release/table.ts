@@ -146,6 +146,7 @@ function allows(rule: Fields): boolean {
 
 const KEY = 'operators.openshift.io/valid-subscription';
 
+/** What is wrong with a list of subscriptions, in words that follow its name; undefined if nothing is. */
 function defectOf(list: unknown): string | undefined {
   if (list === undefined) return 'is not JSON';
   if (!Array.isArray(list)) return 'is not a list';
