@@ -2,7 +2,7 @@
  * A bundle as the rules see it: every file, whatever is wrong with the others, and the
  * ClusterServiceVersion under its Go type.
  */
-import { type Cel, loadCel } from '../fbc/cel.ts';
+import { type Cel, loadCel } from '../fbc/cel/cel.ts';
 import type { SourceDocument } from '../fbc/document.ts';
 import type { Location } from '../finding.ts';
 import { withFoldedKeys } from '../go/kubernetes-readers.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Crd, readCrd } from '../../catalog/crd/crd.ts';
 import { unsafeChanges } from '../../catalog/crd/safety.ts';
-import { loadCel } from '../../catalog/fbc/cel.ts';
+import { loadCel } from '../../catalog/fbc/cel/cel.ts';
 import { needsWith } from '../../catalog/mirror/select/bundle-requirements.ts';
 import { parseChoice, selectPackages } from '../../catalog/mirror/select/select.ts';
 import { foresightOf } from '../../catalog/olm/foresight/foresight.ts';

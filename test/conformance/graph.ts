@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Cel, loadCel } from '../../catalog/fbc/cel.ts';
+import { type Cel, loadCel } from '../../catalog/fbc/cel/cel.ts';
 import { headOf } from '../../catalog/fbc/channel.ts';
 import { load } from '../../catalog/fbc/load.ts';
 import { catalogOf } from '../../catalog/fbc/model.ts';

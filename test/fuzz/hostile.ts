@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { loadCel } from '../../catalog/fbc/cel.ts';
+import { loadCel } from '../../catalog/fbc/cel/cel.ts';
 import { ignoreMatcher } from '../../catalog/fbc/ignore.ts';
 import { decodeBase64 } from '../../catalog/go/base64.ts';
 import { compileGoRegexp } from '../../catalog/go/regexp.ts';
@@ -263,7 +263,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
     },
   },
   CEL: {
-    reads: ['catalog/fbc/cel.ts', 'catalog/fbc/cel-cost.ts'],
+    reads: ['catalog/fbc/cel/cel.ts', 'catalog/fbc/cel/cost.ts'],
     what: 'a list that doubles 27 times',
     bytes: () => text(`[1]${'.map(x, x + x)'.repeat(27)}.size() > 0`),
     read: async (bytes) => {

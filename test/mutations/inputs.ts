@@ -13,8 +13,8 @@ const RECEIVER_TEST = 'test/functions/kubernetes/server.test.ts';
 const GRPC = 'pipeline/catalogs/serve/grpc-server.ts';
 const GRPC_TEST = 'test/pipeline/catalogs/serve/grpc-server.test.ts';
 
-const CEL = 'catalog/fbc/cel.ts';
-const CEL_TEST = 'test/catalog/fbc/cel.test.ts';
+const CEL = 'catalog/fbc/cel/cel.ts';
+const CEL_TEST = 'test/catalog/fbc/cel/cel.test.ts';
 const UNDECIDED_TEST = 'test/catalog/undecided.test.ts';
 
 const TREE_SOURCE_TEST = 'test/pipeline/catalogs/render/tree-source.test.ts';
@@ -300,7 +300,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 44,
     without: 'counting the steps of matches in rules',
-    file: 'catalog/fbc/cel.ts',
+    file: 'catalog/fbc/cel/cel.ts',
     text: 'return pattern.test(text, steps);',
     instead: 'return pattern.test(text, { left: 1e12 });',
     test: CEL_TEST,
@@ -600,7 +600,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 44,
     without: 'a limit of texts that functions parse',
-    file: 'catalog/fbc/cel-cost.ts',
+    file: 'catalog/fbc/cel/cost.ts',
     text: 'if (isParsed) meter.spend(costOfParsing(value));',
     instead: '',
     test: CEL_TEST,
@@ -1270,10 +1270,10 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 44,
     without: 'saying nothing of rules beyond the limits of the library',
-    file: 'catalog/fbc/cel.ts',
+    file: 'catalog/fbc/cel/cel.ts',
     text: 'if (isBeyondLimits(error)) return null;',
     instead: 'void isBeyondLimits;',
-    test: 'test/catalog/fbc/cel.test.ts',
+    test: 'test/catalog/fbc/cel/cel.test.ts',
     title: 'says nothing',
   },
 ];

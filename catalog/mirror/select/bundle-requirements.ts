@@ -2,7 +2,7 @@
  * What bundles require of others, for selections: a catalog that keeps a bundle and not
  * what it depends on offers something that nobody can install.
  */
-import type { Cel } from '../../fbc/cel.ts';
+import type { Cel } from '../../fbc/cel/cel.ts';
 import type { Bundle } from '../../fbc/model.ts';
 import { type Offer, offerOf, RequirementError, requirementsOf } from '../../olm/resolve/requirement.ts';
 import { NOT_EVALUATED, Undecided } from '../../undecided.ts';

@@ -2,7 +2,7 @@
  * The least that gets a cluster to a later version of its platform: releases, upgrades of operators, and the smallest part
  * of catalogs with which OLM makes exactly these upgrades.
  */
-import type { Cel } from '../../fbc/cel.ts';
+import type { Cel } from '../../fbc/cel/cel.ts';
 import { Lifecycles } from '../../fbc/lifecycle.ts';
 import { type Bundle, type Catalog, NO_BLOBS } from '../../fbc/model.ts';
 import { compareMinors, formatMinor, limitAllows, limitOf, type Minor } from '../../fbc/openshift.ts';

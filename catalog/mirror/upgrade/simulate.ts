@@ -1,6 +1,6 @@
 /** What both OLMs do with the operators of a cluster that has some catalogs, until nothing changes. */
 
-import type { Cel } from '../../fbc/cel.ts';
+import type { Cel } from '../../fbc/cel/cel.ts';
 import { NO_BLOBS } from '../../fbc/model.ts';
 import { detailedPathV1 } from '../../olm/foresight/detailed-path.ts';
 import { type Member, namespaceUpgrades } from '../../olm/foresight/namespace-path.ts';

@@ -1,5 +1,5 @@
 /** What an operator may become at one version of the platform, and the least of a catalog that brings it there. */
-import type { Cel } from '../../fbc/cel.ts';
+import type { Cel } from '../../fbc/cel/cel.ts';
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Lifecycles } from '../../fbc/lifecycle.ts';
 import { type Blobs, type Bundle, type Catalog, catalogOf, type Package } from '../../fbc/model.ts';

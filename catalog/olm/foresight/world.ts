@@ -3,7 +3,7 @@
  * that decides what a change of the catalog does to them.
  */
 import { type Crd, crdsOfBundle } from '../../crd/crd.ts';
-import { type Cel, loadCel } from '../../fbc/cel.ts';
+import { type Cel, loadCel } from '../../fbc/cel/cel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import {
   type Bundle,

@@ -6,7 +6,7 @@
  * @see https://github.com/operator-framework/api/blob/master/pkg/constraints/constraint.go
  */
 
-import { type Cel, CelError } from '../../fbc/cel.ts';
+import { type Cel, CelError } from '../../fbc/cel/cel.ts';
 import type { Property } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
 import { fitStruct, isObject, type StructShape, structShape, text } from '../../go/shape.ts';

@@ -1,7 +1,7 @@
 /**
  * Catalogs as OLM v0's resolver sees them: one node for each bundle in each channel.
  */
-import type { Cel } from '../../fbc/cel.ts';
+import type { Cel } from '../../fbc/cel/cel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import type { Bundle, Catalog, Entry, Package } from '../../fbc/model.ts';
 import { namingOf } from '../../fbc/naming.ts';

@@ -4,7 +4,7 @@ import { annotationsFiles, type Fields, type Inspected, memberText, PREFIX } fro
 import { firstValue, isJsonAlone, type ManifestFile } from '../../bundle/manifest.ts';
 import { isDirect } from '../../bundle/read.ts';
 import { foldedMember, propertiesIn, readInto, type WrittenProperty } from '../../bundle/registry-bundle.ts';
-import { CelError } from '../../fbc/cel.ts';
+import { CelError } from '../../fbc/cel/cel.ts';
 import { tryReadJson } from '../../go/json.ts';
 import { compactJson } from '../../go/json-text.ts';
 import {

@@ -3,7 +3,7 @@
 // another kind of outcome, could be made.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { loadCel } from '../../../catalog/fbc/cel.ts';
+import { loadCel } from '../../../catalog/fbc/cel/cel.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import { catalogOf, type Property } from '../../../catalog/fbc/model.ts';
 import { resolveExtension } from '../../../catalog/olm/resolve/extension.ts';

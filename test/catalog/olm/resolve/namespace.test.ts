@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadCel } from '../../../../catalog/fbc/cel.ts';
+import { loadCel } from '../../../../catalog/fbc/cel/cel.ts';
 import {
   type Namespace,
   type Resolution,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadCel } from '../../../../catalog/fbc/cel.ts';
+import { loadCel } from '../../../../catalog/fbc/cel/cel.ts';
 import { load } from '../../../../catalog/fbc/load.ts';
 import { catalogOf } from '../../../../catalog/fbc/model.ts';
 import { worldOf } from '../../../../catalog/olm/foresight/world.ts';

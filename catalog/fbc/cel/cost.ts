@@ -5,7 +5,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/cel/#resource-constraints
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { MOST_STEPS, type Steps, StepsError } from '../go/steps.ts';
+import { MOST_STEPS, type Steps, StepsError } from '../../go/steps.ts';
 
 /** Most that one evaluation may cost: a step, an element of a list that is made, or a hundred characters of text. */
 const MOST_PER_CALL = 1_000_000;

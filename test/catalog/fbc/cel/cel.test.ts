@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Cel, loadCel } from '../../../catalog/fbc/cel.ts';
+import { type Cel, loadCel } from '../../../../catalog/fbc/cel/cel.ts';
 
 const PROPERTIES = [
   { type: 'olm.package', value: { packageName: 'p', version: '1.2.3' } },

@@ -5,11 +5,11 @@
  * @see https://github.com/operator-framework/api/blob/master/pkg/constraints/cel.go
  */
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
-import type { GoRegexp } from '../go/regexp.ts';
-import { type Steps, StepsError } from '../go/steps.ts';
-import { compareVersions, parseTolerant } from '../version/version.ts';
-import { childrenOf, estimateCost, type Meter, meterRule, newMeter } from './cel-cost.ts';
-import type { Property } from './model.ts';
+import type { GoRegexp } from '../../go/regexp.ts';
+import { type Steps, StepsError } from '../../go/steps.ts';
+import { compareVersions, parseTolerant } from '../../version/version.ts';
+import type { Property } from '../model.ts';
+import { childrenOf, estimateCost, type Meter, meterRule, newMeter } from './cost.ts';
 
 /** Compiles rules; null is a rule that is not evaluated: it costs too much, the library lacks a part of CEL, or it is too large for it. */
 export interface Cel {
@@ -48,7 +48,7 @@ const LONGEST_TEXT = 10_000;
 /** Loads the CEL library, with the functions that OLM adds. Each rule is compiled once. */
 export async function loadCel(): Promise<Cel> {
   const { Environment } = await import('@marcbachmann/cel-js');
-  const { compileGoRegexp } = await import('../go/regexp.ts');
+  const { compileGoRegexp } = await import('../../go/regexp.ts');
   const meter = newMeter();
   const compilePattern = compiledOnce((source) => compileGoRegexp(source, meter.steps));
   const matchesAsGo = matcherOf(compilePattern, meter.steps);
