@@ -60,6 +60,7 @@ const ALIAS_RATIO_HIGH = 4_000_000;
 /** Most text, in UTF-16 units, that aliases may repeat. Go has no such limit. */
 const MAX_ALIASED_TEXT = 256 * 1024 * 1024;
 
+/** Which part of so many decoded nodes may come out of aliases, as in go-yaml: large documents may have fewer. */
 function allowedAliasRatio(decoded: number): number {
   if (decoded <= ALIAS_RATIO_LOW) return 0.99;
   if (decoded >= ALIAS_RATIO_HIGH) return 0.1;

@@ -62,6 +62,7 @@ class Emitter {
   #fresh = true;
   #depth = 0;
 
+  /** The text of a document. */
   document(value: Json): string {
     if (isFilled(value)) this.#collection(value, 0);
     else this.#scalar(value, { column: 0, indent: 2, oneLine: false });
@@ -150,6 +151,7 @@ class Emitter {
     else this.#scalar(value, { column: indent, indent, oneLine: false });
   }
 
+  /** Writes a scalar, and notes whether it ended its line. */
   #scalar(value: Json, room: Room): void {
     const text = writeScalar(value, room);
     this.#out += text;
@@ -161,6 +163,7 @@ class Emitter {
   }
 }
 
+/** The text of a value that stands on one line, or of a string. */
 function writeScalar(value: Json, room: Room): string {
   switch (typeof value) {
     case 'string':
@@ -228,6 +231,7 @@ function writeKey(key: string): void {
   writeString(key, ANYWHERE);
 }
 
+/** Whether something cannot be written. */
 function isRefused(write: () => void): boolean {
   try {
     write();

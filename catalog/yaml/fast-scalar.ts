@@ -198,6 +198,7 @@ export function singleText(raw: string): string {
   return raw.includes("''") ? raw.replaceAll("''", "'") : raw;
 }
 
+/** What stands between double quotes, escapes resolved. An escape that means nothing is not in the subset. */
 export function doubleText(raw: string): string {
   const value = raw.includes('\\') ? unescapeText(raw) : raw;
   if (value === undefined) throw LEAVE;

@@ -146,6 +146,7 @@ function isItemAt(at: number): boolean {
   return text.charCodeAt(at) === DASH && isBlankAt(at + 1);
 }
 
+/** Reads the items of a block sequence, as long as dashes stand at its column. */
 function readSequence(column: number): unknown[] {
   const items: unknown[] = [];
   while (indent === column && isItemAt(start)) items.push(readItem(column));
@@ -171,6 +172,7 @@ function readItem(column: number): unknown {
   return readCollection(isItem ? SEQUENCE : MAPPING, indent, colon);
 }
 
+/** The first place on the line that is not a space. */
 function pastSpaces(from: number): number {
   let at = from;
   while (at < eol && text.charCodeAt(at) === SPACE) at++;

@@ -23,6 +23,7 @@ export function isPlainBytes(bytes: Uint8Array): boolean {
   );
 }
 
+/** Looks at bytes one by one: those that no word holds whole, and short texts. */
 function arePlain(bytes: Uint8Array, from: number, to: number): boolean {
   for (let i = from; i < to; i++) {
     const byte = bytes[i]!;

@@ -30,6 +30,7 @@ export function scalarValue(node: YamlScalar): ScalarValue {
   return node.plain ? resolvePlain(node.text) : node.text;
 }
 
+/** What a scalar is, with its value. */
 export function resolveScalar(node: YamlScalar): ResolvedScalar {
   if (node.tag !== '') return resolveTagged(node);
   const { text } = node;

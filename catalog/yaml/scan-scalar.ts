@@ -159,6 +159,7 @@ function passDoubleQuoted(cursor: Cursor): string {
   }
 }
 
+/** A part of the text without the white space at its end. */
 function trimmedSlice(text: string, from: number, to: number): string {
   let end = to;
   while (end > from && isBlank(text.charCodeAt(end - 1))) end--;

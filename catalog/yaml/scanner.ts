@@ -155,6 +155,7 @@ export class Scanner {
     this.#keyAllowed = false;
   }
 
+  /** Adds a directive, which ends everything before it. */
   #fetchDirective(): void {
     this.#leaveBlocks();
     const { at: start, line } = this.#cursor;
@@ -288,6 +289,7 @@ export class Scanner {
     }
   }
 
+  /** Adds an anchor or an alias, with which a key may begin. */
   #fetchAnchor(kind: 'alias' | 'anchor'): true {
     this.#saveKey();
     this.#keyAllowed = false;
@@ -297,6 +299,7 @@ export class Scanner {
     return true;
   }
 
+  /** Adds a tag, with which a key may begin. */
   #fetchTag(): true {
     this.#saveKey();
     this.#keyAllowed = false;
@@ -306,6 +309,7 @@ export class Scanner {
     return true;
   }
 
+  /** Adds a quoted scalar, which may be a key. */
   #fetchQuoted(): true {
     this.#saveKey();
     this.#keyAllowed = false;
@@ -315,6 +319,7 @@ export class Scanner {
     return true;
   }
 
+  /** Adds a literal or folded scalar, which is never a key. */
   #fetchBlockScalar(): true {
     this.#keys.remove();
     this.#keyAllowed = true;
@@ -324,6 +329,7 @@ export class Scanner {
     return true;
   }
 
+  /** Adds a plain scalar. One that ends behind a line break lets a key begin there. */
   #fetchPlain(c: number): void {
     if (!this.#mayBeginPlain(c)) this.#failCharacter(c);
     this.#saveKey();
@@ -346,6 +352,7 @@ export class Scanner {
     return c !== TAB && !NEVER_PLAIN.has(c);
   }
 
+  /** Refuses a character with which nothing begins. */
   #failCharacter(c: number): never {
     const context =
       c === TAB ? ': a tab cannot indent' : `: text with ${String.fromCharCode(c)} needs quotes`;

@@ -175,6 +175,7 @@ export class SimpleKeys {
     return { possible, required, token, at, line, column };
   }
 
+  /** Whether a colon may still follow a candidate: on its line, and not too far from it. */
   #isPossible(key: SimpleKey): boolean {
     if (!key.possible) return false;
     if (key.line === this.#cursor.line && !this.#isFarFrom(key.at)) return true;
