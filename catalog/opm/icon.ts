@@ -38,6 +38,7 @@ export function imageType(bytes: Uint8Array): string | undefined {
 const SVG =
   /^[\t\n\f\r ]*(?:<\?xml[^>]*>[\t\n\f\r ]*)?(?:<!doctype svg[^>]*>[\t\n\f\r ]*)?<svg[^>]*>[^*]*<\/svg>[\t\n\f\r ]*$/i;
 
+/** Whether bytes are an SVG image, by go-is-svg's expression for the whole text. */
 function isSvg(bytes: Uint8Array): boolean {
   // As in go-is-svg, such bytes at the beginning are those of a binary file.
   if (bytes.length >= 24 && bytes.subarray(0, 24).some((byte) => byte <= 8)) return false;

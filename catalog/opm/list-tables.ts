@@ -45,6 +45,7 @@ export function bundleTable(catalog: Catalog, only?: string): string {
   return columns([['PACKAGE', 'CHANNEL', 'BUNDLE', 'REPLACES', 'SKIPS', 'SKIP RANGE', 'IMAGE'], ...rows]);
 }
 
+/** The packages by name; only one of them where that is named. */
 function packagesOf({ packages }: Catalog, only?: string): Package[] {
   return [...packages.values()]
     .filter(({ name }) => only === undefined || name === only)

@@ -138,6 +138,7 @@ function yamlStreamError(text: string, said?: string): string | undefined {
   return undefined;
 }
 
+/** The value of a text of YAML, or go-yaml's error. */
 function yamlValue(text: string): { value?: unknown; refusal?: YamlError } {
   try {
     // Lines reach go-yaml with a line feed behind them.

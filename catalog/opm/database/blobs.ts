@@ -146,6 +146,7 @@ function bundleBlob(row: BundleRow, pkg: string, document: SourceDocument): Bund
   return { ...fields, value: fields, document, version, release: '' };
 }
 
+/** The version of a row. @throws DatabaseError for one that opm cannot read */
 function versionOf({ name, version }: BundleRow): Bundle['version'] {
   try {
     return parseVersion(version);

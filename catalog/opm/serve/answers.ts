@@ -110,12 +110,19 @@ interface Place {
   readonly channel: Channel;
 }
 
+/**
+ * The package of a name.
+ *
+ * @param shown the name as opm writes it here, for the error
+ * @throws NoAnswer
+ */
 function packageIn(packages: ReadonlyMap<string, Package>, name: string, shown: string): Package {
   const pkg = packages.get(name);
   if (!pkg) throw new NoAnswer(`package ${shown} not found`);
   return pkg;
 }
 
+/** The channel of a name in a package. @throws NoAnswer */
 function channelIn(pkg: Package, name: string): Place {
   const channel = pkg.channels.get(name);
   if (channel) return { pkg, channel };
@@ -163,6 +170,7 @@ interface EntryPlace extends Place {
   readonly entry: Entry;
 }
 
+/** Every entry of every channel, package by package. */
 function* placesOf(packages: ReadonlyMap<string, Package>): Generator<EntryPlace> {
   for (const pkg of packages.values()) {
     for (const channel of pkg.channels.values()) {

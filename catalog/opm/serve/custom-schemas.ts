@@ -55,6 +55,7 @@ export function structOf(value: Readonly<Record<string, unknown>>): Struct {
   return { fields: Object.entries(value).map(([key, each]) => ({ key, value: structValue(each) })) };
 }
 
+/** A value of JSON in protobuf's terms. Texts there are UTF-8, which has no halves of surrogate pairs. */
 function structValue(value: unknown): StructValue {
   if (typeof value === 'string') return { string_value: value.toWellFormed() };
   if (typeof value === 'number') return { number_value: value };

@@ -14,6 +14,7 @@ export const BASIC_SCHEMA = 'olm.template.basic';
 
 const SHAPE = entriesShape('basic.BasicTemplateData');
 
+/** Expands a basic template as opm does: renders the image of each bundle, and leaves all else as it is. */
 export const expandBasic: Expand = (text, renderImage) =>
   runExpansion(async (findings) => {
     const blobs = writtenInBasic(text, findings);

@@ -56,6 +56,11 @@ export function readTemplate(template: TemplateText, schema: string, shape: Stru
   );
 }
 
+/**
+ * The first document of a template, which is all that opm reads.
+ *
+ * @throws TemplateError for a text that cannot be read, or is empty
+ */
 function firstDocument({ file, bytes }: TemplateText): { value: unknown; document: SourceDocument } {
   const findings: Finding[] = [];
   const [first] = readDocuments(file, bytes, { limits: DEFAULT_LIMITS, findings });

@@ -180,6 +180,11 @@ function withItem(text: string, path: readonly (string | number)[], item: Json):
   return `---\n${emitYaml(value as Json)}`;
 }
 
+/**
+ * The entries of a basic template.
+ *
+ * @throws EditError for another template, and for a key that would hide the entries
+ */
 function entriesOf(text: string): Value[] {
   const value = contentOf(text);
   if (value['schema'] !== BASIC_SCHEMA)
@@ -202,6 +207,7 @@ function listAt(value: unknown, key: string | number): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
+/** What a template says. @throws EditError for a text that is not a mapping */
 function contentOf(text: string): Value {
   const { root } = readTree(text, { depth: 1000 });
   const value = root && compose(root).value;

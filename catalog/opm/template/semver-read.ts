@@ -107,6 +107,7 @@ function unknownField(
   return undefined;
 }
 
+/** The images of an archetype, an empty text for an entry without one. */
 function imagesIn(fields: Fields, archetype: Archetype): string[] {
   const channel = fields[archetype];
   const bundles = isObject(channel) && Array.isArray(channel['bundles']) ? channel['bundles'] : [];
