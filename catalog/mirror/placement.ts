@@ -126,6 +126,7 @@ export function settlePlacements(placements: readonly Placement[]): Settled {
 /** Rounds in which images that share a tag get other places. */
 const ROUNDS = 4;
 
+/** Says which images would have shared a tag. */
 function collisionOf(group: readonly Placement[]): Collision {
   return {
     destination: formatDestination(first(group).destination),

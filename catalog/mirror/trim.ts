@@ -22,6 +22,7 @@ const LARGEST = 64 * 2 ** 20;
 function trimmedFile(file: SourceFile): SourceFile {
   if (file.unreadable === undefined && (file.readPieces?.().size ?? 0) > LARGEST) return file;
   return { path: file.path, ...(file.unreadable === undefined ? {} : { unreadable: file.unreadable }), read };
+  /** The content without the bodies of properties; all of it if it has manifests, or is not text. */
   async function read(): Promise<Uint8Array> {
     const bytes = await file.read();
     const text = tryDecode(bytes);

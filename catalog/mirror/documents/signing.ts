@@ -44,6 +44,7 @@ export function clusterImagePolicies(
   });
 }
 
+/** A policy for images in some scopes. */
 function policy(metadata: Metadata, scopes: readonly string[], rules: Json): KubernetesObject {
   return {
     apiVersion: 'config.openshift.io/v1',

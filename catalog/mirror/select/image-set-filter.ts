@@ -232,6 +232,7 @@ function boundOf(text: string | undefined): Bound | undefined {
   return text === undefined ? undefined : parseBound(text);
 }
 
+/** The bundles of each package by name; of equal names the first counts. */
 function bundlesByPackage(bundles: readonly Bundle[]): Map<string, Map<string, Bundle>> {
   const byPackage = new Map<string, Map<string, Bundle>>();
   for (const bundle of bundles) {

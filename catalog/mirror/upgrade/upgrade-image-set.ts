@@ -27,6 +27,7 @@ export function upgradeImageSet({ releases, stages }: UpgradePlan, architecture:
   });
 }
 
+/** A package in the `operators` of an ImageSetConfiguration. */
 function packageEntry({ name, defaultChannel, channels }: PackageSelection): Json {
   return {
     name,
