@@ -345,6 +345,7 @@ export class JsonReader {
     return value;
   }
 
+  /** The error for what cannot be a number, and so not a value either. */
   #numberSyntax(): JsonError {
     return this.#text.charAt(this.#at) === '-'
       ? this.#unexpectedAt(this.#at + 1, 'in numeric literal')

@@ -128,6 +128,7 @@ function mapFitsAsIs(map: Readonly<Record<string, unknown>>, values: Shape): boo
   return true;
 }
 
+/** Whether an object fits a struct without any change: its keys are all spelled as the fields. */
 function structFitsAsIs(value: Readonly<Record<string, unknown>>, shape: StructShape): boolean {
   for (const key in value) {
     const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
@@ -203,6 +204,7 @@ function misfit(value: unknown, goType: string, expected: string, context: Conte
   return undefined;
 }
 
+/** What kind of JSON a value is, by the name that Go has for it. */
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -220,6 +222,7 @@ function fitChecked(value: unknown, shape: CheckedShape, context: Context): unkn
   return undefined;
 }
 
+/** A whole number that has no more bits than its type; undefined, with a misfit, for anything else. */
 function fitInteger(value: unknown, bits: 32 | 64, context: Context): unknown {
   if (typeof value === 'bigint' && bits === 64) return value;
   if (typeof value !== 'number') return misfit(value, `int${bits}`, 'a whole number', context);
@@ -300,6 +303,7 @@ function paddingDefect(value: string, at: number, digits: number): number {
   return i < value.length ? i : -1;
 }
 
+/** A list whose items fit, or are undefined; the same list if all of them fit as they are. */
 function fitList(value: unknown, items: Shape, context: Context): unknown {
   if (!Array.isArray(value)) return misfit(value, `[]${goName(items)}`, 'a list', context);
   let changed: unknown[] | undefined;
@@ -313,6 +317,7 @@ function fitList(value: unknown, items: Shape, context: Context): unknown {
   return changed ?? value;
 }
 
+/** A map whose values fit, or are undefined; the same map if all of them fit as they are. */
 function fitMap(value: unknown, values: Shape, context: Context): unknown {
   if (!isObject(value)) return misfit(value, `map[string]${goName(values)}`, 'a mapping', context);
   let changed: Record<string, unknown> | undefined;

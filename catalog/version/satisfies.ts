@@ -159,6 +159,7 @@ class Line {
     return this.#colours[cell] ?? -1;
   }
 
+  /** Gives a colour to the cells from one to another that have none, except holes. */
   paint(from: number, to: number, { colour, holes }: { colour: number; holes: ReadonlySet<number> }): void {
     for (let cell = this.#nextBlank(from); cell <= to; cell = this.#nextBlank(cell + 1)) {
       if (holes.has(cell)) continue;

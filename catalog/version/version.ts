@@ -180,6 +180,7 @@ function parsePrerelease(text: string): Uint64 | string {
   return text;
 }
 
+/** Reads an identifier of the build metadata, which stays text. @throws VersionError in blang's words */
 function parseBuild(text: string): string {
   if (text === '') throw new VersionError('Build meta data is empty');
   if (!ALPHANUMERIC.test(text))
@@ -187,6 +188,7 @@ function parseBuild(text: string): string {
   return text;
 }
 
+/** The text of a version, with its build metadata. */
 export function formatVersion(version: Version): string {
   let text = `${version.major}.${version.minor}.${version.patch}`;
   if (version.prerelease.length > 0) text += `-${version.prerelease.join('.')}`;
@@ -216,6 +218,10 @@ function compareNumbers(a: Uint64, b: Uint64): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/**
+ * Compares pre-releases by their identifiers, one after the other; of two with a common beginning the longer one comes
+ * later.
+ */
 function comparePrereleases(a: Version['prerelease'], b: Version['prerelease']): number {
   // A version without pre-release comes after those with one.
   if (a.length === 0 || b.length === 0) return Math.sign(b.length - a.length);
@@ -309,6 +315,7 @@ function splitAlternatives(tokens: readonly string[]): string[][] {
   return alternatives;
 }
 
+/** The operator of a comparator, and what follows from the first digit on. @throws VersionError without a digit */
 function splitOperator(token: string): [operator: string, version: string] {
   const digit = token.search(/\p{Nd}/u);
   if (digit < 0) throw new VersionError(`Could not get version from string: ${goQuoted(token)}`);
