@@ -53,20 +53,21 @@ function isDeep(text: string): boolean {
 
 /** A key that an object in a valid text has twice. */
 function repeatedKey(text: string): string | undefined {
-  const open: Set<string>[] = [];
+  const keysOfOpen: Set<string>[] = [];
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code === LIST || code === OBJECT) open.push(new Set());
-    else if (code === LIST_END || code === OBJECT_END) open.pop();
+    if (code === LIST || code === OBJECT) keysOfOpen.push(new Set());
+    else if (code === LIST_END || code === OBJECT_END) keysOfOpen.pop();
     if (code !== QUOTE) continue;
     const start = i++;
+    // A text is a key where a colon follows it; a list has a set that stays empty.
     while (text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
     let after = i + 1;
     while (' \t\n\r'.includes(text[after] ?? ':')) after++;
     if (text[after] !== ':') continue;
     const key = JSON.parse(text.slice(start, i + 1));
-    if (open.at(-1)?.has(key)) return key;
-    open.at(-1)?.add(key);
+    if (keysOfOpen.at(-1)?.has(key)) return key;
+    keysOfOpen.at(-1)?.add(key);
   }
   return undefined;
 }

@@ -83,7 +83,7 @@ export function compareWalk(a: string, b: string): number {
   return x - y;
 }
 
-/** The end of a name comes before every character of a longer one. */
+/** The place of a character in the order. A slash ends a name, so it comes before every character of a longer one. */
 function walkRank(code: number): number {
   return code === 47 /* / */ ? 0 : code + 1;
 }

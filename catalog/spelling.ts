@@ -2,12 +2,13 @@
 
 /** The word that was probably meant, or undefined when none is near. */
 export function nearest(word: string, words: Iterable<string>): string | undefined {
+  // Mistakes that a word may have: more of them in longer words.
   const most = word.length < 4 ? 1 : word.length < 9 ? 2 : 3;
   let best: { word: string; distance: number } | undefined;
   for (const candidate of words) {
-    const found = distance(word.toLowerCase(), candidate.toLowerCase());
-    if (found <= most && found < (best?.distance ?? Number.POSITIVE_INFINITY)) {
-      best = { word: candidate, distance: found };
+    const mistakes = distance(word.toLowerCase(), candidate.toLowerCase());
+    if (mistakes <= most && mistakes < (best?.distance ?? Number.POSITIVE_INFINITY)) {
+      best = { word: candidate, distance: mistakes };
     }
   }
   return best?.word;

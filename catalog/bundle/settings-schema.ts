@@ -46,6 +46,7 @@ function textDefects(value: unknown, { oneOf }: Of<'text'>, path: Path): Setting
   return oneOf && !oneOf.includes(value) ? [wrongValue(path, value, oneOf.join(' or '))] : [];
 }
 
+/** Defects of a list by its schema: no value where one must be, a value that is there twice, and those of its items. */
 function listDefects(
   value: unknown,
   { items, isFilled, isUnique }: Of<'list'>,

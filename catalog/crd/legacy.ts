@@ -68,6 +68,7 @@ function storedMessages(before: Crd, after: Crd): string[] {
   return removed === undefined ? [] : [`stored version ${JSON.stringify(removed)} removed`];
 }
 
+/** What the old validator says about fields that a version has lost. */
 function removedMessages(name: string, older: CrdVersion, newer: CrdVersion): string[] {
   const remaining = flattenSchema(newer.schema);
   return [...flattenSchema(older.schema).keys()]

@@ -109,6 +109,7 @@ export function packageOf(blob: Written): string {
   return blob.schema === 'olm.package' ? blob.name : blob.package;
 }
 
+/** Checks that files have packages. @throws EditError for the first one that they lack */
 function needPackages(files: readonly FileText[], names: Iterable<string>): void {
   const there = new Set(files.flatMap(({ pieces }) => pieces.map(({ blob }) => blob && packageOf(blob))));
   for (const name of names)

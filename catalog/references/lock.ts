@@ -38,6 +38,7 @@ export function readLock(text: string): ReferenceLock {
   return { digests: new Map(Object.entries(references).map(checkedPair)) };
 }
 
+/** The value of a text of JSON. @throws InvalidLock */
 function parseText(text: string): unknown {
   try {
     return parseJson(text);

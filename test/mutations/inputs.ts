@@ -317,7 +317,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 99,
     without: 'an error for repeated keys in what is signed',
     file: 'catalog/json.ts',
-    text: 'if (open.at(-1)?.has(key)) return key;',
+    text: 'if (keysOfOpen.at(-1)?.has(key)) return key;',
     instead: '',
     test: 'test/pipeline/publish/attest/attest.test.ts',
   },
