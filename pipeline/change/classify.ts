@@ -29,7 +29,7 @@ import { type ChangeBudget, fileReader, type KeptFiles } from './content.ts';
 import { compareFiles, compareNamedBundles } from './files.ts';
 import type { ForeignPlace } from './foreign-blobs.ts';
 import { finishDraft, newDrafts, type PackageDraft } from './package-draft.ts';
-import { placePaths } from './path.ts';
+import { MAY_BE_CATALOG, placePaths } from './path.ts';
 import { bringNeeded } from './prefetch.ts';
 import { areasOf } from './repository-areas.ts';
 import { catalogUnits, packageFolders, packagesIn } from './unit.ts';
@@ -116,9 +116,6 @@ function tooManyEntries(count: number, most: number): Finding {
 
 /** Most files of a change of which only those that matter are looked into. */
 const MOST_PATHS = 100_000;
-
-/** Files that nobody would take for a catalog. */
-const MAY_BE_CATALOG = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 
 /** The changed files. If there are more than the limit, all that can matter, and as many others as fit. */
 async function checkedDiff(

@@ -6,6 +6,7 @@ import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, LINK_MODE, listFiles, type PathChange, type TreeFile } from '../git/tree.ts';
 import { ADVISORIES, compileLayout, type Layout, type PathKind } from '../policy/layout.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
+import { unescaped } from '../text.ts';
 
 /** Beyond the kinds of the layout: files that name owners, the gate's own files, those that it trusts, and the rest. */
 export type Area = PathKind | 'owners' | 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
@@ -19,6 +20,9 @@ export interface PlacedPath {
   /** Set for a file of a bundle or template that also names owners, by a source of the policy. */
   readonly namesOwners?: true;
 }
+
+/** Names of files outside of catalogs' folders that may hold one. */
+export const MAY_BE_CATALOG: RegExp = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 
 /** Gives a function that says what a path is under a policy. */
 export function pathPlacer(policy: Policy): (path: string) => PlacedPath {
@@ -177,14 +181,4 @@ async function runsPortolan(objects: ObjectReader, id: string): Promise<boolean>
   const info = await objects.info(id);
   if (info && info.size > WORKFLOW_BYTES) return true;
   return /portolan/i.test(unescaped((await objects.read(id, WORKFLOW_BYTES)).bytes.toString('utf8')));
-}
-
-/** A text with the characters that a quoted text of YAML or JSON may write as escapes, in lines that go on. */
-function unescaped(text: string): string {
-  return text
-    .replaceAll(/\\\r?\n[ \t]*/g, '')
-    .replaceAll(/\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/g, (written, x, u, long) => {
-      const code = Number.parseInt(x ?? u ?? long, 16);
-      return code > 0x10ffff ? written : String.fromCodePoint(code);
-    });
 }

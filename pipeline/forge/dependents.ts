@@ -1,10 +1,12 @@
 /** Which pull requests a push to their base branch concerns. */
-import { pathPlacer } from '../change/path.ts';
+import { MAY_BE_CATALOG, pathPlacer } from '../change/path.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { openRemote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import { diffTrees, entryAt } from '../git/tree.ts';
+import type { Policy } from '../policy/policy.ts';
+import { isDockerfile } from '../policy/setup/build-files.ts';
 import { type ForgePorts, governingPolicy } from './gate.ts';
 import type { Head } from './head.ts';
 
@@ -20,7 +22,7 @@ const MOST_CHANGES = 300;
 
 /**
  * The heads whose result may be another one after a push. A change of a catalog, a bundle, the policy or an owner concerns all:
- * a check knows whole catalogs. A change of other files concerns those that change the same files.
+ * a check knows whole catalogs. So does one of a file that a check may read. All others concern those that change the same files.
  */
 export async function concernedHeads(
   ports: Pick<ForgePorts, 'remote' | 'git'>,
@@ -57,8 +59,20 @@ async function otherPaths(
   const policy = await governingPolicy(repository, after, branch);
   if (policy === undefined || policy === 'not gated' || !complete) return undefined;
   const placed = pathPlacer(policy);
-  const isOther = changes.every(({ path }) => ['root', 'unknown'].includes(placed(path).area));
-  return isOther ? changes.map(({ path }) => path) : undefined;
+  const isOther = (path: string): boolean =>
+    ['root', 'unknown'].includes(placed(path).area) && !mayBeRead(path, policy);
+  const paths = changes.map(({ path }) => path);
+  return paths.every(isOther) ? paths : undefined;
+}
+
+/**
+ * Whether the check of another file may read a file that is nobody's: settings of other gates, a catalog outside the layout, how
+ * an image is built, and what the policy names.
+ */
+function mayBeRead(path: string, { graph, layout }: Policy): boolean {
+  const named = [...graph.installSets, ...graph.companions, ...graph.otherCatalogs];
+  const isNamed = named.some((text) => path.startsWith(text.replace(/^\.\//, '').replace(/\{.*/s, '')));
+  return isNamed || MAY_BE_CATALOG.test(path) || isDockerfile(path) || layout.serves(path);
 }
 
 async function pathsDiffer(

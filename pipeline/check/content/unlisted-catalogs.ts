@@ -10,6 +10,7 @@ import { rule } from '../../../catalog/rules/layout/unmatched.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import type { Change } from '../../change/change.ts';
 import { loadedFiles } from '../../change/content.ts';
+import { MAY_BE_CATALOG } from '../../change/path.ts';
 import { type CatalogUnit, catalogUnits, packagesIn } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
@@ -22,9 +23,6 @@ import { isTemplateText } from '../../policy/template-text.ts';
 import { matchesGlob } from '../../text.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
-
-/** Names of files outside of catalogs' folders that may hold one. */
-const FORMAT = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 
 /** Schemas of what opm renders: as a blob of a catalog it says nothing to clients. */
 const TEMPLATE = /^olm\.(?:template\.[a-z]+|semver|composite)$/;
@@ -40,7 +38,7 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const strange = change.paths.filter(
     ({ area, path }) =>
       (area !== 'catalog' && policy.layout.serves(path)) ||
-      ((area === 'unknown' || area === 'root') && FORMAT.test(path)),
+      ((area === 'unknown' || area === 'root') && MAY_BE_CATALOG.test(path)),
   );
   // Only a policy says that the layout leaves files out on purpose: until then, each change of them is an error.
   const oldFile = (one: PathChange): PathChange['after'] =>
@@ -223,7 +221,8 @@ export async function templatesAlone(
   const found: string[] = [];
   for (const { area, path, after } of paths) {
     const isOutside = area === 'unknown' || area === 'root' || area === 'template';
-    if (!isOutside || !FORMAT.test(path) || !after || whyUnreadable(after.mode) !== undefined) continue;
+    if (!isOutside || !MAY_BE_CATALOG.test(path) || !after || whyUnreadable(after.mode) !== undefined)
+      continue;
     const bytes = await bytesOf(objects, after.id, limits.fileBytes);
     if (bytes && isTemplateText(bytes.toString('utf8'))) found.push(path);
   }
