@@ -11,6 +11,7 @@ import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/
 import { entriesIn, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { openRegular } from '../../file-pieces.ts';
+import { mentionsAny } from '../../text.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
 
 /** What a stage is given when somebody named a directory; nothing otherwise. */
@@ -113,7 +114,7 @@ function crdsOf(manifests: string, { byDigest, intern }: KeptPackage): readonly 
   if (!existsSync(manifests)) return undefined;
   return files(manifests).flatMap((file) => {
     const bytes = bytesOf(join(manifests, file));
-    if (!bytes.includes('CustomResourceDefinition')) return [];
+    if (!mentionsAny(bytes, ['CustomResourceDefinition'])) return [];
     const digest = createHash('sha256').update(bytes).digest('base64');
     if (!byDigest.has(digest))
       byDigest.set(digest, intern(readCrd(firstValue(readManifestFile(file, bytes))?.value)));

@@ -23,7 +23,7 @@ import type { Repository } from '../../git/repository.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { concernsCatalog, type StoredAdvisory } from '../../policy/advisories.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { shortList } from '../../text.ts';
+import { mentionsAny, shortList } from '../../text.ts';
 import { packagesOf } from '../world/context.ts';
 import type { CatalogPath } from '../world/old-versions.ts';
 import { type HistoryOf, pastOf } from '../world/publication-history.ts';
@@ -208,7 +208,7 @@ async function hasPackage(
     const size = (await objects.info(file.id))?.size ?? 0;
     // Most files do not have the name, and are not parsed.
     if (whyUnreadable(file.mode) !== undefined || size > limits.fileBytes) continue;
-    if (!(await objects.read(file.id, limits.fileBytes)).bytes.includes(name)) continue;
+    if (!mentionsAny((await objects.read(file.id, limits.fileBytes)).bytes, [name])) continue;
     // Each with a reader of its own: nothing of it stays.
     const { blobs } = await fileReader(objects, limits).read(file);
     if (packagesOf(blobs).has(name)) return true;

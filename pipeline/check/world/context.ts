@@ -15,6 +15,7 @@ import type { ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Limits, Policy } from '../../policy/policy.ts';
+import { mentionsAny } from '../../text.ts';
 import type { CheckReport, ContextCount } from '../report.ts';
 
 /** What is said of the untouched packages. */
@@ -161,7 +162,7 @@ export class ContextReader {
     if (known !== undefined) return known;
     this.#searched += size;
     const { bytes } = await this.#objects.read(id, this.#limits.fileBytes);
-    const has = [...names].some((name) => bytes.includes(name));
+    const has = mentionsAny(bytes, names);
     this.#mentioned.set(key, has);
     return has;
   }

@@ -16,6 +16,7 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Limits } from '../../policy/policy.ts';
+import { mentionsAny } from '../../text.ts';
 import { documentsIn, type ReadFile, readDocuments } from './documents.ts';
 import {
   type AddedFile,
@@ -244,7 +245,7 @@ async function documentPast(document: Buffer, { limits, kept }: VersionReading):
   const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
   const known = kept.get(key);
   if (known) return known;
-  const past = await parseDocument(document.toString('utf8'), limits);
+  const past = await parseDocument(document, limits);
   kept.keep(key, past, weightOf(past));
   return past;
 }
@@ -267,13 +268,14 @@ function weightOf({ channels, bundles }: FilePast): number {
 const OBJECT = 'olm.bundle.object';
 
 /** The channels and bundles of one document, in outline. */
-async function parseDocument(text: string, limits: Limits): Promise<FilePast> {
+async function parseDocument(document: Buffer, limits: Limits): Promise<FilePast> {
+  const text = document.toString('utf8');
   // Of the text nothing stays: a bundle's is long, and its outline short.
   const { channels, bundles } = await blobsIn(text, limits, {
     channel: OUTLINE.channel,
     bundle: OUTLINE.bundle,
   });
-  const hasManifests = text.includes(OBJECT);
+  const hasManifests = mentionsAny(document, [OBJECT]);
   return { channels, bundles: bundles.map((bundle) => ({ bundle, hasManifests })), bytes: text.length };
 }
 
@@ -329,8 +331,7 @@ export async function wholeBundles(
   for (const [id, names] of [...byFile].slice(0, MOST_FILES)) {
     const content = await contentOf(objects, id, limits);
     const documents = content ? documentsIn(content) : [];
-    const isWanted = (text: Buffer): boolean =>
-      text.includes(OBJECT) && [...names].some((name) => text.includes(name));
+    const isWanted = (text: Buffer): boolean => mentionsAny(text, [OBJECT]) && mentionsAny(text, names);
     for (const document of documents.filter(isWanted)) {
       const { bundles } = await blobsIn(document.toString('utf8'), limits, {});
       found.push(...bundles.filter(({ name }) => names.has(name)));

@@ -11,6 +11,7 @@ import type { PublishedBundle } from '../../../catalog/olm/foresight/world.ts';
 import { formatVersion, tryParseVersion } from '../../../catalog/version/version.ts';
 import { renderImage } from '../../catalogs/render/image.ts';
 import type { Registry } from '../../ports.ts';
+import { mentionsAny } from '../../text.ts';
 import { blobsUnlessBroken, derivedOnce, type ImagePorts } from './stored-image.ts';
 
 /** By package. */
@@ -40,12 +41,9 @@ export function releasedPackages(
   });
 }
 
-/** Tells whether a file names one of the packages, as opm writes names. */
+/** Tells whether a file names one of the packages. */
 function namesPackage(packages: ReadonlySet<string>): (content: Uint8Array) => boolean {
-  return (content) => {
-    const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
-    return [...packages].some((name) => bytes.includes(name));
-  };
+  return (content) => mentionsAny(content, packages);
 }
 
 /**
