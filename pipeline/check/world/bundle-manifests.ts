@@ -20,6 +20,7 @@ import type { ObjectReader, TreeEntry } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { isTree } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { mentionsAny } from '../../text.ts';
 import type { CheckReport } from '../report.ts';
 import type { CheckScene } from './scene.ts';
 import type { CatalogState, TouchedCatalog } from './touched-catalog.ts';
@@ -207,9 +208,11 @@ async function manifestsByCsv(
   const manifests: Listed[] = [];
   const called = listed.map((files) => files.filter(({ name }) => isCalledCsv(name)));
   await shelf.objects.prefetch(called.flat().map(({ id }) => id));
+  let isUnread = false;
   for (const [i, files] of listed.entries()) {
     for (const { id } of called[i] ?? []) {
       const bytes = await bytesOf(shelf, id);
+      isUnread ||= !bytes;
       for (const bundle of left) {
         if (!bytes || !isCsvOf(bytes, bundle)) continue;
         left.delete(bundle);
@@ -218,6 +221,7 @@ async function manifestsByCsv(
       if (left.size === 0) return manifests;
     }
   }
+  if (isUnread) for (const { package: name } of left) shelf.left.add(name);
   return manifests;
 }
 
@@ -245,7 +249,7 @@ async function readAll(shelf: KeptManifests, name: string, manifests: readonly L
 /** Reads a file of a bundle: at once if it may be a CRD, else when somebody asks for it. */
 function readManifest(shelf: KeptManifests, name: string, bytes: Buffer): Read {
   const value = (): unknown => firstValue(readManifestFile(name, bytes))?.value;
-  if (bytes.includes('CustomResourceDefinition') || shelf.kept + bytes.length > MOST_KEPT) {
+  if (mentionsAny(bytes, ['CustomResourceDefinition']) || shelf.kept + bytes.length > MOST_KEPT) {
     const read = value();
     const crd = readCrd(read);
     const part = manifestPart(read);

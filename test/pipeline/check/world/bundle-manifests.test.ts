@@ -133,6 +133,16 @@ test('what is too much to read is said, what nobody asks for is not read', async
   expect(unasked.unchecked).not.toContainEqual(expect.objectContaining(survival));
 });
 
+test('a ClusterServiceVersion that is too large to tell whose it is, is said', async () => {
+  const policy = { '.github/portolan.yaml': `${POLICY}limits: {fileBytes: 4000}\n` };
+  const large = `kind: ClusterServiceVersion\nmetadata:\n  name: etcd.v1.2.0\ntext: ${'a'.repeat(8000)}\n`;
+  const known = { 'operators/etcd/1.2.0-1/manifests/csv.yaml': large };
+  const { unchecked } = await report(pullRequest({ ...policy, ...known }, known));
+  expect(unchecked.map(({ what }: { what: string }) => what)).toContainEqual(
+    expect.stringContaining('custom resources survive its upgrades'),
+  );
+});
+
 /** A ClusterServiceVersion of the package, in YAML as people write it. */
 const csv = (version: string, modes: readonly string[], ...spec: readonly string[]): string =>
   [
