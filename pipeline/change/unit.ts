@@ -3,6 +3,7 @@
  * catalog, or for each file that holds a whole catalog.
  */
 import { compareText } from '../../catalog/go/text.ts';
+import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { isTree, joinPath } from '../git/tree.ts';
 import { LruCache } from '../lru-cache.ts';
@@ -212,7 +213,10 @@ interface ExpansionTree {
   readonly isWanted?: (captured: Captured) => boolean;
 }
 
-/** Everything in a tree that the segments of a pattern match. */
+/** Files and folders that a pattern matches at most: a tree may be many folders in two objects. */
+const MOST_PLACES = 200_000;
+
+/** Everything in a tree that the segments of a pattern match. @throws PipelineError `too-large` for a tree bomb */
 async function expand(
   objects: ObjectReader,
   { tree, isWanted = () => true }: ExpansionTree,
@@ -222,14 +226,19 @@ async function expand(
   for (const segment of segments) {
     const folders = places.filter(({ mode }) => isTree(mode));
     const listings = await Promise.all(folders.map(({ id }) => objects.tree(id)));
-    places = folders.flatMap((folder, i) =>
-      (listings[i] ?? []).flatMap(({ name, id, mode }) => {
+    places = [];
+    for (const [i, folder] of folders.entries()) {
+      for (const { name, id, mode } of listings[i] ?? []) {
         const captured = matchSegment(segment, name, folder.captured);
-        return captured && isWanted(captured)
-          ? [{ path: joinPath(folder.path, name), id, mode, captured }]
-          : [];
-      }),
-    );
+        if (!captured || !isWanted(captured)) continue;
+        if (places.length === MOST_PLACES)
+          throw new PipelineError(
+            'too-large',
+            `the layout matches more than ${MOST_PLACES} files and folders`,
+          );
+        places.push({ path: joinPath(folder.path, name), id, mode, captured });
+      }
+    }
   }
   return places;
 }

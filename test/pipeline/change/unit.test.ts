@@ -38,6 +38,21 @@ test('a file that an earlier pattern takes for a template is no catalog', async 
   expect([...(await catalogUnits(objects, commit, layout)).keys()]).toEqual(['catalogs/v4.20.yaml']);
 });
 
+test('a tree of few objects that stand for many folders is refused', async () => {
+  const made = makeRepository();
+  onTestFinished(made.remove);
+  const leaf = made.feed('', 'mktree');
+  const listing = (id: string): string =>
+    Array.from({ length: 500 }, (_, i) => `040000 tree ${id}\tp${i}\n`).join('');
+  const inner = made.feed(listing(leaf), 'mktree');
+  const root = made.feed(listing(inner), 'mktree');
+  const { objects, close } = await opened(made.directory);
+  onTestFinished(close);
+  const units = catalogUnits(objects, root, layoutOf('{catalog}/{package}/**'));
+  await expect(units).rejects.toMatchObject({ code: 'too-large' });
+  expect((await catalogUnits(objects, inner, layoutOf('{catalog}/**'))).size).toBe(500);
+});
+
 function layoutOf(pattern: string) {
   return compileLayout([{ kind: 'catalog', pattern }]);
 }
