@@ -194,7 +194,7 @@ async function checkHeads(
       return outcome?.kind === 'checked' ? [outcome.report] : [];
     }
     const by = event.kind === 'pull request' && event.pusher;
-    const pushed = by ? { pushed: { by, head: event.head } } : {};
+    const pushed = by ? { pushed: { by, head: event.head, number: event.number } } : {};
     const reports: CheckReport[] = [];
     // What has changed since they were listed is seen before a result is said.
     for (const head of heads)

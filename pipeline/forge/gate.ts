@@ -49,7 +49,7 @@ export interface ForgePorts {
 export interface GateRequest {
   readonly number: number;
   /** The account that pushed the head, if the event names it; otherwise the forge is asked. */
-  readonly pushed?: { readonly by: Person; readonly head: string } | undefined;
+  readonly pushed?: { readonly by: Person; readonly head: string; readonly number: number } | undefined;
   /** The pull request as the event describes it. It saves a round of requests, but decides nothing. */
   readonly expected?: { readonly branch: string; readonly head: string };
   /** Bytes of a policy to use instead of the base branch's. */
@@ -151,8 +151,9 @@ export async function peopleOf(
   pull: PullRequest,
   { base, reviews, commits, pushed, repository }: PeopleRequest,
 ): Promise<People> {
-  // The event describes only its own head.
-  const pusher = pushed?.head === pull.head.commit ? pushed.by : await forge.readPusher(pull);
+  // The event describes only its own pull request and head; others may have the same head from somebody else.
+  const isOwn = pushed?.head === pull.head.commit && pushed.number === pull.number;
+  const pusher = isOwn ? pushed.by : await forge.readPusher(pull);
   const { ancestry } = forge;
   return {
     author: pull.author,

@@ -37,8 +37,9 @@ const quay = (...versions: string[]): Files => ({
 });
 
 async function judge(pull: FakePull, pushed?: { by: string; head?: string }): Promise<CheckReport> {
-  const by = pushed && { by: PEOPLE[pushed.by as 'bob'], head: pushed.head ?? pull.head };
-  const outcome = await gateOnGitHub(ports, { number: pull.number, ...(by ? { pushed: by } : {}) });
+  const { number } = pull;
+  const by = pushed && { by: PEOPLE[pushed.by as 'bob'], head: pushed.head ?? pull.head, number };
+  const outcome = await gateOnGitHub(ports, { number, ...(by ? { pushed: by } : {}) });
   if (outcome.kind !== 'checked') throw new Error(outcome.why);
   return outcome.report;
 }

@@ -149,8 +149,8 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
     attack: 15,
     without: 'holding the event to its own head',
     file: 'pipeline/forge/gate.ts',
-    text: 'pushed?.head === pull.head.commit ? pushed.by',
-    instead: 'pushed ? pushed.by',
+    text: 'pushed?.head === pull.head.commit && pushed.number',
+    instead: 'pushed?.number',
     test: FORGE,
   },
   {
