@@ -1,8 +1,6 @@
 /** What a push to a gated branch brings to clusters: every catalog that differs from what was published last. */
 import { join } from 'node:path';
-import { getIDToken, setFailed, setOutput, warning } from '@actions/core';
-import { isObject } from '../../catalog/go/shape.ts';
-import { parsedJson } from '../../catalog/json.ts';
+import { setFailed, setOutput, warning } from '@actions/core';
 import { PipelineError } from '../error.ts';
 import { fetchCommits } from '../git/fetch-commits.ts';
 import { openRemote } from '../git/remote.ts';
@@ -18,15 +16,14 @@ import { type GitFence, gitFence } from '../publish/fence-git.ts';
 import { heldBackBy, missingReference } from '../publish/held-back.ts';
 import { publishCatalog } from '../publish/publish.ts';
 import { bringCatalog, catalogIdentity, publishedCatalogs } from '../publish/published-catalogs.ts';
-import type { PublishReceipt } from '../publish/receipt.ts';
 import { ringsListText } from '../publish/rings/look.ts';
 import type { RingState } from '../publish/rings/state.ts';
 import { inRings, textRings } from '../publish/rings/store.ts';
 import { findingText, matchesGlob, plainText } from '../text.ts';
-import { writeFiles } from '../write.ts';
 import { defaultTip, type Forge, openForge } from './forge.ts';
 import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
+import { publishByFunctions } from './publish-by-functions.ts';
 import { type Ended, publishClone, setPublished } from './publish-clone.ts';
 import { registryOptions } from './registries.ts';
 import { bundlesToRelease, releaseArrived } from './release.ts';
@@ -125,7 +122,7 @@ async function publishOne(publishing: Publishing, catalog: string): Promise<Ende
   const ended =
     inputs.publish.url === undefined
       ? await publishHere(publishing, catalog)
-      : await publishByFunctions(publishing, catalog);
+      : await publishByFunctions(publishing, { catalog, url: inputs.publish.url });
   if (ended.kind !== 'published') return ended;
   try {
     await noteDeployed(forge.github, forge.repository, { receipt: ended.receipt, link: inputs.posting.link });
@@ -253,41 +250,4 @@ async function withPlaces<T>(
     registry.close();
     await fence.close();
   }
-}
-
-/** How long functions may take, in ms. */
-const TIMEOUT = 15 * 60_000;
-
-/** Asks functions to publish, with the identity of this job and no other secret. */
-async function publishByFunctions({ inputs, forge, commit }: Publishing, catalog: string): Promise<Ended> {
-  const url = inputs.publish.url ?? '';
-  const token = await getIDToken(url);
-  const { owner, repo } = forge.repository;
-  const response = await fetch(url, {
-    method: 'POST',
-    redirect: 'error',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ repository: `${owner}/${repo}`, commit, catalog }),
-    signal: AbortSignal.timeout(TIMEOUT),
-  });
-  const answer: unknown = response.ok ? parsedJson(await response.text()) : undefined;
-  if (!isObject(answer))
-    return { catalog, kind: 'refused', why: `the functions returned ${response.status}` };
-  if (answer['published'] !== true || !isObject(answer['receipt']))
-    return { catalog, kind: 'refused', why: 'the functions refused the catalog' };
-  writeAnswer(join(inputs.publish.out, catalog), answer['files']);
-  const tooLarge: unknown = answer['tooLarge'];
-  for (const key of Array.isArray(tooLarge) ? tooLarge : [])
-    info(plainText(`${catalog}: too large for the response, download it from the bucket: ${key}`));
-  return { catalog, kind: 'published', receipt: answer['receipt'] as unknown as PublishReceipt };
-}
-
-function writeAnswer(out: string, files: unknown): void {
-  if (!isObject(files)) return;
-  const texts = new Map<string, string>();
-  for (const [name, text] of Object.entries(files)) {
-    // The names come from the publisher: none may lead out of the folder.
-    if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && typeof text === 'string') texts.set(name, text);
-  }
-  writeFiles(out, texts);
 }

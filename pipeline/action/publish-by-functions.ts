@@ -1,0 +1,84 @@
+/** A job of the Action asks functions to publish a catalog, by its identity and no other secret. */
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { getIDToken } from '@actions/core';
+import { isObject } from '../../catalog/go/shape.ts';
+import { parsedJson } from '../../catalog/json.ts';
+import type { PublishReceipt } from '../publish/receipt.ts';
+import { plainText } from '../text.ts';
+import { writeFiles } from '../write.ts';
+import type { Forge } from './forge.ts';
+import type { RunInputs } from './inputs.ts';
+import { info } from './log.ts';
+import type { Ended } from './publish-clone.ts';
+
+interface Publishing {
+  readonly inputs: RunInputs;
+  readonly forge: Forge;
+  readonly commit: string;
+}
+
+/** How long functions may take, and the time between two requests, in ms. */
+const [TIMEOUT, PAUSE] = [15 * 60_000, 1000];
+
+/** The status of functions that have not published yet. */
+const NOT_YET = 503;
+
+/** Asks the functions at a URL until they have published a catalog or refused it. */
+export async function publishByFunctions(
+  { inputs, forge, commit }: Publishing,
+  { catalog, url }: { readonly catalog: string; readonly url: string },
+): Promise<Ended> {
+  const { owner, repo } = forge.repository;
+  const body = JSON.stringify({ repository: `${owner}/${repo}`, commit, catalog });
+  const signal = AbortSignal.timeout(TIMEOUT);
+  let reply = await ask(url, body, signal);
+  while (reply.status === NOT_YET && !signal.aborted) {
+    await setTimeout(PAUSE);
+    reply = await ask(url, body, signal);
+  }
+  const { status, answer } = reply;
+  if (status !== 200) {
+    const what = status === undefined ? 'cannot reach the functions' : `the functions returned ${status}`;
+    const { error } = answer;
+    const why = typeof error === 'string' ? `${what}: ${error}` : what;
+    return { catalog, kind: 'refused', why };
+  }
+  if (answer['published'] !== true || !isObject(answer['receipt']))
+    return { catalog, kind: 'refused', why: 'the functions refused the catalog' };
+  writeAnswer(join(inputs.publish.out, catalog), answer['files']);
+  const tooLarge: unknown = answer['tooLarge'];
+  for (const key of Array.isArray(tooLarge) ? tooLarge : [])
+    info(plainText(`${catalog}: too large for the response, download it from the bucket: ${key}`));
+  return { catalog, kind: 'published', receipt: answer['receipt'] as unknown as PublishReceipt };
+}
+
+interface Reply {
+  /** Undefined where nothing answered. */
+  readonly status: number | undefined;
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+/** Asks once. Functions that do not answer must not keep the job from the other catalogs. */
+async function ask(url: string, body: string, signal: AbortSignal): Promise<Reply> {
+  // Each time another token: it expires within minutes.
+  const token = await getIDToken(url);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  try {
+    const response = await fetch(url, { method: 'POST', redirect: 'error', headers, body, signal });
+    const answer = parsedJson(await response.text());
+    return { status: response.status, answer: isObject(answer) ? answer : {} };
+  } catch (error) {
+    return { status: undefined, answer: { error: error instanceof Error ? error.message : String(error) } };
+  }
+}
+
+function writeAnswer(out: string, files: unknown): void {
+  if (!isObject(files)) return;
+  const texts = new Map<string, string>();
+  for (const [name, text] of Object.entries(files)) {
+    // The names come from the publisher: none may lead out of the folder.
+    if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) && typeof text === 'string') texts.set(name, text);
+  }
+  writeFiles(out, texts);
+}
