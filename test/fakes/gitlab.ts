@@ -198,7 +198,10 @@ export async function fakeGitLab(hub: Hub, bend: Bend = (_, value) => value): Pr
     ],
     [
       'GET PROJECT/repository/commits',
-      (_, query) => commitsOf(query.get('ref_name') ?? '', '--', query.get('path') ?? ''),
+      (_, query) => {
+        const line = query.get('first_parent') === 'true' ? ['--first-parent'] : [];
+        return commitsOf(...line, query.get('ref_name') ?? '', '--', query.get('path') ?? '');
+      },
     ],
     [
       'GET PROJECT/events',

@@ -67,7 +67,8 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
       return found && Buffer.from(found.content, 'base64');
     },
     readPathChanges: async (tip, path, most) => {
-      const asked = `${project}/repository/commits?ref_name=${tip}&path=${encodeURIComponent(path)}`;
+      // What a merged branch had before its last commit was never published.
+      const asked = `${project}/repository/commits?ref_name=${tip}&path=${encodeURIComponent(path)}&first_parent=true`;
       const listed = await client.pages(asked, change, most);
       return listed.map(({ id, committed_date: date }) => ({ commit: id, date }));
     },
@@ -109,7 +110,8 @@ async function statusesOf(
   { commit, context }: Pick<CommitStatus, 'commit' | 'context'>,
 ): Promise<Read<typeof statusReply>[]> {
   const asked = `${project}/repository/commits/${commit}/statuses?name=${encodeURIComponent(context)}&all=true`;
-  const listed = await client.pages(asked, statusReply, NEWEST);
+  // All of them: before 17.8, GitLab lists the oldest first, whatever it is asked.
+  const listed = await client.pages(asked, statusReply);
   return listed.sort((a, b) => b.id - a.id);
 }
 
@@ -172,9 +174,6 @@ const file = object({ content: text });
 const branch = object({ commit: object({ id: commitId }) });
 
 const change = object({ id: commitId, committed_date: day });
-
-/** Statuses of a commit that are looked through for our own. */
-const NEWEST = 100;
 
 const statusReply = object({
   ...{ id: whole, status: text, description: optional(text), target_url: optional(text) },

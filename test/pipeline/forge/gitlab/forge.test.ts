@@ -120,6 +120,29 @@ test('a status is shown where it is the newest one of its name', async () => {
   expect([await shows('one'), await shows('two')]).toEqual([false, true]);
 });
 
+test('the newest status is found behind many older ones, which GitLab lists first', async () => {
+  const status = {
+    repository: 'example/catalogs',
+    commit: hub.base(),
+    context: 'portolan',
+    description: 'x',
+  };
+  await reportGitLabStatus(client(), { ...status, state: 'error' });
+  fake.statuses.push(...Array.from({ length: 100 }, () => ({ ...fake.statuses[0] }) as never));
+  const [newest] = await gitLabForge(client(), NAME).readStatuses(hub.base());
+  expect(newest?.id).toBe(101);
+});
+
+test('what a merged branch had before its last commit is no change of the branch', async () => {
+  const base = hub.base();
+  const first = hub.repository.commit({ 'catalogs/a': '1' }, { parents: [base] });
+  const second = hub.repository.commit({ 'catalogs/a': '2' }, { parents: [first] });
+  hub.moveBase({ 'README.md': 'x' });
+  const merge = hub.moveBase({ 'catalogs/a': '2' }, second);
+  const changes = await gitLabForge(client(), NAME).readPathChanges(merge, 'catalogs/a', 10);
+  expect(changes?.map(({ commit }) => commit)).toEqual([merge]);
+});
+
 test('a status that GitLab is busy to set comes again, and one that the role may not set does not', async () => {
   const report = () =>
     reportGitLabStatus(client(), {
