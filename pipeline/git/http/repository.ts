@@ -166,6 +166,8 @@ class Histories {
   readonly #store: MemoryStore;
   readonly #objects: ObjectReader;
   readonly #answers = new Map<string, Promise<boolean>>();
+  /** The keys of answers that were yes. */
+  readonly #ancestors = new Set<string>();
 
   constructor(client: GitClient, store: MemoryStore, objects: ObjectReader) {
     this.#client = client;
@@ -180,7 +182,10 @@ class Histories {
     if (known) return known;
     const answer = this.#ask(older, newer);
     this.#answers.set(key, answer);
-    answer.catch(() => this.#answers.delete(key));
+    answer.then(
+      (isAncestor) => isAncestor && this.#ancestors.add(key),
+      () => this.#answers.delete(key),
+    );
     return answer;
   }
 
@@ -190,8 +195,8 @@ class Histories {
    */
   async #ask(older: string, newer: string): Promise<boolean> {
     if (await this.#isParent(older, newer)) return true;
-    // No commit is its own ancestor.
-    if (await this.#answers.get(`${newer} ${older}`)) return false;
+    // No commit is its own ancestor. An answer that is still to come is not waited for: it may wait for this one.
+    if (this.#ancestors.has(`${newer} ${older}`)) return false;
     const found = await this.#client.fetch({ wants: [newer], haves: [older], filter: 'tree:0' });
     this.#store.keep(found);
     const seen = new Set([newer]);

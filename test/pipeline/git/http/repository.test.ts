@@ -291,6 +291,14 @@ describe('ancestors', () => {
     expect(traffic().received - before.received).toBeLessThan(3000);
   });
 
+  test('asked both ways at once, none waits for the other', async () => {
+    const [old = '', tip = ''] = source.chain({ a: '1' }, { a: '2' }, { a: '3' }).filter((_, i) => i !== 1);
+    const { repository } = await open();
+    await repository.bring([old, tip]);
+    const both = [isAncestor(repository, old, tip), isAncestor(repository, tip, old)];
+    expect(await Promise.all(both)).toEqual([true, false]);
+  });
+
   test('a commit that is gone is not found', async () => {
     const id = source.commit({ a: '1' });
     const { repository } = await open();
