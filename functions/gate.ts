@@ -158,10 +158,15 @@ async function sayGroup(
   { gateGroup, log }: GateRequest,
   group: MergeGroup,
 ): Promise<readonly CheckReport[]> {
-  const head = { commit: group.head, pulls: [] };
-  await markPending(ports.forge, [head]);
-  if (!gateGroup) return [];
+  const head = { commit: group.head, pulls: [], branches: [group.branch] };
   try {
+    // What nobody checks has no status: a pending one would stay for ever.
+    const gated = await gatedHeads(ports, [head], new Map([[group.branch, group.base]]));
+    if (!gateGroup || gated.length === 0) {
+      log(`skipped: no gate checks merge groups for ${group.branch}`);
+      return [];
+    }
+    await markPending(ports.forge, gated);
     const outcome = await gateGroup(ports, group);
     if (outcome.kind === 'checked') return await setStatus(ports.forge, [outcome.report], async () => []);
     log(`skipped: ${outcome.why}`);

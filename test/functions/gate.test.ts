@@ -1,7 +1,7 @@
 /** The gate as an App, against a fake GitHub that checks every request by GitHub's own description. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseReference } from '../../catalog/reference.ts';
-import { type GateRequest, handleGate } from '../../functions/gate.ts';
+import { type GateRequest, handleGate, handleGates } from '../../functions/gate.ts';
 import { memoryStore } from '../../pipeline/oci/image/stores.ts';
 import { pushImage } from '../../pipeline/oci/registry/push.ts';
 import { catalogOf, POLICY } from '../fakes/gate.ts';
@@ -100,4 +100,14 @@ test('says in the log who is no collaborator', async () => {
   await handleGate(pull.number, request);
   expect(hub.forge.statuses.at(-1)).toMatchObject({ sha: pull.head, state: 'pending' });
   expect(hub.log).toContain('cannot request a review from accounts that are not collaborators: bob');
+});
+
+test('sets no status of a merge group for a branch without a gate, where it would stay pending', async () => {
+  hub.moveBase({ '.github/portolan.yaml': `${POLICY}branches: [release-*]\n` });
+  const pull = hub.open(etcd);
+  const [head = ''] = hub.queue([pull]);
+  const group = { base: hub.base(), head, branch: 'main' };
+  const gateGroup = async () => ({ kind: 'skipped', why: 'no gate' }) as const;
+  expect(await handleGates({ kind: 'group', group }, { ...request, gateGroup })).toEqual([]);
+  expect(hub.forge.statuses).toEqual([]);
 });
