@@ -3,9 +3,6 @@
 /** The name of the status that a branch may require. */
 export const STATUS_CONTEXT = 'portolan';
 
-/** Begins the names of Portolan's check runs and workflows. */
-export const CHECK_PREFIX = 'portolan';
-
 /** Characters of a status' description: GitHub takes no more, and the other forges show no more. */
 export const DESCRIPTION = 140;
 

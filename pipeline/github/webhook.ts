@@ -3,7 +3,7 @@ import { Webhooks as Signatures } from '@octokit/webhooks';
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
 import { isHold } from '../forge/forge.ts';
-import { CHECK_PREFIX, STATUS_CONTEXT } from '../forge/marks.ts';
+import { STATUS_CONTEXT } from '../forge/marks.ts';
 import { type ForgeEvent, isCommit, pullIn, pushedIn, type Webhooks } from '../forge/webhook.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -87,13 +87,16 @@ function groupEvent(value: Json): ForgeEvent | 'other' | undefined {
   };
 }
 
+/** Portolan's workflows, as `portolan setup` and its pages call them, and the check run with the findings. */
+const OWN_CHECKS = /^portolan(?:-(?:drift|monitor|publish|review)| findings.*)?$/;
+
 /** The end of a check of others; those of our own follow from a check of the gate. */
 function endedEvent(value: Json, kind: 'check_run' | 'workflow_run'): ForgeEvent | 'other' | undefined {
   if (value['action'] !== 'completed') return 'other';
   const [id, about] = [repositoryId(value), value[kind]];
   if (id === undefined || !isObject(about)) return undefined;
   const { name, head_sha: commit, completed_at: ended, updated_at: updated } = about;
-  if (typeof name === 'string' && name.startsWith(CHECK_PREFIX)) return 'other';
+  if (typeof name === 'string' && OWN_CHECKS.test(name)) return 'other';
   return isCommit(commit) ? { kind: 'commit', id, at: timeOf(ended ?? updated), commit } : undefined;
 }
 

@@ -121,6 +121,12 @@ test.each([
     { action: 'completed', workflow_run: { name: 'install', head_sha: COMMIT } },
     { commit: COMMIT },
   ],
+  // The policy may require a check whose name begins as Portolan's own.
+  [
+    'check_run',
+    { action: 'completed', check_run: { name: 'portolan-e2e', head_sha: COMMIT } },
+    { commit: COMMIT },
+  ],
   ['membership', { action: 'added', organization: { login: 'Sea' }, repository: undefined }, {}],
 ])('%s has pull requests checked again', async (event, differing, subject) => {
   const { send, queued, checks } = address();
@@ -135,7 +141,11 @@ test.each([
   ['merge_group', { action: 'destroyed', merge_group: {} }],
   ['check_run', { action: 'created', check_run: { name: 'lint', head_sha: COMMIT } }],
   // Each check would have the next one begin.
-  ['check_run', { action: 'completed', check_run: { name: 'portolan findings', head_sha: COMMIT } }],
+  [
+    'check_run',
+    { action: 'completed', check_run: { name: 'portolan findings (do not require)', head_sha: COMMIT } },
+  ],
+  ['workflow_run', { action: 'completed', workflow_run: { name: 'portolan-publish', head_sha: COMMIT } }],
 ])('%s that says nothing new has nothing checked', async (event, differing) => {
   const { send, queued, checks } = address();
   await send(signed(payload(differing), SECRET, { 'x-github-event': event }));
