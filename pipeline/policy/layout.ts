@@ -60,6 +60,8 @@ export interface Layout {
   match(path: string): PathMatch | undefined;
   /** The package in whose area a path lies although no pattern matches the path itself. */
   packageAt(path: string): string | undefined;
+  /** The folder on the way to a path that is called after the package. */
+  packageFolder(path: string): string | undefined;
   /** Whether a path lies in a folder of the patterns, or is a folder on the way there. */
   governs(path: string): boolean;
   /** Whether a path lies in the folder of a catalog, of which opm reads every file. */
@@ -117,7 +119,12 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
     patterns: compiled,
     composed: made,
     match: (path) => firstMatch(compiled, path),
-    packageAt: (path) => firstPackage(compiled, path),
+    packageAt: (path) => firstPackage(compiled, path)?.name,
+    packageFolder: (path) => {
+      const whole = compiled.filter((pattern) => firstMatch([pattern], path) !== undefined);
+      const { name, folder } = firstPackage(whole.slice(0, 1), path) ?? firstPackage(compiled, path) ?? {};
+      return folder?.split('/').at(-1) === name ? folder : undefined;
+    },
     // A file in place of a folder on the way to a catalog would take the catalog's place.
     governs: (path) => {
       const names = path.split('/');
@@ -295,15 +302,18 @@ function matchBeginning(segments: readonly PatternSegment[], names: readonly str
   return captured;
 }
 
-/** The package that the first matching pattern captures from the beginning of a path. */
-function firstPackage(patterns: readonly CompiledPattern[], path: string): string | undefined {
+/** The package that the first matching pattern captures from the beginning of a path, and what leads to it. */
+function firstPackage(
+  patterns: readonly CompiledPattern[],
+  path: string,
+): { readonly name: string; readonly folder: string } | undefined {
   const names = path.split('/');
   for (const { segments } of patterns) {
     const at = segments.findIndex(({ names: captures }) => captures.includes('package'));
     // The package must be a folder, or the path itself: its name alone decides nothing below a file.
     if (at < 0 || at >= names.length) continue;
     const captured = matchBeginning(segments.slice(0, at + 1), names);
-    if (captured) return captured['package'];
+    if (captured) return { name: captured['package'] ?? '', folder: names.slice(0, at + 1).join('/') };
   }
   return undefined;
 }

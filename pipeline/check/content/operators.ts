@@ -44,12 +44,10 @@ function foldersOf({ change, policy: { layout } }: Pick<CheckScene, 'change' | '
   for (const { path } of change.paths) {
     const match = layout.match(path);
     if (match?.kind === 'catalog' || match?.kind === 'composite') continue;
-    const name = match?.package ?? layout.packageAt(path);
-    const names = path.split('/');
-    const at = name === undefined ? -1 : names.indexOf(name);
-    if (at < 0) continue;
-    const folder = names.slice(0, at + 1).join('/');
-    folders.set(folder, (folders.get(folder) ?? new Set()).add(names[at + 1] ?? ''));
+    const folder = layout.packageFolder(path);
+    if (folder === undefined) continue;
+    const [first = ''] = path.slice(folder.length + 1).split('/');
+    folders.set(folder, (folders.get(folder) ?? new Set()).add(first));
   }
   return [...folders]
     .map(([path, changed]) => ({ path, changed }))

@@ -43,6 +43,13 @@ describe('a layout', () => {
     expect(layout.packageAt('README.md')).toBeUndefined();
   });
 
+  test('knows the folder of a package, also of one that is called as a folder above it', () => {
+    expect(layout.packageFolder('operators/etcd/1.0.0/manifests/a.yaml')).toBe('operators/etcd');
+    expect(layout.packageFolder('operators/operators/OWNERS')).toBe('operators/operators');
+    expect(layout.packageFolder('operators/README.md/x')).toBe('operators/README.md');
+    expect(layout.packageFolder('README.md')).toBeUndefined();
+  });
+
   test('knows where its patterns begin', () => {
     for (const path of ['catalogs', 'catalogs/x', 'operators/a/b/c']) expect(layout.governs(path)).toBe(true);
     for (const path of ['README.md', 'catalogs2', 'docs/catalogs']) expect(layout.governs(path)).toBe(false);

@@ -95,3 +95,21 @@ test.each<[string, Files, string]>([
   expect(await refused(head, 'certified')).toEqual([expected]);
   expect(await refused(head, 'konflux')).toEqual([]);
 });
+
+test('an operator that is called as the folder of all operators is checked alone', async () => {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const policy = 'apiVersion: portolan/v1alpha1\nkind: Portolan\nrules: {operator/version-folder: error}\n';
+  const before = repository.commit({ ...BASE, '.github/portolan.yaml': policy });
+  const [csv = '', annotations = ''] = Object.keys(bundle('1.0.0', 'operators'));
+  const own = {
+    ...bundle('1.0.0', 'operators'),
+    [csv]: 'kind: ClusterServiceVersion\nspec: {version: 1.0.1}\n',
+  };
+  const after = repository.commit(own, { parents: [before] });
+  const run = ['check', '--base', before, '--head', after, '--format', 'json'];
+  const { findings } = JSON.parse((await portolan(repository.directory, ...run)).out);
+  const told = findings.filter(({ rule }: { rule: string }) => rule === 'operator/version-folder');
+  expect(annotations).toContain('operators/operators/1.0.0');
+  expect(told).toMatchObject([{ package: 'operators', location: { file: csv } }]);
+});
