@@ -258,7 +258,7 @@ function modeOf(written: string): string {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Stands in names that git itself would not write. Paths with this character are refused. */
-const UNWRITABLE = '\ufffd';
+export const UNWRITABLE = '\ufffd';
 
 /** The name of a tree's entry. One that is empty, is not UTF-8 or has a slash is marked, so that it is refused. */
 function nameOf(bytes: Buffer): string {

@@ -1,6 +1,7 @@
 /** A commit on top of another one in which some paths are as a third one has them; no work tree is touched. */
 import { shellWord } from '../../catalog/names.ts';
 import { PipelineError } from '../error.ts';
+import { UNWRITABLE } from './objects.ts';
 import { type GitRun, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 import { whyUnreadable } from './source.ts';
@@ -121,6 +122,11 @@ async function treeWithReplacement(
   const standing = entries.find((one) => one.name === name);
   const next = rest.length === 0 ? entry : await replaceInside(repository, run, { standing, rest, entry });
   const kept = entries.filter((one) => one.name !== name);
+  if (kept.some((one) => one.name.includes(UNWRITABLE)))
+    throw new PipelineError(
+      'usage',
+      `cannot write beside ${JSON.stringify(name)}: a name there is not UTF-8`,
+    );
   const all = next ? [...kept, { name, ...next }] : kept;
   if (all.length === 0) return undefined;
   // mktree sorts as git does; what is beside may not have been fetched.
