@@ -146,28 +146,26 @@ export interface EndedVersions {
   readonly gone: readonly string[];
 }
 
-/** Old versions of files by the commit that ended them, the latest first. */
+/** Old versions of files by the commit that ended them, the latest first. A path is the part behind that of its change. */
 function parseLog(text: string): EndedVersions[] {
-  return text
-    .split('\u0001')
-    .slice(1)
-    .map((part) => {
-      const [about = '', ...tokens] = part.split('\0').map((token) => token.trimStart());
-      const [commit = '', date = '', ...parents] = about.trim().split(' ');
-      const versions = tokens.flatMap((token, i) => {
-        const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(token) ?? [];
-        return id === undefined ? [] : [{ id, path: tokens[i + 1] ?? '', date }];
-      });
-      const pathsOf = (pattern: RegExp): string[] =>
-        tokens.flatMap((token, i) => (pattern.test(token) ? [tokens[i + 1] ?? ''] : []));
-      const isFirst = parents.length === 0;
-      return {
-        commit,
-        date,
-        isFirst,
-        versions,
-        added: pathsOf(/^:0{6} .* A$/),
-        gone: pathsOf(/^:\d+ 0{6} .* D$/),
-      };
-    });
+  const commits: EndedVersions[] = [];
+  let [versions, added, gone]: [OldVersion[], string[], string[]] = [[], [], []];
+  let date = '';
+  const parts = text.split('\0');
+  for (let i = 0; i < parts.length; i++) {
+    const part = (parts[i] ?? '').trimStart();
+    if (part.startsWith('\u0001')) {
+      const [commit = '', day = '', ...parents] = part.slice(1).trim().split(' ');
+      date = day;
+      [versions, added, gone] = [[], [], []];
+      commits.push({ commit, date, isFirst: parents.length === 0, versions, added, gone });
+    } else if (part.startsWith(':')) {
+      const path = parts[++i] ?? '';
+      const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(part) ?? [];
+      if (id !== undefined) versions.push({ id, path, date });
+      if (/^:0{6} .* A$/.test(part)) added.push(path);
+      if (/^:\d+ 0{6} .* D$/.test(part)) gone.push(path);
+    }
+  }
+  return commits;
 }

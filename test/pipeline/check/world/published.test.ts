@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { formatVersion } from '../../../../catalog/version/version.ts';
+import { oldVersions } from '../../../../pipeline/check/world/old-versions.ts';
 import { type Published, publishedBefore, wholeBundles } from '../../../../pipeline/check/world/published.ts';
 import * as git from '../../../../pipeline/git/process.ts';
 import { openRepository } from '../../../../pipeline/git/repository.ts';
@@ -64,6 +65,20 @@ describe('what was ever published', () => {
     expect(whole.map(({ name, properties }) => [name, properties.at(-1)?.type])).toEqual([
       ['p.v1.3.0', object.type],
     ]);
+  });
+
+  test('is found under names that begin with a blank, or hold what git separates commits by', async () => {
+    const odd = ['catalogs/v4.20/p/ a.json', 'catalogs/v4.20/p/b\u0001c.json'];
+    const own = (version: string) =>
+      Object.fromEntries(odd.map((path, i) => [path, written({ [`q${i}`]: chain(version) })]));
+    const first = repository.commit(own('1.0.0'), { branch: 'odd' });
+    const last = repository.commit(own('1.1.0'), { parents: [first], branch: 'odd' });
+    const opened = await openRepository(repository.directory, { searchPath: process.env['PATH'] });
+    const places = [{ catalog: 'v4.20', path: 'catalogs/v4.20/p' }];
+    const { versions, added } = await oldVersions(opened, last, places);
+    await opened.close();
+    expect(versions.map(({ path }) => path).sort()).toEqual(odd);
+    expect(added?.map(({ path }) => path).sort()).toEqual(odd);
   });
 
   test('is found in old versions of the files, with the last day', async () => {
