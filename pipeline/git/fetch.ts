@@ -17,19 +17,26 @@ interface FetchRequest {
 /** How long the first fetch of a large repository may take, in ms. */
 const TIMEOUT = 600_000;
 
+/** The last fetch into each directory: another one would find a repository that is half made, or a ref that is locked. */
+const turns = new Map<string, Promise<unknown>>();
+
 /**
- * Fetches the branch's commits, with all that they hold.
+ * Fetches the branch's commits, with all that they hold. Fetches into one directory wait for each other.
  *
  * @returns id of the branch's newest commit
  * @throws PipelineError `git`, retryable, with nothing of the credentials in it
  */
-export async function fetchBranch({
-  url,
-  branch,
-  directory,
-  settings,
-  reach,
-}: FetchRequest): Promise<string> {
+export function fetchBranch(request: FetchRequest): Promise<string> {
+  const last = turns.get(request.directory) ?? Promise.resolve();
+  const own = last.then(() => fetchInto(request));
+  turns.set(
+    request.directory,
+    own.catch(() => undefined),
+  );
+  return own;
+}
+
+async function fetchInto({ url, branch, directory, settings, reach }: FetchRequest): Promise<string> {
   if (!/^(?:https?|file):\/\//.test(url)) {
     throw new PipelineError('usage', `cannot fetch from ${JSON.stringify(url)}: not a git URL`);
   }

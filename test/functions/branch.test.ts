@@ -105,6 +105,15 @@ test('where the server sends whole repositories only, git is used', async () => 
   });
 });
 
+test('two messages that clone a repository at once get it both', async () => {
+  source.git('config', 'uploadpack.allowFilter', 'false');
+  const { url } = await front();
+  const open = opener(url, { path: process.env['PATH'] ?? '' });
+  const both = await Promise.all([open(MAIN), open(MAIN)]);
+  expect(both.map((branch) => branch.tip)).toEqual([tip, tip]);
+  for (const { close } of both) await close();
+});
+
 test('what is no source is not opened', async () => {
   const { url, seen } = await front();
   const open = opener(url);
