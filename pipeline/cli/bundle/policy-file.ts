@@ -1,9 +1,8 @@
 /** The severities of rules in a policy that the command line names. */
 import { resolve } from 'node:path';
 import type { SeverityOf } from '../../../catalog/rules/rule.ts';
-import { fileError } from '../../directory.ts';
+import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { readRegular } from '../../file-pieces.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { severitiesOf } from '../../policy/severity.ts';
@@ -14,16 +13,8 @@ import { severitiesOf } from '../../policy/severity.ts';
  * @throws PipelineError `usage` for a file that is not a policy, `not-found` or `io` for one that cannot be read
  */
 export function severitiesInFile(file: string, directory: string): SeverityOf {
-  const { policy, findings } = readPolicy(bytesOf(resolve(directory, file)), RULE_IDS);
+  const { policy, findings } = readPolicy(readFileBytes(resolve(directory, file)), RULE_IDS);
   if (policy) return severitiesOf(policy);
   const [first] = findings;
   throw new PipelineError('usage', `${file}:${first?.location.line ?? 1}: ${first?.message ?? 'no policy'}`);
-}
-
-function bytesOf(path: string): Uint8Array {
-  try {
-    return readRegular(path);
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }

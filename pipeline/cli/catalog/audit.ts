@@ -10,8 +10,7 @@ import { readCluster } from '../../check/cluster.ts';
 import { auditFleet, type FleetNumbers, isFleetStuck } from '../../check/fleet/fleet-audit.ts';
 import { prospectsOf } from '../../check/prospects.ts';
 import type { HarmfulMerge, HistoryAudit } from '../../check/rehearsal/history.ts';
-import { entriesIn, fileError } from '../../directory.ts';
-import { readRegular } from '../../file-pieces.ts';
+import { entriesIn, readText } from '../../directory.ts';
 import {
   auditHeadline,
   auditText,
@@ -145,16 +144,8 @@ function clusterOf(
 ): Pick<AuditReport, 'cluster'> {
   const file = text('installed');
   if (file === undefined) return {};
-  const installations = readCluster(contentOf(resolve(directory, file)), file);
+  const installations = readCluster(readText(resolve(directory, file)), file);
   return { cluster: prospectsOf(installations, { worlds, platform: text('platform') }) };
-}
-
-function contentOf(path: string): string {
-  try {
-    return readRegular(path).toString('utf8');
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }
 
 /** Whose past is asked for, and from which day on. */
@@ -163,6 +154,7 @@ interface Past {
   readonly since: string | undefined;
 }
 
+/** What `--history` asks for; undefined without it. @throws PipelineError `usage` */
 function askedPast({ operands, text, flag }: Invocation): Past | undefined {
   if (!flag('history')) return undefined;
   const [root, another] = operands;

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import {
   deleteImagesText,
@@ -8,12 +7,13 @@ import {
 } from '../../../catalog/mirror/diff.ts';
 import { mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { readReport } from '../../../catalog/mirror/report.ts';
-import { fileError, readText } from '../../directory.ts';
+import { readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { checkPlanIn } from '../../mirror/archive/plan.ts';
 import { linesText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
+import { isFolder } from '../mirror-documents.ts';
 
 export const command: Command = {
   words: 'mirror diff',
@@ -59,20 +59,13 @@ function planAt(path: string): Plan {
   return { images: mappings, catalogs: [] };
 }
 
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    throw fileError(error, path);
-  }
-}
-
 function writeTo(directory: string, file: string | undefined, content: string): void {
   if (file === undefined) return;
   const path = resolve(directory, file);
   writeFiles(dirname(path), new Map([[basename(path), content]]));
 }
 
+/** The images to add, to change, to delete and still needed, a line each, with their numbers. */
 function diffText({ add, change, unchanged, prune, keep }: MirrorDiff): string {
   const lines = [
     ...add.map(({ source, destination }) => `+ ${destination} (${source})`),

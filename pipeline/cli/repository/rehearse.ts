@@ -1,9 +1,8 @@
 import { basename, dirname, resolve } from 'node:path';
 import { rehearseMerges } from '../../check/rehearsal/rehearsal.ts';
 import { timeLimit } from '../../check/rehearsal/time-limit.ts';
-import { fileError } from '../../directory.ts';
+import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { readRegular } from '../../file-pieces.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import { rehearsalPage } from '../../report/page/rehearsal-page.ts';
@@ -62,7 +61,7 @@ export const command: Command = {
       const policy =
         file === undefined
           ? await rehearsalPolicy(repository, head, adminsOf(invocation))
-          : { path: file, bytes: contentOf(resolve(terminal.directory, file)) };
+          : { path: file, bytes: readFileBytes(resolve(terminal.directory, file)) };
       const rehearsal = await rehearseMerges(repository, {
         head,
         count,
@@ -89,6 +88,7 @@ export const command: Command = {
   },
 };
 
+/** The error where there is no merge to check again, with the likely cause. */
 function noMerges(head: string, { shallow }: Repository): PipelineError {
   return new PipelineError('not-found', `${head} has no merges to check`, {
     hint: shallow
@@ -97,18 +97,11 @@ function noMerges(head: string, { shallow }: Repository): PipelineError {
   });
 }
 
+/** The identities of `--admin`. @throws PipelineError `usage` */
 function adminsOf(invocation: Invocation): string[] {
   const admins = (invocation.text('admin') ?? '').split(',').filter((text) => text !== '');
   const wrong = admins.find((text) => parseIdentity(text) === undefined);
   if (wrong !== undefined)
     throw usageError(command, `--admin must be LOGIN, LOGIN#ID or @ORG/TEAM, not ${JSON.stringify(wrong)}`);
   return admins;
-}
-
-function contentOf(path: string): Uint8Array {
-  try {
-    return readRegular(path);
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }

@@ -5,8 +5,7 @@ import { checkPullRequest } from '../../check/check.ts';
 import { endedCheck } from '../../check/confined/confined-check.ts';
 import type { CheckReport } from '../../check/report.ts';
 import type { CheckRequest, OtherCatalogs } from '../../check/request.ts';
-import { fileError } from '../../directory.ts';
-import { readRegular } from '../../file-pieces.ts';
+import { readFileBytes } from '../../directory.ts';
 import { openRepository } from '../../git/repository.ts';
 import { directoryStore } from '../../oci/image/stores.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
@@ -49,6 +48,7 @@ export async function runCheck(invocation: Invocation, terminal: Terminal): Prom
     const fleet = fleetOption(invocation, terminal);
     const lookups = manifestLookups(invocation.text('bundles'), terminal);
     const ended = terminal.environment[ENDED];
+    // The process of the check ended early: the report says that, and nothing is checked again.
     const make = ended === undefined ? checkPullRequest : endedCheck(ended);
     const report = await make(repository, {
       ...requestOf(invocation, terminal),
@@ -82,7 +82,7 @@ function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
     ...(cache === undefined ? {} : { cache: directoryStore(resolve(terminal.directory, cache)) }),
     ...(policy === undefined
       ? {}
-      : { policy: { path: policy, bytes: readPolicy(resolve(terminal.directory, policy)) } }),
+      : { policy: { path: policy, bytes: readFileBytes(resolve(terminal.directory, policy)) } }),
   };
 }
 
@@ -115,14 +115,6 @@ function otherCatalogs(invocation: Invocation, terminal: Terminal): OtherCatalog
   }));
 }
 
-function readPolicy(path: string): Uint8Array {
-  try {
-    return readRegular(path);
-  } catch (error) {
-    throw fileError(error, path);
-  }
-}
-
 /** A person at a terminal is both author and pusher; there is nobody to ask for reviews. */
 function peopleOf(invocation: Invocation): People | undefined {
   const text = invocation.text('author');
@@ -134,6 +126,7 @@ function peopleOf(invocation: Invocation): People | undefined {
   return { author, pusher: author, reviews: [], commits: undefined, holds: [] };
 }
 
+/** The exit code of a report. A check that is not complete comes first: its results may change when it is run again. */
 function exitCode({ verdict, authority, enforce }: CheckReport): ExitCode {
   if (enforce === 'off') return 0;
   if (verdict === 'inconclusive') return 2;
