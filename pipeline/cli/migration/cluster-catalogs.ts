@@ -57,6 +57,7 @@ function imageOf(source: ClusterObject): string {
   return textAt(source, 'spec', 'sourceType') === 'grpc' ? textAt(source, 'spec', 'image') : '';
 }
 
+/** Largest priority of a ClusterCatalog: an int32. */
 const LARGEST = 2 ** 31 - 1;
 
 /** What becomes of a CatalogSource: a new ClusterCatalog, an existing one that has its image, or a reason to skip it. */
@@ -104,6 +105,7 @@ function movedCatalog(source: ClusterObject, around: AdoptionContext): MovedCata
   return { ...about, name, priority, status: 'create', reason: `created from image ${image}`, document };
 }
 
+/** Why a CatalogSource without an image cannot become a ClusterCatalog, in library-olm's words. */
 function whyUnsupported(source: ClusterObject): string {
   const type = textAt(source, 'spec', 'sourceType');
   if (type === 'grpc') return 'grpc address-only CatalogSource (no spec.image) has no OLMv1 equivalent';
@@ -173,7 +175,10 @@ function catalogDocument(
   };
 }
 
-/** Whole minutes, at least one; undefined for a digest, which never changes, and where the source says nothing. */
+/**
+ * How often OLM v1 should look for a newer image: as often as the CatalogSource says, in whole minutes, at least
+ * one. Undefined where that says nothing, and for a digest, which never changes.
+ */
 function pollMinutes(source: ClusterObject, image: string): number | undefined {
   const interval = textAt(source, 'spec', 'updateStrategy', 'registryPoll', 'interval');
   if (image.includes('@sha256:') || interval === '') return undefined;

@@ -129,6 +129,7 @@ const NAMES_KIND =
 /** Where a must-gather has the objects of one API group. */
 const GROUP_FOLDER = /(?:^|\/)(?:namespaces\/[^/]+|cluster-scoped-resources)\/([^/]+)\//;
 
+/** The objects in the files of a folder. Files that name no kind of interest are not parsed: a must-gather has many. */
 async function objectsInFolder(path: string, written: string): Promise<ClusterObject[]> {
   const objects: ClusterObject[] = [];
   for await (const file of readFolder(path, { isWanted, ...LIMITS })) {

@@ -75,6 +75,7 @@ export function planExtension(one: ClusterInstallation, around: PlanContext): Ex
   return { obstacles, notes: notesOf(one, around, { pin, managed }), asked: { options, home } };
 }
 
+/** What a version pin must lead to: the installed bundle, from the Subscription's channel and catalog if possible. */
 function wantedOf(
   { package: packageName, installed, channels }: ClusterInstallation,
   source: ServedCatalog,
@@ -133,6 +134,7 @@ function isAmongSeveral({ view, moved, served }: ClusterCatalogs): boolean {
   return names.size > 1;
 }
 
+/** Names that are valid under OLM v0, and that a ClusterExtension must not have. */
 function nameObstacles({ package: packageName, name, namespace, channels }: ClusterInstallation): string[] {
   const wrong = [packageName, name, ...channels].filter((text) => !isDnsSubdomain(text));
   return [...wrong, ...(isDnsLabel(namespace) ? [] : [namespace])].map(
@@ -179,11 +181,13 @@ const SETTINGS: ReadonlySet<string> = new Set([
   'volumes',
 ]);
 
+/** The settings of a Subscription that OLM v1 takes over; undefined if there are none. */
 function settingsOf(config: Readonly<Record<string, unknown>> | undefined): object | undefined {
   const kept = Object.entries(config ?? {}).filter(([name]) => SETTINGS.has(name));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
+/** Settings for which OLM v1 would refuse the ClusterExtension. */
 function unknownSettings(config: Readonly<Record<string, unknown>> | undefined): string[] {
   return Object.keys(config ?? {})
     .filter((name) => name !== 'selector' && !SETTINGS.has(name))

@@ -119,7 +119,11 @@ function packageIn(
   });
 }
 
-/** The bundle of a version, or the head; empty where the channel has several. */
+/**
+ * The name of the bundle with a version; without a version, of the head of the channel, empty where it has several.
+ *
+ * @throws PipelineError `usage` for a version that no bundle, or more than one, has
+ */
 function bundleNamed(
   { name, bundles, channels }: Package,
   channel: string,

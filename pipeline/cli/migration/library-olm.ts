@@ -111,7 +111,7 @@ export function checksOf(view: ClusterView, subscription: ClusterObject): CheckR
  */
 function rowOf({ check, name, reads, override, verdict }: Check, about: SubscriptionFacts): CheckRow {
   const missing = reads.filter((kind) => !about.view.knows(kind));
-  if (missing.length > 0) return { check, name, ...unread(missing, about) };
+  if (missing.length > 0) return { check, name, ...unreadResult(missing, about) };
   const absent = absentOf(reads, about);
   if (absent !== undefined && !REPORTS_ABSENT.has(name))
     return { check, name, result: 'unread', reason: absent };
@@ -128,12 +128,14 @@ function rowOf({ check, name, reads, override, verdict }: Check, about: Subscrip
 /** The checks that refuse an operator for what is not there; the others then have nothing to read. */
 const REPORTS_ABSENT: ReadonlySet<string> = new Set(['OperatorGroup exists', 'CSV health', 'Dependents']);
 
+/** Which object a check needs that the cluster does not have; undefined if all are there. */
 function absentOf(reads: readonly Kind[], about: SubscriptionFacts): string | undefined {
   if (reads === GROUP && !groupOf(about)) return 'there is no OperatorGroup';
   return reads === CSV && !about.csv ? 'there is no ClusterServiceVersion' : undefined;
 }
 
-function unread(
+/** The result of a check that needs kinds of objects which nobody listed. */
+function unreadResult(
   kinds: readonly Kind[],
   { view }: Pick<SubscriptionFacts, 'view'>,
 ): Pick<CheckRow, 'result' | 'reason'> {
@@ -144,7 +146,7 @@ function unread(
 export function clusterChecks(view: ClusterView): CheckRow[] {
   const about = { check: '', name: 'ClusterObjectSet API' };
   if (!view.knows('CustomResourceDefinition'))
-    return [{ ...about, ...unread(['CustomResourceDefinition'], { view }) }];
+    return [{ ...about, ...unreadResult(['CustomResourceDefinition'], { view }) }];
   const { established, reason } = objectSetsOf(view);
   return [{ ...about, result: established ? 'pass' : 'refused', reason }];
 }
@@ -167,7 +169,7 @@ function conflictRow({ view, subscription }: SubscriptionFacts): CheckRow {
   const about = { check: 'R1.3', name: 'Conflict' };
   const { namespace, name } = placeOfObject(subscription);
   if (!view.knows('ClusterExtension'))
-    return { ...about, ...unread(['ClusterCatalog', 'ClusterExtension'], { view }) };
+    return { ...about, ...unreadResult(['ClusterCatalog', 'ClusterExtension'], { view }) };
   if (migratedExtensions(view).has(`${namespace}/${name}`)) {
     const reason = 'both Subscription and annotated ClusterExtension exist; resolve with cleanup or rollback';
     return { ...about, result: 'refused', reason };
@@ -188,6 +190,9 @@ function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] 
   return Array.isArray(found) ? found : [];
 }
 
+/**
+ * The verdict of a check with one condition: it refuses the migration with the first text, or passes with the second.
+ */
 function refusedIf(condition: boolean, refusal: string, pass: string): Verdict {
   return { refusals: condition ? [refusal] : [], pass };
 }
@@ -204,6 +209,7 @@ function groupOf({ view, namespace }: SubscriptionFacts): ClusterObject | undefi
   return first;
 }
 
+/** The scope of an operator is in its OperatorGroup, so there must be one. */
 function groupVerdict(about: SubscriptionFacts): Verdict {
   const group = groupOf(about);
   return refusedIf(
@@ -213,6 +219,7 @@ function groupVerdict(about: SubscriptionFacts): Verdict {
   );
 }
 
+/** A group that selects namespaces by labels: OLM v1 lets the operator watch all of them. */
 function selectorVerdict(about: SubscriptionFacts): Verdict {
   const selector = valueAt(groupOf(about), 'spec', 'selector');
   const labels = valueAt(selector, 'matchLabels');
@@ -225,6 +232,7 @@ function selectorVerdict(about: SubscriptionFacts): Verdict {
   );
 }
 
+/** A group that lists namespaces: OLM v1 lets the operator watch all of them. */
 function targetVerdict(about: SubscriptionFacts): Verdict {
   return refusedIf(
     listAt(groupOf(about), 'spec', 'targetNamespaces').length > 0,
@@ -233,6 +241,7 @@ function targetVerdict(about: SubscriptionFacts): Verdict {
   );
 }
 
+/** An operator that watches one namespace today: under OLM v1 it watches all of them. */
 function scopeVerdict(about: SubscriptionFacts): Verdict {
   const [only, ...more] = listAt(groupOf(about), 'status', 'namespaces');
   return refusedIf(
@@ -242,6 +251,7 @@ function scopeVerdict(about: SubscriptionFacts): Verdict {
   );
 }
 
+/** library-olm installs an operator for all namespaces, which the operator must support. */
 function modeVerdict({ csv }: SubscriptionFacts): Verdict {
   const supports = listAt(csv, 'spec', 'installModes').some(
     (mode) => textAt(mode, 'type') === 'AllNamespaces' && valueAt(mode, 'supported') === true,
@@ -268,6 +278,7 @@ function propertiesOf(csv: ClusterObject | undefined): readonly Property[] | und
   return list.map((item) => ({ type: textAt(item, 'type'), value: item['value'] }));
 }
 
+/** OLM v1 resolves no dependencies, so the bundle must not declare any. */
 function dependencyVerdict({ csv }: SubscriptionFacts): Verdict {
   const properties = propertiesOf(csv);
   const pass = 'no olm.package.required or olm.gvk.required properties';
@@ -287,6 +298,7 @@ export function csvVersion(csv: ClusterObject | undefined): string {
   return textAt(own?.value, 'version') || textAt(csv, 'spec', 'version');
 }
 
+/** OLM v1 does not fully support operators that serve an APIService. */
 function serviceVerdict({ csv }: SubscriptionFacts): Verdict {
   return refusedIf(
     listAt(csv, 'spec', 'apiservicedefinitions', 'owned').length > 0,
@@ -295,6 +307,7 @@ function serviceVerdict({ csv }: SubscriptionFacts): Verdict {
   );
 }
 
+/** OLM v1 has no OperatorConditions: an operator that reports by one must not be migrated unseen. */
 function conditionVerdict({ view, namespace, subscription }: SubscriptionFacts): Verdict {
   const condition = view.one('OperatorCondition', namespace, textAt(subscription, 'status', 'installedCSV'));
   return refusedIf(
@@ -332,6 +345,7 @@ function accessVerdict({ csv }: SubscriptionFacts): Verdict {
   );
 }
 
+/** OLM v1 does not install with the service account of an OperatorGroup. */
 function accountVerdict(about: SubscriptionFacts): Verdict {
   return refusedIf(
     textAt(groupOf(about), 'spec', 'serviceAccountName') !== '',
@@ -351,9 +365,9 @@ const subscriptionsOf = onceFor(
 
 /** The check for other Subscriptions to the same package. */
 function uniqueVerdict({ view, subscription }: SubscriptionFacts): Verdict {
-  const of = textAt(subscription, 'spec', 'name');
-  const others = (subscriptionsOf(view).get(of) ?? []).filter((one) => one !== subscription);
-  const quoted = JSON.stringify(of);
+  const packageName = textAt(subscription, 'spec', 'name');
+  const others = (subscriptionsOf(view).get(packageName) ?? []).filter((one) => one !== subscription);
+  const quoted = JSON.stringify(packageName);
   const refusals = others.slice(0, MOST_OTHERS).map((other) => {
     const { namespace, name } = placeOfObject(other);
     return `another Subscription ${namespace}/${name} references the same package ${quoted}`;
@@ -365,11 +379,13 @@ function uniqueVerdict({ view, subscription }: SubscriptionFacts): Verdict {
   };
 }
 
+/** Without an installed ClusterServiceVersion there is nothing to migrate. */
 function installedVerdict({ subscription }: SubscriptionFacts): Verdict {
   const installed = textAt(subscription, 'status', 'installedCSV');
   return refusedIf(installed === '', 'no installedCSV set', installed);
 }
 
+/** An operator is migrated only while OLM v0 installs nothing for its Subscription. */
 function stateVerdict({ subscription }: SubscriptionFacts): Verdict {
   const state = textAt(subscription, 'status', 'state');
   return refusedIf(
@@ -379,6 +395,7 @@ function stateVerdict({ subscription }: SubscriptionFacts): Verdict {
   );
 }
 
+/** An operator is migrated only while it runs as OLM v0 installed it. */
 function healthVerdict({ csv, subscription }: SubscriptionFacts): Verdict {
   const installed = textAt(subscription, 'status', 'installedCSV');
   if (!csv) return { refusals: [`failed to get CSV ${installed}`], pass: '' };
@@ -390,6 +407,7 @@ function healthVerdict({ csv, subscription }: SubscriptionFacts): Verdict {
   return refusedIf(reason !== 'InstallSucceeded', refusal, pass);
 }
 
+/** OLM v0 made the Subscription because another operator requires this one: neither moves without the other. */
 function generatedVerdict({ subscription }: SubscriptionFacts): Verdict {
   return refusedIf(
     annotationOf(subscription, 'olm.generated-by') !== undefined,
@@ -420,6 +438,7 @@ function sourceVerdict(about: SubscriptionFacts): Verdict {
   };
 }
 
+/** Why OLM v1 cannot have a CatalogSource: it reads catalogs from images only. None if it can. */
 function sourceRefusal(view: ClusterView, namespace: string, name: string): string[] {
   const source = view.one('CatalogSource', namespace, name);
   const called = `CatalogSource ${namespace}/${name}`;
@@ -440,15 +459,17 @@ function planOf({ view, subscription, namespace }: SubscriptionFacts): {
   return { name, plan: view.one('InstallPlan', textAt(ref, 'namespace') || namespace, name) };
 }
 
+/** The check for the InstallPlan that the Subscription refers to. */
 function planRow(about: SubscriptionFacts): CheckRow {
   const { name, plan } = planOf(about);
   const row = { check: 'R4', name: 'InstallPlan' };
   if (name === '') return { ...row, result: 'pass', reason: 'the Subscription refers to no InstallPlan' };
   if (plan) return { ...row, result: 'pass', reason: name };
-  if (!about.view.knows('InstallPlan')) return { ...row, ...unread(['InstallPlan'], about) };
+  if (!about.view.knows('InstallPlan')) return { ...row, ...unreadResult(['InstallPlan'], about) };
   return { ...row, result: 'refused', reason: `failed to get InstallPlan ${name}` };
 }
 
+/** OLM v1 has no upgrade strategies. This is only a warning. */
 function strategyVerdict(about: SubscriptionFacts): Verdict {
   const strategy = textAt(groupOf(about), 'spec', 'upgradeStrategy');
   const pass = 'upgrade strategy is Default or unset';
@@ -473,19 +494,20 @@ const requirersOf = onceFor((view: ClusterView): ReadonlyMap<string, readonly Cl
 });
 
 /** `namespace/name` of the other Subscriptions whose installed bundles require a package. */
-export function dependentsOf(view: ClusterView, of: string): string[] {
-  const all = requirersOf(view).get(of) ?? [];
+export function dependentsOf(view: ClusterView, packageName: string): string[] {
+  const all = requirersOf(view).get(packageName) ?? [];
   return all
-    .filter((other) => textAt(other, 'spec', 'name') !== of)
+    .filter((other) => textAt(other, 'spec', 'name') !== packageName)
     .map((other) => `${placeOfObject(other).namespace}/${placeOfObject(other).name}`);
 }
 
+/** Operators that require this one, which OLM v1 does not know. This is only a warning. */
 function dependentVerdict({ view, subscription }: SubscriptionFacts): Verdict {
-  const of = textAt(subscription, 'spec', 'name');
-  const dependents = dependentsOf(view, of);
+  const packageName = textAt(subscription, 'spec', 'name');
+  const dependents = dependentsOf(view, packageName);
   const pass = 'no other operator declares a dependency on this package';
   if (dependents.length === 0) return { refusals: [], pass };
   const names = dependents.join(' ');
-  const warning = `other operator(s) may depend on package ${JSON.stringify(of)}: [${names}] — verify they remain functional after migration`;
+  const warning = `other operator(s) may depend on package ${JSON.stringify(packageName)}: [${names}] — verify they remain functional after migration`;
   return { refusals: [], pass, warning };
 }

@@ -113,6 +113,7 @@ function documentsOf({ clusterCatalogs, operators }: MigratedCluster): Json[] {
   ];
 }
 
+/** The exit code: an operator that cannot move counts more than one that could not be checked. */
 function exitOf(clusters: readonly MigratedCluster[]): 0 | 1 | 2 {
   const statuses = new Set(clusters.flatMap(({ operators }) => operators.map(({ status }) => status)));
   const results = new Set(clusters.flatMap(({ checks }) => checks.map(({ result }) => result)));

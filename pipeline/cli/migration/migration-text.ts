@@ -9,6 +9,7 @@ import type { CatalogShare, MigratedCluster, MigratedOperator, MigrationReport }
 
 type Screen = Pick<Terminal, 'isScreen' | 'columns'>;
 
+/** The report as text: each cluster, then what OLM v1 can install, then the next steps of each cluster. */
 export function migrationText({ clusters, catalogs, libraryOlm }: MigrationReport, screen: Screen): string {
   return [
     ...clusters.map((cluster) => clusterText(cluster, { libraryOlm, screen, isOne: clusters.length === 1 })),
@@ -39,6 +40,7 @@ function clusterText(
   ].join('');
 }
 
+/** The checks as a table; for one that can be overridden, with the way to do that. */
 function checkTable(rows: readonly CheckRow[], screen: Screen): string {
   const cells = rows.map(({ check, name, result, reason, override }) => [
     check,
@@ -96,6 +98,7 @@ function nextText({ paths: [path] }: Answer): string {
   return names.length === 0 ? `no upgrade: ${end}` : `${names.join(' -> ')}: ${end}`;
 }
 
+/** How much of a catalog OLM v1 can install, with the share in whole percent. */
 function shareLine({ name, packages, installable, withGate }: CatalogShare): string {
   const share = packages === 0 ? 0 : Math.floor((100 * installable) / packages);
   const gated = withGate === 0 ? '' : `, ${withGate} more with a feature gate for one watched namespace`;

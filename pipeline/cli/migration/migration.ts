@@ -203,6 +203,7 @@ function upgradeNotes(
   return [`approvals are automatic: remove spec.source.catalog.version when it is installed; ${then}`];
 }
 
+/** The class of an operator: it is only unknown where nothing refuses it. */
 function statusOf(checks: readonly CheckRow[], obstacles: readonly string[]): MigratedOperator['status'] {
   const refused = checks.filter(({ result }) => result === 'refused');
   if (refused.some(({ name }) => name === 'Conflict')) return 'Conflict';
@@ -219,12 +220,13 @@ function catalogRow(
   const row = { check: 'C7', name: 'Catalog availability' };
   const { namespace } = placeOfObject(subscription);
   const csv = view.one('ClusterServiceVersion', namespace, textAt(subscription, 'status', 'installedCSV'));
-  const of = textAt(subscription, 'spec', 'name');
+  const packageName = textAt(subscription, 'spec', 'name');
   const channel = textAt(subscription, 'spec', 'channel');
   const version = csvVersion(csv);
+  // The one catalog that stands for every CatalogSource has the name of this one in `source`.
   const all = source && !served.some(({ sources }) => sources !== undefined) ? [source] : served;
   const having = all
-    .filter(({ read }) => isServing(read.catalog, { of, version, channel }))
+    .filter(({ read }) => isServing(read.catalog, { packageName, version, channel }))
     .sort((a, b) => b.priority - a.priority || compareText(a.name, b.name));
   const [best] = having;
   if (best) return { ...row, result: 'pass', reason: `package available in ClusterCatalog ${best.name}` };
@@ -236,7 +238,7 @@ function catalogRow(
   }
   const where = channel === '' ? '' : ` in channel ${JSON.stringify(channel)}`;
   const queried = all.map(({ name }) => name).join(' ');
-  const reason = `package ${JSON.stringify(of)} at version ${JSON.stringify(version)}${where} not found in any serving ClusterCatalog (queried: [${queried}])`;
+  const reason = `package ${JSON.stringify(packageName)} at version ${JSON.stringify(version)}${where} not found in any serving ClusterCatalog (queried: [${queried}])`;
   return {
     ...row,
     result: 'refused',
@@ -244,15 +246,21 @@ function catalogRow(
   };
 }
 
+/** Whether a catalog has a version of a package, and the channel if one is asked for. */
 function isServing(
   { packages }: Catalog,
-  { of, version, channel }: { readonly of: string; readonly version: string; readonly channel: string },
+  {
+    packageName,
+    version,
+    channel,
+  }: { readonly packageName: string; readonly version: string; readonly channel: string },
 ): boolean {
-  const ofPackage = packages.get(of);
+  const ofPackage = packages.get(packageName);
   if (!ofPackage || (channel !== '' && !ofPackage.channels.has(channel))) return false;
   return [...ofPackage.bundles.values()].some((bundle) => versionText(bundle) === version);
 }
 
+/** Counts the packages that OLM v1 can install, by the heads of their default channels. */
 function shareOf(name: string, { packages }: Catalog): CatalogShare {
   const heads = [...packages.values()].map((ofPackage) => {
     const channel = ofPackage.channels.get(ofPackage.defaultChannel);
