@@ -112,6 +112,7 @@ async function newerInMirror(
   return undefined;
 }
 
+/** A statement that one of the keys has signed; undefined for any other. */
 async function signedByAny(
   found: FoundStatement,
   keys: readonly string[],

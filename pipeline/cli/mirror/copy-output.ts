@@ -26,7 +26,10 @@ export function requestsOf(client: Pick<RegistryClient, 'traffic'>): number {
   return [...client.traffic().values()].reduce((sum, one) => sum + one.requests, 0);
 }
 
-/** A line for each image that could not be copied; one for all images of a registry that accepted nothing. */
+/**
+ * A line for each image that could not be copied; one for all images of a registry that accepted nothing, and one for
+ * all that failed for one reason because a registry did not answer.
+ */
 export function failureLines({ failed, refused }: Pick<CopyReport, 'failed' | 'refused'>): string[] {
   const isOf = ({ destination }: FailedCopy, { registry }: Refusal): boolean =>
     destination.startsWith(`${registry}/`);
@@ -81,6 +84,7 @@ interface CopyProgress {
   readonly end: () => void;
 }
 
+/** Shows how far a copy is, in a line of the terminal that is overwritten. */
 export function copyProgress(terminal: Terminal): CopyProgress {
   const { tell, clear } = progressLine(terminal);
   return {

@@ -176,7 +176,7 @@ function mappingOf(
   return { path, text, ...readMapping(text, operand) };
 }
 
-/** A mapping that somebody names may be that of another archive. */
+/** The text of the mapping at a path: that of the archive as its receipt confirms it, or that of another plan. */
 function mappingBeside({ archive, files }: LoadedPlan, path: string): string {
   if (path !== join(archive, MAPPING)) {
     checkPlanIn(dirname(path));

@@ -54,8 +54,8 @@ interface Prepared<C> {
 const TOGETHER = 4;
 
 /**
- * Prepares a mirror, and once more with what the bundles' own images say of deployments that nothing else holds. What
- * cannot be read stays unknown.
+ * Prepares a mirror. For bundles of which nothing says what images they deploy, their own images are asked, and the
+ * mirror is prepared again with the answers. A bundle's image that cannot be read does not end it.
  */
 export async function withDeployments<C extends Deployed>(
   catalogs: readonly C[],

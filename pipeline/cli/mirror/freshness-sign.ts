@@ -232,6 +232,7 @@ async function newestOf(
   return newest;
 }
 
+/** A statement that our key has signed; undefined for any other. */
 async function oursOrNone(found: FoundStatement, publicKey: string): Promise<SignedStatement | undefined> {
   try {
     return await trustedStatement(found, { kind: 'keys', keys: [publicKey] });

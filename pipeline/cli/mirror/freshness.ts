@@ -143,7 +143,7 @@ export async function checkFreshness(
   try {
     signed = await trustedStatement(found, { kind: 'keys', keys });
   } catch (error) {
-    if (error instanceof InvalidFreshness) return { findings: [foreign(found, error)] };
+    if (error instanceof InvalidFreshness) return { findings: [foreignFinding(found, error)] };
     throw error;
   }
   const accepted = acceptedIn(memory);
@@ -171,6 +171,7 @@ export async function checkFreshness(
   return { statement: { version, madeAt, freshUntil, by }, findings };
 }
 
+/** Says for which index images no statement was accepted before: for these, an earlier rollback cannot be found. */
 function noteFirst(
   { statement }: SignedStatement,
   { indexes }: AcceptedStatements,
@@ -183,6 +184,11 @@ function noteFirst(
     );
 }
 
+/**
+ * The file with the accepted statements: that of `--remember`, or one in the user's folder for states.
+ *
+ * @throws PipelineError `usage`
+ */
 function memoryFile({ text }: Invocation, { directory, environment }: Terminal): string {
   const named = text('remember');
   if (named !== undefined) return resolve(directory, named);
@@ -194,6 +200,7 @@ function memoryFile({ text }: Invocation, { directory, environment }: Terminal):
   });
 }
 
+/** The finding for a mirror without a statement. */
 function unsignedFinding(expected: string): Finding {
   return {
     rule: 'mirror/unsigned',
@@ -204,7 +211,8 @@ function unsignedFinding(expected: string): Finding {
   };
 }
 
-function foreign({ where }: FoundStatement, { message }: InvalidFreshness): Finding {
+/** The finding for a statement that no given key has signed. */
+function foreignFinding({ where }: FoundStatement, { message }: InvalidFreshness): Finding {
   return {
     rule: 'mirror/foreign-signature',
     severity: 'error',

@@ -99,6 +99,7 @@ async function minorVersions({ registry, releases }: ReleaseSource): Promise<str
   });
 }
 
+/** The list as lines of text; releases are below their channel and architecture. */
 function linesOf(listed: Listed): string[] {
   if ('versions' in listed) return listed.versions.map((one) => plainText(one));
   if ('channels' in listed) return listed.channels.map((one) => plainText(one));

@@ -39,7 +39,7 @@ export const command: Command = {
     'portolan mirror setup imageset-config.yaml --to mirror.example.com/olm --image registry.example.com/portolan:0.1.0',
   ],
   run: async (invocation, { directory, out, err }) => {
-    const { operands, text, needed } = invocation;
+    const { operands, text } = invocation;
     const config = resolve(directory, operands[0] ?? '');
     const schedule = scheduleOf(invocation, directory, config);
     const folder = text('out') ?? 'mirror-setup';
@@ -51,8 +51,8 @@ export const command: Command = {
             [`${NAME}.timer`, timerText(schedule)],
           ])
         : new Map([['cronjob.yaml', cronJobText(schedule, { image, content: readText(config) })]]);
+    // The CronJob contains the configuration; the service reads it at each run, so it must be there.
     if (image === undefined) readText(config);
-    needed('to');
     const { written } = writeFiles(resolve(directory, folder), files);
     err(`${plainText(folder)}: ${written.length === 0 ? 'nothing changed' : written.join(', ')}\n`);
     await out(linesText(image === undefined ? systemdLines(folder) : clusterLines(folder, schedule)));
@@ -93,6 +93,7 @@ function scheduleOf(
   };
 }
 
+/** The commands that install the timer. */
 function systemdLines(folder: string): string[] {
   const files = ['service', 'timer'].map((kind) => shellWord(plainText(join(folder, `${NAME}.${kind}`))));
   return [
@@ -102,6 +103,7 @@ function systemdLines(folder: string): string[] {
   ];
 }
 
+/** The commands that install the CronJob, and the Secret with the files that it needs. */
 function clusterLines(folder: string, schedule: MirrorSchedule): string[] {
   const words = secretFiles(schedule).map(({ key, file }) =>
     shellWord(plainText(`--from-file=${key}=${file}`)),

@@ -188,12 +188,15 @@ async function catalogsOf(
     } catch (error) {
       // What is in its place by now shows in the check of images and of the freshness statement.
       if (!(error instanceof PipelineError) || error.code === 'unreachable') throw error;
-      catalogs.push({ read: undefined, findings: [unreadable(destination, error)] });
+      catalogs.push({ read: undefined, findings: [unreadableFinding(destination, error)] });
     }
   }
   return catalogs;
 }
 
+/**
+ * The images that a catalog in the mirror names, with those in its bundles' manifests where `--bundles` gives these.
+ */
 async function readCatalog(
   place: string,
   { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
@@ -202,7 +205,8 @@ async function readCatalog(
   return catalogImages(opened.source, deployedImages(invocation, terminal)).finally(opened.close);
 }
 
-function unreadable(file: string, { message, hint }: PipelineError): Finding {
+/** The finding for a catalog that the mirror does not give. */
+function unreadableFinding(file: string, { message, hint }: PipelineError): Finding {
   return {
     rule: 'mirror/catalog',
     severity: 'error',
@@ -284,6 +288,7 @@ async function statementsIn(registry: Registry, indexes: readonly Reference[]): 
   return [...statements.values()];
 }
 
+/** Where the mapping puts the index images of its plan. @throws PipelineError `usage` if it copies none of them */
 function indexesIn(jobs: readonly CopyJob[], indexes: readonly string[]): Reference[] {
   const found = jobs.flatMap(({ destination, to }) => (indexes.includes(destination) ? [to] : []));
   if (found.length > 0) return found;

@@ -46,6 +46,7 @@ export async function checkOnline(
   }
 }
 
+/** Where images are: those that are there, and the index images of selections, which are built later. */
 function withSelected({ report }: MirrorOutcome, there: ReadonlySet<string>): ReadonlySet<string> {
   const selected = report.catalogs.filter((one) => one.selected).map(({ destination }) => destination);
   return new Set([...there, ...selected]);

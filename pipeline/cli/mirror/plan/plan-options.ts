@@ -76,6 +76,7 @@ export function documentOptions(
   };
 }
 
+/** The signer that `SCOPE=FILE` names. @throws PipelineError `usage` for a file that is not a public key */
 function signerOf(command: Command, written: string, directory: string): Signer {
   const equals = written.indexOf('=');
   if (equals < 1) throw usageError(command, `--signer must be SCOPE=FILE, not ${JSON.stringify(written)}`);

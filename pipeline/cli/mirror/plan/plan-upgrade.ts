@@ -160,6 +160,7 @@ function catalogOfPackage({ selections }: Pick<PlannedStage, 'selections'>, name
   return home?.reference ?? '';
 }
 
+/** The plan as a numbered list, in the order in which the steps are to be done. */
 function listLines({ cluster, releases }: UpgradePlan, items: readonly Item[]): string[] {
   const end = releases.at(-1)?.release.version ?? formatVersion(cluster.platform);
   const width = String(items.length).length;
@@ -169,6 +170,7 @@ function listLines({ cluster, releases }: UpgradePlan, items: readonly Item[]): 
   ];
 }
 
+/** A step in words, with what the administrator has to do for it. */
 function itemText(item: Item): string {
   if (item.kind === 'release') return `update OpenShift to ${item.version} (channel ${item.channel})`;
   const { package: name, from, to, version, olm, channel, catalog, needsApproval, drawbacks } = item;
@@ -191,6 +193,7 @@ function patchesText({ stages }: UpgradePlan): string {
         const where = namespace === '' ? '' : ` -n ${shellWord(namespace)}`;
         return `oc patch subscriptions.operators.coreos.com ${shellWord(name)}${where} --type merge -p ${shellWord(JSON.stringify(patch))}`;
       }
+      // What the extension does not restrict today stays unrestricted.
       const asks = {
         ...(range === '' ? {} : { version: `<=${version}` }),
         ...(channels.length === 0 ? {} : { channels: [channel] }),
@@ -221,6 +224,7 @@ function targetOf(text: string): UpgradeTarget {
   );
 }
 
+/** @throws PipelineError `usage` for an architecture for which there are no releases */
 function architectureOf(text: string): Architecture {
   const known = Object.keys(ARCHITECTURES).find((name): name is Architecture => name === text);
   if (known) return known;

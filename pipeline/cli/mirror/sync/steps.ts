@@ -86,6 +86,7 @@ export function rememberPlan(folder: string, { plan }: MirrorOutcome, mapping: s
   return history;
 }
 
+/** What earlier syncs of a directory have brought. @throws PipelineError `usage` for a history that cannot be read */
 function historyIn(folder: string): readonly Mapping[] {
   const path = join(folder, HISTORY);
   if (existsSync(path)) {
@@ -217,6 +218,7 @@ function identityIn(folder: string, invocation: Invocation, terminal: Terminal):
   return { id, name, isNamed: text('name') !== undefined };
 }
 
+/** Writes the id of a configuration into the folder, where the next sync finds it. */
 function rememberIdentity(
   folder: string,
   { id }: Identity,
