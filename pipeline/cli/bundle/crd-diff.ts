@@ -85,12 +85,14 @@ async function crdsAt(path: string, shown: string): Promise<Crd[]> {
   throw new PipelineError('usage', `no CustomResourceDefinition (apiextensions.k8s.io/v1) in ${shown}`);
 }
 
+/** The manifests in a file, or in all files of a folder that can be read. */
 async function filesAt(path: string): Promise<ManifestFile[]> {
   if (isFile(path)) return [readManifestFile(path, readFileBytes(path))];
   const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);
   return Promise.all(files.map(async (file) => readManifestFile(file.path, await file.read())));
 }
 
+/** Whether a file is at a path. @throws PipelineError `not-found` or `io` */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();

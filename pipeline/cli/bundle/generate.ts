@@ -86,6 +86,7 @@ async function mediaTypeOf(path: string): Promise<BundleLabels['mediaType']> {
   return 'plain+v0';
 }
 
+/** Refuses to replace files with other content. @throws PipelineError `usage` */
 function checkAbsent(files: readonly (readonly [folder: string, name: string, text: string])[]): void {
   for (const [folder, name, text] of files) {
     const path = join(folder, name);

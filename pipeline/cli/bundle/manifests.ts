@@ -127,7 +127,9 @@ export const command: Command = {
     return withBundle(name, renderingOf(invocation, terminal), async ({ source }) => {
       const bundle = await inspectedBundle(source);
       const documents =
-        olm === 'v1' ? documentsForV1(bundle, invocation, terminal) : ofV0(bundle, invocation, terminal);
+        olm === 'v1'
+          ? documentsForV1(bundle, invocation, terminal)
+          : documentsForV0(bundle, invocation, terminal);
       return print(documents, terminal);
     });
   },
@@ -165,6 +167,7 @@ const OF_ONE_OLM = {
   v1: ['olm-v1-before', 'allow-package', 'group', 'upgrade-constraint-policy', 'crd-upgrade-safety'],
 } as const;
 
+/** Prints the objects as YAML documents. There are none where the bundle was refused: then the command fails. */
 async function print(documents: readonly Json[] | undefined, terminal: Terminal): Promise<ExitCode> {
   if (!documents) return 1;
   for (const document of documents) await terminal.out(dataBytes(`---\n${emitYaml(document)}`));
@@ -321,7 +324,8 @@ function releaseOf(text: string | undefined): Minor | undefined {
   throw usageError(command, `--release must be a version such as 4.18 or 5.0, not ${JSON.stringify(text)}`);
 }
 
-function ofV0(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] {
+/** The documents for OLM v0. */
+function documentsForV0(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] {
   const account = invocation.text('service-account');
   return subscriptionDocuments(bundle, {
     ...optionsOf(bundle, invocation, terminal),

@@ -113,7 +113,7 @@ async function checkMany(
   const all: Finding[] = [];
   for (const bundle of names) {
     try {
-      const findings = (await checkNamed(bundle)).findings.map((finding) => under(bundle, finding));
+      const findings = (await checkNamed(bundle)).findings.map((finding) => inBundle(bundle, finding));
       const verdict = verdictOf(findings);
       bundles.push({ bundle, verdict });
       if (format !== 'text') all.push(...findings);
@@ -125,6 +125,7 @@ async function checkMany(
       terminal.err(`portolan: ${plainText(bundle)}: ${error.message}\n`);
     }
   }
+  // A bundle that could not be checked decides before one that failed: nobody knows all that is wrong.
   const verdict = (['inconclusive', 'fail'] as const).find((one) => bundles.some((b) => b.verdict === one));
   if (format === 'sarif') await terminal.out(await sarifOf(all));
   if (format === 'json') {
@@ -134,7 +135,8 @@ async function checkMany(
   return verdict === undefined ? 0 : verdict === 'fail' ? 1 : 2;
 }
 
-function under(bundle: string, finding: Finding): Finding {
+/** A finding with its bundle in front of the file. */
+function inBundle(bundle: string, finding: Finding): Finding {
   const file = `${bundle.replace(/\/+$/, '')}/${finding.location.file}`;
   return { ...finding, location: { ...finding.location, file } };
 }
@@ -177,6 +179,7 @@ async function printResult(
   return verdict === 'fail' ? 1 : 0;
 }
 
+/** The suites that `--suite` names; the default one without it. @throws PipelineError `usage` */
 function suitesOf(invocation: Invocation): readonly Suite[] {
   const written = invocation.list('suite').flatMap((text) => text.split(','));
   return (written.length === 0 ? ['default'] : written).map((text) => {
@@ -223,6 +226,7 @@ function viewOf(invocation: Invocation): { view?: View } {
   return view ? { view } : {};
 }
 
+/** The severities of the policy in `--policy`; without one, those that rules have by default. */
 async function severitiesIn(invocation: Invocation, { directory }: Terminal): Promise<SeverityOf> {
   const file = invocation.text('policy');
   if (file === undefined) return ownSeverity;

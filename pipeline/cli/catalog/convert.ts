@@ -61,6 +61,7 @@ export const command: Command = {
 
 const SAY_FORMAT = 'use -o json or -o yaml';
 
+/** A directory as a catalog, or one file as all of it. */
 function sourceAt(path: string): CatalogSource {
   try {
     if (statSync(path).isDirectory()) return directorySource(path);

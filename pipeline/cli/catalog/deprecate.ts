@@ -33,6 +33,11 @@ export const command: Command = {
   },
 };
 
+/**
+ * What is deprecated, as an entry of `olm.deprecations` refers to it; a package has no name there.
+ *
+ * @throws PipelineError `usage`
+ */
 function referenceOf({ text }: Invocation): { schema: string; name: string } {
   const channel = text('channel');
   const bundle = text('bundle');

@@ -87,6 +87,7 @@ function olmOf({ word }: Invocation): readonly ('v0' | 'v1')[] {
   return olm === undefined ? ['v0', 'v1'] : [olm];
 }
 
+/** The graph of the one package that a diagram can show. @throws PipelineError `usage` */
 function onePackage(worlds: readonly World[], name: string | undefined): ReturnType<typeof hopGraph> {
   if (name === undefined) throw usageError(command, '--package is required for a diagram');
   const [world, another] = worlds.filter(({ catalog }) => catalog.packages.has(name));
@@ -96,6 +97,7 @@ function onePackage(worlds: readonly World[], name: string | undefined): ReturnT
   return hopGraph(world, ofPackage);
 }
 
+/** Writes the diagram to the file of `--out`, or prints it. */
 async function writeDiagram(content: string, out: string | undefined, terminal: Terminal): Promise<void> {
   if (out === undefined) {
     await terminal.out(content);

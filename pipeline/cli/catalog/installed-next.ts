@@ -200,6 +200,7 @@ function installedOf(
   });
 }
 
+/** Whether one of the named channels has an entry of this name; of all channels where none is named. */
 function isListed(
   { catalog }: ScopeCatalog,
   ofPackage: string,
@@ -214,9 +215,9 @@ function isListed(
 /** What a bundle that is gone was most likely called: what entries call it, else as its siblings. */
 function absentName(source: ScopeCatalog, ofPackage: string, version: string): string {
   const ends = [`.v${version}`, `.${version}`, `-v${version}`, `-${version}`];
-  const nameAndVersion = [...namedByEntries(source, ofPackage)];
+  const entryNames = [...namedByEntries(source, ofPackage)];
   for (const end of ends) {
-    const found = nameAndVersion.find((name) => name.endsWith(end));
+    const found = entryNames.find((name) => name.endsWith(end));
     if (found !== undefined) return found;
   }
   for (const { name, version: own } of source.catalog.packages.get(ofPackage)?.bundles.values() ?? []) {

@@ -102,6 +102,7 @@ function questionOf(invocation: Invocation): Question {
   };
 }
 
+/** A catalog with its priority, from `--priority NAME=NUMBER`. @throws PipelineError `usage` */
 function priorityOf(text: string): [string, number] {
   const [, name = '', number = ''] = /^(.+)=(-?[0-9]{1,9})$/.exec(text) ?? [];
   if (name === '') throw usageError(command, `--priority must be NAME=NUMBER, not ${JSON.stringify(text)}`);
@@ -169,6 +170,7 @@ function endText(answered: AnsweredPath, question: Question): string {
   return isPinned(answered, question) ? 'stays' : 'STUCK';
 }
 
+/** How a path ends that arrives: in OLM v0 at the head of the channel, in OLM v1 at one of several. */
 function headText({ olm, channels: [channel], steps }: AnsweredPath): string {
   const head = olm === 'v0' ? `the head of channel ${channel}` : 'the head of a channel';
   const isUpgrade = steps.some(({ edge }) => edge !== 'none');

@@ -65,6 +65,7 @@ async function filesOf(
   return read;
 }
 
+/** Writes files below a directory. */
 function write(directory: string, files: ReadonlyMap<string, Uint8Array>): void {
   for (const [path, bytes] of files) {
     const full = join(directory, path);

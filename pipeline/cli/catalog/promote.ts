@@ -84,28 +84,28 @@ function replaceFiles(pkg: string, wanted: readonly FileText[]): Edit {
     const all = new Map([...files.map((file) => [file.path, file] as const), ...rest]);
     for (const file of wanted) {
       const old = all.get(file.path);
-      const kept = old?.pieces.some(({ blob }) => blob) ? old.pieces : [];
-      if (kept.length > 0 && old?.format !== file.format) {
+      const others = old?.pieces.some(({ blob }) => blob) ? old.pieces : [];
+      if (others.length > 0 && old?.format !== file.format) {
         throw new PipelineError('conflict', `${file.path} contains other packages in a different format`);
       }
       rest.set(file.path, {
         ...file,
-        pieces: kept.length === 0 ? file.pieces : [...endedPieces(kept), ...begunPieces(file)],
+        pieces: others.length === 0 ? file.pieces : [...withLineEnd(others), ...withSeparator(file)],
       });
     }
     return [...rest.values()];
   };
 }
 
-/** Pieces behind which others can be put. */
-function endedPieces(pieces: FileText['pieces']): FileText['pieces'] {
+/** Pieces of which the last ends its line, so that others can follow. */
+function withLineEnd(pieces: FileText['pieces']): FileText['pieces'] {
   const last = pieces.at(-1);
   if (!last || last.text.endsWith('\n')) return pieces;
   return [...pieces.slice(0, -1), { ...last, text: `${last.text}\n` }];
 }
 
-/** Pieces that can be put behind others. */
-function begunPieces({ pieces, format }: FileText): FileText['pieces'] {
+/** Pieces that can follow others: in YAML, with a line of three dashes before them. */
+function withSeparator({ pieces, format }: FileText): FileText['pieces'] {
   const [first, ...rest] = pieces;
   if (!first || format === 'json' || first.text.startsWith('---')) return pieces;
   return [{ ...first, text: `---\n${first.text}` }, ...rest];

@@ -50,7 +50,8 @@ export const command: Command = {
       ...imageTemplate(invocation),
     };
     const references = invocation.operands;
-    // As opm does, rendering would ask Docker Hub for a mistyped path.
+    // What does not exist here is an image, as for opm, which asks Docker Hub for a mistyped path: that is refused
+    // first.
     for (const reference of references)
       if (!existsSync(resolve(terminal.directory, reference))) imagePlace(reference);
     if (invocation.text('to') !== undefined || invocation.text('lifecycles') !== undefined) {
@@ -66,6 +67,7 @@ export const command: Command = {
   },
 };
 
+/** Whether bundles are migrated; opm's level `all` has no other migration so far. @throws PipelineError `usage` */
 function migrates({ text }: Invocation): boolean {
   const level = text('migrate-level') ?? 'none';
   if (level === 'none') return false;
@@ -73,6 +75,7 @@ function migrates({ text }: Invocation): boolean {
   throw usageError(command, `unknown migration level ${JSON.stringify(level)}`);
 }
 
+/** The template for the names of images, if one is given. @throws PipelineError `usage` */
 function imageTemplate({ text }: Invocation): { imageTemplate?: ImageTemplate } {
   const template = text('image-ref-template');
   if (template === undefined) return {};

@@ -95,6 +95,7 @@ export const command: Command = {
   },
 };
 
+/** The policy of `--policy`: which registries may be asked, and what is demanded of images. Undefined without one. */
 function policyOf(invocation: Invocation, { directory }: Terminal): PolicyRead | undefined {
   const file = invocation.text('policy');
   return file === undefined
@@ -160,6 +161,7 @@ interface Pinned {
   readonly files: ReadonlyMap<string, string>;
 }
 
+/** The files with their pins, not written yet. @throws PipelineError `usage` for a file behind a link */
 function pinAll(root: string, { resolved, lock }: Resolution): Pinned {
   const findings: Finding[] = [];
   const files = new Map<string, string>();
@@ -190,6 +192,7 @@ function refuseLink(path: string): void {
   });
 }
 
+/** The result as JSON, for programs. */
 function jsonOf({ resolution, findings, exit, written }: Outcome): string {
   const { resolved, lock, unanswered } = resolution;
   const lookups = [...resolved.lookups].map(([reference, lookup]) => ({ reference, ...lookup }));

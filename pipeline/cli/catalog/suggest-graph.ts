@@ -130,17 +130,17 @@ function checkVersions(invocation: Invocation, packages: readonly Package[]): vo
   const where = only && packages.length === 1 ? `the package ${only.name} does not have` : 'no package has';
   for (const option of ['stop', 'avoid'])
     for (const written of invocation.list(option))
-      if (!known.has(formatVersion(parsed(option, written))))
+      if (!known.has(formatVersion(versionIn(option, written))))
         throw usageError(command, `--${option} ${written}: ${where} this version`);
   for (const written of invocation.list('supported')) {
-    const { major, minor } = parsedMinor(written);
+    const { major, minor } = minorIn(written);
     if (!versions.some((one) => Number(one.major) === major && Number(one.minor) === minor))
       throw usageError(command, `--supported ${written}: ${where} a version of this minor version`);
   }
 }
 
 /** A minor version such as `1.2`. @throws PipelineError `usage` */
-function parsedMinor(written: string): Minor {
+function minorIn(written: string): Minor {
   const minor = tryParseMinor(written);
   if (minor) return minor;
   throw usageError(
@@ -201,7 +201,7 @@ function policyOf(invocation: Invocation, ofPackage: Package): GraphPolicy {
   const { list, word, text } = invocation;
   const isNew = text('versions') !== undefined;
   const avoided = list('avoid').flatMap((written) => {
-    const wanted = parsed('avoid', written);
+    const wanted = versionIn('avoid', written);
     const bundle = [...ofPackage.bundles.values()].find(
       ({ version }) => version && formatVersion(version) === formatVersion(wanted),
     );
@@ -210,8 +210,8 @@ function policyOf(invocation: Invocation, ofPackage: Package): GraphPolicy {
   return {
     channels: schemesOf(invocation),
     stops: word('stops', ['today', 'minor', 'major', 'none']) ?? (isNew ? 'major' : 'today'),
-    required: list('stop').map((written) => parsed('stop', written)),
-    supported: list('supported').map(parsedMinor),
+    required: list('stop').map((written) => versionIn('stop', written)),
+    supported: list('supported').map(minorIn),
     avoid: new Set(avoided),
     keep: word('keep', ['needed', 'all']) ?? 'needed',
   };
@@ -236,7 +236,7 @@ function schemesOf({ list, text }: Invocation): ChannelScheme[] {
 }
 
 /** The version in an option. @throws PipelineError `usage` */
-function parsed(option: string, text: string): Version {
+function versionIn(option: string, text: string): Version {
   const version = tryParseVersion(text);
   if (version) return version;
   throw usageError(command, `--${option} must be a version such as 1.4.2, not ${JSON.stringify(text)}`);
@@ -270,6 +270,7 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
   }
 }
 
+/** Whether a suggestion changes the entries of a channel, or makes it. */
 function isChanged(ofPackage: Package, channel: Suggestion['channels'][number]): boolean {
   const today = ofPackage.channels.get(channel.name);
   return (
@@ -278,6 +279,7 @@ function isChanged(ofPackage: Package, channel: Suggestion['channels'][number]):
   );
 }
 
+/** The suggestions as text: what differs, a line for each package if none is named, or all of each suggestion. */
 function textOf(all: readonly Suggested[], { list, flag }: Invocation): string {
   const suggestions = all.map(({ suggestion }) => suggestion);
   if (flag('diff')) return all.map(({ one, suggestion }) => suggestionDiff(one, suggestion)).join('');
@@ -289,6 +291,7 @@ function textOf(all: readonly Suggested[], { list, flag }: Invocation): string {
 function templateOf(kind: 'basic' | 'semver', { one, policy, suggestion }: Suggested): string {
   const { avoid, channels } = policy;
   const isBasic = kind === 'basic';
+  // A semver template lists every version but those to avoid, and each needs its image.
   const [lacking] = withoutImage(one, isBasic ? suggestion : { ...suggestion, dropped: [...avoid] });
   if (lacking !== undefined) {
     throw usageError(

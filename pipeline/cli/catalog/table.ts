@@ -47,6 +47,7 @@ function fittedWidths(natural: readonly number[], columns: number): number[] {
     const second = Math.max(NARROWEST, ...widths.filter((_, i) => i !== widest));
     const width = widths[widest] ?? 0;
     if (width <= NARROWEST) return widths;
+    // Down to the second widest at once, if so much is needed; by one at least, so that this ends.
     widths[widest] = Math.max(NARROWEST, Math.min(width - 1, Math.max(second, width - (total() - columns))));
   }
   return widths;

@@ -64,6 +64,7 @@ export async function checkShare(task: ThreadTask, rules: readonly Rule[], threa
   return { findings, packages: packages.length, bundles: bundles.length, names };
 }
 
+/** The names by which rules compare blobs of different files; a schema without a dot is one without a domain. */
 function namesIn({ packages, channels, bundles, deprecations, others }: Blobs): string[] {
   const names = new Set(packages.map(({ name }) => `package ${name}`));
   for (const { package: name } of [...channels, ...bundles, ...deprecations, ...others])

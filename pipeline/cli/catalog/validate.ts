@@ -92,6 +92,7 @@ function countedVerdict({ findings, catalog }: Awaited<ReturnType<typeof checkCa
   return { findings, packages: packages.length, bundles: bundles.length };
 }
 
+/** Checks a directory: with the verdicts of a cache, or in two threads if it is large. */
 async function verdictOn(path: string, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   if (cache !== undefined) {
     const { checkWorkTree } = await import('./stored-verdicts.ts');
