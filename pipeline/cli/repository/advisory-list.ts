@@ -60,6 +60,7 @@ function warnOfUncommitted({ directory }: AdvisedClone, listed: readonly string[
 
 const TO_BE_APPLIED: ReadonlySet<string> = new Set(['not applied', 'lost', 'refused']);
 
+/** An advisory, and a line on how far each catalog follows it. */
 function linesOf({ id, action, package: name, versions, catalogs }: AdvisoryState): string[] {
   const rows = catalogs.map(({ catalog, state, why, withoutUpgradePath }) => {
     const rest =
@@ -112,6 +113,7 @@ async function advisoryStates(
   return { states, findings };
 }
 
+/** The state of a catalog. @param lostAfter the newest earlier commit that had the advisory applied */
 function stateOf({ catalog, plan, refused }: CatalogPlan, lostAfter: string | undefined): CatalogState {
   const common = { catalog, withoutUpgradePath: plan.withoutUpgradePath };
   if (plan.kind === 'applied' || plan.kind === 'not affected')

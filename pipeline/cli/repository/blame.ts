@@ -88,6 +88,7 @@ export const command: Command = {
   },
 };
 
+/** The error where no catalog of the branch ever had one of the versions that are asked about. */
 function unknownVersion(all: readonly FleetInstallation[], catalog: string | undefined): PipelineError {
   const where = catalog === undefined ? 'no catalog of the branch' : `catalog ${JSON.stringify(catalog)}`;
   return new PipelineError(

@@ -99,6 +99,7 @@ async function printPruned(invocation: Invocation, terminal: Terminal): Promise<
   return pruned.some(({ isPreRelease }) => !isPreRelease) ? 1 : 0;
 }
 
+/** A line about the entries that a channel no longer has. */
 function prunedText({ package: name, channel, entries, isWholeChannel, isPreRelease }: Pruned): string {
   const what = isWholeChannel ? 'the whole channel is missing' : `missing: ${shortList(entries, 'entries')}`;
   const allowed = isPreRelease ? ' (allowed: pre-release channel)' : '';
@@ -173,12 +174,18 @@ function prunedFrom(published: Catalog, next: Catalog, { isWhole }: { readonly i
     const after = next.packages.get(name);
     if (!after && !isWhole) continue;
     for (const { name: channel, entries } of before.channels.values()) {
-      const kept = after?.channels.get(channel);
-      const names = new Set(kept?.entries.map((entry) => entry.name));
+      const channelAfter = after?.channels.get(channel);
+      const names = new Set(channelAfter?.entries.map((entry) => entry.name));
       const gone = entries.map((entry) => entry.name).filter((entry) => !names.has(entry));
       if (gone.length === 0) continue;
       const isPreRelease = PRE_RELEASE.test(channel);
-      found.push({ package: name, channel, entries: gone, isWholeChannel: kept === undefined, isPreRelease });
+      found.push({
+        package: name,
+        channel,
+        entries: gone,
+        isWholeChannel: channelAfter === undefined,
+        isPreRelease,
+      });
     }
   }
   return found;

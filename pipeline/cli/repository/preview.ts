@@ -48,7 +48,9 @@ export const command: Command = {
       );
       for (const finding of all.flatMap(({ findings }) => findings)) terminal.err(findingText(finding));
       if (all.length === 0) terminal.err('no catalog changed: nothing to build\n');
-      await terminal.out(format === 'json' ? `${JSON.stringify(all, null, 2)}\n` : all.map(line).join(''));
+      await terminal.out(
+        format === 'json' ? `${JSON.stringify(all, null, 2)}\n` : all.map(previewLine).join(''),
+      );
       return all.every(({ layout, findings }) => layout !== undefined && findings.length === 0) ? 0 : 1;
     } finally {
       client.close();
@@ -57,7 +59,7 @@ export const command: Command = {
   },
 };
 
-function line({ catalog, layout, digest, packages, changed }: Previewed): string {
+function previewLine({ catalog, layout, digest, packages, changed }: Previewed): string {
   if (layout === undefined) return `${plainText(catalog)}: not built\n`;
   return `${plainText(catalog)}: serves ${amountText(packages.length, 'package')}; changed: ${plainText(changed.join(', '))}\n  ${plainText(layout)} ${digest}\n`;
 }

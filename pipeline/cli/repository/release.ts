@@ -69,10 +69,11 @@ async function madeOf(place: ReleaseRepository, invocation: Invocation): Promise
   const [name = '', version = ''] = invocation.operands;
   const pattern = given ?? (await patternOf(place));
   const source = await place.folder(folderOf({ package: name, version }));
-  // A name that is none is said by the release.
+  // Without the folder there is no image, and the release reports that.
   return source && builtBundle(pattern, { package: name, version }, source);
 }
 
+/** The pattern for references of bundle images in the policy. @throws PipelineError `usage` without one */
 async function patternOf(place: ReleaseRepository): Promise<string> {
   const text = await place.text(POLICY_PATH);
   const { policy } = readPolicy(text === undefined ? undefined : Buffer.from(text));
@@ -86,6 +87,7 @@ async function patternOf(place: ReleaseRepository): Promise<string> {
   );
 }
 
+/** Pushes the image of the bundle under its tag, which never moves to another image. */
 async function push(made: BuiltBundle, invocation: Invocation, terminal: Terminal): Promise<void> {
   const client = registryClientFor(invocation, terminal, { hosts: [made.tag.registry] });
   try {

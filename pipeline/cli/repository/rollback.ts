@@ -112,6 +112,7 @@ async function printFound(outcome: Rollback | Restored, { out, err }: Terminal):
   return false;
 }
 
+/** Prints what was found, and the command that pushes the proposed branch. */
 async function print(outcome: Rollback, terminal: Terminal): Promise<void> {
   if (!(await printFound(outcome, terminal)) || outcome.kind !== 'proposed') return;
   const { commit, branch } = outcome;
@@ -120,6 +121,7 @@ async function print(outcome: Rollback, terminal: Terminal): Promise<void> {
   );
 }
 
+/** Prints what was found, and the pull request that proposes it. */
 async function printProposed(restored: Restored, proposed: Proposed, terminal: Terminal): Promise<void> {
   const { kind, number, url, branch } = proposed;
   const isSomething = await printFound(restored, terminal);

@@ -13,6 +13,7 @@ const PEOPLE = 'LOGIN, LOGIN#ID or @ORG/TEAM, comma-separated';
 /** Asks a question; gives the next line of standard input, nothing at its end. */
 type Ask = (question: string) => Promise<string>;
 
+/** Asks for all that is open, one question after the other. */
 export async function askAll(open: OpenQuestions, ask: Ask): Promise<Decisions> {
   const admins = open.admins.length > 0 ? [] : await people(ask, `Who may change everything? (${PEOPLE}) `);
   return {
@@ -49,6 +50,7 @@ async function list(
   return undefined;
 }
 
+/** Asks for the owners of packages, unless they are too many to ask for. */
 async function ownersOf(unowned: readonly string[], ask: Ask): Promise<Map<string, readonly string[]>> {
   const owners = new Map<string, readonly string[]>();
   if (unowned.length > MOST_PACKAGES) return owners;
@@ -59,12 +61,14 @@ async function ownersOf(unowned: readonly string[], ask: Ask): Promise<Map<strin
   return owners;
 }
 
+/** Asks whether clusters can install what is merged at once, if merges replaced images of merged bundles. */
 async function isPublished({ merges, of }: OpenQuestions['rebuilt'], ask: Ask): Promise<boolean> {
   if (merges === 0) return false;
   const question = `${merges} of the last ${amountText(of, 'merge')} replaced the image of a merged bundle. Can clusters install what is merged at once? [y/N] `;
   return /^y(?:es)?$/i.test((await ask(question)).trim());
 }
 
+/** Asks for the order of catalogs whose names give none. */
 async function orderOf(unordered: readonly string[], ask: Ask): Promise<readonly string[]> {
   if (unordered.length === 0) return [];
   const names = unordered.map(plainText).join(', ');

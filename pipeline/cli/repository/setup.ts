@@ -206,6 +206,7 @@ async function pastMerges(
   }
 }
 
+/** The trigger of `--trigger`, if it is given. @throws PipelineError `usage` */
 function triggerOf(invocation: Invocation): Trigger | undefined {
   const text = invocation.text('trigger');
   const trigger = TRIGGERS.find((one) => one === text);
@@ -373,6 +374,7 @@ function mustStayInside(directory: string, path: string): void {
   );
 }
 
+/** Writes a new file, with the folders above it. @throws PipelineError `io` */
 function write(path: string, text: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
