@@ -55,6 +55,7 @@ const terminal: Terminal = {
   input: async () => (await import('node:stream/consumers')).text(process.stdin),
 };
 
+/** Asks a question on the terminal. Where the input ends, the answer is empty: nobody is there to give one. */
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });

@@ -121,6 +121,7 @@ export function asksForHelp(command: Command, parameters: readonly string[]): bo
   if (command.passthrough) return false;
   const options = { ...parsingOf(command), help: { type: 'boolean', short: 'h' } as const };
   const { tokens } = parseArgs({ args: [...parameters], options, strict: false, tokens: true });
+  // `--name --help` lacks the value of `--name`: that is an error, which the strict reading reports.
   const decisive = tokens.find(
     (token) =>
       token.kind === 'option' &&
@@ -200,6 +201,7 @@ function requiredOptions({ options }: Pick<Command, 'options'>): [string, Option
   return Object.entries(options).filter(([, { required }]) => required);
 }
 
+/** The error for an option with a word that is not one of its words. */
 function wrongWord(
   command: Command,
   option: string,
@@ -244,6 +246,7 @@ export function usageError(command: Omit<Command, 'run'>, message: string): Pipe
   });
 }
 
+/** How a command is written: its required options in full, all others as one `[OPTION…]`. */
 function usageLine(command: Omit<Command, 'run'>): string {
   const required = requiredOptions(command).map(
     ([name, { value, multiple }]) => `--${name} ${value}${multiple ? '…' : ''}`,

@@ -51,13 +51,13 @@ interface CompletableOption {
 function completableOf({
   words,
   summary,
-  command: of,
+  command,
 }: {
   readonly words: string;
   readonly summary: string;
   readonly command: Command;
 }): Completable {
-  const options = of.passthrough ? {} : acceptedOptions(of);
+  const options = command.passthrough ? {} : acceptedOptions(command);
   return {
     words,
     summary,
@@ -79,6 +79,7 @@ interface CommandWords {
   readonly second: ReadonlyMap<string, readonly string[]>;
 }
 
+/** The first words of commands, and the second ones that each of them can have. */
 function wordsOf(commands: readonly Completable[]): CommandWords {
   const second = new Map<string, string[]>();
   for (const { words } of commands) {
@@ -155,6 +156,7 @@ function valueCases(commands: readonly Completable[]): string[] {
   );
 }
 
+/** A case of the shell script for each command, with its options. */
 function optionCases(commands: readonly Completable[]): string[] {
   return commands.map(
     ({ words, options }) =>

@@ -48,6 +48,7 @@ export const RANGE: Form = {
     value.trim() !== '' && value.length <= MAX_RANGE && isRead(() => parseVersionConstraint(value)),
 };
 
+/** Whether a text can be read as a version or a range. */
 function isRead(read: () => unknown): boolean {
   try {
     read();

@@ -105,6 +105,7 @@ async function unknownCommand(words: readonly string[], terminal: Terminal): Pro
   });
 }
 
+/** What to type instead of an unknown word: the command with the most similar first word. */
 function suggestion(word: string): string {
   const near = nearest(word, new Set(COMMANDS.map(({ words }) => words.split(' ')[0] ?? '')));
   const command = COMMANDS.find(({ words }) => words.split(' ')[0] === near);

@@ -36,6 +36,11 @@ export function mirrorsFor(
   return config;
 }
 
+/**
+ * The objects in a file or folder.
+ *
+ * @throws PipelineError `usage` for one that is not valid, or where no object has mirrors
+ */
 function objectsIn(path: string, written: string): ReturnType<typeof readObjects>['objects'] {
   const read = documentFiles(path).map((file) => readObjects(readText(file), file));
   const [wrong] = read.flatMap(({ findings }) => findings);
@@ -49,6 +54,11 @@ function objectsIn(path: string, written: string): ReturnType<typeof readObjects
   );
 }
 
+/**
+ * What a registries.conf says of registries.
+ *
+ * @throws PipelineError `usage` for one that is not valid, or says nothing
+ */
 function registriesIn(path: string, written: string): RegistriesConf {
   try {
     const registries = readRegistriesConf(readText(path));
@@ -60,6 +70,7 @@ function registriesIn(path: string, written: string): RegistriesConf {
   }
 }
 
+/** Whether a folder is at a path. @throws PipelineError `not-found` or `io`, unlike `isDirectory` */
 export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

@@ -21,6 +21,7 @@ function versionsIn(directory: string): string[] {
   return minors.sort((a, b) => compareMinors(a.minor, b.minor)).map(({ name }) => name);
 }
 
+/** What is in a directory; nothing where that cannot be read. */
 function entriesOf(directory: string): Dirent[] {
   try {
     return entriesIn(directory);

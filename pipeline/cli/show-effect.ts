@@ -108,6 +108,7 @@ async function printEffect(
   return false;
 }
 
+/** What edits do to clusters, each catalog by itself: without other catalogs and without history. */
 async function effectAlone(catalogs: readonly EditedCatalog[], digests?: TagDigests): Promise<Effect> {
   const { effectInCatalog } = await import('./effect.ts');
   const effects: Effect[] = [];
@@ -173,12 +174,14 @@ async function editedCatalogs(root: string, files: EditedFiles): Promise<EditedC
   return catalogs;
 }
 
+/** The catalog in a folder of a source. It is read alone: beside it may be other catalogs with the same packages. */
 async function catalogBelow(source: CatalogSource, folder: string): Promise<Catalog> {
   const all = await source.files();
   const own = folder === '' ? all : all.filter(({ path }) => path.startsWith(`${folder}/`));
   return catalogOf((await load({ files: async () => own })).blobs);
 }
 
+/** A source with edited files in the places of its own, and without those that the edit removes. */
 function editedSource(source: CatalogSource, edited: EditedFiles): CatalogSource {
   return {
     files: async () => {

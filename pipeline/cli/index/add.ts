@@ -82,6 +82,7 @@ export const command: Command = {
   },
 };
 
+/** The catalog to add to: that of `--from-index`, or an empty one; undefined after its errors were printed. */
 function baseOf(
   invocation: Invocation,
   rendering: Rendering,

@@ -79,6 +79,7 @@ function tlsOf(invocation: Invocation, { directory }: Terminal): Pick<RegistryOp
   return { tls };
 }
 
+/** Who may use the registry: the accounts of `--htpasswd`. @throws PipelineError `usage` */
 function accessOf(invocation: Invocation, { directory }: Terminal): Pick<RegistryOptions, 'access'> {
   const file = invocation.text('htpasswd');
   const anonymousPull = invocation.flag('anonymous-pull');
@@ -91,6 +92,7 @@ function accessOf(invocation: Invocation, { directory }: Terminal): Pick<Registr
   return { access: { kind: 'basic', accounts, anonymousPull } };
 }
 
+/** The address of `--listen`, or the usual one. @throws PipelineError `usage` */
 function listenAt(invocation: Invocation): { host: string; port: number } {
   const text = invocation.text('listen') ?? '127.0.0.1:5000';
   const [, host, port] = /^(.*):([0-9]{1,5})$/.exec(text) ?? [];

@@ -68,6 +68,11 @@ export const command: Command = {
   },
 };
 
+/**
+ * The address that an option names, or the usual port of this machine; undefined for `off`.
+ *
+ * @throws PipelineError `usage`
+ */
 function addressOf(invocation: Invocation, option: string, usual: number): Address | undefined {
   const text = invocation.text(option) ?? `127.0.0.1:${usual}`;
   if (text === 'off') return undefined;

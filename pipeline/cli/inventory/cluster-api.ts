@@ -50,7 +50,7 @@ export function clusterApi(
   const get = async (path: string): Promise<unknown> => {
     const { status, body } = await answerTo(access, { agent, budget, longest }, path).catch(
       (cause: unknown) => {
-        throw cause instanceof PipelineError ? cause : unusable(access, cause);
+        throw cause instanceof PipelineError ? cause : unusableAccess(access, cause);
       },
     );
     if (status === 404) return undefined;
@@ -68,7 +68,7 @@ export function clusterApi(
 }
 
 /** What Node does not even send, such as a token with a line break, or a key that is not PEM. */
-function unusable({ name }: ClusterAccess, cause: unknown): PipelineError {
+function unusableAccess({ name }: ClusterAccess, cause: unknown): PipelineError {
   const text = `cannot use the token or the certificate of context ${JSON.stringify(name)}`;
   return new PipelineError('usage', text, { cause, hint: 'a token has no line break; certificates are PEM' });
 }

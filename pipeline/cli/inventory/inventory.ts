@@ -172,7 +172,10 @@ function platformOf(version: unknown): string {
   return typeof found === 'string' ? found : '';
 }
 
-/** A name that is the same the next time, and means nothing to whoever does not know the cluster's id. */
+/**
+ * A name that means nothing to whoever does not know the cluster's id. It is the same for every inventory, except
+ * for a cluster without an id.
+ */
 function anonymousName(version: unknown): string {
   const known = valueAt(version, 'spec', 'clusterID');
   const id = typeof known === 'string' ? known : randomUUID();

@@ -92,7 +92,9 @@ function tokenOf({ readFile }: KubeconfigFile, user: Json): string {
   }
 }
 
-/** Refuses what Portolan does not support. */
+/**
+ * Refuses settings that Portolan does not follow: the connection would be as another user, or less safe than it looks.
+ */
 function refuse(path: string, cluster: Json, user: Json): void {
   const hint = 'put a token into the kubeconfig: kubectl create token portolan-inventory';
   if ('exec' in user || 'auth-provider' in user)

@@ -54,7 +54,12 @@ export async function readCluster<T>(
   }
 }
 
-/** Somebody else may have written the kubeconfig: what has no end is not opened. */
+/**
+ * The text of a file that a kubeconfig names, such as a key. Others may have written the kubeconfig: a pipe or
+ * device, which need not have an end, is refused.
+ *
+ * @throws PipelineError `usage`, `not-found` or `io`
+ */
 function textBeside(path: string, name: string): string {
   const full = resolve(dirname(path), name);
   if (existsSync(full) && !statSync(full).isFile())
@@ -62,6 +67,10 @@ function textBeside(path: string, name: string): string {
   return readText(full);
 }
 
+/**
+ * The path of `--kubeconfig`, of KUBECONFIG or of kubectl's own file. Portolan merges no files: of several in
+ * KUBECONFIG it reads the first.
+ */
 function kubeconfigPath({ text }: Pick<Invocation, 'text'>, { directory, environment }: Terminal): string {
   const [first = ''] = (environment['KUBECONFIG'] ?? '').split(':');
   const named =

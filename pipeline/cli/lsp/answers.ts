@@ -25,6 +25,7 @@ interface AskedPlace {
 
 const NAME = /[A-Za-z0-9][A-Za-z0-9._+~-]*/g;
 
+/** The name at the cursor; undefined if there is none. */
 function wordAt({ folder, file, at }: AskedPlace): Word | undefined {
   const line = folder.files.get(file)?.line(at.line) ?? '';
   for (const match of line.matchAll(NAME)) {
@@ -42,6 +43,7 @@ function keyOf({ folder, file, at }: AskedPlace, line: string): string {
   const indent = line.search(/\S|$/);
   const { segment, line: start = 0 } = folder.files.get(file)?.at(at.line) ?? {};
   const above = segment?.text.split('\n', at.line - start) ?? [];
+  // A list belongs to the nearest line above that has only a key, and is not indented further than its items.
   for (const text of above.reverse()) {
     const [, before = '', key] = /^(\s*(?:- +)?)["']?([A-Za-z]+)["']?:\s*\[?$/.exec(text.trimEnd()) ?? [];
     if (key !== undefined && before.length <= indent) return key;
@@ -75,6 +77,7 @@ export function hoverText(asked: AskedPlace): string | undefined {
   return lines.length === 0 ? undefined : [`**${word.text}**`, ...lines].join('\n\n');
 }
 
+/** A line about a bundle in one channel: what upgrades to it, and what it upgrades to. */
 function stopText(stop: Stop, stops: readonly Stop[], where: string): string {
   const from = stops
     .filter(({ next }) => next?.to.name === stop.bundle)
@@ -151,6 +154,7 @@ export function fileOutline(folder: CatalogFolder, file: string): OutlineItem[] 
   });
 }
 
+/** The outline of a blob with what is in it; none for a blob in another file of the catalog. */
 function symbolOf(
   folder: CatalogFolder,
   file: string,
@@ -160,6 +164,7 @@ function symbolOf(
   return place?.file === file ? [{ name: blob.name, place, ...rest }] : [];
 }
 
+/** The entries of a channel for the outline of an editor; those whose place is not known are left out. */
 function entrySymbols(folder: CatalogFolder, channel: Channel): OutlineItem[] {
   return channel.entries.flatMap(({ name, replaces, index }) => {
     const place = folder.placeOf(channel, 'entries', index, 'name');

@@ -85,6 +85,7 @@ export class CatalogFolder {
     this.#world = world;
     for (const name of this.#foreseen.keys()) if (!catalog.packages.has(name)) this.#foreseen.delete(name);
     const { found, undecided } = foreseenFindings(world);
+    // Packages that did not change keep what an earlier simulation found.
     for (const name of packages)
       this.#foreseen.set(name, [
         ...found.filter((finding) => (finding.package ?? '') === name),
@@ -158,6 +159,7 @@ export class CatalogFolder {
     return this.#placesNow;
   }
 
+  /** Where each segment starts now: edits move segments, so findings name a segment and not a line. */
   #findPlaces(): Places {
     const all = [...this.files].flatMap(([file, text]) =>
       [...text.starts()].map(([id, line]) => [id, { file, line }] as const),
@@ -166,6 +168,7 @@ export class CatalogFolder {
   }
 }
 
+/** Simulates clusters. If a rule gives up, the findings are those until then, and `undecided` says why. */
 function foreseenFindings(world: World): {
   readonly found: readonly Finding[];
   readonly undecided?: Undecided;
@@ -240,12 +243,12 @@ function outlinedBundle(bundle: Bundle): Bundle {
   const fields = [['name'], ['package'], ['image'], ['properties'], ...images];
   const document = keepPlaces(bundle.document, [...fields, ...paths]);
   const { properties, ...outline } = OUTLINE.bundle(bundle);
-  const kept = properties.map((property, i) => keptMetadata(bundle.properties[i]) ?? property);
-  return { ...outline, document, properties: kept, relatedImages: bundle.relatedImages };
+  const outlines = properties.map((property, i) => metadataOutline(bundle.properties[i]) ?? property);
+  return { ...outline, document, properties: outlines, relatedImages: bundle.relatedImages };
 }
 
 /** Of a ClusterServiceVersion's metadata what decides whether OLM v1 can install it. */
-function keptMetadata(property: Property | undefined): Property | undefined {
+function metadataOutline(property: Property | undefined): Property | undefined {
   if (property?.type !== 'olm.csv.metadata' || !isObject(property.value)) return undefined;
   const { installModes, apiServiceDefinitions } = property.value;
   return { type: property.type, value: { installModes, apiServiceDefinitions } };

@@ -35,6 +35,7 @@ export async function findingsOf(path: string, text: string): Promise<readonly F
   return templateFindings({ file: path, bytes });
 }
 
+/** What is wrong in a template; nothing for a file that is not one. */
 function templateFindings(template: { readonly file: string; readonly bytes: Uint8Array }): Finding[] {
   const findings: Finding[] = [];
   try {
@@ -66,6 +67,7 @@ async function bundleFindings(
 
 /** Findings about a release-config.yaml with this text, which need not be saved. */
 async function releaseFindings(path: string, text: string): Promise<Finding[]> {
+  // ROOT/operators/PACKAGE/VERSION/release-config.yaml
   const [, root = '', folder = ''] = /^(.*?)\/?([^/]+\/[^/]+\/[^/]+)\/[^/]+$/.exec(path) ?? [];
   const repository = directoryRepository(root);
   const own = `${folder}/${RELEASE_FILE}`;

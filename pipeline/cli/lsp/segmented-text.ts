@@ -133,6 +133,11 @@ function breaksIn(text: string): number {
   return count;
 }
 
+/**
+ * The offset of a position in a text.
+ *
+ * @param first the line of the file at which the text begins
+ */
 function offsetAt(text: string, { line, character }: Position, first: number): number {
   let at = 0;
   for (let i = first; i < line; i++) {

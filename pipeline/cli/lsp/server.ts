@@ -82,7 +82,7 @@ class Session {
     });
     connection.onExit(() => end(isShutDown ? 0 : 1));
     connection.onDidOpenTextDocument(({ textDocument: { uri, text, version } }) =>
-      this.#opened(uri, text, version),
+      this.#onOpened(uri, text, version),
     );
     connection.onDidChangeTextDocument(({ textDocument: { uri, version }, contentChanges }) => {
       const open = this.#open.get(uri);
@@ -91,19 +91,19 @@ class Session {
       open.version = version;
       this.#check(uri);
     });
-    connection.onDidCloseTextDocument(({ textDocument: { uri } }) => this.#closed(uri));
+    connection.onDidCloseTextDocument(({ textDocument: { uri } }) => this.#onClosed(uri));
     connection.onHover(async ({ textDocument: { uri }, position }) => {
-      const asked = await this.#asked(uri);
+      const asked = await this.#fileAsked(uri);
       const value = asked && hoverText({ ...asked, at: position });
       return value === undefined ? null : { contents: { kind: 'markdown', value: plainMarkdown(value) } };
     });
     connection.onDefinition(async ({ textDocument: { uri }, position }) => {
-      const asked = await this.#asked(uri);
+      const asked = await this.#fileAsked(uri);
       const place = asked && definitionLocation({ ...asked, at: position });
       return place ? lspLocation(place) : null;
     });
     connection.onCompletion(async ({ textDocument: { uri }, position }): Promise<CompletionItem[]> => {
-      const asked = await this.#asked(uri);
+      const asked = await this.#fileAsked(uri);
       return asked
         ? completionsAt({ ...asked, at: position }).map(({ label, kind }) => ({
             label: plainText(label),
@@ -113,7 +113,7 @@ class Session {
         : [];
     });
     connection.onDocumentSymbol(async ({ textDocument: { uri } }) => {
-      const asked = await this.#asked(uri);
+      const asked = await this.#fileAsked(uri);
       return asked ? fileOutline(asked.folder, asked.file).map(documentSymbol) : [];
     });
     connection.onCodeAction(async ({ textDocument: { uri }, range }) => {
@@ -123,7 +123,8 @@ class Session {
     });
   }
 
-  #opened(uri: string, text: string, version: number): void {
+  /** Follows a document from now on. For a file of a catalog, the other files of its folder are read as well. */
+  #onOpened(uri: string, text: string, version: number): void {
     if (!uri.startsWith('file:')) return;
     const path = fileURLToPath(uri);
     const folder = isCatalogText(text) ? this.#folderOf(path) : undefined;
@@ -133,7 +134,8 @@ class Session {
     this.#check(uri);
   }
 
-  #closed(uri: string): void {
+  /** Forgets a document. Its catalog stays as long as another document of it is open. */
+  #onClosed(uri: string): void {
     const open = this.#open.get(uri);
     this.#open.delete(uri);
     void this.#connection.sendDiagnostics({ uri, diagnostics: [] });
@@ -173,25 +175,27 @@ class Session {
       await new Promise((resolve) => setImmediate(resolve));
       const uris = [...this.#waiting];
       this.#waiting.clear();
-      await this.#checkedEach(uris);
+      await this.#checkEach(uris);
       if (this.#waiting.size === 0 && this.#partial.size > 0)
         this.#quiet = setTimeout(() => this.#checkPartial(), QUIET).unref();
     });
   }
 
+  /** Checks catalogs again of which only the changed packages were simulated, now with all packages. */
   #checkPartial(): void {
     const uris = [...this.#partial];
     this.#partial.clear();
-    this.#running = this.#running.then(() => this.#checkedEach(uris, true));
+    this.#running = this.#running.then(() => this.#checkEach(uris, true));
   }
 
   /** @param all simulates clusters with all packages, not only with those that changed */
-  async #checkedEach(uris: readonly string[], all = false): Promise<void> {
-    for (const one of uris) await this.#checked(one, all).catch((error: unknown) => this.#failed(one, error));
+  async #checkEach(uris: readonly string[], all = false): Promise<void> {
+    for (const one of uris)
+      await this.#checkDocument(one, all).catch((error: unknown) => this.#showFailure(one, error));
   }
 
   /** What was found before is no longer true: the editor shows that nothing is known. */
-  async #failed(uri: string, error: unknown): Promise<void> {
+  async #showFailure(uri: string, error: unknown): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
     this.#connection.console.error(error instanceof Error ? `${why}\n${error.stack ?? ''}` : why);
     const open = this.#open.get(uri);
@@ -202,7 +206,7 @@ class Session {
   }
 
   /** Checks a document, with the catalog that it is a part of, and publishes the findings of all open documents there. */
-  async #checked(uri: string, all: boolean): Promise<void> {
+  async #checkDocument(uri: string, all: boolean): Promise<void> {
     const open = this.#open.get(uri);
     if (!open) return;
     const { folder, path, text } = open;
@@ -224,6 +228,7 @@ class Session {
     if (!folder.isWhole) this.#partial.add(uri);
   }
 
+  /** Shows findings in the editor, and remembers them for questions about them. */
   async #publish(uri: string, open: Open, findings: readonly Finding[]): Promise<void> {
     open.findings = findings;
     const diagnostics = findings.map((finding) => diagnosticOf(finding, open.text));
@@ -233,7 +238,9 @@ class Session {
   }
 
   /** A file of a catalog, once all that was sent is checked. */
-  async #asked(uri: string): Promise<{ readonly folder: CatalogFolder; readonly file: string } | undefined> {
+  async #fileAsked(
+    uri: string,
+  ): Promise<{ readonly folder: CatalogFolder; readonly file: string } | undefined> {
     await this.#running;
     const open = this.#open.get(uri);
     return open?.folder && { folder: open.folder, file: open.path };
@@ -291,6 +298,7 @@ const SEVERITIES = {
   info: DiagnosticSeverity.Information,
 } as const;
 
+/** A finding as the protocol has it, with a link to the page of its rule. */
 function diagnosticOf({ severity, rule, message, hint, location }: Finding, text: SegmentedText): Diagnostic {
   const page = rulePage(rule);
   return {

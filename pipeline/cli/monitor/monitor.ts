@@ -99,6 +99,7 @@ function writeSite(out: string, site: ReadonlyMap<string, string>): number {
   return changed;
 }
 
+/** The names of the files in a folder. */
 function namesIn(folder: string): string[] {
   return entriesIn(folder)
     .filter((entry) => entry.isFile())

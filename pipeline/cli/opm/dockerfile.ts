@@ -58,6 +58,7 @@ function imagesOf(call: Call): { base: string; builder: string } {
   return { base, builder };
 }
 
+/** The labels of `--extra-labels`, by key. @throws PipelineError `usage` */
 function labelsOf(call: Call): Map<string, string> {
   return new Map(
     call.list('extra-labels').map((label) => {
@@ -69,6 +70,7 @@ function labelsOf(call: Call): Map<string, string> {
   );
 }
 
+/** Whether a folder is at a path. @throws PipelineError `not-found` or `io` */
 function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
@@ -77,6 +79,7 @@ function isDirectory(path: string): boolean {
   }
 }
 
+/** Writes a file that does not exist yet. @throws PipelineError for one that does: opm replaces none either */
 function writeNew(path: string, text: string): void {
   refuseLinkOut(dirname(path));
   try {

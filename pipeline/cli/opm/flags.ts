@@ -66,6 +66,7 @@ function isFlag(word: string): boolean {
   return word.length > 1 && word.startsWith('-');
 }
 
+/** How many operands a command takes, in the words of an error. */
 function operandCount({ least, most }: OpmCommand): string {
   if (least === most) return `accepts ${least} operand${least === 1 ? '' : 's'}`;
   if (most === Number.POSITIVE_INFINITY) return `needs at least ${least} operand${least === 1 ? '' : 's'}`;
@@ -128,6 +129,7 @@ function shortFlags(text: string, rest: string[], into: FlagTarget): void {
   }
 }
 
+/** Takes the next word as the value of a flag. @throws PipelineError `usage` */
 function nextWord(rest: string[], flag: string): string {
   const value = rest.shift();
   if (value === undefined) throw usage(`${flag} requires a value`);
@@ -138,15 +140,16 @@ function nextWord(rest: string[], flag: string): string {
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
 
+/** Adds a value to those of a flag. @throws PipelineError `usage` for a text that Go does not read as true or false */
 function set(name: string, value: string, { flags, values }: FlagTarget): void {
-  let kept = value;
+  let stored = value;
   if (flags[name]?.value === undefined) {
     if (!TRUE.has(value) && !FALSE.has(value)) {
       throw usage(`--${name} must be true or false, not ${JSON.stringify(value)}`);
     }
-    kept = String(TRUE.has(value));
+    stored = String(TRUE.has(value));
   }
-  appendToGroup(values, name, kept);
+  appendToGroup(values, name, stored);
 }
 
 function usage(message: string): PipelineError {
@@ -172,6 +175,7 @@ export function commaList(flag: string, text: string): string[] {
   }
 }
 
+/** Where a field without quotes ends. @throws PipelineError `usage` for a quote in it */
 function endOfBare(text: string, from: number, flag: string): number {
   const comma = text.indexOf(',', from);
   const end = comma < 0 ? endOfLine(text) : comma;
@@ -187,6 +191,7 @@ function endOfLine(text: string): number {
   return line < 0 ? text.length : line;
 }
 
+/** The place behind the closing quote of a field. @throws PipelineError `usage` for a quote that stands elsewhere */
 function endOfQuoted(text: string, from: number, flag: string): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text.charAt(at) !== '"') continue;

@@ -68,6 +68,7 @@ function withDescription(json: string, from: string, to: string): string {
   return at < 0 ? json : `${json.slice(0, at)}${to}${json.slice(at + from.length)}`;
 }
 
+/** The media type of an icon, by its bytes. @throws PipelineError `usage` */
 function iconType(bytes: Uint8Array, path: string): string {
   const type = imageType(bytes);
   if (type !== undefined) return type;

@@ -21,7 +21,10 @@ export async function runOpm(words: readonly string[], world: World): Promise<Op
   }
 }
 
-/** What opm's own flags can do about an error; whoever names a host here may ask it, internal or not. */
+/**
+ * The hint for an error, in terms of opm's flags. opm has none for internal hosts, and needs none: here, whoever names
+ * a host may ask it.
+ */
 function hintOf({ remedy, hint }: PipelineError): string | undefined {
   if (remedy?.kind === 'plain-http') return `if ${remedy.host} uses plain HTTP: --use-http`;
   if (remedy?.kind === 'authority') {
@@ -38,7 +41,7 @@ async function dispatch(words: readonly string[], world: World): Promise<OpmExit
   const typed = first === 'help' ? words.slice(1) : words;
   const found = findEntry(typed);
   const wantsHelp = first === 'help' || typed.some((word) => HELP.test(word));
-  if (!found) return family(typed, wantsHelp, world);
+  if (!found) return answerGroup(typed, wantsHelp, world);
   const command = await found.entry.load();
   if (wantsHelp) {
     await world.terminal.out(helpText(command));
@@ -63,7 +66,7 @@ function findEntry(words: readonly string[]): { entry: OpmEntry; rest: string[] 
 const SILENT: ReadonlySet<string> = new Set(['', 'alpha']);
 
 /** Answers words that name only a group of commands, as opm does: with help, or an error. */
-async function family(words: readonly string[], wantsHelp: boolean, world: World): Promise<OpmExit> {
+async function answerGroup(words: readonly string[], wantsHelp: boolean, world: World): Promise<OpmExit> {
   const operands = operandIndexes(words).map((index) => words[index] ?? '');
   const group = longestGroup(operands);
   const unknown = operands[group === '' ? 0 : group.split(' ').length];
@@ -94,6 +97,7 @@ async function family(words: readonly string[], wantsHelp: boolean, world: World
   );
 }
 
+/** The longest group of commands that the operands name; empty if they name none. */
 function longestGroup(operands: readonly string[]): string {
   for (let count = operands.length; count > 0; count--) {
     const group = operands.slice(0, count).join(' ');
@@ -102,6 +106,7 @@ function longestGroup(operands: readonly string[]): string {
   return '';
 }
 
+/** A group of commands as a command, to read the flags behind its words. */
 function groupCommand(words: string, most: number): OpmCommand {
   return { words, summary: '', operands: '', least: 0, most, flags: {}, run: async () => 0 };
 }
@@ -113,6 +118,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['alpha bundle', 'portolan bundle'],
 ]);
 
+/** What to use in place of an unknown command: one of Portolan, the one that was probably meant, or any of the list. */
 function suggestion(group: string, unknown: string): string {
   const elsewhere = ELSEWHERE.get(group === '' ? unknown : `${group} ${unknown}`);
   if (elsewhere !== undefined) return `use ${elsewhere}`;
@@ -123,6 +129,7 @@ function suggestion(group: string, unknown: string): string {
   return near === undefined ? `commands: ${[...new Set(words)].join(', ')}` : `did you mean: ${near}`;
 }
 
+/** The commands of a group; all for the empty group, which is opm itself. */
 function membersOf(group: string): string[] {
   return OPM_COMMANDS.map(({ words }) => words).filter(
     (words) => group === '' || words.startsWith(`${group} `),

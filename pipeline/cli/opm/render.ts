@@ -40,6 +40,7 @@ export const command: OpmCommand = {
   },
 };
 
+/** @throws PipelineError `usage` for a template that is not valid */
 function imageTemplateOf(text: string): ImageTemplate {
   try {
     return parseImageTemplate(text);

@@ -56,6 +56,11 @@ export const veneer: OpmCommand = {
   },
 };
 
+/**
+ * The type and the file of a template; a single operand is a type if there is one of this name.
+ *
+ * @throws PipelineError `usage`
+ */
 function operandsOf({ operands }: Call): { type: TemplateKind | undefined; path: string | undefined } {
   const [first, second] = operands;
   const type = TEMPLATE_KINDS.find(({ name }) => name === first);

@@ -62,6 +62,7 @@ function openingError(root: string, path: string): string | undefined {
   }
 }
 
+/** The result as opm prints it. Like Go's encoder, opm escapes `<`, `>` and `&` in JSON. */
 function verdictText(message: string | undefined, format: 'json' | 'yaml'): string {
   if (format === 'yaml') return yamlVerdict(message);
   if (message === undefined) return '{\n  "passed": true\n}\n';
@@ -81,6 +82,7 @@ function yamlVerdict(message: string | undefined): string {
   }
 }
 
+/** Whether a folder is at a path. @throws PipelineError `not-found` or `io` */
 function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();

@@ -85,7 +85,8 @@ async function actOnRings(
     );
   // What the functions would refuse is refused here.
   const said = { by, why: invocation.needed('reason') };
-  // What is held, and which image is the newest one, changes; what the message is about does not when it comes late.
+  // A queue may deliver a message late or twice. By its time, a release lifts no later hold, and a promotion no later
+  // image.
   const isSent = repository !== undefined && act.act !== 'hold';
   const asked = isSent ? { asked: now().toISOString() } : {};
   const whole = { catalog: invocation.operands[0], ...act, ...said, ...asked };

@@ -70,6 +70,11 @@ export async function buildImage(
   }
 }
 
+/**
+ * The place that `--build` names, which must be one that a line of mapping.txt can name.
+ *
+ * @throws PipelineError `usage`
+ */
 function placeOf(written: string, directory: string): ImageLocation {
   const place = parseLocation(written);
   if (place.kind === 'registry' && place.reference.kind === 'tag') return place;
@@ -80,6 +85,7 @@ function placeOf(written: string, directory: string): ImageLocation {
   );
 }
 
+/** An image as the source of a line in mapping.txt. */
 function sourceText(place: ImageLocation, digest: string): string {
   if (place.kind !== 'registry') return `oci://${place.path}`;
   const { registry, repository } = place.reference;

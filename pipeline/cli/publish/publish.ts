@@ -197,12 +197,14 @@ function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOp
 /** Who ran the build, for a provenance that a person's machine makes. */
 const BUILDER = 'urn:portolan:cli';
 
+/** The key and value of a `--label`. @throws PipelineError `usage` */
 function labelOf(text: string): [key: string, value: string] {
   const at = text.indexOf('=');
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
   throw usageError(command, `--label must be KEY=VALUE, not ${JSON.stringify(text)}`);
 }
 
+/** The number of `--epoch`. @throws PipelineError `usage` */
 function epochOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);

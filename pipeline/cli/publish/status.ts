@@ -66,11 +66,11 @@ export const command: Command = {
       ? await readStatus(invocation, terminal)
       : await read(invocation.operands[0], invocation.text('from'), terminal);
     await terminal.out(invocation.flag('json') ? `${JSON.stringify(status, null, 2)}\n` : statusText(status));
-    return printStatus(status);
+    return exitOf(status);
   },
 };
 
-function printStatus(status: DeliveryStatus): ExitCode {
+function exitOf(status: DeliveryStatus): ExitCode {
   return isSettled(status) ? 0 : 1;
 }
 
@@ -82,8 +82,8 @@ async function readStatus(invocation: Invocation, terminal: Terminal): Promise<D
   const repository = resolve(directory, invocation.text('repo') ?? '.');
   const fence = invocation.text('fence');
   try {
-    if (fence !== undefined) return await inRefs(fence, client, { repository, terminal });
-    const local = existing(invocation.operands[0], terminal);
+    if (fence !== undefined) return await statusInRefs(fence, client, { repository, terminal });
+    const local = existingFolder(invocation.operands[0], terminal);
     const log = (line: string): void => void err(`${plainText(line)}\n`);
     return await localStatus({ repository, settings, revision: 'HEAD', directory: local, now, log }, client);
   } finally {
@@ -94,7 +94,7 @@ async function readStatus(invocation: Invocation, terminal: Terminal): Promise<D
 /**
  * The status of publishes whose claims are git refs, as the Action and the Tekton task leave them. There are no records.
  */
-async function inRefs(
+async function statusInRefs(
   place: string,
   registry: Registry,
   { repository: clone, terminal }: { readonly repository: string; readonly terminal: Terminal },
@@ -117,7 +117,8 @@ async function inRefs(
   }
 }
 
-function existing(directory: string | undefined, terminal: Terminal): string {
+/** The directory of a local publish, by default `.portolan`. @throws PipelineError `not-found` */
+function existingFolder(directory: string | undefined, terminal: Terminal): string {
   const path = resolve(terminal.directory, directory ?? '.portolan');
   if (existsSync(path)) return path;
   throw new PipelineError('not-found', `${path}: no such directory`, {
@@ -125,12 +126,13 @@ function existing(directory: string | undefined, terminal: Terminal): string {
   });
 }
 
+/** The status by the records of a local publish, or the one on standard input. */
 async function read(
   directory: string | undefined,
   from: string | undefined,
   terminal: Terminal,
 ): Promise<DeliveryStatus> {
-  if (from === undefined) return statusOf(directoryRecords(recordsIn(existing(directory, terminal))));
+  if (from === undefined) return statusOf(directoryRecords(recordsIn(existingFolder(directory, terminal))));
   return statusFrom(terminal);
 }
 

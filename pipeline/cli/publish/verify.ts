@@ -74,6 +74,7 @@ export const command: Command = {
   },
 };
 
+/** Whom the options trust: owners of keys, or an identity. @throws PipelineError `usage` */
 function trustOf({ list, text }: Invocation, { directory }: Terminal): Trust {
   const [identity, issuer, root] = [text('identity'), text('issuer'), text('trusted-root')];
   const keys = list('key').map((file) => readText(resolve(directory, file)));
@@ -85,6 +86,7 @@ function trustOf({ list, text }: Invocation, { directory }: Terminal): Trust {
   return { kind: 'identity', identity, issuer, root: rootOf(readText(resolve(directory, root)), root) };
 }
 
+/** The JSON of a trusted root. @throws PipelineError `usage` */
 function rootOf(text: string, name: string): unknown {
   try {
     return parseJson(text);
@@ -95,6 +97,7 @@ function rootOf(text: string, name: string): unknown {
 
 type VerifyResult = Omit<SignatureReport, 'unread'> & { readonly image: string; readonly digest: string };
 
+/** The result as text: who signed the image, and which signatures do not count and why. */
 function textOf({ image, digest, verified, rejected }: VerifyResult, isValid: boolean): string {
   return [
     `${image} ${digest}`,

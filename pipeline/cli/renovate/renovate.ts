@@ -176,6 +176,7 @@ function datasourceOf(images: readonly Image[]): string {
   return `${JSON.stringify({ releases }, null, 2)}\n`;
 }
 
+/** Writes a text to the file of `--out`, or prints it. */
 async function write(text: string, invocation: Invocation, terminal: Terminal): Promise<void> {
   const file = invocation.text('out');
   if (file === undefined) return terminal.out(text);
