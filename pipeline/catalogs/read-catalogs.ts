@@ -139,12 +139,15 @@ async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded
   };
 }
 
-/** Only a file that nothing else identifies is read for its digest. */
+/**
+ * A file with the id of its path and content. A file of git or of an image has an identity already; others are read for
+ * their digest.
+ */
 async function withContentId(file: SourceFile): Promise<{ id: string; content: SourceFile }> {
   if (file.unreadable !== undefined) return { id: `${file.path}\n${file.unreadable}`, content: file };
   if (file.identity !== undefined) return { id: `${file.path}\n${file.identity}`, content: file };
   const bytes = await file.read();
   const digest = createHash('sha256').update(bytes).digest('hex');
-  // Whoever reads in pieces need not hold all bytes meanwhile.
+  // The bytes are kept for the parser, except those of a file that can be read again in pieces.
   return { id: `${file.path}\n${digest}`, content: file.readPieces ? file : { ...file, read: () => bytes } };
 }

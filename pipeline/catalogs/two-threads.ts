@@ -63,6 +63,7 @@ export async function sharedTask(
   return { root, parts, takers: new SharedArrayBuffer(numbers.size * Int32Array.BYTES_PER_ELEMENT) };
 }
 
+/** Whether the files have so many bytes together that a second thread pays. */
 function isLarge(files: readonly SourceFile[], least: number): boolean {
   let bytes = 0;
   for (const file of files) {
@@ -97,7 +98,7 @@ export async function inTwoThreads<Task extends ThreadTask, Share>(
     const other = await answer;
     return other && [own, other];
   } catch {
-    // One thread finds out what is wrong first, and says so.
+    // The caller does all of it again in one thread, which meets the first error in order and reports it.
     return undefined;
   } finally {
     await worker.terminate();
@@ -122,7 +123,7 @@ export async function sourceOfShare(
   };
   const all = await directorySource(root).files();
   const readable = all.filter(({ path }) => parts.has(path));
-  // Then one thread reads what is there.
+  // The second thread lists the files later than the first: after this error, one thread reads what is there.
   if (thread === SECOND && readable.length !== parts.size) throw new Error('the directory has changed');
   // What cannot be read at all is for the first thread to say.
   const files = (thread === FIRST ? all : readable).map((file): SourceFile => {
@@ -136,7 +137,7 @@ export async function sourceOfShare(
 /** What both threads found; undefined when one thread may find something else. */
 export function joinedFindings(a: readonly Finding[], b: readonly Finding[]): Finding[] | undefined {
   const findings = [...a, ...b];
-  // A limit of the whole catalog is not the sum of two.
+  // Each thread had half of the limit: one thread, with the whole limit, might not reach it.
   if (findings.some(({ rule }) => rule === 'fbc/limits')) return undefined;
   return findings.sort(compareFindings);
 }

@@ -24,7 +24,7 @@ export async function writeBlobs(
       chunk += renderedBlob(blob, format);
       if (chunk.length < CHUNK) continue;
       const full = chunk;
-      // Not twice, if it cannot be written.
+      // Emptied first: when `out` fails, `finally` must not write the same text again.
       chunk = '';
       await out(full);
     }

@@ -58,7 +58,7 @@ export async function checkBundle(
     ...(labels ? { labels } : {}),
     ...options,
   });
-  const all = mildUnasked(runInspection(bundle, INSPECTION_RULES, severityOf), suites);
+  const all = softenUnasked(runInspection(bundle, INSPECTION_RULES, severityOf), suites);
   const seen = view ? seenBy(view, all) : all;
   const counts = ({ rule }: Finding): boolean =>
     matchesPattern(rules, rule) || suites.some((suite) => isInSuite(rule, suite));
@@ -68,11 +68,11 @@ export async function checkBundle(
 /** Suites whose errors fail a bundle only where the suite is asked for: most bundles are not tested or installed so. */
 const ASKED: readonly Suite[] = ['olmv1', 'scorecard'];
 
-/** Errors of suites that nobody asked for become informational. */
-function mildUnasked(findings: readonly Finding[], suites: readonly Suite[]): readonly Finding[] {
-  const mild = ASKED.filter((suite) => !suites.includes(suite)).map((suite) => `${suite}/`);
+/** Errors of {@link ASKED} suites that nobody asked for become informational. */
+function softenUnasked(findings: readonly Finding[], suites: readonly Suite[]): readonly Finding[] {
+  const kinds = ASKED.filter((suite) => !suites.includes(suite)).map((suite) => `${suite}/`);
   return findings.map((finding) =>
-    finding.severity === 'error' && mild.some((kind) => finding.rule.startsWith(kind))
+    finding.severity === 'error' && kinds.some((kind) => finding.rule.startsWith(kind))
       ? { ...finding, severity: 'info' }
       : finding,
   );
@@ -114,11 +114,15 @@ function platformOf(
   const range = annotations?.values[OPENSHIFT_VERSIONS];
   const written = typeof range === 'string' ? range : undefined;
   const newest = knownPlatforms().findLast((platform) => isForOpenshift(written, platform));
+  // Its table ends there: operator-pipelines checks bundles for later versions as for that one.
   const known = newest && compareMinors(newest, LAST_KNOWN) > 0 ? LAST_KNOWN : newest;
   const kubernetes = known && kubernetesOf(known);
   return kubernetes ? { kubernetesVersion: formatMinor(kubernetes) } : {};
 }
 
+/**
+ * Severities of the rules that count for a policy: rules of OLM v0, and those that the policy names. Others are off.
+ */
 function countedSeverities(policy: Policy): SeverityOf {
   const severityOf = severitiesOf(policy);
   const isNamed = namedBy(policy);

@@ -25,7 +25,8 @@ const AT_A_TIME = 8;
 const MARK = '.image';
 
 /**
- * Fetches bundles. What cannot be fetched does not keep the others from it.
+ * Fetches bundles, each into its folder. A bundle that a registry does not give is listed in `failed`, and the others
+ * are fetched all the same; a disk that cannot be written would fail for all of them, so that ends it.
  *
  * @throws PipelineError `io`
  */
@@ -52,7 +53,12 @@ export async function fetchBundles(
   return { fetched, kept, failed };
 }
 
-/** Fetches a bundle's image into a directory, unless it is there already. @returns whether it was fetched */
+/**
+ * Fetches a bundle's image into a directory, unless it is there already. The mark is written last, so a folder that was
+ * not finished is fetched again.
+ *
+ * @returns whether it was fetched
+ */
 async function fetchBundle(
   bundle: Bundle,
   root: string,
@@ -65,8 +71,9 @@ async function fetchBundle(
   );
   const mark = join(folder, MARK);
   const isThere = existsSync(mark) && readRegular(mark).toString('utf8') === bundle.image;
+  // A tag may name another image by now.
   if (isThere && bundle.image.includes('@')) return false;
-  // A catalog names images in registries; what looks like a path of this machine is none.
+  // Catalogs name images in registries: without the scheme, a name could also be read as a path of this machine.
   await withImage(`docker://${bundle.image}`, access, (image) =>
     unpackBundle(image, (source) => writeBundle(source, folder)),
   );
@@ -94,6 +101,7 @@ async function writeBundle(source: CatalogSource, folder: string): Promise<void>
   }
 }
 
+/** Makes a folder with those above it. @throws PipelineError `io` */
 function make(path: string): void {
   try {
     mkdirSync(path, { recursive: true });
@@ -102,6 +110,7 @@ function make(path: string): void {
   }
 }
 
+/** Writes a file. @throws PipelineError `io`, which ends the whole fetch */
 function write(path: string, content: string | Uint8Array): void {
   try {
     writeFileSync(path, content);

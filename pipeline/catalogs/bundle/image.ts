@@ -20,7 +20,7 @@ type MediaType = (typeof MEDIA_TYPES)[number];
 
 const NO_TIME = '1970-01-01T00:00:00Z';
 
-/** Bundles are data: whatever runs a container tool takes them for its own. */
+/** An image's configuration must name a platform. Bundles are data, which OLM reads on every platform. */
 const PLATFORM = { os: 'linux', architecture: 'amd64' };
 
 /** Most bytes of files that are put into a bundle's image: a cluster takes a hundredth of it. */
@@ -58,7 +58,7 @@ function json(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-/** The annotations of the bundle, by key. */
+/** The annotations of the bundle as labels, in byte order: the same annotations give the same image. */
 async function labelsOf(source: CatalogSource): Promise<Readonly<Record<string, string>>> {
   const { annotations } = await inspectedBundle(source);
   const labels = Object.entries(annotations?.values ?? {})
@@ -102,6 +102,7 @@ async function archiveOf(source: CatalogSource): Promise<Uint8Array> {
   return Buffer.concat([...parts, TAR_END]);
 }
 
+/** The bytes compressed as layers of catalogs are: the same on every machine, so a bundle keeps its digest. */
 async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   const gzip = await openCompressor('gzip', (part) => parts.push(Uint8Array.from(part)));

@@ -14,7 +14,7 @@ import { openRegular } from '../../file-pieces.ts';
 import { mentionsAny } from '../../text.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
 
-/** What a stage is given when somebody named a directory; nothing otherwise. */
+/** The lookups in a directory of bundles that somebody named; none where nobody did. */
 export function manifestLookups(
   directory: string | undefined,
   { directory: start }: { readonly directory: string },
@@ -32,15 +32,15 @@ export function manifestLookups(
  */
 export function crdsBelow(root: string): CrdsOf {
   const folders = rootsIn(root);
-  let shelf = emptyShelf('');
+  let cache = emptyCache('');
   return (bundle) => {
-    if (shelf.package !== bundle.package) shelf = emptyShelf(bundle.package);
-    const known = shelf.byBundle.get(bundle.name);
+    if (cache.package !== bundle.package) cache = emptyCache(bundle.package);
+    const known = cache.byBundle.get(bundle.name);
     if (known) return known;
     const folder = folderOf(folders, bundle);
-    const found = folder === undefined ? undefined : crdsOf(join(folder, 'manifests'), shelf);
-    if (found) shelf.byBundle.set(bundle.name, found);
-    return found;
+    const crds = folder === undefined ? undefined : crdsOf(join(folder, 'manifests'), cache);
+    if (crds) cache.byBundle.set(bundle.name, crds);
+    return crds;
   };
 }
 
@@ -62,6 +62,7 @@ function manifestsBelow(root: string): ManifestsOf {
   };
 }
 
+/** The manifests in a folder; undefined if there is no such folder. */
 function manifestsAt(path: string): Manifests | undefined {
   if (!existsSync(path)) return undefined;
   const parts = files(path).map((file) =>
@@ -70,8 +71,8 @@ function manifestsAt(path: string): Manifests | undefined {
   return manifestsOf(parts);
 }
 
-/** What is kept of one package. Most versions repeat the CRDs of the one before: equal files are one. */
-interface KeptPackage {
+/** What was read of one package. Most versions repeat the CRDs of the one before: equal files are one. */
+interface PackageCache {
   readonly package: string;
   readonly byBundle: Map<string, readonly Crd[]>;
   readonly byDigest: Map<string, Crd | undefined>;
@@ -79,17 +80,19 @@ interface KeptPackage {
   readonly intern: <T>(value: T) => T;
 }
 
-function emptyShelf(name: string): KeptPackage {
+function emptyCache(name: string): PackageCache {
   return { package: name, byBundle: new Map(), byDigest: new Map(), intern: valueInterner() };
 }
 
 /** Folders in which those of packages lie. */
 function rootsIn(root: string): readonly string[] {
   const folders = [join(root, 'operators'), root].filter((path) => existsSync(path));
+  // Fails with the reason why nothing is there.
   if (folders.length === 0) list(root);
   return folders;
 }
 
+/** The folder of a bundle: the one called after its version, or else one with its ClusterServiceVersion. */
 function folderOf(roots: readonly string[], bundle: Bundle): string | undefined {
   const { package: name } = bundle;
   // The name comes from a catalog that anybody may have written: it must not lead elsewhere.
@@ -103,6 +106,7 @@ function folderOf(roots: readonly string[], bundle: Bundle): string | undefined 
   return found === undefined ? undefined : join(own, found);
 }
 
+/** Whether a folder of manifests has the ClusterServiceVersion of a bundle. */
 function holdsCsv(manifests: string, bundle: Bundle): boolean {
   if (!existsSync(manifests)) return false;
   return files(manifests)
@@ -110,7 +114,8 @@ function holdsCsv(manifests: string, bundle: Bundle): boolean {
     .some((file) => isCsvOf(bytesOf(join(manifests, file)), bundle));
 }
 
-function crdsOf(manifests: string, { byDigest, intern }: KeptPackage): readonly Crd[] | undefined {
+/** The CRDs in a folder of manifests; undefined if there is no such folder. Equal files are parsed once. */
+function crdsOf(manifests: string, { byDigest, intern }: PackageCache): readonly Crd[] | undefined {
   if (!existsSync(manifests)) return undefined;
   return files(manifests).flatMap((file) => {
     const bytes = bytesOf(join(manifests, file));
@@ -122,6 +127,7 @@ function crdsOf(manifests: string, { byDigest, intern }: KeptPackage): readonly 
   });
 }
 
+/** The names in a folder, sorted: the lookup does not depend on the order of the file system. */
 function list(path: string): string[] {
   return entriesIn(path)
     .map(({ name }) => name)

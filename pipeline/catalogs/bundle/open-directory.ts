@@ -20,6 +20,11 @@ export function openBundleDirectory(path: string): OpenBundle {
 /** The names under which tools write a bundle's Dockerfile, the likeliest first. */
 const DOCKERFILES = ['bundle.Dockerfile', 'Dockerfile'];
 
+/**
+ * The Dockerfile that lies with a bundle, if there is one.
+ *
+ * @throws PipelineError `io` for one that is not a plain file
+ */
 function dockerfileIn(path: string): Pick<OpenBundle, 'dockerfile'> {
   const names = entriesIn(path).map((entry) => entry.name);
   const name = DOCKERFILES.find((known) => names.includes(known));

@@ -25,6 +25,7 @@ export async function withBundle<T>(
   if (found) throw new PipelineError('usage', `${name} is a file: a bundle is a directory or an image`);
   if (isPath(name)) {
     throw new PipelineError('not-found', `the directory ${name} does not exist`, {
+      // Names with one or two parts are short names of Docker Hub.
       ...(/^\w[^/]*(?:\/[^/]+)?$/.test(name)
         ? { hint: `for an image of Docker Hub, write docker.io/${name}` }
         : {}),

@@ -106,6 +106,7 @@ function* entryRows(database: Database): Generator<EntryRow> {
   }
 }
 
+/** The bundles by name; of two rows with one name, the later counts. */
 function bundleRows(database: Database): ReadonlyMap<string, BundleRow> {
   const columns = database.columns('operatorbundle') ?? new Set();
   // What older schemas lack is in the ClusterServiceVersion.
@@ -119,7 +120,10 @@ function bundleRows(database: Database): ReadonlyMap<string, BundleRow> {
   return rows;
 }
 
-/** Older databases have facts only in ClusterServiceVersions; of others those of channel heads are enough. */
+/**
+ * The query for the rows of bundles. Older databases have some facts only in the ClusterServiceVersion, so it reads
+ * that of every bundle; otherwise only those of channel heads, which have the icons of packages.
+ */
 function bundleQuery(columns: ReadonlySet<string>, isOlder: boolean): string {
   const csv = isOlder
     ? 'csv'
@@ -135,7 +139,10 @@ interface BundleLists {
   readonly images: ReadonlyMap<string, string[]> | undefined;
 }
 
-/** A database from before a table was added has an older one with the APIs, or none. */
+/**
+ * What other tables have of bundles. Before opm added `properties` and `dependencies`, it kept APIs in tables of their
+ * own.
+ */
 function bundleLists(database: Database): BundleLists {
   return {
     properties: typedRows(database, 'properties') ?? apiRows(database, 'api_provider') ?? new Map(),
@@ -170,10 +177,12 @@ function bundleRow(
   };
 }
 
+/** Whether the database has a table of what bundles require. */
 function hasRequired(database: Database): boolean {
   return (database.columns('dependencies') ?? database.columns('api_requirer')) !== undefined;
 }
 
+/** The properties or dependencies in a table, by bundle; undefined in a database without the table. */
 function typedRows(database: Database, table: string): ReadonlyMap<string, TypedRow[]> | undefined {
   if (!database.columns(table)) return undefined;
   return grouped(
@@ -182,7 +191,7 @@ function typedRows(database: Database, table: string): ReadonlyMap<string, Typed
   );
 }
 
-/** APIs belonged to entries of channels before they belonged to bundles. */
+/** The APIs in a table, by bundle. In the oldest databases APIs belong to entries of channels, later to bundles. */
 function apiRows(database: Database, table: string): ReadonlyMap<string, TypedRow[]> | undefined {
   const columns = database.columns(table);
   if (!columns) return undefined;
@@ -208,6 +217,7 @@ function bundlesOfEntries(database: Database): ReadonlyMap<Cell, Cell> {
   return bundles;
 }
 
+/** The related images by bundle; undefined in a database from before there was a table for them. */
 function relatedImages(database: Database): ReadonlyMap<string, string[]> | undefined {
   if (!database.columns('related_image')) return undefined;
   return grouped(database.rows('SELECT operatorbundle_name, image FROM related_image'), ([image]) =>

@@ -114,6 +114,7 @@ function checkPages(database: Opened, table: string, name: string): void {
   }
 }
 
+/** The rows that a query answers, one by one. @throws PipelineError `corrupt` */
 function* rowsOf(database: Opened, query: string, name: string): Generator<Cell[]> {
   const statement = attempt(name, () => database.prepare(query));
   try {
@@ -129,6 +130,7 @@ function cellOf(value: string | number | Uint8Array | null): Cell {
   return typeof value === 'object' ? new TextDecoder().decode(value) : String(value);
 }
 
+/** Lets SQLite do something. @throws PipelineError `corrupt` for what it refuses */
 function attempt<T>(name: string, use: () => T): T {
   try {
     return use();

@@ -58,12 +58,17 @@ export async function textsOf(source: CatalogSource): Promise<FileText[]> {
   return texts;
 }
 
+/**
+ * The errors of a catalog: those for which it cannot be read whole (`unread`), and those that opm finds in what was
+ * read.
+ */
 async function errorsOf(source: CatalogSource): Promise<{ unread: Finding[]; errors: Finding[] }> {
   const { blobs, findings } = await load(source);
   const unread = findings.filter(({ severity }) => severity === 'error');
   return { unread, errors: opmFindings(blobs).filter(({ severity }) => severity === 'error') };
 }
 
+/** Tells findings apart without their lines, which a change moves. */
 function nameOf({ rule, message }: Finding): string {
   return `${rule} ${message}`;
 }

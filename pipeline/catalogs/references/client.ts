@@ -47,6 +47,7 @@ export function withMirrors(
   };
 }
 
+/** What two clients have sent and received together, by host. */
 function sumOf(a: ReadonlyMap<string, Traffic>, b: ReadonlyMap<string, Traffic>): Map<string, Traffic> {
   const sum = new Map(a);
   for (const [host, { requests, sent, received }] of b) {

@@ -104,6 +104,10 @@ async function lookUpOne(
   }
 }
 
+/**
+ * What the registry says of one reference. Platforms need a manifest, so they are looked up only where they are asked
+ * for.
+ */
 async function answerOf(key: string, reference: Reference, options: LookUpOptions): Promise<Lookup> {
   if (options.platforms?.has(key)) return withPlatforms(reference, options);
   const found = await options.registry.resolve(reference);
@@ -155,6 +159,7 @@ async function withChecks(
   }
 }
 
+/** The result where a statement cannot be read: it may be one that says that the check failed. */
 function unreadStatement({ where, why }: SignatureReport['unread'][number]): Unknown {
   return {
     kind: 'unknown',
@@ -196,6 +201,7 @@ function whyFailed(predicate: unknown, required: RequiredResult): string | undef
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
+/** Why a statement lacks a value that the policy demands; undefined if it has all of them. */
 function whyNot(predicate: object, required: ReadonlyMap<string, string>): string | undefined {
   for (const [field, value] of required) {
     const found = fieldOf(predicate, field);

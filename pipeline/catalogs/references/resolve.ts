@@ -85,10 +85,13 @@ export async function resolveSites(
   },
 ): Promise<Resolution> {
   const { lock, severityOf, update = false, supports = new Map<string, Support>() } = request;
-  const speaking = sites.filter((site) => runsFor(site, supports));
-  const platforms = new Set(speaking.map(({ reference }) => lookupKey(reference)));
-  const wanted = [...wantedReferences(sites, request), ...speaking.map(({ reference }) => reference)];
-  const lookups = await lookUp(wanted, { ...request, platforms });
+  const platformSites = sites.filter((site) => runsFor(site, supports));
+  const platforms = new Set(platformSites.map(({ reference }) => lookupKey(reference)));
+  const references = [
+    ...wantedReferences(sites, request),
+    ...platformSites.map(({ reference }) => reference),
+  ];
+  const lookups = await lookUp(references, { ...request, platforms });
   const resolved: ResolvedReferences = { sites, lookups, lock, supports };
   return {
     resolved,
@@ -117,6 +120,7 @@ function reasonOf({ why, hint }: Extract<Lookup, { kind: 'unknown' }>): Pick<Una
   return { why, ...(hint === undefined ? {} : { hint }) };
 }
 
+/** Counts, for each registry, the references that it did not answer. One reason is given for all of them. */
 function unansweredOf({ lookups }: ResolvedReferences): Unanswered[] {
   const byRegistry = new Map<string, Omit<Unanswered, 'references'> & { references: number }>();
   for (const [key, lookup] of lookups) {

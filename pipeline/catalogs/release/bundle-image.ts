@@ -133,6 +133,9 @@ export async function bundlesIn(
   return there;
 }
 
+/**
+ * The bundle that a file belongs to; undefined outside of `operators/PACKAGE/VERSION`, where releases look for bundles.
+ */
 function bundleAt(path: string, layout: Policy['layout']): AddedBundle | undefined {
   const [root, name = '', version = '', ...rest] = path.split('/');
   const match = layout.match(path);

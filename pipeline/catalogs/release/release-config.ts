@@ -32,6 +32,7 @@ export interface ReleaseConfig {
 /** Catalogs of all templates together: each is rendered anew. OpenShift has some 20 versions. */
 const MOST_CATALOGS = 500;
 
+/** Names of templates and catalogs become parts of paths, which must not lead elsewhere. */
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** The name of the file in a bundle's folder. */
@@ -81,6 +82,7 @@ export async function releaseConfigOf(place: ReleaseRepository, folder: string):
   return asked;
 }
 
+/** Where a template gets the bundle. @throws PipelineError `usage` without a channel */
 function releaseOf(one: Fields, path: string): ReleaseConfig['release'] {
   const channels = textsAt(one, 'channels') ?? [];
   if (channels.length === 0) throw new PipelineError('usage', `${path}: a template has no channels`);
@@ -95,6 +97,7 @@ function releaseOf(one: Fields, path: string): ReleaseConfig['release'] {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The fields of a file of settings. @throws PipelineError `not-found`, `usage` */
 async function settingsAt(place: ReleaseRepository, path: string): Promise<Fields> {
   const text = await place.text(path);
   if (text === undefined) throw new PipelineError('not-found', `${path} does not exist`);
@@ -121,6 +124,7 @@ function textsAt(fields: Fields, key: string): string[] | undefined {
 
 // Why a bundle is not released, as a finding on its settings.
 
+/** An error that keeps a bundle from its release, as a finding about the settings of that bundle. */
 export function refusalFinding(
   { message, hint }: PipelineError,
   { package: name, folder }: { readonly package: string; readonly folder: string },

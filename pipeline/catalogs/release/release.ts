@@ -57,14 +57,14 @@ export async function releasedTexts(
   const source = await place.folder(folder);
   if (!source) throw new PipelineError('not-found', `${folder} does not exist`);
   const read = await readBundle(source);
-  const form = (migrates: boolean) => {
+  const render = (migrates: boolean) => {
     const migrating = { image, migrateLevel: migrateLevel(migrates) };
     return read.bundle ? renderBundle(read.bundle, migrating) : { blob: undefined, findings: [] };
   };
-  const { blob, findings } = form(false);
+  const { blob, findings } = render(false);
   if (!read.bundle || !blob) return { texts: new Map(), findings: [...read.findings, ...findings] };
   const { csv } = read.bundle;
-  const bundle = (migrates: boolean) => ({ bundle: form(migrates).blob ?? blob, csv: csv.value });
+  const bundle = (migrates: boolean) => ({ bundle: render(migrates).blob ?? blob, csv: csv.value });
   const texts = new Map<string, string>();
   const wrong: Finding[] = [];
   for (const wanted of await releaseConfigOf(place, folder)) {
@@ -97,16 +97,16 @@ async function releaseInto(
   );
   const texts = new Map([[path, text]]);
   const folders = catalogs.map((catalog) => ({ catalog, folder: `catalogs/${catalog}/${name}` }));
-  const known = new Map(
+  const bundlesByFolder = new Map(
     await Promise.all(folders.map(async (one) => [one.folder, await knownBundles(place, one)] as const)),
   );
-  for (const [folder, own] of known) {
+  for (const [folder, known] of bundlesByFolder) {
     const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
-      if (one === image) return bundle(own.migrates);
+      if (one === image) return bundle(known.migrates);
       // What a catalog holds already was rendered from the same image before.
-      const found = own.own.get(one) ?? bundleOfOtherCatalog(known, own, one);
-      if (found) return { bundle: found, csv: own.csv };
-      return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: own.migrates });
+      const found = known.byImage.get(one) ?? bundleOfOtherCatalog(bundlesByFolder, known, one);
+      if (found) return { bundle: found, csv: known.csv };
+      return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: known.migrates });
     });
     if (findings.length > 0 || !blobs) return { texts: new Map(), findings };
     texts.set(`${folder}/${CATALOG_FILE}`, textOf(renderOrder(blobs), 'yaml'));
@@ -114,7 +114,11 @@ async function releaseInto(
   return { texts, findings: [] };
 }
 
-/** A template is anybody's text: it names no files of this machine. @throws PipelineError `usage` */
+/**
+ * An image that a template names. Strangers write templates: they must not read files here.
+ *
+ * @throws PipelineError `usage`
+ */
 function inRegistry(image: string, path: string): string {
   if (parseLocation(image).kind === 'registry') return image;
   throw new PipelineError('usage', `${path}: ${JSON.stringify(image)} is not an image in a registry`);
@@ -122,18 +126,19 @@ function inRegistry(image: string, path: string): string {
 
 /** The bundle as another catalog has it, if it can be brought into this catalog's form; undefined if not. */
 function bundleOfOtherCatalog(
-  known: ReadonlyMap<string, KnownBundles>,
+  bundlesByFolder: ReadonlyMap<string, KnownBundles>,
   wanted: KnownBundles,
   image: string,
 ): Bundle | undefined {
-  for (const { own } of known.values()) {
-    const bundle = own.get(image);
+  for (const { byImage } of bundlesByFolder.values()) {
+    const bundle = byImage.get(image);
     const formed = bundle && bundleInForm(bundle, wanted);
     if (formed) return formed;
   }
   return undefined;
 }
 
+/** Edits a template. @throws PipelineError `usage`, with the template's path, for one that cannot be edited */
 function editTemplate(path: string, edit: () => string): string {
   try {
     return edit();
@@ -156,7 +161,7 @@ export function writeReleased(directory: string, { texts }: ReleasedTexts): stri
 
 /** The bundles of one catalog's package, by image. */
 interface KnownBundles {
-  readonly own: ReadonlyMap<string, Bundle>;
+  readonly byImage: ReadonlyMap<string, Bundle>;
   /** What the package shows, as the ClusterServiceVersion of its head said it. */
   readonly csv: RenderedImage['csv'];
   /** Whether the catalog holds `olm.csv.metadata` in place of manifests. */
@@ -189,8 +194,8 @@ async function knownBundles(
         hint: `move the package to one file, ${folder}/${CATALOG_FILE}`,
       },
     );
-  const own = new Map(bundles.map((bundle) => [bundle.image, bundle]));
-  return { own, csv: csvShownBy(packages[0]), migrates: migratesOf(catalog, bundles) };
+  const byImage = new Map(bundles.map((bundle) => [bundle.image, bundle]));
+  return { byImage, csv: csvShownBy(packages[0]), migrates: migratesOf(catalog, bundles) };
 }
 
 const NOTHING: Pick<Blobs, 'bundles' | 'packages' | 'channels'> = { bundles: [], packages: [], channels: [] };

@@ -39,6 +39,7 @@ export function writeNewFolder(directory: string, files: ReadonlyMap<string, str
   writeAll(directory, [...files]);
 }
 
+/** Writes files below a directory, which may be one that is not there yet. */
 function writeAll(directory: string, files: readonly (readonly [path: string, text: string])[]): void {
   makeFolder(directory);
   for (const [path, text] of files) {
@@ -52,6 +53,7 @@ function checkEmpty(path: string): void {
     throw new PipelineError('usage', `the directory ${path} must be empty`);
 }
 
+/** Makes a folder, unless links on the way lead out of where it should be. @throws PipelineError `io` */
 function makeFolder(path: string): void {
   refuseLinkOut(path);
   try {
@@ -61,6 +63,11 @@ function makeFolder(path: string): void {
   }
 }
 
+/**
+ * The texts of a catalog's files: one for each package, and one for the blobs of no package.
+ *
+ * @throws PipelineError `usage` for a package whose name cannot be a folder
+ */
 function packageFiles(blobs: Blobs, format: RenderFormat): (readonly [path: string, text: string])[] {
   const { packages, rest } = renderGroups(blobs);
   const files = packages.map(([name, group]) => {
@@ -72,7 +79,7 @@ function packageFiles(blobs: Blobs, format: RenderFormat): (readonly [path: stri
   return rest.length === 0 ? files : [...files, [`catalog.${format}`, textOf(rest, format)]];
 }
 
-/** Not the folder of git either, which would be a configuration that git obeys. */
+/** Whether a path stays within its directory. `.git` does not count: git would obey a configuration in it. */
 function isLocal(path: string): boolean {
   const clean = normalize(path);
   if (/(?:^|[/\\])\.git(?:[/\\]|$)/i.test(path)) return false;

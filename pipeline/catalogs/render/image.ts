@@ -35,6 +35,7 @@ export async function renderImage(name: string, options: Rendering): Promise<Loa
         other === undefined
           ? await readIndexImage(name, image, {
               configs: configs ?? '',
+              // Bundles are migrated when all are read: `each` would see them before that.
               each: options.migrates ? undefined : options.each,
               parses: options.parses,
             })

@@ -20,9 +20,11 @@ import { MADE_BY } from '../../oci/image/config.ts';
 export function layersFor(history: unknown, count: number, folder: string): readonly boolean[] {
   if (folder === '/') return new Array<boolean>(count).fill(true);
   const steps = stepsOf(history, count);
-  // Our builder takes no base that holds a catalog: below our own layers there is none. Above them stand another build's.
+  // Portolan builds catalogs only on bases without one, so the layers below its own hold none. Those above its own are
+  // of another build, and count as everywhere.
   const lowest = steps.findIndex(isOurs);
   return steps.map((step, at) => {
+    // Portolan writes the folder of its layer behind its name.
     if (isOurs(step)) return overlap(step.split(' ', 2)[1] ?? '', folder);
     if (at < lowest) return false;
     const destination = copiedTo(step);
@@ -30,6 +32,7 @@ export function layersFor(history: unknown, count: number, folder: string): read
   });
 }
 
+/** Whether Portolan made a layer. */
 function isOurs(step: string): boolean {
   return step.startsWith(`${MADE_BY} /`);
 }
@@ -40,7 +43,8 @@ function stepsOf(history: unknown, count: number): readonly string[] {
     .filter((step) => !isObject(step) || step['empty_layer'] !== true)
     .map((step) => (isObject(step) && typeof step['created_by'] === 'string' ? step['created_by'] : ''));
   if (made.length === count) return made;
-  // Bases leave gaps; what was added last stands at the end all the same, if it is ours, and nothing else is above ours.
+  // The history of a base may have gaps, so the steps do not tell which layer is whose. Steps at the end are those of
+  // the top layers all the same; only Portolan's own are trusted there, and only if all of its steps are at the end.
   const top = made.slice(made.findLastIndex((step) => !isOurs(step)) + 1).slice(-count);
   const own = made.filter(isOurs).length > top.length ? [] : top;
   return [...new Array<string>(count - own.length).fill(''), ...own];

@@ -124,6 +124,7 @@ async function platformManifest(
   throw new PipelineError('bad-answer', `${name} is a manifest list without an image for Linux`);
 }
 
+/** The manifest that a reference names, parsed. @throws PipelineError `not-found`, `bad-answer` */
 async function manifestAt(
   registry: Registry,
   reference: Reference,
@@ -139,6 +140,7 @@ async function manifestAt(
 /** Most bytes of an image's configuration. */
 const LARGEST_CONFIG = 8 * 1024 * 1024;
 
+/** The configuration of an image. @throws PipelineError `too-large`, `bad-answer` */
 async function configOf(
   registry: Registry,
   reference: Reference,
@@ -150,6 +152,7 @@ async function configOf(
   return parsedObject(await allOf(registry.getBlob(reference, config)));
 }
 
+/** The labels in an image's configuration. */
 function labelsIn(config: Readonly<Record<string, unknown>>): Map<string, string> {
   const inner = isObject(config['config']) ? config['config'] : {};
   const labels = isObject(inner['Labels']) ? inner['Labels'] : {};
@@ -177,6 +180,7 @@ function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   }
 }
 
+/** Unpacks layers for as long as their files are used. */
 async function withUnpacked<T>(
   layers: readonly AsyncIterable<Uint8Array>[],
   options: Omit<TreeOptions, 'scratch'>,
@@ -210,6 +214,7 @@ async function treeOf(
   }
 }
 
+/** A new temporary folder for the files of layers. @throws PipelineError `io` */
 function scratchFolder(): string {
   try {
     return temporaryFolder('files');
@@ -236,7 +241,8 @@ function readAhead(fetches: readonly Fetch[]): readonly AsyncIterable<Uint8Array
     const fetch = fetches[i];
     if (!fetch || fetch.size > SMALL || started.has(i)) return;
     const chunks = collect(fetch);
-    // Whoever reads it is told; nobody may, when an earlier one fails.
+    // A failure is thrown to who reads the stream. When an earlier stream fails, nobody does, and an unhandled
+    // rejection would end the program.
     chunks.catch(() => undefined);
     started.set(i, chunks);
   };
@@ -253,6 +259,7 @@ function readAhead(fetches: readonly Fetch[]): readonly AsyncIterable<Uint8Array
   return fetches.map((fetch, i) => read(fetch, i));
 }
 
+/** The whole content of a small layer in memory, so that it is fetched while others are unpacked. */
 async function collect(fetch: Fetch): Promise<readonly Uint8Array[]> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of fetch.open()) chunks.push(chunk);

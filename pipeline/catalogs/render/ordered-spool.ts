@@ -77,7 +77,11 @@ export function openSpool(mostHeld: number = MOST_HELD, shared?: SharedFile): Sp
   let most = mostHeld;
   let file = shared?.file;
 
-  /** @param room bytes that have to fit into the next block */
+  /**
+   * Writes the open block to the file, or leaves it in memory while there is no file, and opens another.
+   *
+   * @param room bytes that have to fit into the next block
+   */
   const closeBlock = (room = 0): void => {
     const block = open.subarray(0, used);
     if (file === undefined && base + used > most) {
@@ -137,7 +141,7 @@ function heldBytes(blocks: readonly Buffer[]): Reading {
   };
 }
 
-/** The last block that begins at or before an offset. */
+/** The index of the last block that begins at or before an offset, found by halves. */
 function blockAt(starts: readonly number[], at: number): number {
   let low = 0;
   let high = starts.length - 1;
@@ -149,6 +153,7 @@ function blockAt(starts: readonly number[], at: number): number {
   return low;
 }
 
+/** Reads bytes from the file, block by block, each into the same memory. */
 function fileBytes(file: number): Reading {
   const window = Buffer.allocUnsafeSlow(BLOCK);
   return function* (at, size) {
@@ -173,6 +178,7 @@ function* joinedSlots(slots: Iterable<Slot>): Generator<Slot> {
   yield run;
 }
 
+/** Fills as much of a window as one read gives. @throws PipelineError `io` */
 function readAt(file: number, window: Buffer, from: number): number {
   const read = within(() => readSync(file, window, 0, window.length, from));
   if (read === 0) throw new Error(`the file for rendered blobs ends before byte ${from}`);
@@ -205,6 +211,7 @@ function namelessFile(): number | undefined {
   }
 }
 
+/** Uses the file of the spool. @throws PipelineError `io` for what the system refuses */
 function within<T>(use: () => T): T {
   try {
     return use();
@@ -236,18 +243,19 @@ export function pressOf(format: RenderFormat, spool: Spool): Press {
       return error;
     }
   };
-  const kept = <T extends Blob>(blob: Blob, left: T): T => {
-    slots.set(left, print(blob));
-    return left;
+  /** Renders a blob, and gives what stays in memory in its place. */
+  const printAndKeep = <T extends Blob>(blob: Blob, rest: T): T => {
+    slots.set(rest, print(blob));
+    return rest;
   };
   return {
     each: {
       package: (blob) =>
-        kept(blob, { ...namesOfBlob(blob), defaultChannel: '', description: '', properties: NONE }),
-      channel: (blob) => kept(blob, { ...namesOfBlob(blob), entries: NONE, properties: NONE }),
-      bundle: (blob) => kept(blob, { ...namesOfBlob(blob), ...EMPTY_BUNDLE }),
-      deprecations: (blob) => kept(blob, { ...namesOfBlob(blob), entries: NONE }),
-      other: (blob) => kept(blob, namesOfBlob(blob)),
+        printAndKeep(blob, { ...namesOfBlob(blob), defaultChannel: '', description: '', properties: NONE }),
+      channel: (blob) => printAndKeep(blob, { ...namesOfBlob(blob), entries: NONE, properties: NONE }),
+      bundle: (blob) => printAndKeep(blob, { ...namesOfBlob(blob), ...EMPTY_BUNDLE }),
+      deprecations: (blob) => printAndKeep(blob, { ...namesOfBlob(blob), entries: NONE }),
+      other: (blob) => printAndKeep(blob, namesOfBlob(blob)),
     },
     slotOf: (blob) => slots.get(blob) ?? print(blob),
   };
@@ -257,7 +265,10 @@ const NONE: readonly never[] = [];
 const NOTHING = {};
 const EMPTY_BUNDLE = { image: '', properties: NONE, relatedImages: NONE, version: undefined, release: '' };
 
-/** What remains of a blob: the names that its order goes by, in texts of their own. */
+/**
+ * What remains of a blob: the names that its order goes by. They are copied, because a part of the file's text would
+ * keep all of that text in memory.
+ */
 function namesOfBlob(blob: Blob): Blob {
   const { file, line } = blob.document;
   const document = {

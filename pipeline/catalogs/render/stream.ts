@@ -81,7 +81,10 @@ async function streamInOneThread(request: StreamRequest): Promise<boolean> {
   }
 }
 
-/** The slots of blobs, in order, up to the first that could not be rendered. Its error goes to `failed`. */
+/**
+ * The slots of blobs, in order, up to the first that could not be rendered. Its error goes to `failed`, to be thrown
+ * when what comes before it is written.
+ */
 function slotsUntil(
   blobs: readonly Blob[],
   slotOf: (blob: Blob) => Slot | PipelineError,

@@ -42,6 +42,7 @@ export function treeSource(tree: ImageTree, folder: string, most: number): Catal
   return { files: () => Promise.resolve(files) };
 }
 
+/** The file at a path, or behind the links there; undefined if they lead to none, or in a circle. */
 function contentOf(tree: ImageTree, path: string): ImageEntry | undefined {
   let at = path;
   for (let links = 0; links < MOST_LINKS; links++) {

@@ -213,6 +213,7 @@ function message(fields: Fields): MessageJson {
   return { fields: Object.fromEntries(fields.map(([name, type], i) => [name, fieldJson(type, i + 1)])) };
 }
 
+/** A service in the JSON of protobufjs. A method whose answer is written `stream T` sends any number of T. */
 function service(methods: Methods): ServiceJson {
   const described = methods.map(([name, requestType, answer]): [string, MethodJson] => {
     const responseType = answer.replace('stream ', '');

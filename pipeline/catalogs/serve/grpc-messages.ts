@@ -58,6 +58,7 @@ export class KeptFrames implements Iterable<Uint8Array> {
   }
 }
 
+/** Frames that fill a chunk, or all that are left; none at the end. */
 function takeFrames(from: Iterator<Uint8Array>): Uint8Array[] {
   const frames: Uint8Array[] = [];
   for (let size = 0; size < CHUNK; ) {
@@ -117,6 +118,7 @@ export class MessageReader {
 
 const DECOMPRESS: Readonly<Record<string, typeof gunzipSync>> = { gzip: gunzipSync, deflate: inflateSync };
 
+/** A message as it was before its compression. @throws GrpcFailure */
 function decompressed(message: Buffer, encoding: string): Buffer {
   const decompress = Object.hasOwn(DECOMPRESS, encoding) ? DECOMPRESS[encoding] : undefined;
   if (!decompress)

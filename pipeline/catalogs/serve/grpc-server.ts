@@ -151,6 +151,7 @@ function endWhenGone(session: ServerHttp2Session, { handshake, pingAfter, pingTi
   });
 }
 
+/** Listens on an address. @throws PipelineError `io` for one that is taken or not of this machine */
 function bind(server: Http2Server, host: string, port: number): Promise<void> {
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   return new Promise((resolve, reject) => {
@@ -193,6 +194,7 @@ function httpStatus({ ':method': verb, 'content-type': type = '' }: IncomingHttp
   return /^application\/grpc([+;]|$)/.test(type) ? 200 : 415;
 }
 
+/** What is wrong with the path of a call, in the words of grpc-go. */
 function unknownText(methods: GrpcMethods, path: string): string {
   const [, service = '', name = ''] = /^\/(.*)\/([^/]*)$/.exec(path) ?? [];
   const isKnown = [...methods.keys()].some((known) => known.startsWith(`/${service}/`));
@@ -236,6 +238,7 @@ function answerMessages(
       waiting.start();
       if (!method.takesMany) call.end(Status.ok);
     }
+    // All calls share the room for messages that are not complete; without room, the largest of them ends its call.
     if (!call.isOver && !room.hold(own, reader.left)) own.end();
   };
   const waiting = timerOf(patience, () => call.end(Status.deadlineExceeded, 'no message came in time'));
@@ -271,7 +274,7 @@ function timerOf(milliseconds: number, run: () => void): { start(): void; stop()
   return { start, stop };
 }
 
-/** A timer cannot wait longer. */
+/** Longest wait of a timer, in ms: Node runs one with a longer wait at once. */
 const LONGEST_WAIT = 2 ** 31 - 1;
 
 /** The answering side of a call. */
@@ -290,11 +293,12 @@ class Call {
 
   /** Ends the call when its time is over. */
   endBy(milliseconds: number): void {
+    // So long a time, of weeks, is as good as no limit.
     if (milliseconds > LONGEST_WAIT) return;
     const timer = setTimeout(() => {
       if (this.isOver) return;
       this.end(Status.deadlineExceeded, 'context deadline exceeded');
-      // What the client did not take in time would keep the status from it.
+      // The status comes behind bytes that the client does not take: it is told by a reset instead.
       if (this.stream.writableLength > 0) this.stream.close(constants.NGHTTP2_CANCEL);
     }, milliseconds);
     this.stream.on('close', () => clearTimeout(timer));
@@ -339,6 +343,7 @@ class Call {
     if (!this.stream.headersSent) this.stream.respond(HEADERS, { waitForTrailers: true });
   }
 
+  /** Waits for room in the buffer of the stream; a stream that is closed meanwhile ends the wait, too. */
   #drained(): Promise<void> {
     const { stream } = this;
     return new Promise((resolve) => {

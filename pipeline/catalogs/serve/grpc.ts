@@ -48,7 +48,10 @@ export function serveGrpc(
   return listenGrpc(new Map(methods), address);
 }
 
-/** Methods that answer questions about the services themselves. */
+/**
+ * Methods that answer questions about the services themselves. The library adds its handlers to a server of grpc-js;
+ * here an object collects them, and each is called with an emitter that behaves as a call.
+ */
 function reflection(described: PackageDefinition): GrpcMethods {
   const methods = new Map<string, GrpcMethod>();
   const collector: Pick<Server, 'addService'> = {
@@ -111,6 +114,7 @@ function isNamed(file: Buffer, name: string): boolean {
   return file[1] === name.length && file.toString('latin1', 2, 2 + name.length) === name;
 }
 
+/** A service of a definition, which has its messages beside it under names of their own. */
 function serviceIn(apis: PackageDefinition, name: string): ServiceDefinition {
   const service = apis[name];
   if (!service || 'format' in service) throw new TypeError(`${name} is not a service`);
@@ -148,6 +152,7 @@ function methodOf(definition: MethodDefinition<object, object>, handler: Handler
   return { answer: (message, headers) => frames(requestOf(definition, message), headers) };
 }
 
+/** The fields of a request. @throws GrpcFailure for bytes that are not the message of the method */
 function requestOf(definition: MethodDefinition<object, object>, message: Buffer): Request {
   try {
     return definition.requestDeserialize(message) as Request;
@@ -182,6 +187,7 @@ function registry(answers: Answers): Record<string, Handler> {
 /** What a client sends that knows that a method may change; without it, opm answers with an empty stream. */
 const ACKNOWLEDGED = 'x-acknowledge-experimental';
 
+/** Handlers of the API that may change, by name. */
 function experimental(answers: Answers): Record<string, Handler> {
   return {
     ExperimentalListPackageCustomSchemas: ({ schema = '', packageName = '' }, headers) =>

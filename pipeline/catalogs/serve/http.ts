@@ -43,13 +43,13 @@ export async function serveHttp(
   catalog: ServedCatalog,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  // Node looks for requests that take too long every 30 s when it is not told.
   const listener = oneAtATime((request, response) => {
     if (isLoopback(host) && !namesThisMachine(request))
       return refuse(response, 403, 'address this server as localhost');
     // A reader that goes away in the middle is none of our defects.
     answer(catalog, request, response).catch(() => response.destroy());
   });
+  // By default, Node looks for requests that take too long only every 30 s.
   const server = createServer({ connectionsCheckingInterval: 1000 }, listener);
   server.headersTimeout = 10_000;
   server.requestTimeout = 25_000;
@@ -68,6 +68,7 @@ export async function serveHttp(
   };
 }
 
+/** Listens on an address. @throws PipelineError `io` for one that is taken or not of this machine */
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) =>
@@ -107,6 +108,7 @@ function queryOf(parameters: URLSearchParams): MetaQuery {
   return { schema: first('schema'), package: first('package'), name: first('name') };
 }
 
+/** Answers with an error, in headers and text as Go's `http.Error`, which catalogd uses. */
 function refuse(response: ServerResponse, code: number, message: string): void {
   response.writeHead(code, {
     'content-type': 'text/plain; charset=utf-8',
@@ -229,6 +231,7 @@ function listsTag(list: string, etag: string): boolean {
 /** Characters that are collected before they are sent. */
 const BATCH = 1 << 16;
 
+/** The lines as bytes, in chunks of at least {@link BATCH} characters but for the last. */
 function* batchedLines(lines: Iterable<string>): Generator<Buffer> {
   let batch = '';
   for (const line of lines) {

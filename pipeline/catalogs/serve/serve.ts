@@ -45,17 +45,17 @@ type Serving =
  */
 export async function serveCatalog({ source, name, grpc, http, now }: ServeRequest): Promise<Serving> {
   const ordered: Blob[] = [];
-  const noted = <B extends Blob>(blob: B): B => {
+  const note = <B extends Blob>(blob: B): B => {
     ordered.push(blob);
     return blob;
   };
   const { source: hashed, version } = hashingSource(source);
   const { blobs, findings: unread } = await load(hashed, DEFAULT_LIMITS, {
-    package: noted,
-    channel: noted,
-    bundle: noted,
-    deprecations: noted,
-    other: noted,
+    package: note,
+    channel: note,
+    bundle: note,
+    deprecations: note,
+    other: note,
   });
   const catalog = catalogOf(blobs);
   const refused = refusals(catalog, unread);
@@ -87,7 +87,7 @@ export async function serveCatalog({ source, name, grpc, http, now }: ServeReque
 /** A source whose content is hashed as it is read, whole or in pieces, so that the same catalog has the same version. */
 function hashingSource(source: CatalogSource): { source: CatalogSource; version: () => string } {
   const seen = new Map<string, Hash>();
-  const fresh = (path: string): Hash => {
+  const startHash = (path: string): Hash => {
     const hash = createHash('sha256');
     seen.set(path, hash);
     return hash;
@@ -96,13 +96,13 @@ function hashingSource(source: CatalogSource): { source: CatalogSource; version:
     const { path, readPieces } = file;
     const read = async (): Promise<Uint8Array> => {
       const bytes = await file.read();
-      fresh(path).update(bytes);
+      startHash(path).update(bytes);
       return bytes;
     };
     if (!readPieces) return { ...file, read };
     const inPieces = (): FilePieces => {
       const { size, pieces } = readPieces();
-      return { size, pieces: hashedPieces(pieces, fresh(path)) };
+      return { size, pieces: hashedPieces(pieces, startHash(path)) };
     };
     return { ...file, read, readPieces: inPieces };
   };
@@ -114,6 +114,7 @@ function hashingSource(source: CatalogSource): { source: CatalogSource; version:
   return { source: { files: async () => (await source.files()).map(hashed) }, version };
 }
 
+/** The pieces, each hashed as it is read: a large file is not read twice, nor held in memory. */
 function* hashedPieces(pieces: FilePieces['pieces'], hash: Hash): Generator<TextPiece | Uint8Array> {
   for (const piece of pieces) {
     hash.update(piece instanceof Uint8Array ? piece : piece.text);

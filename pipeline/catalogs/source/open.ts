@@ -101,6 +101,7 @@ function catalogPlace(text: string, directory: string): ImageLocation | undefine
   return imagePlace(text);
 }
 
+/** What is at a path; undefined for nothing. @throws PipelineError `io`, such as for who may not look there */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
