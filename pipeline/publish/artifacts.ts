@@ -63,6 +63,7 @@ export async function findPlan(
     : { mirror: name, files: await filesOf(plan, { registry, image, names }) };
 }
 
+/** The error where `--to` must select one of several plans, each for another mirror. */
 function severalPlans(mirrors: readonly string[]): PipelineError {
   return new PipelineError('usage', `plans for ${mirrors.length} mirrors are attached to the image`, {
     hint: `select one: ${mirrors.map((one) => `--to ${one}`).join(', ')}`,

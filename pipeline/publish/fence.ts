@@ -94,8 +94,9 @@ export async function claimTag(
 }
 
 /**
- * Claims a tag for a commit that has no image for it: publishers of older commits find it, and whoever moves the tag
- * does with the image that was published last what is said here. A commit that has the catalog again is newer.
+ * Claims a tag for a commit that no longer has the catalog, so there is no image of it. Publishers of older commits
+ * find the claim and leave the tag; whoever moves the tag retires the image that was published last. A later commit
+ * that has the catalog again is newer.
  *
  * @param last digest of the image that was published last, where no claim names it
  * @returns as {@link claimTag}

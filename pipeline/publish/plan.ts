@@ -151,7 +151,10 @@ export async function planPublish(
   return { kind: 'planned', ports, request, commit, policy, target, version, guarded, guard };
 }
 
-/** Found before anything is built, and reported as what it is: a mistake of the policy, which no retry helps. */
+/**
+ * The finding about a policy that asks for a signature which this publisher cannot make. It comes before anything is
+ * built: no retry helps against a mistake of the policy.
+ */
 async function unsignedFinding(
   objects: ObjectReader,
   commit: string,
@@ -166,7 +169,11 @@ async function versionAt(objects: ObjectReader, commit: string): Promise<string>
   return versionOf({ id, time: committer.time }, systemClock.now());
 }
 
-/** The policy's places are findings; those of options are told here. @throws PipelineError `usage` */
+/**
+ * Refuses options that give both images one place; for the policy's places, that is a finding.
+ *
+ * @throws PipelineError `usage`
+ */
 function refuseSharedSlim({ slim, ...target }: PublishTarget): void {
   const place = slim && oneSpelling(formatLocation(slim));
   const others = publishedPlaces({ ...target, slim: undefined });

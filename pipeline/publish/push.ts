@@ -121,6 +121,7 @@ function sendToPlace(to: Destination, job: PushJob, earlier: readonly SentImage[
   return pushImage(to.registry, digest, { image: content, mountFrom, beside });
 }
 
+/** Whether two destinations are one repository, reached by one client: what was sent to one is then in the other. */
 function isSameRepository(one: Destination, other: Destination): boolean {
   const { registry, repository } = other.reference;
   const isSame = one.reference.registry === registry && one.reference.repository === repository;

@@ -205,6 +205,7 @@ function withoutTag(place: ImageLocation): string {
   return place.kind === 'registry' ? repositoryName(place.reference) : formatLocation(place);
 }
 
+/** Refuses a place on disk without a tag. @throws PipelineError `usage` */
 function refuseUntagged(place: ImageLocation | undefined): void {
   if (place === undefined || place.kind === 'registry') return;
   throw new PipelineError(

@@ -65,6 +65,7 @@ export function whyUnsigned(
       hint: `attest: [${unsigned.asked}, keyless] for jobs, or attest: [${unsigned.asked}, kms] for functions with a key`,
     };
   }
+  // Nothing is to be signed, or one of the ways to sign is open to this publisher.
   if ((!keyless && !kms) || (keyless && !isAnonymous) || (kms && key)) return undefined;
   if (keyless && !kms) {
     return {
@@ -197,6 +198,7 @@ function saysPredicate({ annotations = {} }: Descriptor, { predicate, basis }: M
   return annotations[PREDICATE_TYPE] === predicate && annotations[BASIS] === basis;
 }
 
+/** The list of the packages and images in the catalog, to be attached to its image. */
 async function sbom({ built, receipt }: AttestRequest): Promise<Attachment> {
   // Loaded only here: most publishes attach none.
   const { sbomOf } = await import('./sbom.ts');
@@ -204,6 +206,7 @@ async function sbom({ built, receipt }: AttestRequest): Promise<Attachment> {
   return sbomOf({ name, digest, base }, built.contents);
 }
 
+/** How and from what the image was built; signed if there is a signer, else as a plain statement. */
 async function provenance(
   { receipt, settings }: AttestRequest,
   { source, builder, signer }: AttestOptions,

@@ -100,6 +100,7 @@ async function publishMessage(
     return await publishBehind(message, publishing);
   } catch (error) {
     const recordEnd = branch.tip === message.commit ? recordOutcome : recordBehind;
+    // A failure that is tried again at once is noted, and nobody is told yet.
     const tell: typeof recordBehind = options.isRetried
       ? (_, of, { detail }) => noteRetry(ports, of, detail)
       : recordEnd;

@@ -229,6 +229,7 @@ export function memoryQueue({ attempts = 5, parallel = 2 }: MemoryQueueOptions =
   const aside: { message: Message; error: unknown }[] = [];
   const busy = new Set<string>();
 
+  /** Handles a message until that succeeds; after the last attempt it is put aside. */
   const deliver = async (message: Message, handle: (body: string) => Promise<void>): Promise<void> => {
     for (let tries = 1; ; tries++) {
       try {
@@ -240,6 +241,9 @@ export function memoryQueue({ attempts = 5, parallel = 2 }: MemoryQueueOptions =
       }
     }
   };
+  /**
+   * Handles one message after the other. No other worker takes the same group meanwhile, so each group stays in order.
+   */
   const worker = async (handle: (body: string) => Promise<void>): Promise<void> => {
     for (;;) {
       const group = [...groups.keys()].find((name) => !busy.has(name));

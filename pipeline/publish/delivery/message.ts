@@ -230,6 +230,7 @@ export function readReport(body: string): ReportMessage {
   return { ...base, what, catalog, documents };
 }
 
+/** The fields of a report about a retired tag. @throws PipelineError `usage` */
 function retirementIn({
   image,
   digest,
@@ -378,18 +379,21 @@ function catalogIn({ catalog }: Fields): string {
   throw unreadable(`its catalog is ${JSON.stringify(catalog)}`);
 }
 
+/** The commit that the branch had before, if the message names one. */
 function beforeOf(before: unknown): { readonly before?: string } {
   if (before === undefined) return {};
   if (typeof before === 'string' && COMMIT.test(before)) return { before };
   throw unreadable(`it is after ${JSON.stringify(before)}, expected a commit ID`);
 }
 
+/** The newest commit of the branch when the push was handled, if its message goes before this one. */
 function behindOf(behind: unknown): { readonly behind?: string } {
   if (behind === undefined) return {};
   if (typeof behind === 'string' && COMMIT.test(behind)) return { behind };
   throw unreadable(`it is behind ${JSON.stringify(behind)}, expected a commit ID`);
 }
 
+/** The epoch of the message, a whole number; not every message has one. */
 function epochOf(epoch: unknown): { readonly epoch?: number } {
   if (epoch === undefined) return {};
   if (typeof epoch === 'number' && Number.isSafeInteger(epoch) && epoch >= 0) return { epoch };

@@ -109,8 +109,8 @@ export async function recordWaiting(ports: OutcomePorts, message: CatalogMessage
 }
 
 /**
- * Writes the records, then asks for the report. That a newer commit made one needless is reported only where it was heard
- * of: GitHub takes some hundred statuses an hour, and a burst of merges has more.
+ * Writes the records, then asks for the report. A commit that was overtaken is reported only if people were told before
+ * that it waits: GitHub takes some hundred statuses an hour, and a burst of merges has more.
  */
 export async function recordOutcome(
   ports: OutcomePorts,
@@ -262,7 +262,7 @@ export async function outcomeAt(
   return outcomeIn(await records.get(keyOf(subject)));
 }
 
-/** The last word on a catalog; `unreadable` for a record that cannot be read. */
+/** The newest outcome of a catalog, of whatever commit; `unreadable` for a record that cannot be read. */
 export async function lastWord(
   records: RecordStore,
   subject: Pick<Outcome, 'repository' | 'catalog'>,

@@ -34,6 +34,7 @@ export async function noteOvertaken(
   }
 }
 
+/** The catalogs in a record. One that cannot be read counts as empty: it decides only what is reported, and when. */
 function catalogsIn(stored: StoredRecord | undefined): readonly string[] {
   const value = Object(stored && parsedJson(stored.bytes));
   const { catalogs } = value as { readonly catalogs?: unknown };

@@ -149,7 +149,6 @@ async function expectHeld(
   const { has } = ringQuestions(ringCatalog, undefined);
   const images = [...rings.flatMap(({ image }) => image ?? []), ...arrivals].map(({ commit }) => commit);
   for (const commit of new Set([...images, tip])) {
-    // What cannot be read does not refuse a hold.
     if (await isHeldBy(scope, commit, has)) return;
   }
   throw new PipelineError(
@@ -159,6 +158,7 @@ async function expectHeld(
   );
 }
 
+/** Whether a hold is about a commit, as far as its catalog can be read. */
 async function isHeldBy(scope: HoldScope, commit: string, has: RingQuestions['has']): Promise<boolean> {
   try {
     return (await holdOf([scope], commit, has)) !== undefined;

@@ -177,6 +177,7 @@ function ageOf(time: string, now: string | undefined): string {
   return `${amountText(seconds, 'second')} old`;
 }
 
+/** The lines about an image that is published, with its digest and the commit that it was built from. */
 function publishedLines({ catalog, image, commit, digest, epoch, retired, from }: Current): string[] {
   const source = from === undefined ? '' : `${plainText(from.repository)} ${plainText(from.branch)}  `;
   return [

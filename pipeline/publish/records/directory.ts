@@ -22,6 +22,7 @@ let count = 0;
  * @throws PipelineError `io`, and `usage` for a key that is not a path below the root
  */
 export function directoryRecords(root: string): RecordStore {
+  /** The folder with the versions of a record. @throws PipelineError `usage` */
   const folderOf = (key: string): string => {
     if (
       !/\.record(?:\/|$)/.test(key) &&
@@ -30,6 +31,7 @@ export function directoryRecords(root: string): RecordStore {
       return join(root, `${key}${ENDING}`);
     throw new PipelineError('usage', `${JSON.stringify(key)} is not a valid record key`);
   };
+  /** The newest version; 0 without any. */
   const latest = (folder: string): number =>
     namesIn(folder).reduce((most, name) => Math.max(most, /^\d+$/.test(name) ? Number(name) : 0), 0);
   const read = (folder: string): StoredRecord | undefined => {
@@ -37,6 +39,7 @@ export function directoryRecords(root: string): RecordStore {
     if (version === 0) return undefined;
     return { bytes: readFileBytes(join(folder, String(version))), version: String(version) };
   };
+  /** Writes a version. @returns false if another process has written it: a link to a name that exists fails */
   const write = (folder: string, bytes: Uint8Array, version: number): boolean => {
     const temporaryFile = join(folder, `.${process.pid}-${count++}`);
     refuseLinkOut(folder);

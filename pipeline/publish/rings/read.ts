@@ -143,6 +143,7 @@ function misfit(found: unknown, expected: string): string {
   return `${found === undefined ? 'missing' : `found ${valueText(found)}`}, expected ${expected}`;
 }
 
+/** The first defect that a check finds; undefined if all pass. */
 function firstDefect<T>(all: Iterable<T>, defect: (one: T) => string | undefined): string | undefined {
   for (const one of all) {
     const found = defect(one);
