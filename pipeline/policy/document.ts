@@ -125,6 +125,7 @@ function treesOf(events: readonly Event[], text: string): Node[] {
     children: [],
   });
   const isOpen = (): boolean => events[at] !== undefined && events[at]?.type !== EVENT_ID.POP;
+  /** The next node, with all that is in it. */
   const next = (): Node => {
     const event = events[at++];
     switch (event?.type) {

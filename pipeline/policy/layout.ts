@@ -96,9 +96,9 @@ export function patternDefect(pattern: string): string | undefined {
       return `{${inside}} is not {catalog}, {package}, {version} or a list such as {a,b}`;
     }
   }
-  const counted = (segment: string, name: string): number =>
+  const timesIn = (segment: string, name: string): number =>
     segment.split(new RegExp(`\\{${name}[:}]`)).length - 1;
-  if (segments.some((segment) => NAMES.some((name) => counted(segment, name) > 1))) {
+  if (segments.some((segment) => NAMES.some((name) => timesIn(segment, name) > 1))) {
     return 'a segment must not use a name twice';
   }
   if (segments.some((segment) => wildcardsIn(segment) > MOST_WILDCARDS)) {
@@ -286,6 +286,7 @@ export function catalogName({ name }: LayoutPattern, { catalog }: Captured): str
   return name?.replaceAll('{catalog}', () => catalog ?? '') ?? catalog;
 }
 
+/** Matches a whole path. A `**` at the end stands for one name or more. */
 function matchAll(segments: readonly PatternSegment[], names: readonly string[]): Captured | undefined {
   const open = segments.at(-1)?.rest ?? false;
   const fixed = open ? segments.slice(0, -1) : segments;
@@ -293,6 +294,7 @@ function matchAll(segments: readonly PatternSegment[], names: readonly string[])
   return matchBeginning(fixed, names);
 }
 
+/** Matches the first names of a path, one for each segment. */
 function matchBeginning(segments: readonly PatternSegment[], names: readonly string[]): Captured | undefined {
   let captured: Captured | undefined = {};
   for (const [i, segment] of segments.entries()) {

@@ -109,6 +109,7 @@ export async function policyAt(
   }
 }
 
+/** The result without a policy, with the reason as an error: nothing is checked by a policy that was not read. */
 function noPolicy(message: string): PolicyRead {
   const location = { file: POLICY_PATH, line: 1, column: 1 };
   const finding: Finding = { rule: 'policy/file', severity: 'error', message, location };
@@ -202,6 +203,7 @@ const SOURCES: readonly OwnersSource[] = [
   { path: '{dir}/OWNERS', format: 'prow' },
 ];
 
+/** Whom the policy names, with defaults. */
 function ownersOf(written: Part<'owners'>): OwnersPolicy {
   return {
     admins: identitiesOf(written.admins),
@@ -271,6 +273,7 @@ function requirementOf(text: string): Requirement {
   return { owners: count('owners'), admins: count('admins') };
 }
 
+/** A rule with its defaults; a mere severity is short for a rule with no other settings. */
 function ruleOf(written: WrittenRule): RuleSetting {
   if (typeof written === 'string') return { severity: written, enforce: 'on', allowChannels: [] };
   const { severity, enforce = 'on', allowChannels = [] } = written;
@@ -349,6 +352,7 @@ function registriesOf({
   };
 }
 
+/** What a statement must say: values as texts, which is how they are compared. */
 function resultOf({ result }: WrittenAttestation): RequiredResult {
   if (result === undefined) return 'default';
   if (typeof result === 'string') return result;
@@ -361,6 +365,7 @@ function trustOf({ keys, identity = '', issuer = '', trustedRoot: root }: Writte
   return { kind: 'identity', identity, issuer, ...(root === undefined ? {} : { root }) };
 }
 
+/** A ring with its defaults. The first ring has no `after`: a merge moves its tag. */
 function ringOf({ tag, after, unless, checks, approvals }: WrittenRing): Ring {
   return {
     tag,

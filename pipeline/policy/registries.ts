@@ -18,6 +18,7 @@ export function repositoryMatcher(patterns: readonly string[]): RepositoryMatche
   return (repository) => matchers.some((matches) => matches(repository));
 }
 
+/** Matches repositories of a registry, or those of a path there and below it. */
 function matcherOf(pattern: string): RepositoryMatcher {
   const [, host = '', path] = PATTERN.exec(pattern) ?? [];
   const registryMatches = hostMatcher(host.startsWith('*') ? host.toLowerCase() : oneRegistry(host));

@@ -22,6 +22,7 @@ export function signatureDemands({ registries }: Policy): SignatureDemands {
 /** The external checks that an image must have passed. */
 export type AttestationDemands = (repository: Repository) => readonly AttestationDemand[];
 
+/** Gives the external checks that the policy demands of a repository's images: those of all patterns that match. */
 export function attestationDemands({ registries }: Policy): AttestationDemands {
   const demands = registries.attestations.map((demand) => ({
     matches: repositoryMatcher(demand.from),

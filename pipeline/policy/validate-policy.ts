@@ -78,6 +78,7 @@ function withOff(value: unknown): unknown {
   };
 }
 
+/** A rule in which `false` is `off`: YAML 1.1 reads an unquoted `off` as false. */
 function ruleWithOff(rule: unknown): unknown {
   if (rule === false) return 'off';
   if (!isObject(rule)) return rule;
@@ -85,6 +86,7 @@ function ruleWithOff(rule: unknown): unknown {
   return said['severity'] === false ? { ...said, severity: 'off' } : said;
 }
 
+/** `enforce` as `on` or `off`, for a value that was read as a boolean. */
 function enforceAsWord(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { enforce } = value;
   return typeof enforce === 'boolean' ? { ...value, enforce: enforce ? 'on' : 'off' } : value;
@@ -124,6 +126,7 @@ function schemaFinding(defect: ErrorObject, read: Read): Finding {
   return finding(`${kind}/value`, message, settings.locate(path), hintFor(defect));
 }
 
+/** The finding about a key that the schema does not have, with the key that was probably meant. */
 function unknownKey(defect: ErrorObject, path: Path, { settings, kind }: Read): Finding {
   const key = String(defect.params['additionalProperty']);
   const known = Object.keys(
@@ -183,6 +186,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['integer', 'a whole number'],
 ]);
 
+/** What to write for a value that the schema refuses; undefined where it does not say. */
 function hintFor({ keyword, params, data }: ErrorObject): string | undefined {
   if (keyword === 'type' && params['type'] === 'string' && typeof data !== 'object') {
     return `quote it: '${String(data)}'`;
@@ -193,6 +197,7 @@ function hintFor({ keyword, params, data }: ErrorObject): string | undefined {
   return meant === undefined ? undefined : `did you mean ${meant}?`;
 }
 
+/** A value for a message: a list or mapping could be long, and is only named. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (isObject(value)) return 'a mapping';
@@ -216,11 +221,12 @@ function pathText(path: Path): string {
   return text.startsWith('.') ? text.slice(1) : text;
 }
 
+/** Findings about patterns of the layout that are not valid. */
 function patternFindings({ layout = {} }: PolicyFile, settings: Settings): Finding[] {
   return Object.entries(layout).flatMap(([kind, written]) =>
     (typeof written === 'string' ? [written] : written).flatMap((one, i) => {
       const pattern = typeof one === 'string' ? one : one.path;
-      const defect = patternDefect(pattern) ?? catalogDefect(kind, pattern);
+      const defect = patternDefect(pattern) ?? packageDefect(kind, pattern);
       const path = typeof written === 'string' ? ['layout', kind] : ['layout', kind, i];
       return defect === undefined
         ? []
@@ -236,12 +242,13 @@ const HINTS: Readonly<Record<string, string>> = {
   bundle: "bundle: 'operators/{package}/{version}/**'",
 };
 
-/** Kinds of which one package each must be named. */
-function catalogDefect(kind: string, pattern: string): string | undefined {
+/** Why a pattern does not name a package, although each file of its kind belongs to one; undefined for other kinds. */
+function packageDefect(kind: string, pattern: string): string | undefined {
   const perPackage = kind === 'template' || kind === 'packageConfig' || kind === 'bundle';
   return perPackage && !/\{package[:}]/.test(pattern) ? 'the pattern must contain {package}' : undefined;
 }
 
+/** Findings about waivers that end on a day that does not exist. */
 function dateFindings({ waivers = [] }: PolicyFile, settings: Settings): Finding[] {
   return waivers.flatMap(({ until }, i) => {
     const date = new Date(`${until}T00:00:00Z`);

@@ -69,6 +69,7 @@ function namesOf(text: string): Sequence<string> {
   return [...start, ...names, ...(isShallow ? [] : (['any'] as const))];
 }
 
+/** Matches one name of a path with one of the pattern. A character of two UTF-16 units counts as one for `?`. */
 function nameMatcher(text: string): Matcher<string> {
   const characters = Array.from(text, (one): 'any' | Matcher<string> => {
     if (one === '*') return 'any';

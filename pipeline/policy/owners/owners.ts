@@ -238,6 +238,7 @@ async function byCodeOwners(
   return { identities, source: identities.length > 0 ? path : undefined, findings };
 }
 
+/** The finding for owners' files whose patterns take more steps to match than a check may use. */
 function tooCostly(file: string, paths: readonly string[]): Finding {
   const message = `cannot read the owners of ${paths.length} changed files: the patterns of the owners' files are too many`;
   const hint = 'simplify the patterns, or split the pull request';

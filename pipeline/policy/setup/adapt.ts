@@ -26,7 +26,7 @@ export function adaptWorkflow(name: string, text: string, wishes: WorkflowWishes
       "paths: ['catalogs/**', 'operators/**']",
       () => `paths: [${pathFilters(wishes).map(quoted).join(', ')}]`,
     );
-  return trigger === 'workflow_run' ? startedByReview(name, placed) : placed;
+  return trigger === 'workflow_run' ? withReviewTrigger(name, placed) : placed;
 }
 
 /** Portolan from another repository or commit, where it is an action and where it is cloned. */
@@ -45,7 +45,7 @@ const TYPES =
  * Moves the trigger of pull requests from the gate to `portolan-review.yml`, which has no permissions and does nothing. Its
  * end starts the gate, on the default branch.
  */
-function startedByReview(name: string, text: string): string {
+function withReviewTrigger(name: string, text: string): string {
   if (name === 'portolan.yml') return text.replace(TARGET, '');
   if (name === 'portolan-review.yml') return text.replace('on:\n', `on:\n  pull_request:\n${TYPES}`);
   return text;

@@ -82,6 +82,7 @@ const VARIABLES =
 /** Most characters of a path; what is longer names no folder. */
 const MOST_TOKEN = 250;
 
+/** The words of a text that may be paths, each variable as {@link VARIABLE}. */
 function tokensOf(text: string): string[] {
   return (text.replaceAll(VARIABLES, VARIABLE).match(/[^\s"'`;,(){}<>|&=[\]]+/g) ?? []).filter(
     (token) => token.length <= MOST_TOKEN,

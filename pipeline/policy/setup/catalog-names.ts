@@ -4,7 +4,10 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { compileLayout, patternDefect } from '../layout.ts';
 import type { WrittenPattern } from '../policy-file.ts';
 
-/** Names catalogs as the gate will; a pattern with a folder's own brace, which the gate refuses, names none. */
+/**
+ * The name that checks will give to the catalog of a path; undefined for a path in no catalog. Patterns that checks
+ * refuse, such as those with a brace in the name of a folder, match nothing.
+ */
 export function catalogNamer(patterns: readonly WrittenPattern[]): (path: string) => string | undefined {
   const compiled = patterns.flatMap((one) => {
     const [pattern, name] = typeof one === 'string' ? [one] : [one.path, one.name];
@@ -34,6 +37,7 @@ export function catalogsIn(patterns: readonly WrittenPattern[], paths: readonly 
   return [...new Set(paths.flatMap((path) => nameOf(path) ?? []))].sort(byVersion);
 }
 
+/** Orders names of catalogs: those with a version first, by their versions. */
 function byVersion(a: string, b: string): number {
   const [x, y] = [minorOfCatalog(a), minorOfCatalog(b)];
   if (x && y) return compareMinors(x, y) || compareText(a, b);

@@ -44,6 +44,7 @@ export async function clonePackages({ objects, resolve }: Repository): Promise<R
 
 const BUNDLES = /^operators\/([^/]+)\/./;
 
+/** The names of the packages that a file defines. */
 async function packagesOf(objects: Repository['objects'], id: string): Promise<string[]> {
   const { bytes } = await objects.read(id, FILE_BYTES);
   const { blobs } = await load({ files: () => Promise.resolve([{ path: 'file', read: () => bytes }]) });

@@ -139,11 +139,11 @@ export async function findLayout(evidence: ReadEvidence, past?: LayoutHistory): 
  * without the catalogs that no image ships.
  */
 async function decideLayout(
-  held: FoundLayout,
+  layout: FoundLayout,
   evidence: ReadEvidence,
   past?: LayoutHistory,
 ): Promise<ProvenLayout> {
-  const found = inOwnImages(held, evidence);
+  const found = inOwnImages(layout, evidence);
   const { questions, unused } = rivalsAmong(found.patterns, evidence.catalogs, evidence.looked.build);
   return questions.length > 0 || unused.length === 0
     ? { ...provenAs(found, evidence), questions }
@@ -221,6 +221,7 @@ function isBelow(path: string, folder: string): boolean {
 const NOTHING: FoundLayout = { patterns: [], catalogs: [], others: [] };
 const COPY = 'a catalog has the same blobs';
 
+/** Why a layout does not fit the evidence, as far as files that it leaves out on purpose do not explain it. */
 function contradictionsOf(found: FoundLayout, evidence: Evidence): string[] {
   const whole = new Set(evidence.catalogs.filter(({ isWhole }) => isWhole).map(({ path }) => path));
   // A whole catalog is none of the parts that others have as well.
@@ -291,6 +292,7 @@ function isWholeBelow(parts: readonly CatalogFacts[], folder: string): boolean {
   );
 }
 
+/** The layouts, of equal ones only the first. */
 function distinct(layouts: readonly FoundLayout[]): FoundLayout[] {
   const texts = layouts.map(({ patterns }) => JSON.stringify(patterns));
   return layouts.filter((_, i) => texts.indexOf(texts[i] ?? '') === i);

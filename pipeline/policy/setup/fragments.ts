@@ -70,6 +70,7 @@ function fragmentReason(
       ? `channels or bundles of ${foreign[0] ?? file.packages[0]}, which a whole catalog elsewhere defines`
       : undefined;
   }
+  // The folder at the top of the repository that the file is in.
   const [top = ''] = foldersAbove(file.path).slice(-2);
   const near = folders.get(top) ?? [];
   const missing = foreign.find((name) => !near.some(({ defines }) => defines.includes(name)));

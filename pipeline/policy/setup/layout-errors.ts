@@ -58,6 +58,7 @@ function policyLines(patterns: readonly string[]): string[] {
   return ['apiVersion: portolan/v1alpha1', 'kind: Portolan', `layout: {catalog: [${patterns.join(', ')}]}`];
 }
 
+/** A pattern as YAML, as the policy would have it. */
 function patternText(one: WrittenPattern): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
   return typeof one === 'string'

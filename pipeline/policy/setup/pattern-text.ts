@@ -45,6 +45,7 @@ export function patternOf(shape: Shape, repository: Repository): string {
   return [...folders.map(partText), fileText(shape, repository)].join('/');
 }
 
+/** A part of a shape as the pattern has it. */
 export function partText(part: Part): string {
   switch (part.kind) {
     case 'name':
@@ -83,7 +84,10 @@ function haveOnlyCatalogs(
   return isMany;
 }
 
-/** The names of the files, as few as there are, or what they have in common. */
+/**
+ * The last segment of a pattern: the only name; else what the names have in common, with `*`; or all names, where that
+ * would match other files.
+ */
 function fileText({ files }: Shape, { isOther, byFolder }: Repository): string {
   const names = [...new Set(files.map(({ path }) => path.split('/').at(-1) ?? ''))].sort(compareText);
   const [first = ''] = names;
@@ -114,6 +118,7 @@ function endingsOf(files: Shape['files']): string[] {
   return [...new Set(files.map(({ path }) => ENDING.exec(path)?.[0].slice(1) ?? ''))].sort(compareText);
 }
 
+/** What all names start with; may be empty. */
 function commonStart(names: readonly string[]): string {
   const [first = ''] = names;
   let length = first.length;

@@ -101,6 +101,7 @@ export function firstPolicy(
   return lines.join('\n');
 }
 
+/** The part of the policy with the layout; no line without patterns. */
 function layoutLines(patterns: Readonly<Record<'catalog' | 'bundle', readonly WrittenPattern[]>>): string[] {
   const lines = Object.entries(patterns).flatMap(([key, some]) =>
     some.length === 0 ? [] : [`  ${key}:`, ...some.map((pattern) => `  - ${patternText(pattern)}`)],
@@ -118,6 +119,7 @@ function defaultsWithout(others: readonly string[]): readonly string[] {
   return kept.length === defaults.length ? [] : kept;
 }
 
+/** The part of the policy with the catalogs that a pipeline generates; no line without them. */
 function bundleCatalogLines(names: readonly string[]): string[] {
   if (names.length === 0) return [];
   return [
@@ -163,6 +165,7 @@ function presetLines(presets: readonly PresetName[], failed: readonly PresetName
   ];
 }
 
+/** A pattern as YAML. */
 function patternText(pattern: WrittenPattern): string {
   return typeof pattern === 'string'
     ? quoted(pattern)

@@ -66,6 +66,7 @@ async function changedFiles(
   }
 }
 
+/** Whether a file has another image for a bundle that it had before. */
 async function replacesAnImage(repository: Repository, changes: readonly PathChange[]): Promise<boolean> {
   for (const { before, after } of changes) {
     const old = await imagesIn(repository, before);

@@ -222,6 +222,7 @@ function* pairsOf(places: readonly Place[]): Generator<[Place, Place]> {
 const PLATFORM =
   /[0-9]+[._-][0-9]+|(?<![A-Za-z0-9])v?[4-9][0-9]{2}(?![0-9])|amd64|arm64|aarch64|x86_64|ppc64le|s390x/g;
 
+/** The versions and architectures in a path, as one text. */
 function platformOf(root: string): string {
   return (root.match(PLATFORM) ?? []).join(' ');
 }
@@ -236,11 +237,14 @@ function isDeclared(one: string, other: string): boolean {
   return folder === folderOf(other) && isFolderOfCatalogs(folder);
 }
 
-/** Compares what is left without the folders that both begin and end with: a copy's name has the other's in it. */
+/**
+ * Whether one folder seems to be called after the other, as a copy is (`catalog-old` after `catalog`). Only the
+ * parts in which their paths differ are compared.
+ */
 function isDerived(one: string, other: string): boolean {
   const [a, b] = [one.split('/'), other.split('/')];
-  while (a.length > 0 && b.length > 0 && a[0] === b[0]) [a, b].map((names) => names.shift());
-  while (a.length > 0 && b.length > 0 && a.at(-1) === b.at(-1)) [a, b].map((names) => names.pop());
+  while (a.length > 0 && b.length > 0 && a[0] === b[0]) for (const names of [a, b]) names.shift();
+  while (a.length > 0 && b.length > 0 && a.at(-1) === b.at(-1)) for (const names of [a, b]) names.pop();
   const [first, second] = [a.join('/'), b.join('/')];
   return first.includes(second) || second.includes(first);
 }
@@ -304,6 +308,7 @@ export function matchOf(mention: string, root: string): string[] | undefined {
 /** Most wildcards in a name: a pattern with many takes long to match. */
 const MOST_WILDCARDS = 4;
 
+/** A name of a mention as an expression, with a group for each variable; undefined for one that takes long to match. */
 function patternOf(name: string): RegExp | undefined {
   if (name.split(/[*\0]+/).length > MOST_WILDCARDS + 1 || name.includes('**')) return undefined;
   const text = name

@@ -196,6 +196,7 @@ export async function setUpRepository(repository: Repository, request: SetupRequ
   };
 }
 
+/** The action is written into workflows. @throws PipelineError `usage` for a text that is not a pinned action */
 function refuseAction(action: string | undefined): void {
   if (action === undefined || ACTION.test(action)) return;
   throw new PipelineError(
@@ -215,6 +216,7 @@ interface Snapshot {
   readonly isNew: boolean;
 }
 
+/** A commit with the list of its files. */
 async function snapshotOf(repository: Repository, revision: string): Promise<Snapshot> {
   const [commit = ''] = await repository.resolve([revision]);
   const { objects } = repository;
