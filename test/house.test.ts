@@ -243,7 +243,6 @@ test('74: output is written where what it must not have is taken out', () => {
 test('76: files that somebody else may have made are opened in one place', () => {
   const own = [
     'pipeline/file-pieces.ts',
-    'pipeline/mirror/charts/render.ts', // of the kernel
     'pipeline/oci/image/layer-piece.ts', // written by this process
     'pipeline/oci/registry/layout/lock.ts', // of the kernel, and locks of Portolan
     'pipeline/processes.ts', // of the kernel
