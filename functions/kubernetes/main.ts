@@ -87,13 +87,17 @@ async function runUntilStopped(host: Host, start: (host: Host) => Promise<Servic
     },
     telemetry.log,
   );
-  const service = await start(host);
-  telemetry.log('started');
-  await asked;
-  isStopping = true;
-  telemetry.log('stopping');
-  await service.stop();
-  await probes.stop(0);
+  // Open probes would keep a process alive, and call it so, whose service did not start.
+  try {
+    const service = await start(host);
+    telemetry.log('started');
+    await asked;
+    isStopping = true;
+    telemetry.log('stopping');
+    await service.stop();
+  } finally {
+    await probes.stop(0);
+  }
 }
 
 /** Runs the role, and ends the process with its exit code. */

@@ -297,6 +297,25 @@ describe.skipIf(!isComplete)('on PostgreSQL', () => {
     expect((await host.run('rings')).out).toContain(`  v4.20  ${commit.slice(0, 12)} ${held}`);
   });
 
+  test('a service that cannot start ends its process, so that it is started again', async () => {
+    const server = await postgres();
+    const taken = await startHost((_, response) => reply(response, 200, ''));
+    const ports = {
+      PORTOLAN_PORT: new URL(taken.url).port,
+      PORTOLAN_METRICS_PORT: String(await freePort()),
+    };
+    const nowhere = '127.0.0.1:9';
+    const around = { git: `http://${nowhere}/x.git`, branch: 'main', registry: nowhere };
+    const host = kubernetesHost({
+      ...around,
+      github: `http://${nowhere}`,
+      database: server.url,
+      more: ports,
+    });
+    const { exit, out } = await host.run('receive');
+    expect([exit, out]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
+  });
+
   test('a worker that is told to stop finishes what it does, and answers probes until then', async () => {
     const { host, server, commits, merge, records } = await site(2);
     const database = openDatabase({ url: server.url, connections: 1, log: () => undefined });
