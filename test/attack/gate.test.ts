@@ -386,6 +386,9 @@ describe('who it is', () => {
     expect(await verdict(commit(bob, mallory))).toBe('needs');
     expect(await verdict(commit(of(undefined)))).toBe('needs');
     expect(await verdict(commit(bob, of({ login: 'web-flow', id: 19_864_447 })))).toBe('allow');
+    const server = { name: 'GitHub Enterprise', email: 'noreply@github.example.com', account: undefined };
+    expect(await verdict(commit(bob, server))).toBe('allow');
+    expect(await verdict(commit(mallory, server))).toBe('needs');
     expect(await verdict(commit(bob, bob, [mallory]), commit(mallory))).toBe('allow');
     // Strangers cannot name themselves.
     expect(await verdict(commit(mallory, mallory, [mallory]))).toBe('needs');

@@ -37,6 +37,12 @@ export interface Authorship {
 /** The account with which GitHub commits what people do on its pages. */
 const WEB_FLOW: Person = { login: 'web-flow', id: 19_864_447 };
 
+/** Whether people did it on the pages of GitHub; GitHub Enterprise Server has no account for that. */
+function isWebFlow({ name, email, account }: CommitPerson): boolean {
+  if (account !== undefined) return samePerson(account, WEB_FLOW);
+  return name === 'GitHub Enterprise' && email.startsWith('noreply@');
+}
+
 /** How many commits are named before the rest is counted. */
 const NAMED = 5;
 
@@ -58,8 +64,8 @@ export function checkCommits(
   );
   const welcome = [...known, ...coAuthors];
   const strangers = commits.flatMap((commit) => {
-    const byWeb = commit.committer.account !== undefined && samePerson(commit.committer.account, WEB_FLOW);
-    const unknown = [commit.author, ...(byWeb ? [] : [commit.committer])].find((one) => !among(welcome, one));
+    const people = isWebFlow(commit.committer) ? [commit.author] : [commit.author, commit.committer];
+    const unknown = people.find((one) => !among(welcome, one));
     return unknown ? [`commit ${commit.id.slice(0, 12)} is from ${personText(unknown)}`] : [];
   });
   const own = commits.filter(({ parents }) => parents < 2);
