@@ -144,7 +144,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
     draft.sides.set(`${unit.path} ${one.name}`, [sideText(one, before), sideText(one, after)]);
     await writeChange(input, one, draft);
   }
-  const unread = newlyUnread(before, after);
+  const unread = [...newlyUnread(before, after), ...after.excess];
   const ofOthers = changed.filter((one) => whoseChange(input, one) === 'foreign');
   return {
     unit,
@@ -273,7 +273,7 @@ function digestOf(lines: readonly string[]): string {
 }
 
 async function sideOf(input: CatalogsInput, tree: string, unit: CatalogUnit | undefined): Promise<Side> {
-  if (!unit) return { files: [], packages: new Map(), unread: [] };
+  if (!unit) return { files: [], packages: new Map(), unread: [], excess: [] };
   const files = await loadedFiles(input.objects, tree, unit);
   return { files, ...(await readContent(input.reader, files)) };
 }

@@ -195,8 +195,10 @@ export function emptyContent(): PackageContent {
 export interface UnitContent {
   /** By package; blobs that name none are under the empty name. */
   readonly packages: ReadonlyMap<string, PackageContent>;
-  /** What keeps blobs from being read, all of severity error. */
+  /** What keeps blobs of a file from being read, all of severity error. */
   readonly unread: readonly Finding[];
+  /** Packages with more entries than are compared, whichever of their files changed. */
+  readonly excess: readonly Finding[];
 }
 
 /** The files of a unit that opm would load: all but those that `.indexignore` files leave out. */
@@ -268,8 +270,8 @@ export async function readContent(reader: FileReader, files: readonly LoadedFile
     for (const blob of blobs.deprecations) contentFor(blob.package, blob, file.path).deprecations.push(blob);
     for (const blob of blobs.others) contentFor(blob.package, blob, file.path).others.push(blob);
   }
-  for (const [name, content] of packages) unread.push(...dropExcess(name, content, reader.mostEntries));
-  return { packages, unread };
+  const excess = [...packages].flatMap(([name, content]) => dropExcess(name, content, reader.mostEntries));
+  return { packages, unread, excess };
 }
 
 /** Empties the channels of a package when comparing all of its versions would cost too much, and says so. */

@@ -462,6 +462,14 @@ test('91: a change of files with millions of values is not read any further', as
   expect(change).toMatchObject({ isRead: true, unsafe: [] });
 });
 
+test('a package with too many entries is refused at its file, also if another file brings the last of them', async () => {
+  const policy = { [POLICY_PATH]: `${POLICY}limits: {entries: 3}\n` };
+  const base = { ...policy, [V420]: documents(ETCD, channel(ENTRIES), ...BUNDLES) };
+  const head = { 'catalogs/v4.20/etcd/more.json': documents(channel(ENTRIES, { name: 'more' })) };
+  const { change } = await gate.judge({ base, head });
+  expect(change.unsafe).toMatchObject([{ rule: 'fbc/limits', package: 'etcd', location: { file: V420 } }]);
+});
+
 test('the entries of all changed packages count together, in each catalog', async () => {
   const base = { [POLICY_PATH]: `${POLICY}limits: {entries: 4}\n` };
   const versions = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'];

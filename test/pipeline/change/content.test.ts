@@ -36,10 +36,10 @@ async function channelsWith(mostEntries: number): Promise<{ channels: string[]; 
       }),
   };
   const files = Object.keys(CHANNELS).map((path) => ({ path, mode: '100644', id: path }));
-  const { packages, unread } = await readContent(reader, files);
+  const { packages, excess } = await readContent(reader, files);
   return {
     channels: packages.get('p')?.channels.map(({ name }) => name) ?? [],
-    messages: unread.map(({ rule, message, location }) => `${location.file}: ${rule}: ${message}`),
+    messages: excess.map(({ rule, message, location }) => `${location.file}: ${rule}: ${message}`),
   };
 }
 
