@@ -12,7 +12,7 @@ import { PipelineError } from '../../../error.ts';
 
 /** Hosts (`name`, `name:port`) and address ranges (`10.0.0.0/8`) that may be internal. */
 export interface AddressRule {
-  /** Whether a connection for `host` (name, with its port when the URL has one) may go to an address. */
+  /** Whether a connection for `host` (name and port) may go to an address. */
   allows(host: string, address: string): boolean;
 }
 
@@ -128,6 +128,11 @@ function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
+/** The host of a URL with its port, which a URL leaves out where it is the usual one. */
+export function hostAndPort({ protocol, hostname, port }: URL): string {
+  return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
+}
+
 /** The host of a URL when it is written as an address, without the brackets of IPv6. */
 function literalAddress(url: URL): string | undefined {
   const name = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
@@ -141,7 +146,7 @@ function literalAddress(url: URL): string | undefined {
  */
 export function checkLiteral(rule: AddressRule, url: URL): void {
   const address = literalAddress(url);
-  if (address !== undefined && !rule.allows(url.host, address)) throw refusedHost(url.host);
+  if (address !== undefined && !rule.allows(hostAndPort(url), address)) throw refusedHost(url.host);
 }
 
 /** The error for a host that resolves to nothing but refused addresses. */
@@ -156,14 +161,14 @@ export const systemResolver: Resolver = (name) =>
     lookup(name, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
   });
 
-/** A `lookup` for `node:net` that hands on only addresses that the rule allows for the host. */
-export function guardedLookup(rule: AddressRule, host: string, resolver: Resolver): LookupFunction {
+/** A `lookup` for `node:net` that hands on only addresses that the rule allows for the host of a URL. */
+export function guardedLookup(rule: AddressRule, url: URL, resolver: Resolver): LookupFunction {
   return (name, options, callback) => {
     resolver(name).then(
       (addresses) => {
-        const allowed = addresses.filter(({ address }) => rule.allows(host, address));
+        const allowed = addresses.filter(({ address }) => rule.allows(hostAndPort(url), address));
         const first = allowed[0];
-        if (first === undefined) callback(refusedHost(host), '', 0);
+        if (first === undefined) callback(refusedHost(url.host), '', 0);
         else if (options.all === true) callback(null, allowed);
         else callback(null, first.address, first.family);
       },

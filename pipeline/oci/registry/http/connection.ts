@@ -7,7 +7,14 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { createSecureContext, rootCertificates, type SecureContext, connect as tlsConnect } from 'node:tls';
 import { PipelineError } from '../../../error.ts';
-import { type AddressRule, checkLiteral, guardedLookup, type Resolver, refusedHost } from './addresses.ts';
+import {
+  type AddressRule,
+  checkLiteral,
+  guardedLookup,
+  hostAndPort,
+  type Resolver,
+  refusedHost,
+} from './addresses.ts';
 import { type ProxyChoice, proxyAuthorization } from './proxy.ts';
 
 interface ConnectionOptions {
@@ -82,7 +89,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       hostname: hostname(url),
       port: url.port,
       agent: url.protocol === 'https:' ? agents.secure() : agents.plain(),
-      lookup: guardedLookup(options.addresses, url.host, options.resolver),
+      lookup: guardedLookup(options.addresses, url, options.resolver),
     };
     direct.set(url.origin, fresh);
     return fresh;
@@ -90,8 +97,8 @@ export function createConnections(options: ConnectionOptions): Connections {
   /** Answers by host: a network behind a proxy may have no names, and take its time to say so each time. */
   const checks = new Map<string, Promise<void>>();
   const checkOnce = (url: URL): Promise<void> => {
-    const check = checks.get(url.host) ?? checkProxied(url, options);
-    checks.set(url.host, check);
+    const check = checks.get(url.origin) ?? checkProxied(url, options);
+    checks.set(url.origin, check);
     return check;
   };
   const throughProxy = async (url: URL, proxy: URL): Promise<Route> => {
@@ -150,7 +157,7 @@ function authorization(proxy: URL): Record<string, string> {
 async function checkProxied(url: URL, { addresses, resolver }: ConnectionOptions): Promise<void> {
   checkLiteral(addresses, url);
   const found = await resolver(hostname(url)).catch(() => []);
-  if (found.length > 0 && !found.some(({ address }) => addresses.allows(url.host, address))) {
+  if (found.length > 0 && !found.some(({ address }) => addresses.allows(hostAndPort(url), address))) {
     throw refusedHost(url.host);
   }
 }

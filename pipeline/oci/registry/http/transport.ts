@@ -5,6 +5,7 @@
  */
 import { PipelineError } from '../../../error.ts';
 import { failureOf, headerOf, isRetryable } from '../response.ts';
+import { hostAndPort } from './addresses.ts';
 import type { Connections } from './connection.ts';
 import {
   type Answer,
@@ -109,7 +110,8 @@ export function createTransport(options: TransportOptions): Transport {
   };
   const checkUrl = (url: URL): void => {
     if (url.protocol === 'https:') return;
-    if (url.protocol === 'http:' && options.plainHosts.has(url.host)) return;
+    const names = [url.host, hostAndPort(url)];
+    if (url.protocol === 'http:' && names.some((name) => options.plainHosts.has(name))) return;
     throw new PipelineError(
       'not-allowed',
       `${url.protocol}//${url.host} is not contacted because it does not use HTTPS`,

@@ -119,9 +119,10 @@ describe('looking names up', () => {
     { address: '10.0.0.1', family: 4 },
     { address: '8.8.8.8', family: 4 },
   ];
+  const rule = addressRule(['inside.corp', 'secure.corp:443', 'plain.corp:80']);
   const look = (host: string, all: boolean, resolve = resolver) =>
     new Promise((done) =>
-      guardedLookup(addressRule(['inside.corp']), host, resolve)(host, { all }, (error, address) =>
+      guardedLookup(rule, new URL(`https://${host}/`), resolve)(host, { all }, (error, address) =>
         done(error ?? address),
       ),
     );
@@ -130,6 +131,11 @@ describe('looking names up', () => {
     expect(await look('mixed.example', true)).toEqual([{ address: '8.8.8.8', family: 4 }]);
     expect(await look('mixed.example', false)).toBe('8.8.8.8');
     expect(await look('inside.corp', false)).toBe('10.0.0.1');
+    // A URL leaves out the usual port.
+    expect(await look('secure.corp:443', false)).toBe('10.0.0.1');
+    expect(await look('secure.corp', false)).toBe('10.0.0.1');
+    expect(await look('secure.corp:8443', false)).toBe('8.8.8.8');
+    expect(await look('plain.corp', false)).toBe('8.8.8.8');
   });
 
   test('a name with no allowed address is refused', async () => {

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference, type Reference } from '../../../../../catalog/reference.ts';
+import { openTransport } from '../../../../../pipeline/oci/registry/client.ts';
 import { pushImage } from '../../../../../pipeline/oci/registry/push.ts';
 import { selfSigned } from '../../../../fakes/certificate.ts';
 import { testClock } from '../../../../fakes/clock.ts';
@@ -282,6 +283,14 @@ describe('TLS', () => {
     const { host } = await registry({ tls: other });
     const looking = testClient([], { authorities: [other.cert] }).resolve(tag(host));
     await expect(looking).rejects.toMatchObject({ code: 'unreachable', retryable: false });
+  });
+
+  test('a host may be named as plain with the usual port, which a URL leaves out', () => {
+    const transport = openTransport({ plainHttp: ['plain.test:80'] });
+    onTestFinished(transport.close);
+    const check = (url: string) => transport.checkUrl(new URL(url));
+    expect(() => check('http://plain.test:80/v2/')).not.toThrow();
+    expect(() => check('http://plain.test:81/v2/')).toThrow('it does not use HTTPS');
   });
 
   test('plain HTTP is spoken only where that is said', async () => {
