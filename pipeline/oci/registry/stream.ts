@@ -73,7 +73,11 @@ export function readingOf(source: { open(from: number): AsyncIterable<Uint8Array
         last = { at, piece };
         at += piece.length;
         if (piece.length > 0) yield piece;
-        const next = await bytes?.next();
+        // A source that failed is at its end, but not at the end of the content: the next go opens it anew.
+        const next = await bytes?.next().catch((error: unknown) => {
+          bytes = undefined;
+          throw error;
+        });
         if (!next || next.done) return;
         piece = next.value;
       }
