@@ -33,6 +33,8 @@ export type Action = 'pull' | 'push' | 'delete';
 interface AccessRequest {
   readonly repository?: string;
   readonly action: Action;
+  /** Whether it lists the repositories, which only accounts may. */
+  readonly listsAll?: boolean;
 }
 
 export interface Gate {
@@ -44,6 +46,7 @@ export interface Gate {
 
 interface Claims {
   readonly expires: number;
+  readonly isAccount: boolean;
   /** `repository:name:actions`. */
   readonly scopes: readonly string[];
 }
@@ -80,11 +83,13 @@ function basicGate(options: AccessOptions): Gate {
 function tokenGate(options: AccessOptions, origin: () => string): Gate {
   const secret = randomBytes(32);
   const { now = Date.now } = options;
-  const check: Gate['check'] = async (request, { repository, action }) => {
+  const check: Gate['check'] = async (request, { repository, action, listsAll }) => {
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const claims = token === undefined ? undefined : readToken(token, secret);
     const isKnown = claims !== undefined && claims.expires > now();
-    if (isKnown && (repository === undefined || allows(claims, repository, action))) return undefined;
+    const mayUse = (known: Claims): boolean =>
+      repository === undefined ? known.isAccount || listsAll !== true : allows(known, repository, action);
+    if (isKnown && mayUse(claims)) return undefined;
     const actions = action === 'pull' ? 'pull' : `pull,${action}`;
     const scope = repository === undefined ? '' : `,scope="repository:${repository}:${actions}"`;
     const error = isKnown
@@ -103,7 +108,7 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
       .getAll('scope')
       .flatMap((scope) => scope.split(' '))
       .flatMap((scope) => grantedScopes(scope, account !== undefined, options));
-    const claims: Claims = { expires: now() + TOKEN_LIFE * 1000, scopes };
+    const claims: Claims = { expires: now() + TOKEN_LIFE * 1000, isAccount: account !== undefined, scopes };
     return jsonReply(200, { token: writeToken(claims, secret), expires_in: TOKEN_LIFE });
   };
   return { check, token };

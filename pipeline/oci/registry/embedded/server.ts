@@ -230,7 +230,8 @@ async function dispatch(
   if (action !== 'pull' && isFromPage(call.request))
     return refusalReply(403, 'DENIED', 'pages in a browser cannot write to this registry');
   const repository = 'name' in route ? { repository: route.name } : {};
-  const denied = await registry.gate.check(call.request, { ...repository, action });
+  const listsAll = route.kind === 'catalog';
+  const denied = await registry.gate.check(call.request, { ...repository, action, listsAll });
   if (denied) return denied;
   if (options.readOnly && action !== 'pull')
     return refusalReply(405, 'UNSUPPORTED', 'this registry is read-only');

@@ -341,6 +341,17 @@ describe('who may what', () => {
 });
 
 test('a registry that is started again has what it had', async () => {
+  test('only tokens of accounts list the repositories', async () => {
+    const { url } = await registry({ access: { kind: 'token', accounts } });
+    const status = async (path: string, headers = {}) => {
+      const { token } = (await (await fetch(`${url}/token`, { headers })).json()) as { token: string };
+      return (await fetch(`${url}/v2/${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
+    };
+    expect(await status('_catalog')).toBe(401);
+    expect(await status('')).toBe(200);
+    expect(await status('_catalog', basic('u:p'))).toBe(200);
+  });
+
   const directory = folder();
   const first = await startRegistry({ directory });
   await push(first.host, 'a/b:v1');
