@@ -147,7 +147,9 @@ export async function pushManifest(
   const { tags: standing } = await layout.contents(repository);
   const fixed = tags.find((one) => standing.has(one) && isImmutable(name, one));
   if (fixed !== undefined) return refusalReply(400, 'DENIED', `the tag ${fixed} is immutable and exists`);
-  for (const one of tags.length === 0 ? [undefined] : tags) await layout.add(repository, one, manifest);
+  // Whoever pushes at the same time may have given the tag meanwhile.
+  for (const one of tags.length === 0 ? [undefined] : tags)
+    await layout.add(repository, one, manifest, { isImmutable: one !== undefined && isImmutable(name, one) });
   return {
     status: 201,
     headers: {

@@ -50,6 +50,7 @@ export function replyTo(error: unknown): Reply {
   if (error.code === 'corrupt') return refusalReply(400, 'DIGEST_INVALID', error.message);
   if (error.code === 'bad-answer') return refusalReply(400, 'MANIFEST_INVALID', error.message);
   if (error.code === 'not-found') return refusalReply(404, 'MANIFEST_BLOB_UNKNOWN', error.message);
+  if (error.code === 'denied') return refusalReply(400, 'DENIED', error.message);
   if (error.code === 'conflict') return refusalReply(405, 'UNSUPPORTED', error.message);
   if (error.code === 'rate-limited') {
     const reply = refusalReply(429, 'TOOMANYREQUESTS', error.message);

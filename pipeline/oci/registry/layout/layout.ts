@@ -22,8 +22,17 @@ import { INDEX, JOURNAL, openIndex } from './index-store.ts';
 export interface Layout extends LayoutView {
   readonly directory: string;
   readonly blobs: Blobs;
-  /** Puts a manifest in, under a tag or under its digest alone. Its content must be there. */
-  add(repository: string, tag: string | undefined, manifest: Manifest): Promise<void>;
+  /**
+   * Puts a manifest in, under a tag or under its digest alone. Its content must be there.
+   *
+   * @param how `isImmutable`: a tag that exists is an error, `denied`
+   */
+  add(
+    repository: string,
+    tag: string | undefined,
+    manifest: Manifest,
+    how?: { readonly isImmutable: boolean },
+  ): Promise<void>;
   /** @returns false when there was no such tag */
   removeTag(repository: string, tag: string): Promise<boolean>;
   /** Removes a manifest and its tags; false if the repository has no entry for it. */
@@ -63,10 +72,13 @@ export async function openLayout(
     directory,
     ...view,
     blobs,
-    add: async (repository, tag, manifest) => {
+    add: async (repository, tag, manifest, how) => {
       if (!(repository === '' || isRepository(repository)) || !(tag === undefined || isTag(tag)))
         throw new PipelineError('usage', `not a name in a layout: ${JSON.stringify({ repository, tag })}`);
       await store.change(async ({ entries }) => {
+        const exists = entries.some((entry) => entry.repository === repository && entry.tag === tag);
+        if (how?.isImmutable && exists)
+          throw new PipelineError('denied', `the tag ${tag} is immutable and exists`);
         const { descriptor, within } = await admitManifest(blobs, manifest, { manifests, takesSparse });
         const held =
           tag === undefined ? await heldInLists(entries, repository, manifests) : new Set<string>();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseReference, withDigest } from '../../../../../catalog/reference.ts';
 import { startRegistry } from '../../../../../pipeline/oci/registry/embedded/server.ts';
-import { OCI_MANIFEST } from '../../../../../pipeline/oci/registry/image.ts';
+import { OCI_INDEX, OCI_MANIFEST } from '../../../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../../../fakes/folder.ts';
 import { testClient } from '../../../../fakes/host.ts';
@@ -253,6 +253,23 @@ describe('removing', () => {
     expect((await remove(blob.digest)).status).toBe(404);
   });
 
+  test('of two pushes of one immutable tag at a time, one is refused', async () => {
+    const { url } = await registry({ isImmutable: () => true, takesSparse: true });
+    const put = (note: string) => {
+      const list = manifestOf(OCI_INDEX, {
+        schemaVersion: 2,
+        mediaType: OCI_INDEX,
+        manifests: [],
+        annotations: { note },
+      });
+      const body = new Uint8Array(list.bytes);
+      const headers = { 'content-type': OCI_INDEX };
+      return fetch(`${url}/v2/a/manifests/v1`, { method: 'PUT', headers, body });
+    };
+    const answers = await Promise.all(['one', 'two'].map(put));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+  });
+
   test('a blob that another repository holds stays there', async () => {
     const { url, directory } = await registry();
     for (const name of ['a', 'b']) await upload(url, name, noise(1000));
@@ -324,6 +341,17 @@ describe('who may what', () => {
     expect((await fetch(`${url}/v2/`)).headers.get('www-authenticate')).toContain(`http://${host}/token`);
   });
 
+  test('only tokens of accounts list the repositories', async () => {
+    const { url } = await registry({ access: { kind: 'token', accounts } });
+    const status = async (path: string, headers = {}) => {
+      const { token } = (await (await fetch(`${url}/token`, { headers })).json()) as { token: string };
+      return (await fetch(`${url}/v2/${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
+    };
+    expect(await status('_catalog')).toBe(401);
+    expect(await status('')).toBe(200);
+    expect(await status('_catalog', basic('u:p'))).toBe(200);
+  });
+
   test('what one may not read one may not mount', async () => {
     const { host, url } = await registry({ access: { kind: 'token', accounts } });
     const credentials = {
@@ -341,17 +369,6 @@ describe('who may what', () => {
 });
 
 test('a registry that is started again has what it had', async () => {
-  test('only tokens of accounts list the repositories', async () => {
-    const { url } = await registry({ access: { kind: 'token', accounts } });
-    const status = async (path: string, headers = {}) => {
-      const { token } = (await (await fetch(`${url}/token`, { headers })).json()) as { token: string };
-      return (await fetch(`${url}/v2/${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
-    };
-    expect(await status('_catalog')).toBe(401);
-    expect(await status('')).toBe(200);
-    expect(await status('_catalog', basic('u:p'))).toBe(200);
-  });
-
   const directory = folder();
   const first = await startRegistry({ directory });
   await push(first.host, 'a/b:v1');
