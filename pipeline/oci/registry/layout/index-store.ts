@@ -25,10 +25,14 @@ const LARGEST_INDEX = 64 * 1024 * 1024;
 /** Milliseconds from a change in the journal until the index has it. */
 const FOLD_AFTER = 500;
 
+/** Makes a change that depends on the index. @returns whether anything changed */
+type Change = (work: (index: LayoutIndex) => Promise<IndexChange | undefined>) => Promise<boolean>;
+
 interface IndexStore {
   read(): Promise<LayoutIndex>;
-  /** @returns whether anything changed */
-  change(work: (index: LayoutIndex) => Promise<IndexChange | undefined>): Promise<boolean>;
+  readonly change: Change;
+  /** Does work that makes changes while nobody else changes the index. */
+  inTurn<T>(work: (change: Change) => Promise<T>): Promise<T>;
   /** Writes what only the journal has into the index. */
   fold(): Promise<void>;
   /** Does work while nobody else changes the index; `write` replaces its entries. */
@@ -88,30 +92,35 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
       if (journalStamp !== ABSENT) await write(index);
     });
   };
-  const change: IndexStore['change'] = (work) =>
-    inTurn(async () => {
-      const { indexStamp, index } = await read();
-      const next = await work(index);
-      if (next === undefined) return false;
-      const entries = afterChange(index.entries, next);
-      if (isSame(entries, index.entries)) return false;
-      // A change that comes alone goes straight into the index.
-      if (!journaled || performance.now() - written > FOLD_AFTER) {
-        await write({ ...index, entries });
-        return true;
-      }
-      const journalStamp = await appendToFile(journal, formatChange(next));
-      latest = { indexStamp, journalStamp, index: { ...index, entries } };
-      // Where it fails the journal stays, and the next change tries again.
-      timer ??= setTimeout(() => void fold().catch(() => undefined), FOLD_AFTER).unref();
+  const change: Change = async (work) => {
+    const { indexStamp, index } = await read();
+    const next = await work(index);
+    if (next === undefined) return false;
+    const entries = afterChange(index.entries, next);
+    if (isSame(entries, index.entries)) return false;
+    // A change that comes alone goes straight into the index.
+    if (!journaled || performance.now() - written > FOLD_AFTER) {
+      await write({ ...index, entries });
       return true;
-    });
+    }
+    const journalStamp = await appendToFile(journal, formatChange(next));
+    latest = { indexStamp, journalStamp, index: { ...index, entries } };
+    // Where it fails the journal stays, and the next change tries again.
+    timer ??= setTimeout(() => void fold().catch(() => undefined), FOLD_AFTER).unref();
+    return true;
+  };
   const alone: IndexStore['alone'] = (work) =>
     inTurn(async () => {
       const { index } = await read();
       return work(index, (entries) => write({ ...index, entries }));
     });
-  return { read: async () => (await read()).index, change, fold, alone };
+  return {
+    read: async () => (await read()).index,
+    change: (work) => inTurn(() => change(work)),
+    inTurn: (work) => inTurn(() => work(change)),
+    fold,
+    alone,
+  };
 }
 
 function isSame(a: readonly Entry[], b: readonly Entry[]): boolean {

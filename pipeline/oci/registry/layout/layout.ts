@@ -87,18 +87,23 @@ export async function openLayout(
       invalidate();
     },
     removeTag: (repository, tag) => store.change(async () => ({ kind: 'untag', repository, tag })),
-    removeManifest: async (repository, digest) => {
-      if (!(await view.contents(repository)).manifests.has(digest)) return false;
-      await store.change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
-      if (await isHeldElsewhere(view, repository, digest)) {
-        if (!(await view.contents(repository)).manifests.has(digest)) return true;
-        throw new PipelineError('conflict', `${digest} belongs to a manifest list and to another repository`);
-      }
-      await blobs.remove(digest);
-      manifests.forget(digest);
-      invalidate();
-      return true;
-    },
+    // All in one turn: nobody else must take the manifest for one that is there while its file is removed.
+    removeManifest: (repository, digest) =>
+      store.inTurn(async (change) => {
+        if (!(await view.contents(repository)).manifests.has(digest)) return false;
+        await change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
+        if (await isHeldElsewhere(view, repository, digest)) {
+          if (!(await view.contents(repository)).manifests.has(digest)) return true;
+          throw new PipelineError(
+            'conflict',
+            `${digest} belongs to a manifest list and to another repository`,
+          );
+        }
+        await blobs.remove(digest);
+        manifests.forget(digest);
+        invalidate();
+        return true;
+      }),
     close: store.fold,
   };
 }

@@ -348,6 +348,24 @@ describe('a directory that somebody handed over', () => {
     symlinkSync(secret, join(directory, 'blobs', blob.digest.replace(':', '/')));
     await expect(bytesOf(registry.getBlob(own, blob))).rejects.toMatchObject({
       code: 'io',
+test('a manifest that is pushed to another repository while it is removed from one is not lost', async () => {
+  const opened = await layout();
+  const image = sampleImage();
+  const { digest } = image.root;
+  await pushImage(opened.registry, tag('v1', 'a'), { image });
+  const { remove } = opened.blobs;
+  let pushing: Promise<void> | undefined;
+  vi.spyOn(opened.blobs, 'remove').mockImplementation(async (name) => {
+    pushing = opened.add('b', 'v1', image.root);
+    // The push gets as far as it can before the file is gone.
+    for (let turn = 0; turn < 1000; turn++) if ((await opened.contents('b')).tags.has('v1')) break;
+    return remove(name);
+  });
+  expect(await opened.removeManifest('a', digest)).toBe(true);
+  await pushing;
+  expect(await opened.registry.getManifest(tag('v1', 'b'))).toEqual(image.root);
+});
+
       message: expect.stringContaining('symbolic link'),
     });
   });
