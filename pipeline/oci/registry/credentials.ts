@@ -38,7 +38,10 @@ export function authfileCredentials({ authfile, environment }: AuthfileOptions):
   const answers = new Map<string, Promise<Credential | undefined>>();
   const ask = askedOnce((helper, server) => askHelper(helper, server, environment));
   const look = async (repository: Repository): Promise<Credential | undefined> => {
-    files ??= readFiles(authfile, environment);
+    files ??= readFiles(authfile, environment).catch((error: unknown) => {
+      files = undefined;
+      throw error;
+    });
     for (const file of await files) {
       const found = await lookUp(file, repository, ask);
       if (found) return found;
@@ -52,6 +55,7 @@ export function authfileCredentials({ authfile, environment }: AuthfileOptions):
       if (earlier) return earlier;
       const answer = look(repository);
       answers.set(name, answer);
+      answer.catch(() => answers.delete(name));
       return answer;
     },
   };
@@ -145,8 +149,12 @@ function askedOnce(ask: AskHelper): AskHelper {
   const answers = new Map<string, Promise<Credential | undefined>>();
   return (helper, server) => {
     const key = `${helper} ${server}`;
-    const answer = answers.get(key) ?? ask(helper, server);
+    const earlier = answers.get(key);
+    if (earlier) return earlier;
+    const answer = ask(helper, server);
     answers.set(key, answer);
+    // A cloud that did not answer once may answer later.
+    answer.catch(() => answers.delete(key));
     return answer;
   };
 }

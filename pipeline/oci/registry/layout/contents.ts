@@ -134,6 +134,7 @@ export function createView(
       current = index;
       const contents = byRepository.get(repository) ?? contentsOf(index.entries, repository, manifests);
       byRepository.set(repository, contents);
+      contents.catch(() => byRepository.delete(repository));
       return contents;
     },
     manifest: (descriptor) => readManifest(blobs, descriptor),

@@ -141,6 +141,15 @@ describe('helpers', () => {
     expect(asked()).toEqual(['get r.example']);
   });
 
+  test('are asked again after they failed', async () => {
+    const { PATH, asked } = helper('mine', `[ -e $0.up ] || { touch $0.up; exit 1; }\n${answer('u')}`);
+    const authfile = write(join(folder(), 'auth.json'), { credHelpers: { 'r.example': 'mine' } });
+    const source = authfileCredentials({ authfile, environment: { PATH } });
+    await expect(ask(source, 'r.example/a')).rejects.toMatchObject({ code: 'denied' });
+    expect(await ask(source, 'r.example/a')).toEqual(basic('u', 's'));
+    expect(asked()).toHaveLength(2);
+  });
+
   test('the store is asked when the file has no entry, by the name that docker login used', async () => {
     const { PATH, asked } = helper('desktop', answer('<token>'));
     const file = { auths: { 'r.example': {}, 'own.example': pair('own:x') }, credsStore: 'desktop' };

@@ -442,3 +442,16 @@ test('a manifest that is pushed to another repository while it is removed from o
     expect(await fresh.registry.resolve(tag('v1'))).toBeUndefined();
   });
 });
+  test('is read again once it is repaired', async () => {
+    const { directory, registry } = await layout();
+    const image = sampleImage();
+    await pushImage(registry, tag('v1'), { image });
+    const path = join(directory, 'blobs', image.root.digest.replace(':', '/'));
+    const good = readFileSync(path);
+    writeFileSync(path, Buffer.alloc(good.length));
+    const later = await layout(directory);
+    await expect(later.contents('')).rejects.toMatchObject({ code: 'corrupt' });
+    writeFileSync(path, good);
+    expect((await later.contents('')).tags.has('v1')).toBe(true);
+  });
+
