@@ -84,6 +84,8 @@ async function openFile(
   let size = 0;
   let open = true;
   const compress = await openCompressor(codec, (bytes) => {
+    // What is still compressed when the piece is given up must not get into the next file that is opened.
+    if (!open) return;
     digest.update(bytes);
     size += bytes.length;
     attempt(temporary, () => writeWhole(file, bytes));
