@@ -122,7 +122,10 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
     `pushing ${amountText(built.packages, 'package')} in ${amountText(built.layers, 'layer')} to ${target.name}`,
   );
   const sent = await sendCatalogImages(ports.registry, jobsOf(staged));
-  await attestImages(sent.standing, attestRequestOf(staged));
+  await attestImages(sent.standing, attestRequestOf(staged)).catch(async (error: unknown) => {
+    await sent.discard();
+    throw error;
+  });
   // Before the tag that moves: whatever that one has named can be found again.
   for (const name of await sent.tagForGood()) ports.progress(`tagged ${name}`);
   const push = summedReport(await sent.tag());

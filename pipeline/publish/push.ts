@@ -52,24 +52,32 @@ interface SentImages {
  * @throws PipelineError, and then every place names what it named before
  */
 export async function sendCatalogImages(client: Registry, jobs: readonly PushJob[]): Promise<SentImages> {
+  const opened: Destination[] = [];
   const sent: SentImage[] = [];
   const discard = async (): Promise<void> => {
-    for (const { to } of sent) await to.discard();
+    for (const to of opened) await to.discard();
   };
-  try {
+  /** Does a step; if it fails, no half-written archive stays. */
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+  };
+  await step(async () => {
     for (const job of jobs) {
       const to = await openDestination(job.place, client);
+      opened.push(to);
       sent.push({ job, to, report: await sendToPlace(to, job, sent) });
       await attach(to, job, mountableRepositories(job, sent));
     }
-  } catch (error) {
-    await discard();
-    throw error;
-  }
+  });
   return {
     standing: sent.flatMap(standingOf),
-    tagForGood: () => tagAllForGood(sent),
-    tag: () => moveTags(sent),
+    tagForGood: () => step(() => tagAllForGood(sent)),
+    tag: () => step(() => moveTags(sent)),
     discard,
   };
 }

@@ -1,11 +1,14 @@
 /** Index images into places: what of the base goes with them. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
 import { OCI_INDEX, OCI_MANIFEST } from '../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { sendCatalogImages } from '../../../pipeline/publish/push.ts';
+import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
-import { describe, manifestOf, source } from '../../fakes/image.ts';
+import { describe, manifestOf, sampleImage, source } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
@@ -49,4 +52,27 @@ test('a layer of the base is copied though it has further addresses, unless its 
   await sent.tag();
   const has = (bytes: Buffer) => client.hasBlob(place.reference, describe('', bytes).digest);
   expect(await Promise.all([has(opm), has(foreign)])).toEqual([true, false]);
+});
+
+test.each(['sending', 'tagging'])('no staging folder of an archive stays when %s fails', async (step) => {
+  const { host } = await registry();
+  const client = testClient([host]);
+  const { root, manifests, blobs } = sampleImage();
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('other bytes');
+  };
+  const content = step === 'sending' ? blobs.map((blob) => ({ ...blob, open })) : blobs;
+  const image = { manifestList: root, manifests, blobs: content, baseLayers: [] };
+  const directory = folder();
+  const archive = { kind: 'oci-archive', path: join(directory, 'catalog.tar') } as const;
+  const remote = { kind: 'registry', reference: parseReference(`${host}/sea/catalog:v1`) } as const;
+  const promote = () => Promise.reject(new Error('the fence is down'));
+  const rest = { image, base: undefined, untagged: false };
+  const jobs = [
+    ...(step === 'tagging' ? [{ ...rest, place: remote, promote }] : []),
+    { ...rest, place: archive },
+  ];
+  const sending = sendCatalogImages(client, jobs).then((sent) => sent.tag());
+  await expect(sending).rejects.toThrow();
+  expect(readdirSync(directory)).toEqual([]);
 });
