@@ -45,7 +45,7 @@ export function imageChange(before: string, after: string, digests: TagDigests =
   return known.has(is.digest) ? 'same' : 'other';
 }
 
-/** The tags of a bundle that became digests: its image, and related images at the same place or of the same name. */
+/** The tags of a bundle that became digests: its image, and related images of the same name, or of another at the same place. */
 export function newPins(before: Bundle, after: Bundle): NewPin[] {
   if (before.image === after.image && before.relatedImages === after.relatedImages) return [];
   const pin = (was: string | undefined, is: string, path: Path): NewPin[] => {
@@ -57,8 +57,10 @@ export function newPins(before: Bundle, after: Bundle): NewPin[] {
   };
   const isSameList = before.relatedImages.length === after.relatedImages.length;
   const related = after.relatedImages.flatMap(({ name, image }, i) => {
+    const there = isSameList ? before.relatedImages[i] : undefined;
     const own = before.relatedImages.find((one) => name !== '' && one.name === name);
-    const was = isSameList ? before.relatedImages[i] : own;
+    const isRenamed = !after.relatedImages.some((one) => one.name === there?.name);
+    const was = there?.name === name ? there : (own ?? (isRenamed ? there : undefined));
     return pin(was?.image, image, ['relatedImages', i, 'image']);
   });
   return [...pin(before.image, after.image, ['image']), ...related];
