@@ -103,18 +103,23 @@ class Selector {
       return;
     }
     const channels = channel ? [channel] : [...found.channels.values()];
-    const before = this.#count(name);
-    for (const one of channels) this.#choose(found, one, range);
-    if (this.#count(name) === before) this.#refuse(`no bundle of ${name} is in ${part}`);
+    let count = 0;
+    for (const one of channels) count += this.#choose(found, one, range);
+    if (count === 0) this.#refuse(`no bundle of ${name} is in ${part ?? 'its channels'}`);
   }
 
-  /** The chosen entries of one channel, with those that lie between them on the way up. */
-  #choose(found: Package, channel: Channel, range: VersionRange | undefined): void {
+  /**
+   * Selects the chosen entries of one channel, with those that lie between them on the way up.
+   *
+   * @returns how many were chosen
+   */
+  #choose(found: Package, channel: Channel, range: VersionRange | undefined): number {
     const chosen = channel.entries
       .map(({ name }) => name)
       .filter((name) => !range || isIn(found.bundles.get(name), range));
     if (range && chosen.length > 0) this.#add(channel, chosen);
     else if (!range) this.#note(channel, chosen);
+    return chosen.length;
   }
 
   /** Selects entries of a channel, with those between them, so that upgrades lead from each to the head. */
@@ -151,11 +156,6 @@ class Selector {
     for (const one of names) known.add(one);
     this.#entries.set(name, channels.set(channel, known));
     this.#selected = undefined;
-  }
-
-  /** How many entries of a package are selected, in all of its channels. */
-  #count(name: string): number {
-    return [...(this.#entries.get(name)?.values() ?? [])].reduce((count, names) => count + names.size, 0);
   }
 
   /** Adds what the selected bundles require, and what that requires, until nothing is missing. */

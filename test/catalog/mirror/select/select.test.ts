@@ -52,6 +52,15 @@ describe('a selection is a catalog by itself', () => {
     expect(findings).toEqual([]);
   });
 
+  test.each([[['db@main', 'db@>=2.0.0']], [['db', 'db@main']], [['db', 'db']]])(
+    '%j: a choice of what is chosen already is accepted',
+    (choices) => {
+      const { bundles, findings } = select(...choices);
+      expect(findings).toEqual([]);
+      expect(bundles).toEqual(['db.v1.0.0', 'db.v1.1.0', 'db.v2.0.0']);
+    },
+  );
+
   test('what lies between chosen versions stays: it is the way up', () => {
     const { bundles, kept, why } = select('app@1.0.0 || 3.0.0');
     expect(bundles).toEqual(['app.v1.0.0', 'app.v2.0.0', 'app.v3.0.0', 'db.v1.1.0']);
