@@ -57,16 +57,21 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<stri
 }
 
 /**
- * Adds to the end of a file, and onto the disk; begins one that does not exist.
+ * Adds a line to the end of a file, and onto the disk; begins one that does not exist. Part of a line at its end, as a
+ * full disk leaves it, was never acknowledged, and is cut off.
  *
  * @returns the stamp of the file then
  */
-export async function appendToFile(path: string, text: string): Promise<string> {
+export async function appendToFile(path: string, line: string): Promise<string> {
   try {
-    const handle = await open(path, 'a', 0o644);
+    const handle = await open(path, 'a+', 0o644);
     try {
-      const isNew = (await handle.stat()).size === 0;
-      await handle.writeFile(text);
+      const { size } = await handle.stat();
+      const isNew = size === 0;
+      const { buffer: end } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+      if (!isNew && String(end) !== '\n')
+        await handle.truncate((await handle.readFile()).lastIndexOf('\n') + 1);
+      await handle.writeFile(line);
       await handle.datasync();
       if (isNew) await syncDirectory(dirname(path));
       return stampIn(await handle.stat({ bigint: true }));

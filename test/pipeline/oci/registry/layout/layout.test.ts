@@ -272,6 +272,15 @@ describe('many changes', () => {
     expect(existsSync(join(directory, '.portolan-journal'))).toBe(false);
   });
 
+  test('are kept behind a line that a full disk cut', async () => {
+    const directory = join(folder(), 'layout');
+    const { journaled } = await pushed(directory);
+    appendFileSync(join(directory, '.portolan-journal'), '{"kind":"untag","repository":"","ta');
+    await journaled.removeTag('', 'v4');
+    expect(await tagsIn(directory)).toEqual(names.filter((name) => !/^v[34]$/.test(name)));
+    await journaled.close();
+  });
+
   test('are seen by a process that has them in its journal when another one writes the index', async () => {
     const directory = join(folder(), 'layout');
     const { journaled, image } = await pushed(directory);
@@ -339,15 +348,6 @@ describe('removing', () => {
   });
 });
 
-describe('a directory that somebody handed over', () => {
-  test('cannot make us read another file', async () => {
-    const { directory, registry } = await layout();
-    const secret = join(folder(), 'secret');
-    writeFileSync(secret, 'secret');
-    const blob = source(Buffer.from('secret'));
-    symlinkSync(secret, join(directory, 'blobs', blob.digest.replace(':', '/')));
-    await expect(bytesOf(registry.getBlob(own, blob))).rejects.toMatchObject({
-      code: 'io',
 test('a manifest that is pushed to another repository while it is removed from one is not lost', async () => {
   const opened = await layout();
   const image = sampleImage();
@@ -366,6 +366,15 @@ test('a manifest that is pushed to another repository while it is removed from o
   expect(await opened.registry.getManifest(tag('v1', 'b'))).toEqual(image.root);
 });
 
+describe('a directory that somebody handed over', () => {
+  test('cannot make us read another file', async () => {
+    const { directory, registry } = await layout();
+    const secret = join(folder(), 'secret');
+    writeFileSync(secret, 'secret');
+    const blob = source(Buffer.from('secret'));
+    symlinkSync(secret, join(directory, 'blobs', blob.digest.replace(':', '/')));
+    await expect(bytesOf(registry.getBlob(own, blob))).rejects.toMatchObject({
+      code: 'io',
       message: expect.stringContaining('symbolic link'),
     });
   });
@@ -433,15 +442,6 @@ test('a manifest that is pushed to another repository while it is removed from o
     await expect(fresh.registry.getManifest(tag('v1'))).rejects.toMatchObject({ code: 'corrupt' });
   });
 
-  test('lacks a manifest that its index names', async () => {
-    const { directory, registry } = await layout();
-    const image = sampleImage();
-    await pushImage(registry, tag('v1'), { image });
-    rmSync(join(directory, 'blobs', image.root.digest.replace(':', '/')));
-    const fresh = await layout(directory);
-    expect(await fresh.registry.resolve(tag('v1'))).toBeUndefined();
-  });
-});
   test('is read again once it is repaired', async () => {
     const { directory, registry } = await layout();
     const image = sampleImage();
@@ -455,3 +455,12 @@ test('a manifest that is pushed to another repository while it is removed from o
     expect((await later.contents('')).tags.has('v1')).toBe(true);
   });
 
+  test('lacks a manifest that its index names', async () => {
+    const { directory, registry } = await layout();
+    const image = sampleImage();
+    await pushImage(registry, tag('v1'), { image });
+    rmSync(join(directory, 'blobs', image.root.digest.replace(':', '/')));
+    const fresh = await layout(directory);
+    expect(await fresh.registry.resolve(tag('v1'))).toBeUndefined();
+  });
+});
