@@ -111,6 +111,8 @@ async function* resumedBytes(endpoint: Endpoint, of: Repository, blob: Blob): As
       });
     } catch (error) {
       if (!(error instanceof PipelineError) || !error.retryable) throw error;
+      // Behind the last byte there is nothing to ask for.
+      if (offset > 0 && offset === blob.size) return;
       // Bytes in between reset the first count; the second one ends a download that only trickles.
       if (++breaks > BREAKS || all > MOST_BREAKS) throw error;
     }

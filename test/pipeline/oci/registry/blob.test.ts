@@ -55,6 +55,16 @@ describe('downloads', () => {
     }
   });
 
+  test('that break after the last byte are complete', async () => {
+    const broken = (_: Asked, response: ServerResponse) => {
+      response.writeHead(200, { 'transfer-encoding': 'chunked' });
+      response.write(bytes, () => setTimeout(() => response.destroy(), 20));
+    };
+    const { client, host, asked } = await scripted(broken, (_, response) => reply(response, 416));
+    expect(digestOf(await bytesOf(client.getBlob(at(host), blob)))).toBe(blob.digest);
+    expect(asked.slice(1)).toHaveLength(1);
+  });
+
   test('go on where they broke', async () => {
     const { client, host, asked } = await scripted(cutAfter(100_000), cutAfter(50_000, 100_000), rest);
     expect(digestOf(await bytesOf(client.getBlob(at(host), blob)))).toBe(blob.digest);
