@@ -184,7 +184,7 @@ async function isStored(
   return answer.status === 200 && headerOf(answer, 'docker-content-digest') === manifest.digest;
 }
 
-/** Deletes a manifest or a tag. @returns false when there was none */
+/** Deletes a manifest or a tag. @returns false when there was none from the first try on */
 export function deleteManifest(
   endpoint: Endpoint,
   reference: Reference,
@@ -192,12 +192,15 @@ export function deleteManifest(
 ): Promise<boolean> {
   const request = { ...manifestRequest(reference, 'pull,push,delete'), method: 'DELETE' } as const;
   const cut = cutOffAfter(within);
+  let tries = 0;
   return endpoint.attempt(async (budget) => {
     cut(budget);
+    tries++;
     const answer = await endpoint.ask(request, budget);
     if (answer.status === 404) {
       await answer.discard();
-      return false;
+      // A try whose answer was lost may have deleted it.
+      return tries > 1;
     }
     if (answer.status < 200 || answer.status > 299)
       throw await refusedDelete(answer, reference, request.what);

@@ -198,6 +198,16 @@ describe('writing', () => {
   });
 });
 
+test('a manifest that a try deleted whose answer was lost is deleted', async () => {
+  let deletes = 0;
+  const { host, asked } = await startHost((request, response) => {
+    if (request.url === '/v2/') return reply(response, 200);
+    reply(response, ++deletes === 1 ? 503 : 404);
+  });
+  expect(await testClient([host]).deleteManifest(parseReference(`${host}/a:v1`))).toBe(true);
+  expect(methods(asked)).toEqual(['DELETE', 'DELETE']);
+});
+
 test('names that make no URL are refused before anything is asked', async () => {
   const { host, asked } = await answering([200], [200]);
   const client = testClient([host]);
