@@ -6,6 +6,7 @@
  */
 import { type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
+import { referrersTag } from '../oci/registry/referrers.ts';
 import type { Registry } from '../ports.ts';
 import type { TagLists } from './tag-lists.ts';
 
@@ -81,7 +82,11 @@ async function referrers(
   const first = firstLists.get(image.registry);
   if (first) await first;
   // Without an API the list is in a tag, and the tags are known.
-  if (keepsReferrers(image.registry) === false && knownTags && !knownTags.has(digest.replace(':', '-')))
+  if (
+    keepsReferrers(image.registry) === false &&
+    knownTags &&
+    !knownTags.has(referrersTag(image, digest).tag)
+  )
     return [];
   const listing = registry.listReferrers(image, digest);
   if (!first && !firstLists.has(image.registry))
