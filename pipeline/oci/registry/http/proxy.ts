@@ -21,10 +21,11 @@ export type ProxyChoice = (url: URL) => URL | undefined;
  */
 export function proxiesFrom(environment: Environment): ProxyChoice {
   const variable = (name: string): string => environment[name] || environment[name.toUpperCase()] || '';
-  const all = variable('all_proxy');
+  const proxyOf = (name: string): URL | undefined =>
+    proxyUrl(variable(name) === '' ? 'all_proxy' : name, variable(name) || variable('all_proxy'));
   const proxies: Readonly<Record<string, URL | undefined>> = {
-    'http:': proxyUrl('http_proxy', variable('http_proxy') || all),
-    'https:': proxyUrl('https_proxy', variable('https_proxy') || all),
+    'http:': proxyOf('http_proxy'),
+    'https:': proxyOf('https_proxy'),
   };
   const direct = directHosts(variable('no_proxy'));
   return (url) => (direct(url) ? undefined : proxies[url.protocol]);
@@ -37,9 +38,18 @@ export function proxiesFrom(environment: Environment): ProxyChoice {
 function proxyUrl(name: string, text: string): URL | undefined {
   if (text === '') return undefined;
   const full = text.includes('://') ? text : `http://${text}`;
-  if (URL.canParse(full) && /^https?:/.test(full)) return new URL(full);
   // The text may hold a password: it is not repeated.
-  throw new PipelineError('usage', `${name} is not an http:// or https:// URL`);
+  if (!URL.canParse(full) || !/^https?:/.test(full))
+    throw new PipelineError('usage', `${name} is not an http:// or https:// URL`);
+  const proxy = new URL(full);
+  try {
+    proxyAuthorization(proxy);
+  } catch {
+    throw new PipelineError('usage', `${name} has a user name or password with a % that escapes nothing`, {
+      hint: 'write a % as %25',
+    });
+  }
+  return proxy;
 }
 
 /** Whether `no_proxy` names a URL's host; loopback never goes through a proxy. */

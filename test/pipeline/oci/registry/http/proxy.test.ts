@@ -51,6 +51,16 @@ test('a proxy that is none is said without its text, which may hold a password',
   );
 });
 
+test.each([
+  [{ all_proxy: 'socks5://p:1080' }, 'all_proxy is not'],
+  [{ http_proxy: 'socks5://p:1080', all_proxy: 'http://p' }, 'http_proxy is not'],
+  [{ HTTPS_PROXY: 'http://user:50%@p:3128' }, 'https_proxy has a user name or password with a %'],
+])('%j: %s', (environment, message) => {
+  expect(() => proxiesFrom(environment)).toThrow(
+    expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }),
+  );
+});
+
 test('names and passwords of proxies', () => {
   const header = proxyAuthorization(new URL('http://user:p%40ss@proxy:3128'));
   expect(Buffer.from(header?.replace('Basic ', '') ?? '', 'base64').toString()).toBe('user:p@ss');
