@@ -51,6 +51,8 @@ export async function* checkedBytes(
   let count = 0;
   let lastChunk: Uint8Array | undefined;
   for await (const chunk of bytes) {
+    // Held back in place of the last bytes, it would hand these out unchecked.
+    if (chunk.length === 0) continue;
     count += chunk.length;
     if (count > size) throw wrongSize(what, size, `more than ${size}`);
     if (lastChunk !== undefined) {
