@@ -67,8 +67,13 @@ async function peek(
     head = Buffer.concat([head, value]);
   }
   const rest = async function* (): AsyncGenerator<Uint8Array> {
-    if (head.length > 0) yield head;
-    yield* { [Symbol.asyncIterator]: () => iterator };
+    try {
+      if (head.length > 0) yield head;
+      yield* { [Symbol.asyncIterator]: () => iterator };
+    } finally {
+      // Also for a reader that has enough after the head.
+      await iterator.return?.();
+    }
   };
   return { head, rest: rest() };
 }

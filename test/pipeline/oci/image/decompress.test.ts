@@ -11,6 +11,23 @@ async function sizeOf(bytes: AsyncIterable<Uint8Array>): Promise<number> {
   return size;
 }
 
+test('the source is closed when the reader has enough after the first bytes', async () => {
+  let isClosed = false;
+  const source = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield Buffer.from('plain bytes');
+      yield Buffer.from('more');
+    } finally {
+      isClosed = true;
+    }
+  };
+  for await (const piece of decompressed(source())) {
+    expect(String(piece)).toBe('plain bytes');
+    break;
+  }
+  expect(isClosed).toBe(true);
+});
+
 describe('gzip', () => {
   test('what ends the source is thrown as it came', async () => {
     const lost = new Error('lost the disk');
