@@ -137,7 +137,7 @@ async function buildGraph(
   try {
     const base = await openBase(client, parseLocation(baseName));
     const wanted = platforms?.map((platform) => platform.split('/')[1] ?? '') ?? architectures;
-    const image = graphImage(files, base.image, wanted);
+    const image = await graphImage(files, base.image, wanted);
     const place = locationFrom(directory, parseLocation(`oci:${join(folderOf(invocation), FOLDER)}`));
     await (await sendCatalogImages(client, [{ image, place, base, untagged: false }])).tag();
     return {

@@ -1,6 +1,5 @@
 /** Graph data: the public repository's files, from a directory, an archive or a web server. */
 import { rmSync, statSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { TAR_END, type TarEntry, tarHeader, tarPadding } from '../../../catalog/fbc/cache/tar.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import {
@@ -13,6 +12,7 @@ import { directorySource, fileError, isDirectory, readFileBytes } from '../../di
 import { PipelineError } from '../../error.ts';
 import { digestOf } from '../../oci/digest.ts';
 import type { BaseImage } from '../../oci/image/base.ts';
+import { openCompressor } from '../../oci/image/compress.ts';
 import { layeredConfig } from '../../oci/image/config.ts';
 import { bytesBlob } from '../../oci/image/content.ts';
 import { type CatalogImage, type Layer, layeredImage } from '../../oci/image/image.ts';
@@ -130,11 +130,11 @@ const MOUNTED = '/var/lib/cincinnati/graph-data';
  * @param architectures those that are wanted of the base; `multi` stands for all
  * @throws PipelineError `usage` for a base without them
  */
-export function graphImage(
+export async function graphImage(
   files: GraphDataFiles,
   base: BaseImage,
   architectures: readonly string[],
-): CatalogImage {
+): Promise<CatalogImage> {
   const isWanted = ({ os, architecture }: BaseImage['platforms'][number]['platform']): boolean =>
     os === 'linux' && (architectures.includes('multi') || architectures.includes(architecture));
   const platforms = base.platforms.filter(({ platform }) => isWanted(platform));
@@ -143,7 +143,7 @@ export function graphImage(
       'usage',
       `the base image of the update graph is not for ${architectures.join(', ')}`,
     );
-  return layeredImage({ ...base, platforms }, [layerOf(files)], {
+  return layeredImage({ ...base, platforms }, [await layerOf(files)], {
     platforms: [],
     configOf: (config, layered) =>
       layeredConfig(config, layered, {
@@ -154,7 +154,7 @@ export function graphImage(
 }
 
 /** The layer that has the files of graph data where the update service looks for them. */
-function layerOf(files: GraphDataFiles): Layer {
+async function layerOf(files: GraphDataFiles): Promise<Layer> {
   const sorted = [...files].sort(([a], [b]) => compareText(a, b));
   const folders = new Set(['var', 'var/lib', DATA, ...sorted.flatMap(([path]) => folderOf(path))]);
   const archive = Buffer.concat([
@@ -166,7 +166,11 @@ function layerOf(files: GraphDataFiles): Layer {
     }),
     TAR_END,
   ]);
-  const blob = bytesBlob(gzipSync(archive));
+  const pieces: Uint8Array[] = [];
+  const compress = await openCompressor('gzip', (bytes) => pieces.push(bytes));
+  await compress.write(archive);
+  await compress.end();
+  const blob = bytesBlob(Buffer.concat(pieces));
   const { digest, size } = blob;
   return { facts: { diffId: digestOf(archive), digest, size, codec: 'gzip' }, blob, folder: `/${DATA}` };
 }

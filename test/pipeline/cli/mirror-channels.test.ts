@@ -254,7 +254,10 @@ test('the image of the update graph is built without an engine, the same each ti
     Env: ['PATH=/usr/local/bin:/bin'],
   });
   const layer = image.layers.at(-1);
-  const archive = gunzipSync(layer ? await bytes(layer) : '').toString();
+  const compressed = layer ? await bytes(layer) : Buffer.of();
+  // As on every machine: the header names none.
+  expect(compressed[9]).toBe(0xff);
+  const archive = gunzipSync(compressed).toString();
   expect(archive).toContain('var/lib/cincinnati-graph-data/channels/stable-4.20.yaml\0');
   expect(archive).not.toContain('not read');
   expect(file('updateService.yaml')).toBe(
