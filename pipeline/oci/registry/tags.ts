@@ -21,11 +21,15 @@ export async function* listTags(endpoint: Endpoint, of: Repository): AsyncGenera
   const first = new URL(`/v2/${of.repository}/tags/list?n=${count}`, endpoint.base);
   const seen = new Set<string>();
   let tags = 0;
+  let last: string | undefined;
   for (let url: URL | undefined = first; url !== undefined; ) {
     // A registry whose next page is an earlier one would be read for ever.
     if (seen.has(url.href)) return;
     seen.add(url.href);
     const page: Page = await readPage(endpoint, of, url);
+    // A registry that does not know where to go on gives its first page again.
+    if (page.next === undefined && last !== undefined && page.tags.at(-1) === last) return;
+    last = page.tags.at(-1);
     tags += page.tags.length;
     if (seen.size > MOST_PAGES || tags > MOST_TAGS) {
       throw new PipelineError(

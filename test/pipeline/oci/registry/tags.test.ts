@@ -58,7 +58,7 @@ describe('tags', () => {
     expect(await all(testClient([host]).listTags(at(host)))).toEqual(['x', 'x']);
     const names = Array.from({ length: 1000 }, (_, i) => `t${i}`);
     const deaf = await listing(() => ({ tags: names }));
-    expect(await all(testClient([deaf.host]).listTags(at(deaf.host)))).toHaveLength(2000);
+    expect(await all(testClient([deaf.host]).listTags(at(deaf.host)))).toEqual(names);
   });
 
   test.each([
