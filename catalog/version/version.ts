@@ -284,6 +284,18 @@ export function tryParseRange(text: string): VersionRange | undefined {
   }
 }
 
+/** What makes Go crash when a version is compared with a range, in words; undefined for a sound one. */
+export function crashIn({ alternatives }: VersionRange): string | undefined {
+  return alternatives.some(({ length }) => length === 0)
+    ? 'nothing stands between two ||, and programs in Go crash when they compare a version with that'
+    : undefined;
+}
+
+/** A range without its empty alternatives. */
+export function withoutEmptyAlternatives(text: string): string {
+  return text.replaceAll(/\|\|(?: +\|\|)+/g, '||');
+}
+
 /** Splits at spaces, joins what follows an operator, and loses tokens of one character, as blang does. */
 function splitTokens(text: string): string[] {
   const tokens: string[] = [];

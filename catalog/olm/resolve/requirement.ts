@@ -13,7 +13,7 @@ import { fitStruct, isObject, type StructShape, structShape, text } from '../../
 import { StepsError } from '../../go/steps.ts';
 import { parseJson } from '../../json.ts';
 import { satisfies } from '../../version/satisfies.ts';
-import { parseRange, tryParseVersion, type Version, VersionError } from '../../version/version.ts';
+import { crashIn, parseRange, tryParseVersion, type Version, VersionError } from '../../version/version.ts';
 
 /** The APIs and packages that a bundle provides. */
 export interface Offer {
@@ -187,6 +187,8 @@ function packageRequired(fields: Readonly<Record<string, string>>): Requirement 
   const { packageName = '', versionRange = '' } = fields;
   try {
     const range = parseRange(versionRange);
+    const crash = crashIn(range);
+    if (crash !== undefined) throw new RequirementError(crash);
     const text = `with package: ${packageName} and with version in range: ${versionRange}`;
     return requirement(
       text,

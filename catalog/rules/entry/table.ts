@@ -1,5 +1,6 @@
+import { skipRangeOf } from '../../fbc/edge.ts';
 import { locate } from '../../fbc/model.ts';
-import { parseRange, VersionError } from '../../version/version.ts';
+import { crashIn, parseRange, VersionError, withoutEmptyAlternatives } from '../../version/version.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -23,6 +24,24 @@ export const rules: readonly Rule[] = [
             hint: 'merge both into one entry',
           };
           report(message, locate(channel, 'entries', entry.index, 'name'), details);
+        }
+      }
+    },
+  },
+  {
+    id: 'entry/empty-alternative',
+    severity: 'error',
+    summary: 'Reports skipRanges with nothing between two ||, for which OLM and opm crash',
+    check(catalog, report) {
+      for (const channel of catalog.blobs.channels) {
+        for (const entry of channel.entries) {
+          const range = skipRangeOf(entry);
+          const defect = range && crashIn(range);
+          if (defect === undefined) continue;
+          const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: the skipRange ${quoted(entry.skipRange)} of ${quoted(entry.name)} crashes OLM: ${defect}`;
+          const hint = `skipRange: '${withoutEmptyAlternatives(entry.skipRange)}'`;
+          const details = { package: channel.package, channel: channel.name, hint };
+          report(message, locate(channel, 'entries', entry.index, 'skipRange'), details);
         }
       }
     },

@@ -9,7 +9,7 @@ import { isMet } from '../../olm/resolve/provider.ts';
 import { gvkText, offerOf, RequirementError } from '../../olm/resolve/requirement.ts';
 import { lanesOf, offerOfBundle } from '../../olm/resolve/snapshot.ts';
 import { type ReadRequirement, readRequirements, undecidedIn } from '../../olm/resolve/unreadable.ts';
-import { tryParseRange } from '../../version/version.ts';
+import { tryParseRange, withoutEmptyAlternatives } from '../../version/version.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
 import { reachedBundles } from '../reached-bundles.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -262,7 +262,7 @@ function hintFor({ property, kind }: Unreadable): string {
 
 /** The range that was most likely meant: without a `v`, with all three numbers. */
 function readableRange(written: string): string | undefined {
-  const range = written
+  const range = withoutEmptyAlternatives(written)
     .replaceAll(',', ' ')
     .replaceAll(/\bv(?=[0-9])/g, '')
     .replaceAll(
