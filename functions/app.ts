@@ -137,6 +137,7 @@ export function releaserLookup(
 /** Checks pull requests of the sources as the App. @throws PipelineError from its function, as `handleGate` */
 export function pullChecker(sources: readonly Source[], app: App): (message: GateMessage) => Promise<void> {
   return async ({ repository: name, ...message }) => {
+    // Any branch of it: they have one URL, and the gate reads from the pull request which branch it is for.
     const source = sources.find((one) => one.repository === name);
     if (!source) throw new PipelineError('not-allowed', `pull requests of ${name} are not checked here`);
     await handleGates(gateAskedBy(message), await app.request(source));
@@ -144,7 +145,8 @@ export function pullChecker(sources: readonly Source[], app: App): (message: Gat
 }
 
 /**
- * What a message of the queue asks of the gate. The more a message says, the fewer pull requests it is about.
+ * What a message of the queue asks of the gate, in its own words. The most specific kind is looked for first: it has the
+ * fields of the others, too (a merge group has a commit and a branch).
  */
 function gateAskedBy({ number, left, commit, set, branch, base }: GateSubject): GateAsked {
   if (number !== undefined)
@@ -157,7 +159,7 @@ function gateAskedBy({ number, left, commit, set, branch, base }: GateSubject): 
   return { kind: 'selected', selection: { kind: 'all' } };
 }
 
-/** Statuses as lines of the log, where no App reports them. */
+/** A forge that writes statuses to the log, for hosts without an account that could set them. */
 export function logForge({ log }: Pick<Telemetry, 'log'>): Forge {
   return {
     report: async ({ repository, commit, context, state, description }: CommitStatus) =>

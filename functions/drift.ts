@@ -33,7 +33,8 @@ interface DriftOutcome {
 }
 
 /**
- * Proposes new pins for every catalog with a lock, and what the policy promotes, and says what else has drifted: it is only reported, in the log.
+ * Opens pull requests for what has drifted in one repository: new pins for every catalog with a lock, and the packages that
+ * the policy promotes. Other drift has no fix to propose, and is only logged.
  *
  * @throws PipelineError `usage` for a policy that cannot be read, and as the client and the fetching
  */
@@ -50,10 +51,10 @@ export async function handleDrift(request: DriftRequest): Promise<DriftOutcome> 
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const today = now.toISOString().slice(0, 10);
     const ports = { github, name, repository, registry, registryFor: clients.under };
-    const others = await driftOf(ports, { commit, policy, today });
+    const otherDrift = await driftOf(ports, { commit, policy, today });
     const pins = await proposePins(ports, { branch: source.branch, commit, policy });
     const promotions = await scheduledPromotions(ports, { branch: source.branch, policy, today });
-    const drift = [...others, ...pins.drift, ...promotions.drift];
+    const drift = [...otherDrift, ...pins.drift, ...promotions.drift];
     for (const { kind, of, message, hint } of drift) log(`drift: ${kind}: ${of}: ${message} (${hint})`);
     return { proposed: Object.fromEntries([...pins.proposed, ...promotions.proposed]), drift };
   } finally {
@@ -76,16 +77,16 @@ export async function driftAll(
   app: { drift?(source: Source): Promise<DriftRequest> } | undefined,
   telemetry: Telemetry,
 ): Promise<DriftProposals> {
-  const enter = app?.drift;
-  if (!enter) throw new PipelineError('usage', 'no GitHub App is configured to open pull requests');
+  const requestFor = app?.drift;
+  if (!requestFor) throw new PipelineError('usage', 'no GitHub App is configured to open pull requests');
   const proposed: Record<string, { kind: string; url: string | undefined }> = {};
-  const look = async (source: Source): Promise<void> => {
-    const drifted = await handleDrift({ ...(await enter(source)), source });
+  const proposeFor = async (source: Source): Promise<void> => {
+    const drifted = await handleDrift({ ...(await requestFor(source)), source });
     for (const _ of drifted.drift) telemetry.count('Drift');
     for (const [catalog, { kind, url }] of Object.entries(drifted.proposed))
       proposed[`${source.repository} ${catalog}`] = { kind, url };
   };
-  await forEachSource(sources, look, ({ repository, branch }, { message }) => {
+  await forEachSource(sources, proposeFor, ({ repository, branch }, { message }) => {
     telemetry.log(`cannot check ${repository} ${branch} for drift: ${message}`);
     telemetry.count('DriftFailed');
   });

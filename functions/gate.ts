@@ -85,7 +85,7 @@ export async function handleGates(asked: GateAsked, request: GateRequest): Promi
       ...(request.cache ? { cache: request.cache } : {}),
       today: now.toISOString().slice(0, 10),
     };
-    if (asked.kind === 'group') return await sayGroup(ports, request, asked.group);
+    if (asked.kind === 'group') return await checkGroup(ports, request, asked.group);
     const heads = await headsFor(ports, asked);
     if (heads.length === 0) log(`skipped: ${nothingText(asked)}`);
     // Where no status can be set, the comment says so, after the check.
@@ -105,6 +105,7 @@ async function headsFor(
   asked: Exclude<GateAsked, { kind: 'group' }>,
 ): Promise<readonly Head[]> {
   const { forge } = ports;
+  // A status that Portolan set itself would otherwise ask for another check, without end.
   if (asked.kind === 'set' && !(await isForeign(forge, asked.commit))) return [];
   const open = await forge.readOpen();
   if (asked.kind === 'set') return gatedHeads(ports, headsOf(open, { kind: 'commit', commit: asked.commit }));
@@ -115,13 +116,17 @@ async function headsFor(
     headsForBranch.length === 0
       ? headsForBranch
       : await concernedHeads(ports, headsForBranch, { branch, before, after: await forge.readTip(branch) });
-  // A push to the branch of a pull request takes that away from a head, which others may still have.
+  // The branch may be a pull request's own: its push took the pull request away from `before`. Others with that head no
+  // longer wait for it.
   const previousHeads = before === undefined ? [] : headsOf(open, { kind: 'commit', commit: before });
   const isNew = ({ commit }: Head) => !concerned.some((head) => head.commit === commit);
   return [...concerned, ...(await gatedHeads(ports, previousHeads.filter(isNew)))];
 }
 
-/** Of a pull request that was closed, the head that others may have: they no longer have to wait for it. */
+/**
+ * The heads of the selected pull requests. For one that was closed, its head, if open ones have it, too: their status
+ * counted the closed one, and must not any more.
+ */
 async function selectedHeads(
   { forge }: ForgePorts,
   open: readonly OpenPull[],
@@ -153,7 +158,7 @@ async function checkHeads(
 }
 
 /** Checks a merge group and sets the status of its commit. No report if merge groups are not checked here. */
-async function sayGroup(
+async function checkGroup(
   ports: ForgePorts,
   { gateGroup, log }: GateRequest,
   group: MergeGroup,
@@ -206,13 +211,13 @@ async function checkHead(
 ): Promise<readonly CheckReport[]> {
   const { forge } = ports;
   let checked: readonly CheckReport[] = [];
-  const again = async () => {
+  const checkAgain = async () => {
     checked = await gateAgain(ports, head.commit);
     return checked;
   };
   try {
     checked = await gateHead(ports, head);
-    const reports = await setStatus(forge, checked, again);
+    const reports = await setStatus(forge, checked, checkAgain);
     for (const report of reports) await postReport(forge, report, log);
     return reports;
   } catch (error) {

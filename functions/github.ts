@@ -59,7 +59,7 @@ export function appForge(
   at: { readonly api: string; readonly log: (line: string) => void },
 ): GitHubForge {
   let opened: { readonly identity: string; readonly github: GitHub } | undefined;
-  const enter = async (): Promise<{ github: GitHub; token: string }> => {
+  const openClient = async (): Promise<{ github: GitHub; token: string }> => {
     const { appId, installationId, privateKey } = await secret();
     const identity = { kind: 'app', app: String(appId), privateKey, installation: installationId } as const;
     const text = JSON.stringify(identity);
@@ -71,6 +71,7 @@ export function appForge(
       };
     const { github } = opened;
     try {
+      // Octokit types what its authentication gives as unknown: for an installation it has a token.
       return { github, token: ((await github.auth({ type: 'installation' })) as { token: string }).token };
     } catch (cause) {
       throw new PipelineError('denied', 'GitHub did not issue a token for the App', {
@@ -80,26 +81,26 @@ export function appForge(
     }
   };
   return {
-    client: async () => (await enter()).github,
-    token: async () => (await enter()).token,
+    client: async () => (await openClient()).github,
+    token: async () => (await openClient()).token,
     checkOf: async ({ repository, commit }, name) =>
-      namedCheck((await enter()).github, repositoryName(repository), { commit, name }),
+      namedCheck((await openClient()).github, repositoryName(repository), { commit, name }),
     deployed: async ({ repository, receipt, link }) => {
-      const [{ github }, name] = [await enter(), repositoryName(repository)];
+      const [{ github }, name] = [await openClient(), repositoryName(repository)];
       const last = await lastDeployed(github, name, receipt.catalog);
       if (last?.commit === receipt.commit && last.digest === receipt.digest) return;
       await noteDeployed(github, name, { receipt, link });
     },
     report: async ({ repository, commit, context, state, description, url }: CommitStatus) => {
       const { owner, repo } = repositoryName(repository);
-      const { github } = await enter();
-      const said = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
+      const { github } = await openClient();
+      const fields = { state, context, description, ...(url === undefined ? {} : { target_url: url }) };
       // GitHub may have taken what it gave no answer to: the message comes again, and looks first.
-      const parameters = { owner, repo, sha: commit, ...said, request: { retries: 0 } };
+      const parameters = { owner, repo, sha: commit, ...fields, request: { retries: 0 } };
       await dataOf(github.rest.repos.createCommitStatus(parameters));
     },
     shows: async ({ repository, commit, context, state, description, url }) => {
-      const { github } = await enter();
+      const { github } = await openClient();
       const at = { ...repositoryName(repository), ref: commit, per_page: 100 };
       const listed = await allPages(github.paginate(github.rest.repos.listCommitStatusesForRef, at));
       // The newest one comes first.

@@ -34,6 +34,7 @@ export async function newEpochs(
       { repository, branch },
       { ...ports, ringStore },
     )) {
+      // `behind` is known where the branch still has the published commit.
       if (tag?.epoch === undefined || behind !== undefined) continue;
       messages.push({ v: 1, kind: 'catalog', repository, branch, commit, catalog, epoch: tag.epoch + 1 });
     }

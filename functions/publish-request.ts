@@ -175,23 +175,24 @@ function unpublishedAnswer(why: string): AskAnswer {
 }
 
 /**
- * The answer about an ended publish, with its documents.
+ * The answer about an ended publish: the documents of what is published now, as far as they fit into the answer.
  *
- * @param own prefix of the keys of the documents of what a commit ended with
+ * @param ended prefix of the keys of the documents that the job's commit ended with
  */
 async function answerOf(
-  own: string,
+  ended: string,
   { records, room: { bytes, sent: sentBytes } }: Pick<AskPorts, 'records' | 'room'>,
 ): Promise<PublishAnswer> {
-  // A run that is run again long after asks for what others have overtaken: it is not to take it for the last one.
-  const current = await currentBeside(records, own);
-  // A catalog that was retired since has no documents of its end.
-  const documents = current && current.retired === undefined ? current.documents : own;
+  // Somebody may start an old run again: it must not report its own commit as published where a newer one is.
+  const current = await currentBeside(records, ended);
+  // The record of a catalog that was retired since names no documents.
+  const documents = current && current.retired === undefined ? current.documents : ended;
   const files: Record<string, string> = {};
   const tooLarge: string[] = [];
   let room = bytes;
   const receipt = `${documents}${RECEIPT}`;
   const others = (await records.list(documents)).filter((key) => key !== receipt);
+  // The receipt comes first: no other file may take its room.
   for (const key of [receipt, ...others]) {
     const record = await records.get(key);
     if (!record) continue;
@@ -236,7 +237,7 @@ export function tokenReader(issuer: string): (token: string) => Promise<Claims> 
       });
       return payload;
     } catch (cause) {
-      if (isOfToken(cause)) {
+      if (isTokenError(cause)) {
         throw new PipelineError('denied', `the identity token was not issued by ${issuer}`, { cause });
       }
       throw new PipelineError('unreachable', `cannot get the keys of ${issuer}`, {
@@ -248,7 +249,7 @@ export function tokenReader(issuer: string): (token: string) => Promise<Claims> 
 }
 
 /** Whether the token is at fault, and not the way to the keys. */
-function isOfToken(error: unknown): boolean {
+function isTokenError(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false;
   const ofKeys = [errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code];
   return !ofKeys.includes(error.code);

@@ -70,7 +70,7 @@ const OLDEST = 3 * 24 * 60 * 60 * 1000;
 export async function receiveDelivery({ headers, body }: Delivery, ports: ReceivePorts): Promise<Answer> {
   if (body.length > LARGEST) return refusedAnswer(ports, 413, 'the body is too large');
   const { webhooks } = ports;
-  const text = decoded(body);
+  const text = decodeUtf8(body);
   if (!text) return refusedAnswer(ports, 400, 'the body is empty or not text');
   if (!(await isSigned(text, headers, ports))) {
     return refusedAnswer(ports, 401, 'the signature does not match the body');
@@ -83,8 +83,8 @@ export async function receiveDelivery({ headers, body }: Delivery, ports: Receiv
   if (sources.length === 0) return refusedAnswer(ports, 403, 'the repository is not published from here');
   if (event.at !== undefined && ports.now().getTime() - event.at > OLDEST)
     return refusedAnswer(ports, 409, 'the event is stale');
-  // The delivery's id is not signed: whoever replays a body can give it another one. Where nothing in the body separates two
-  // events apart, it counts all the same: a check too many costs less than a check too few.
+  // An event is known by its signed body: whoever replays one can give it another delivery id. Only where the body has no time,
+  // so that two events may have the same one, the id counts, too: a check too many costs less than a check too few.
   const digest = createHash('sha256')
     .update(body)
     .update(webhooks.deliveryOf(headers, { now: ports.now(), event }))
@@ -149,8 +149,10 @@ function pushWork(
   sources: readonly Source[],
   digest: string,
 ): Work[] {
+  // They are branches of one repository: a push is of no other.
   const [{ repository } = { repository: '' }] = sources;
   const branch = ref.replace('refs/heads/', '');
+  // A tag, or a branch that is gone, publishes nothing.
   if (deleted || branch === ref) return [];
   const base = before === undefined ? {} : { base: before };
   const gate: Work = { v: 1, kind: 'gate', repository, branch, ...base, event: digest };
@@ -160,10 +162,10 @@ function pushWork(
 }
 
 /**
- * The text whose bytes these are; undefined for other bytes, which could pass for it if they were only
- * replaced.
+ * Decodes UTF-8; undefined for bytes that are not. Decoders usually replace such bytes, and then other bytes than the signed
+ * ones give the same text.
  */
-function decoded(body: Uint8Array): string | undefined {
+function decodeUtf8(body: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(body);
   } catch {

@@ -35,8 +35,6 @@ export async function reconcileAll(
   return { healed, failed, messages: all.flatMap(({ messages }) => messages) };
 }
 
-// What is done on a schedule for every repository: what is wrong with one keeps the others back from nothing.
-
 /**
  * Does something for each source; one that fails does not stop the others.
  *

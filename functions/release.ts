@@ -64,11 +64,12 @@ async function release(
     };
     const { released: all, missing: missingNow } = await releaseArrivals(ports, request);
     const refused = all.filter(({ findings }) => findings.length > 0);
+    // One with neither was deleted from the branch: only its pull request was closed.
     const released = all.filter(({ findings, image }) => findings.length === 0 && image !== undefined);
     const missing = [...missingNow];
     if (all.length > 0) {
       try {
-        // For people, and for a job that may do it later.
+        // People read the note, and a job that releases from here on starts at its commit.
         const environment = await environmentIn(github);
         const note = { environment, commit, bundles: released, refused, missing, link: undefined };
         await noteReleased(github, name, note);

@@ -64,6 +64,7 @@ export function hostSettings(environment: Environment, hint: string): HostSettin
   };
 }
 
+/** The forge and its API: GitHub has a public one, other forges need `PORTOLAN_API`. */
 function forgeFrom(environment: Environment, hint: string): Pick<HostSettings, 'forge' | 'api'> {
   const forge = environment['PORTOLAN_FORGE'] || 'github';
   if (forge === 'github') return { forge, api: environment['PORTOLAN_API'] || 'https://api.github.com' };
@@ -74,6 +75,7 @@ function forgeFrom(environment: Environment, hint: string): Pick<HostSettings, '
   });
 }
 
+/** The repositories in the variable's JSON. One that is not valid refuses all: left out, it would silently not be published. */
 function sourcesFrom(text: string): Source[] {
   const value: unknown = parsedJson(text);
   const sources = Array.isArray(value) ? value.filter(isSource) : [];

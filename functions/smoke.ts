@@ -32,7 +32,7 @@ export interface SmokeReport {
   readonly checks: readonly SmokeCheck[];
 }
 
-/** No catalog has this name: what follows x- is a digest. */
+/** The fence of no catalog: in the names of theirs, `x-` is followed by a digest. */
 const FENCE = 'x-smoke-check/0';
 const RECORD = 'memory/smoke-check';
 const EMPTY = new TextEncoder().encode('{}');
@@ -90,7 +90,7 @@ async function writeRecord({ records }: DeliveryPorts): Promise<void> {
   if (!(await records.get(RECORD))) throw new PipelineError('bad-answer', 'what was written is not there');
 }
 
-/** Records of what is published, and of rings: nobody else would say that one is spoilt. */
+/** Reads the records of published catalogs and rings: only `portolan status` would otherwise report a corrupt one. */
 async function readRecords({ records }: DeliveryPorts): Promise<void> {
   const { unread = [], unreadRings = [] } = await statusOf(records);
   const [first] = [...unread.map((key) => `the record ${key} cannot be read`), ...unreadRings];
@@ -135,6 +135,7 @@ async function readPlaces(
     );
   for (const catalog of await publishedCatalogs(repository.objects, tip, policy)) {
     const target = targetOf(policy, catalog, {});
+    // Fails for a fence that is corrupt, which would stop the publish.
     await fence.read(fenceName(catalog, target.name));
     if (target.base) await openBase(basesUnder(policy, registry), target.base);
     const unsigned = whyUnsigned(target.attest, { key, isAnonymous });

@@ -1,7 +1,7 @@
 /** Messages of a queue, one after the other; what fails comes again soon. */
 import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
 import type { LambdaTelemetry } from './log.ts';
-import { comesAgain } from './queue.ts';
+import { retryMessageSoon } from './queue.ts';
 
 interface SqsRecord {
   readonly messageId: string;
@@ -38,11 +38,13 @@ export async function handleDeliveries(event: SqsEvent, deliveries: Deliveries):
       telemetry.count(failed);
       const { receiptHandle, attributes } = record;
       const tries = Number(attributes.ApproximateReceiveCount);
-      await askForRetry(telemetry, () => comesAgain(queue, receiptHandle, tries));
+      await askForRetry(telemetry, () => retryMessageSoon(queue, receiptHandle, tries));
       throw error;
     }
   };
   try {
+    // The library's types demand fields of a record that nothing here reads. A batch that failed as a whole is
+    // answered as any other: an exception would count as a crash of the function.
     return await processPartialResponse(event as never, work as never, processor, {
       throwOnFullBatchFailure: false,
     });
@@ -51,7 +53,12 @@ export async function handleDeliveries(event: SqsEvent, deliveries: Deliveries):
   }
 }
 
-/** Asks when a message comes again. Without it the message comes again as well, only later. */
+/**
+ * Sends the queue a request to deliver a message again sooner than by itself. If the request fails, it is only logged: the
+ * message still comes again, when the queue's own visibility timeout ends.
+ *
+ * @param ask sends the request
+ */
 export async function askForRetry({ log }: LambdaTelemetry, ask: () => Promise<void>): Promise<void> {
   try {
     await ask();

@@ -76,7 +76,7 @@ async function deleteFromEcr(client: ECRClient, reference: Reference): Promise<b
   throw new PipelineError('conflict', `cannot get ${what}: ${failure.failureCode}: ${failure.failureReason}`);
 }
 
-/** Who wrote a rule: a policy without it is its owner's. */
+/** Begins the description of each rule that Portolan writes: a policy without such a rule is the owner's. */
 const OURS = 'portolan: ';
 /** Rules of a policy, at most. */
 const MOST_RULES = 50;
@@ -99,7 +99,8 @@ async function keepInEcr(
   });
   const before = standing?.lifecyclePolicyText;
   const text = lifecyclePolicy(repository, rules);
-  if (before === text || (before !== undefined && !before.includes(`"description":"${OURS}`))) return;
+  const isOwners = before !== undefined && !before.includes(`"description":"${OURS}`);
+  if (before === text || isOwners) return;
   await client
     .send(new PutLifecyclePolicyCommand({ ...about, lifecyclePolicyText: text }))
     .catch((cause: unknown) => {
@@ -116,9 +117,11 @@ async function keepInEcr(
 function lifecyclePolicy(repository: string, rules: readonly KeepRule[]): string {
   const limited = rules.filter(({ keep }) => keep !== undefined);
   const ordered = [
+    // ECR has no rule that keeps all: this is far more than people tag by hand.
     { pattern: 'keep-*', count: 10_000, why: 'what a tag keep-* names stays' },
     ...rules.map(({ tag }) => ({ pattern: tag, count: 1, why: `what ${tag} names stays` })),
     ...limited.map(({ tag, keep = 0 }) => ({
+      // Immutable tags: the published tag, the commit's time (20260131…) and its id.
       pattern: `${tag}-2*-*`,
       count: keep,
       why: `old images of ${tag}`,
@@ -171,9 +174,9 @@ export function makingRepositories(registry: Registry): Registry {
   };
   return {
     ...registry,
-    keepImages: async (of, rules) => {
-      const host = ecrHost(of.registry);
-      if (host) await keepInEcr(new ECRClient({ ...ASKING, region: host.region }), of, rules);
+    keepImages: async (repository, rules) => {
+      const host = ecrHost(repository.registry);
+      if (host) await keepInEcr(new ECRClient({ ...ASKING, region: host.region }), repository, rules);
       return host !== undefined;
     },
     deleteManifest: async (reference, how) => {

@@ -48,7 +48,7 @@ export function settingsFrom(environment: Environment): Settings {
   };
 }
 
-/** The key that signs, where one is named and it is known where KMS is. */
+/** The signing key and the address of KMS; undefined unless both are set: without them nothing is signed with a key. */
 function signingFrom(environment: Environment): Settings['signing'] {
   const key = environment['PORTOLAN_SIGNING_KEY'];
   const address = environment['AWS_ENDPOINT_URL'] || environment['PORTOLAN_KMS'];
@@ -67,8 +67,8 @@ export function settings(): Settings {
 }
 
 /**
- * A function that was killed, for its time or its memory, begins anew in the same sandbox: its clones and layers are
- * still there, and nobody else's.
+ * Removes what a killed call left in the temporary folder. Lambda starts a function that ran out of time or memory anew in the
+ * same sandbox, where its clones and layers would fill the disk. A sandbox runs one call at a time, so nobody uses them.
  */
 function clearLeftovers({ AWS_LAMBDA_FUNCTION_NAME: lambda, AWS_ENDPOINT_URL: endpoint }: Environment): void {
   // What stands in for the cloud has no sandboxes.

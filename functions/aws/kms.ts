@@ -54,7 +54,7 @@ export function kmsSigner(key: string, address: string): Signer {
   };
 }
 
-/** What the library needs of a hash. */
+/** SHA-256 and HMAC as SignatureV4 calls them. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
   constructor(secret?: string | Uint8Array | ArrayBuffer | ArrayBufferView) {
@@ -66,6 +66,7 @@ class Sha256 {
   async digest(): Promise<Uint8Array> {
     return this.#hash.digest();
   }
+  // Demanded by the library's type, but never called by it.
   reset(): void {
     throw new Error('a hash is used once');
   }
@@ -80,7 +81,7 @@ type Answer = Readonly<Record<string, unknown>>;
  */
 async function askKms(address: string, action: string, body: object): Promise<Answer> {
   for (let tries = 1; ; tries++) {
-    const { status, answer } = await sent(new URL(address), action, JSON.stringify(body));
+    const { status, answer } = await sendToKms(new URL(address), action, JSON.stringify(body));
     if (status === 200) return answer;
     const isBusy = status === 0 || status >= 500 || /Throttl/.test(String(answer['__type']));
     if (isBusy && tries < TRIES) continue;
@@ -91,7 +92,11 @@ async function askKms(address: string, action: string, body: object): Promise<An
 }
 
 /** Sends one request to KMS. @returns the status 0 when nothing came back */
-async function sent(url: URL, action: string, body: string): Promise<{ status: number; answer: Answer }> {
+async function sendToKms(
+  url: URL,
+  action: string,
+  body: string,
+): Promise<{ status: number; answer: Answer }> {
   const headers = await signedHeaders(url, action, body);
   try {
     const response = await fetch(url, {
@@ -131,6 +136,7 @@ async function signedHeaders(url: URL, action: string, body: string): Promise<Re
     },
     body,
   });
+  // `fetch` writes the host itself.
   const { host: _, ...rest } = headers;
   return rest;
 }

@@ -25,23 +25,23 @@ export function fifoQueue(url: string): Queue {
 const FIRST_WAIT = 15;
 const LONGEST_WAIT = 300;
 
-/** How long a message waits that failed so often, in s. */
+/** How long a message waits before its next delivery after so many failures, in s. */
 export function waitAfter(tries: number): number {
   return Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT);
 }
 
 /**
- * Has a message that failed come again soon: the time that a function may take is far longer than what most
- * failures last.
+ * Has the queue deliver a message that failed again in seconds or minutes. By itself it would wait for an hour, which is far
+ * longer than most failures last.
  *
  * @param tries how often it was delivered
  */
-export function comesAgain(url: string, receipt: string, tries: number): Promise<void> {
-  return comesAfter(url, receipt, waitAfter(tries));
+export function retryMessageSoon(url: string, receipt: string, tries: number): Promise<void> {
+  return retryMessageAfter(url, receipt, waitAfter(tries));
 }
 
-/** Has a message that is being handled come again after so many s, unless it is done by then. */
-export function comesAfter(url: string, receipt: string, seconds: number): Promise<void> {
+/** Has the queue deliver a message that is being handled again after so many s, unless it is done by then. */
+export function retryMessageAfter(url: string, receipt: string, seconds: number): Promise<void> {
   return cloudError('the queue', async () => {
     const change = { QueueUrl: url, ReceiptHandle: receipt, VisibilityTimeout: seconds };
     await new SQSClient(ASKING).send(new ChangeMessageVisibilityCommand(change));

@@ -5,7 +5,7 @@ import { PipelineError } from '../../pipeline/error.ts';
 import type { Credential, CredentialSource } from '../../pipeline/ports.ts';
 import { secretReader } from './secret.ts';
 
-/** Time in which a secret is not read again for a refusal, in ms: what has no right to something is refused each time. */
+/** Between two reads of a secret because a registry refused it, in ms: one without the right is refused each time. */
 const RENEWED = 60_000;
 
 interface SecretText {
@@ -36,18 +36,21 @@ export function secretCredentials(
     readers.set(registry, reader);
     return reader;
   };
-  const own = async (registry: string): Promise<Credential | undefined> => {
+  const fromSecret = async (registry: string): Promise<Credential | undefined> => {
     const text = await readerAt(registry).read();
     return text === undefined ? undefined : credentialOf(text, registry);
   };
   return {
-    credential: async (of) => (await own(of.registry)) ?? elsewhere.credential(of),
-    refused: async (of, credential) => {
-      if (now() - (renewals.get(of.registry) ?? Number.NEGATIVE_INFINITY) < RENEWED) return false;
-      renewals.set(of.registry, now());
-      readerAt(of.registry).forget();
-      const fresh = await own(of.registry);
-      if (!fresh) return (await elsewhere.refused?.(of, credential)) ?? false;
+    credential: async (repository) =>
+      (await fromSecret(repository.registry)) ?? elsewhere.credential(repository),
+    refused: async (repository, credential) => {
+      const { registry } = repository;
+      if (now() - (renewals.get(registry) ?? Number.NEGATIVE_INFINITY) < RENEWED) return false;
+      renewals.set(registry, now());
+      readerAt(registry).forget();
+      const fresh = await fromSecret(registry);
+      if (!fresh) return (await elsewhere.refused?.(repository, credential)) ?? false;
+      // Another try helps only with another credential than the refused one.
       return JSON.stringify(fresh) !== JSON.stringify(credential);
     },
   };

@@ -1,9 +1,9 @@
-/** Secrets, kept for minutes and never logged. */
+/** Secrets, cached for minutes and never logged. */
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PipelineError } from '../../pipeline/error.ts';
 import { ASKING, cloudError } from '../s3/failure.ts';
 
-/** How long a secret is kept, in ms: a new one is in use after it. */
+/** How long a secret is cached, in ms: a new one is in use after it. */
 const KEPT = 300_000;
 
 interface SecretReader {
@@ -15,18 +15,18 @@ interface SecretReader {
 
 /** Reads a secret that may not exist. */
 export function secretReader(name: string): SecretReader {
-  let kept: { readonly text: Promise<string | undefined>; readonly until: number } | undefined;
+  let cached: { readonly text: Promise<string | undefined>; readonly until: number } | undefined;
   const forget = (): void => {
-    kept = undefined;
+    cached = undefined;
   };
   return {
     read: () => {
-      if (!kept || kept.until < Date.now()) {
+      if (!cached || cached.until < Date.now()) {
         const text = read(name);
-        kept = { text, until: Date.now() + KEPT };
+        cached = { text, until: Date.now() + KEPT };
         text.catch(forget);
       }
-      return kept.text;
+      return cached.text;
     },
     forget,
   };
@@ -35,7 +35,7 @@ export function secretReader(name: string): SecretReader {
 /**
  * Gives a function that reads a secret which must exist.
  *
- * @param name of the secret; without one there is no secret, and nothing that needs it is believed
+ * @param name of the secret; if undefined, each read fails, so nothing is accepted that a secret would have to prove
  */
 export function neededSecret(name: string | undefined): () => Promise<string> {
   const reader = name === undefined ? undefined : secretReader(name);

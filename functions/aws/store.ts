@@ -2,7 +2,7 @@
 import { contentKey, type Store } from '../../pipeline/oci/image/build-cache.ts';
 import type { RecordStore } from '../../pipeline/ports.ts';
 
-/** A memory that is lost costs time, nothing else: what cannot be read was not there. */
+/** The store of what builds remember. A record that cannot be read counts as missing: a build without it only takes longer. */
 export function bucketMemory(records: RecordStore): Store {
   const keyOf = (key: string): string => `memory/${contentKey('file', key)}`;
   return {

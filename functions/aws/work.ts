@@ -6,10 +6,13 @@ import { askForRetry, handleDeliveries, type SqsEvent } from './deliveries.ts';
 import { settings } from './env.ts';
 import { telemetryOf } from './log.ts';
 import { portsOf } from './ports.ts';
-import { comesAfter } from './queue.ts';
+import { retryMessageAfter } from './queue.ts';
 import { bucketMemory } from './store.ts';
 
-/** When a message comes again whose function was killed, in s: a minute more than what the function may take. */
+/**
+ * When a message is delivered again whose function was killed, in s: a minute more than the function may take. The queue by
+ * itself would wait for an hour.
+ */
 const LONGEST = 660;
 
 const telemetry = telemetryOf('work');
@@ -34,12 +37,13 @@ export async function handler(
     handle: async ({ body, messageId, receiptHandle, attributes }) => {
       const began = performance.now();
       const { ApproximateReceiveCount: tries, MessageGroupId: group } = attributes;
-      await askForRetry(telemetry, () => comesAfter(read.queue, receiptHandle, LONGEST));
+      await askForRetry(telemetry, () => retryMessageAfter(read.queue, receiptHandle, LONGEST));
       try {
         const failure = await handleDelivery({ body, group, id: messageId, tries: Number(tries) }, ports, {
           store,
         });
         if (failure === undefined) return;
+        // It was sent to a group of its own, where it holds nothing up: this delivery is done.
         telemetry.log(`failed, is tried again: ${failure}`);
         telemetry.count('WorkFailed');
       } finally {

@@ -24,7 +24,7 @@ export function ecrHost(registry: string): EcrHost | undefined {
   return account === undefined || region === undefined ? undefined : { account, region };
 }
 
-/** Time before the end of a token in which it is not begun with any more, in ms: a push may take that long. */
+/** How long before its end a token is replaced, in ms: a push that starts with it may take that long. */
 const MARGIN = 30 * 60 * 1000;
 
 /**
@@ -56,7 +56,7 @@ export function ecrCredentials(
       const host = ecrHost(repository.registry);
       if (!host) return (await elsewhere.refused?.(repository, credential)) ?? false;
       const token = await tokens.get(host.region);
-      // A new token that is refused is refused for its rights.
+      // A token that is new has not expired: the registry refuses what it may do, and another one may do no more.
       if (!token || now().getTime() - token.since < RENEWED) return false;
       tokens.delete(host.region);
       return true;
@@ -64,14 +64,14 @@ export function ecrCredentials(
   };
 }
 
-/** Time in which a token is not replaced again, in ms. */
+/** A token younger than this, in ms, is not replaced when it is refused. */
 const RENEWED = 60_000;
 
 interface Token {
   readonly credential: Credential;
-  /** When it was had, in ms of Unix time. */
+  /** When it was issued, in ms of Unix time. */
   readonly since: number;
-  /** Until when it is begun with, in ms of Unix time. */
+  /** Until when pushes may start with it, in ms of Unix time. */
   readonly until: number;
 }
 
@@ -100,10 +100,10 @@ export function ownRoleCredentials(
 ): CredentialSource {
   const own = ecrCredentials({ credential: async () => undefined }, now, clientFor);
   return {
-    credential: async (of) => (await elsewhere.credential(of)) ?? own.credential(of),
-    refused: async (of, credential) => {
-      const isOther = (await elsewhere.credential(of)) !== undefined;
-      return (await (isOther ? elsewhere : own).refused?.(of, credential)) ?? false;
+    credential: async (repository) => (await elsewhere.credential(repository)) ?? own.credential(repository),
+    refused: async (repository, credential) => {
+      const isElsewhere = (await elsewhere.credential(repository)) !== undefined;
+      return (await (isElsewhere ? elsewhere : own).refused?.(repository, credential)) ?? false;
     },
   };
 }

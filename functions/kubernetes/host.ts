@@ -53,6 +53,7 @@ export async function openHost(
   const { database: url, connections, silence, sources, environment, plainHttp, authfile } = settings;
   const { log } = telemetry;
   const database = openDatabase({ url, connections, log });
+  // The workers' signs of life are looked for twice in each silence, as by default.
   const times = silence === undefined ? {} : { silence, look: Math.ceil(silence / 2) };
   const queues = await createRecords(database)
     .then(() => openQueues({ url, connections, database, supervises, times, log }))
@@ -91,6 +92,7 @@ export async function openHost(
       now: () => new Date(),
       measured: (step, seconds, repository) => {
         telemetry.measured(step, seconds, repository);
+        // The lag starts at the commit, before this message was sent: it is not a part of its span.
         if (step !== 'lag') tracedStep(step, seconds);
       },
       log,

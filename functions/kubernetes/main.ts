@@ -56,7 +56,7 @@ async function openWhenReady(supervises: boolean): Promise<Host> {
   }
 }
 
-/** Why no webhook would be believed. */
+/** Why no webhook could be accepted: the secret that proves them is missing. Undefined if all is well. */
 async function lackingSecret(path: string | undefined): Promise<string | undefined> {
   try {
     return (await fileSecret(path)()) === '' ? 'the webhook secret is empty' : undefined;
@@ -69,7 +69,7 @@ async function lackingSecret(path: string | undefined): Promise<string | undefin
 async function runUntilStopped(host: Host, start: (host: Host) => Promise<Service>): Promise<void> {
   const { settings: read, database } = host;
   let isStopping = false;
-  const asked = new Promise<void>((resolve) => {
+  const stopSignal = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
   });
   const probes = await serveRoutes(
@@ -91,7 +91,7 @@ async function runUntilStopped(host: Host, start: (host: Host) => Promise<Servic
   try {
     const service = await start(host);
     telemetry.log('started');
-    await asked;
+    await stopSignal;
     isStopping = true;
     telemetry.log('stopping');
     await service.stop();

@@ -117,6 +117,7 @@ export async function openQueues({
         deleteAfterSeconds: known,
         deadLetter: ASIDE,
       };
+      // `createQueue` leaves a queue of an earlier version as it is.
       await boss.createQueue(name, { policy: 'key_strict_fifo', ...settings });
       await boss.updateQueue(name, settings);
     }
@@ -130,7 +131,8 @@ export async function openQueues({
   return {
     queue: (name) => ({ send: async (message) => void (await send(name, message)) }),
     sendAgain: async (name, message) => {
-      // One that is done is kept for a while, and would pass for this one.
+      // A message that is done is kept for a while, and pg-boss would refuse its id. The states are an ordered enum: those from
+      // `completed` on are ends.
       await database.query(`delete from ${SCHEMA}.job where name = $1 and id = $2 and state >= 'completed'`, [
         name,
         uuidOf(message.id),
@@ -140,6 +142,7 @@ export async function openQueues({
     consume: async (name, { parallel, handle }) => {
       await boss.work<{ group: string; body: string }>(
         name,
+        // With a backlog, a worker takes the next message at once.
         { localConcurrency: parallel, pollingIntervalSeconds: 0.5, burstWhenReadyExceeds: 1 },
         async ([job]) => {
           if (!job) return;
@@ -167,7 +170,10 @@ export async function openQueues({
   };
 }
 
-/** What was put aside is kept there: the message that it was would keep its group waiting until it is forgotten. */
+/**
+ * Deletes failed messages from their queues. pg-boss has put a copy of each aside, but with `key_strict_fifo` the failed one
+ * still blocks the messages of its group.
+ */
 async function clearFailed(database: Database, log: (line: string) => void): Promise<void> {
   try {
     await database.query(`delete from ${SCHEMA}.job where state = 'failed' and name <> $1`, [ASIDE]);
@@ -178,6 +184,7 @@ async function clearFailed(database: Database, log: (line: string) => void): Pro
   }
 }
 
+/** Does something with the queue. A failure becomes a PipelineError with its code only: the rest may name the password. */
 async function withQueueError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -187,7 +194,7 @@ async function withQueueError<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** pg-boss names its jobs by UUIDs; the same id gives the same one (version 8 of RFC 9562: a digest). */
+/** The UUID of a message, which pg-boss demands: a digest of its id (version 8 of RFC 9562), so the same id gives the same UUID. */
 function uuidOf(id: string): string {
   const hex = createHash('sha256').update(id).digest('hex');
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];

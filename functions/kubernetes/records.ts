@@ -111,7 +111,7 @@ interface KeptDays {
   readonly documents: number | undefined;
 }
 
-/** Removes records that are older than their kind is kept. @returns how many old records were removed */
+/** Removes records that are older than their kind is kept, except current documents. @returns how many */
 export async function removeOldRecords(
   database: Database,
   { outcomes, documents }: KeptDays,
@@ -145,8 +145,8 @@ async function removeOld(
 }
 
 /**
- * Parts of the keys of documents that somebody may still read: of what is published, and of all that rings know. Where a record
- * cannot be read, nobody knows which ones: then all of them.
+ * Parts of the keys of documents that somebody may still read: those of published catalogs and of all images that rings know.
+ * If one of these records cannot be read, its documents are unknown, so all are kept.
  */
 async function currentDocuments(database: Database): Promise<string[]> {
   const records = tableRecords(database);

@@ -33,7 +33,7 @@ export interface Service {
 /** @returns what stops it */
 export const SERVICES: Readonly<Record<string, (host: Host) => Promise<Service>>> = {
   receive: receiveRequests,
-  work: workOff,
+  work: handleQueues,
 };
 
 /**
@@ -50,8 +50,8 @@ export const TASKS: Readonly<Record<string, Task>> = {
   },
   smoke: async ({ settings: { sources }, ports }, print) => {
     const { ok, checks } = await runSmokeTest(sources, ports);
-    for (const { what, ok: is, why } of checks)
-      print(`${is ? 'ok  ' : 'FAIL'}  ${what}${is ? '' : `: ${why}`}`);
+    for (const check of checks)
+      print(`${check.ok ? 'ok  ' : 'FAIL'}  ${check.what}${check.ok ? '' : `: ${check.why}`}`);
     return ok ? 0 : 1;
   },
   status: async ({ settings: { sources }, ports, queues }, print, words) => {
@@ -159,8 +159,8 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
 }
 
 /** Runs the role that handles queued messages, several at a time. */
-async function workOff({ settings, telemetry, queues, ports, reports, store }: Host): Promise<Service> {
-  const attempted = async (
+async function handleQueues({ settings, telemetry, queues, ports, reports, store }: Host): Promise<Service> {
+  const attempt = async (
     event: string,
     body: string,
     work: () => Promise<string | undefined>,
@@ -181,15 +181,15 @@ async function workOff({ settings, telemetry, queues, ports, reports, store }: H
     }
   };
   const handle = (message: QueuedMessage) =>
-    attempted('Work', message.body, () => handleDelivery(message, ports, { store }));
-  const tell = ({ body }: QueuedMessage) =>
-    attempted('Report', body, async () => void (await handleReport(body, reports)));
+    attempt('Work', message.body, () => handleDelivery(message, ports, { store }));
+  const report = ({ body }: QueuedMessage) =>
+    attempt('Report', body, async () => void (await handleReport(body, reports)));
   await queues.consume('work', { parallel: settings.parallel, handle });
-  await queues.consume('reports', { parallel: settings.parallel, handle: tell });
+  await queues.consume('reports', { parallel: settings.parallel, handle: report });
   return { stop: () => queues.stop(settings.stopping.leave) };
 }
 
-/** What a message is about; its sender may have written anything. */
+/** The repository that a message names, for metrics; cut, because its sender may have written anything. */
 function repositoryIn(body: string): string {
   const value: unknown = parsedJson(body);
   return isObject(value) && typeof value['repository'] === 'string' ? value['repository'].slice(0, 200) : '';

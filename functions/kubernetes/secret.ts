@@ -6,7 +6,7 @@ import type { CredentialSource } from '../../pipeline/ports.ts';
 /**
  * Gives a function that reads a secret from a file, each time anew.
  *
- * @param path of the file; without one there is no secret, and nothing that needs it is believed
+ * @param path of the file; if undefined, each read fails, so nothing is accepted that a secret would have to prove
  */
 export function fileSecret(path: string | undefined): () => Promise<string> {
   return async () => {

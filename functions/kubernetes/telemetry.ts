@@ -79,7 +79,7 @@ export function telemetryOf(role: string, write: (line: string) => void): Scrape
     measured: (step, seconds, repository) =>
       step === 'lag' ? lags.observe({ repository }, seconds) : steps.observe({ step, repository }, seconds),
     depths: (read) => {
-      // Once for all that a scrape collects.
+      // The three gauges of a scrape share one query.
       let asked: Promise<Readonly<Record<string, QueueDepth>> | undefined> | undefined;
       const depths = () => {
         asked ??= inTime(read()).finally(() => {

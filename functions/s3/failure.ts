@@ -9,9 +9,10 @@ export function isStatus(error: unknown, status: number): boolean {
 }
 
 /**
- * Does something with an API.
+ * Sends requests to one of the cloud's APIs.
  *
- * @param what it is done to, for the message
+ * @param what is read or written, for the message
+ * @param work sends them
  * @throws PipelineError with the API's own name for what went wrong, and nothing of the request
  */
 export async function cloudError<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -47,7 +48,7 @@ export function codeOf(error: unknown): ErrorCode {
   return isAnswer(error) ? 'bad-answer' : 'unreachable';
 }
 
-/** What never answered has metadata as well: how often it was asked. */
+/** Whether the API answered. Errors without an answer have metadata, too (how often it was asked), but no status. */
 function isAnswer(error: unknown): boolean {
   const metadata = isObject(error) ? error['$metadata'] : undefined;
   return isObject(metadata) && metadata['httpStatusCode'] !== undefined;

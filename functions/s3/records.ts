@@ -45,19 +45,19 @@ export function bucketRecords({ bucket, prefix, inPath }: BucketOptions): Record
           await put({ ...at(key), Body: bytes, ...condition });
           return true;
         } catch (error) {
-          // 409: another conditional write of this key is under way.
+          // 409: another conditional write of this key is under way. 404: the record was removed since it was read.
           if (isStatus(error, 412) || isStatus(error, 409) || isStatus(error, 404)) return false;
           throw error;
         }
       }),
-    list: (wanted) =>
-      cloudError(`s3://${bucket}/${prefix}${wanted}`, async () => {
+    list: (start) =>
+      cloudError(`s3://${bucket}/${prefix}${start}`, async () => {
         const keys: string[] = [];
         for (let token: string | undefined; ; ) {
           const page = await client.send(
             new ListObjectsV2Command({
               Bucket: bucket,
-              Prefix: `${prefix}${wanted}`,
+              Prefix: `${prefix}${start}`,
               ContinuationToken: token,
             }),
           );
@@ -70,7 +70,7 @@ export function bucketRecords({ bucket, prefix, inPath }: BucketOptions): Record
   };
 }
 
-/** What a browser is told: documents are read by people too. */
+/** The content type of a record, because people read documents in a browser. */
 function typeOf(key: string): string {
   if (key.endsWith('.html')) return 'text/html; charset=utf-8';
   return /\.(?:yaml|txt)$/.test(key) ? 'text/plain; charset=utf-8' : 'application/json';

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { beforeEach, describe, onTestFinished, test } from 'vitest';
 import { handleDeliveries, type SqsEvent } from '../../functions/aws/deliveries.ts';
-import { comesAfter, fifoQueue } from '../../functions/aws/queue.ts';
+import { fifoQueue, retryMessageAfter } from '../../functions/aws/queue.ts';
 import { killedCheck } from '../fakes/killed-check.ts';
 import { ministackForSdk } from '../fakes/ministack.ts';
 import {
@@ -78,7 +78,7 @@ async function place(visibility = VISIBILITY): Promise<QueuePlace> {
             });
             const { batchItemFailures } = answer as { batchItemFailures: readonly unknown[] };
             if (!isAlive) return;
-            if (batchItemFailures.length > 0) await comesAfter(url, receiptHandle, 0);
+            if (batchItemFailures.length > 0) await retryMessageAfter(url, receiptHandle, 0);
             else await client.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: receiptHandle }));
           }
         }

@@ -27,7 +27,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'records.replace': ['s3:GetObject', 's3:PutObject'],
   'queue.send': ['sqs:SendMessage'],
   'reports.send': ['sqs:SendMessage'],
-  'queue.comesAgain': ['sqs:ChangeMessageVisibility'],
+  'queue.retryMessageSoon': ['sqs:ChangeMessageVisibility'],
   'forge.report': ['secretsmanager:GetSecretValue'],
   'forge.deployed': ['secretsmanager:GetSecretValue'],
   'registry.resolve': ['ecr:GetAuthorizationToken', 'ecr:BatchGetImage'],
@@ -110,7 +110,7 @@ test('the function of the queue', async () => {
       ...own,
       ...RETIREMENT,
       'forge.report',
-      'queue.comesAgain',
+      'queue.retryMessageSoon',
       'registry.keepImages',
       'signer.sign',
     ]),
@@ -121,7 +121,7 @@ test('the function that reports', async () => {
   const { calls, callers } = await deliver({ directory: sample.directory, pushes: [push(sample.base)] });
   const own = callsBy(calls, callers, (caller) => caller === 'report');
   expect(own).toContain('bus.announce');
-  expect(allowed('ReportFunction')).toEqual(actionsOf([...own, 'queue.comesAgain']));
+  expect(allowed('ReportFunction')).toEqual(actionsOf([...own, 'queue.retryMessageSoon']));
   const folders = partOf('ReportFunction').matchAll(/Records\.Arn\}\/(\w+)\//g);
   expect(new Set([...folders].map(([, folder]) => folder))).toEqual(
     new Set(['outcomes', 'documents', 'reported']),

@@ -3,7 +3,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { makingRepositories } from '../../../functions/aws/ecr.ts';
 import { announcerOn } from '../../../functions/aws/events.ts';
 import { tableFence } from '../../../functions/aws/fence.ts';
-import { comesAgain, fifoQueue } from '../../../functions/aws/queue.ts';
+import { fifoQueue, retryMessageSoon } from '../../../functions/aws/queue.ts';
 import { neededSecret } from '../../../functions/aws/secret.ts';
 import { ecrCredentials } from '../../../functions/ecr/credentials.ts';
 import { ASKING } from '../../../functions/s3/failure.ts';
@@ -38,7 +38,7 @@ test('each is given up so soon that it can be asked again before the function is
     bucketRecords({ bucket: 'records', prefix: '', inPath: true }).get('published/x'),
     tableFence('fence').read('x'),
     fifoQueue(`${url}/1/q.fifo`).send({ group: 'g', id: 'i', body: '{}' }),
-    comesAgain(`${url}/1/q.fifo`, 'receipt', 1),
+    retryMessageSoon(`${url}/1/q.fifo`, 'receipt', 1),
     neededSecret('webhook')(),
     announcerOn('default').announce(announcement),
     ecrCredentials(elsewhere, () => new Date()).credential(at),
