@@ -36,7 +36,10 @@ export async function checkClone(inputs: RunInputs): Promise<CheckReport> {
   }
 }
 
-/** A job ends in silence when it runs out of memory; a process that it started does not. */
+/**
+ * A check in a process of its own. If a hostile pull request makes it run out of memory, the job can still report that; a job
+ * that runs out of memory itself just ends.
+ */
 export function checkerOf({ reader }: RunInputs): Checker {
   return confinedCheck({ ...reader, ...checkLimits(), log: (line) => warning(plainText(line)) });
 }
@@ -75,7 +78,7 @@ export function policyIn(directory: string, path: string): NonNullable<CheckRequ
   }
 }
 
-/** Who the people of an event are. Reviews and commits are not known: nothing is asked of GitHub. */
+/** What the event alone says of the people. Reviews and commit authors are unknown, because nothing is asked of GitHub. */
 function peopleOf({ author, pusher, draft }: PullRequestEvent): NonNullable<CheckRequest['people']> {
   const holds = draft ? ['the pull request is a draft'] : [];
   return { author, pusher, reviews: [], commits: undefined, holds };

@@ -1,6 +1,6 @@
 /**
- * Mode drift: what has a fix becomes a pull request, everything stands in the job summary. It blames nobody, so it
- * fails for nothing but not knowing.
+ * Mode drift: what has a fix becomes a pull request, and the job summary lists everything. Nobody's change caused drift, so the
+ * job fails only if something could not be checked.
  */
 import { setOutput, summary, warning } from '@actions/core';
 import { PipelineError } from '../error.ts';
@@ -9,9 +9,7 @@ import { type Drift, driftOf } from '../github/proposals/drift.ts';
 import { proposePins } from '../github/proposals/drift-pins.ts';
 import { scheduledPromotions } from '../github/proposals/promotions.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
-import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
-import type { Registry } from '../ports.ts';
 import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
 import { plainText } from '../text.ts';
 import { defaultTip, openForge } from './forge.ts';
@@ -38,11 +36,11 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
     const today = inputs.now.toISOString().slice(0, 10);
     const ports = { github: forge.github, name: forge.repository, repository, registry };
     const drift = await driftOf(ports, { commit, policy, today });
-    const registryFor = (one: Policy): Registry => references.under(one);
     const pins = await proposePins(
-      { ...ports, registryFor },
+      { ...ports, registryFor: references.under },
       { branch, commit, policy, dryRun: inputs.dryRun },
     );
+    // A dry run opens no pull requests, and promotions have nothing else to show.
     const promotions = inputs.dryRun
       ? { proposed: [], drift: [] }
       : await scheduledPromotions(ports, { branch, policy, today });

@@ -103,8 +103,8 @@ function pullRequestEvent(payload: Json): PullRequestEvent {
 }
 
 /**
- * Who pushed the head, as far as the event says it: whoever caused a push, or opened a pull request out of
- * their own fork.
+ * Who pushed the head, as far as the event says it: whoever caused a push, or opened a pull request from their own fork. Others
+ * may open one from a branch that somebody else pushed, and so may a bot.
  */
 function pusherIn(payload: Json): Person | undefined {
   const sender = personAt(payload, 'sender');
@@ -112,7 +112,7 @@ function pusherIn(payload: Json): Person | undefined {
   if (payload['action'] !== 'opened' || sender?.bot) return undefined;
   const request = objectAt(payload, 'pull_request');
   const [head, base] = [objectAt(request, 'head')['repo'], objectAt(request, 'base')['repo']];
-  // Into somebody's own fork others do not push.
+  // Only its owner usually pushes to a personal fork.
   const isFork = isObject(head) && isObject(base) && head['id'] !== base['id'];
   return isFork && sender && personAt(head, 'owner')?.id === sender.id ? sender : undefined;
 }
@@ -150,10 +150,10 @@ function pushEvent(payload: Json): Event {
   return { kind: 'push', branch, commit: commitAt(payload, 'after'), before: commitAt(payload, 'before') };
 }
 
-/** Type of the event with which a merge by the job's own token is told to workflows. */
+/** Type of the event that announces a merge with the job's own token. */
 export const MOVED = 'portolan-moved';
 
-/** What a merge by the job's own token tells: such a merge starts no workflow by itself. */
+/** The event that Portolan sends after a merge with the job's token. GitHub starts no workflow for such a merge itself. */
 function branchMovedEvent(payload: Json): Event {
   if (payload['action'] !== MOVED) return { kind: 'none', why: 'the dispatched event is not of Portolan' };
   const about = objectAt(payload, 'client_payload');

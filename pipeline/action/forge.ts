@@ -29,8 +29,9 @@ export async function openForge({ forge, environment }: RunInputs): Promise<Forg
     });
   }
   const repository = repositoryName(forge.repository);
-  const { github, token } = await enterForge(forge, repository);
+  const { github, token } = await openClient(forge, repository);
   const header = authorizationHeader(token);
+  // The header has the token in base64, which the runner would not mask in the log.
   if (header !== undefined) setSecret(header.slice(header.lastIndexOf(' ') + 1));
   return {
     github,
@@ -50,22 +51,28 @@ interface ClientAndToken {
 }
 
 /** A client and a token: those of the job, or of the App's installation in the repository. */
-async function enterForge(forge: ForgeInputs, repository: RepositoryName): Promise<ClientAndToken> {
+async function openClient(forge: ForgeInputs, repository: RepositoryName): Promise<ClientAndToken> {
   const log = (line: string): void => info(plainText(line));
   if (!forge.app) {
     const token = forge.token ?? '';
     return { github: openGitHub({ url: forge.api, identity: { kind: 'token', token }, log }), token };
   }
   const identity = { kind: 'app', app: forge.app.id, privateKey: forge.app.privateKey } as const;
+  // Only the App itself may ask which installation the repository belongs to.
   const app = openGitHub({ url: forge.api, identity: { ...identity, installation: undefined }, log });
   const { id } = await dataOf(app.rest.apps.getRepoInstallation({ ...repository }));
   const github = openGitHub({ url: forge.api, identity: { ...identity, installation: Number(id) }, log });
+  // Octokit types what its authentication gives as unknown.
   const { token } = (await github.auth({ type: 'installation' })) as { token: string };
   setSecret(token);
   return { github, token };
 }
 
-/** GitHub as the gate sees it, with the job's log behind what is posted. @param unposted commits that had no status before this run */
+/**
+ * The gate's port to GitHub, whose results link to the job's log.
+ *
+ * @param unposted commits that had no status before this run
+ */
 export function hubOf(
   { posting, forge: at }: Pick<RunInputs, 'posting' | 'forge'>,
   forge: Forge,

@@ -62,10 +62,10 @@ async function byEvent(inputs: RunInputs): Promise<void> {
   if (inputs.dryRun || inputs.clone !== undefined || !inputs.forge) return checkOnly(inputs);
   const forge = await openForge(inputs);
   const heads = await markHeadsPending(inputs, forge);
-  await orReason(inputs, forge, heads, async () => {
+  await withReason(inputs, forge, heads, async () => {
     const reports = await checkHeads(inputs, forge, heads);
     await setReports(reports, inputs);
-    await sayReports(inputs, forge, { heads, reports });
+    await postReports(inputs, forge, { heads, reports });
   });
 }
 
@@ -73,7 +73,8 @@ async function byEvent(inputs: RunInputs): Promise<void> {
 async function startOnly(inputs: RunInputs): Promise<void> {
   const heads = await markHeadsPending(inputs, await openForge(inputs));
   setOutput('started', startedText(heads));
-  // Of several heads, no other run checks all.
+  // The workflow's concurrency group: runs for one head wait for each other. No other run has exactly these heads if there are
+  // several.
   setOutput('group', heads.length === 1 ? heads[0]?.commit : inputs.environment['GITHUB_RUN_ID']);
 }
 
@@ -125,13 +126,13 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
     throw new PipelineError('usage', 'the input result is not a check report');
   const heads = started === undefined ? [] : startedIn(started);
   const forge = await openForge(inputs);
-  await orReason(inputs, forge, heads, async () => {
+  await withReason(inputs, forge, heads, async () => {
     if (result === undefined)
       throw new PipelineError('usage', 'the check ended without a result', {
         hint: 'comment /recheck, or re-run all jobs',
       });
     const results = unpackedResults(result);
-    // What was true then may not be any more, and a rerun of this job alone does not look.
+    // GitHub gives a rerun of this job alone the result of the earlier attempt, which may be out of date.
     if (results.attempt !== attempt)
       throw new PipelineError('usage', `the result is from attempt ${results.attempt} of this run`, {
         hint: 'comment /recheck, or re-run all jobs',
@@ -147,12 +148,12 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
       ({ commit }) => !results.reports.some((report) => report.head === commit),
     ))
       await leaveReason(hubOf(inputs, forge), head, { why, link: inputs.posting.link });
-    await sayReports(inputs, forge, { heads, reports: results.reports });
+    await postReports(inputs, forge, { heads, reports: results.reports });
   });
 }
 
-/** Does something for heads. If it fails, their statuses stay pending and say why. */
-async function orReason(
+/** Does something for heads. If it fails, the heads' statuses stay pending and name the error. */
+async function withReason(
   inputs: RunInputs,
   forge: Forge,
   heads: readonly Pick<Head, 'commit' | 'pulls'>[],
@@ -167,7 +168,7 @@ async function orReason(
 }
 
 /** Posts the reports on GitHub, head by head. */
-async function sayReports(
+async function postReports(
   inputs: RunInputs,
   forge: Forge,
   { heads, reports }: { readonly heads: readonly StartedHead[]; readonly reports: readonly CheckReport[] },
@@ -175,8 +176,8 @@ async function sayReports(
   const unposted = new Set(heads.flatMap(({ commit, hasNoStatus }) => (hasNoStatus ? [commit] : [])));
   for (const commit of new Set(reports.map(({ head }) => head))) {
     const own = reports.filter(({ head }) => head === commit);
-    const again = () => withPorts(inputs, forge, (ports) => gateAgain(ports, commit, policyOf(inputs)));
-    await postAll(inputs, forge, { reports: own, again, unposted });
+    const checkAgain = () => withPorts(inputs, forge, (ports) => gateAgain(ports, commit, policyOf(inputs)));
+    await postAll(inputs, forge, { reports: own, checkAgain, unposted });
   }
 }
 
@@ -196,7 +197,7 @@ async function checkHeads(
     const by = event.kind === 'pull request' && event.pusher;
     const pushed = by ? { pushed: { by, head: event.head, number: event.number } } : {};
     const reports: CheckReport[] = [];
-    // What has changed since they were listed is seen before a result is said.
+    // A pull request that changed since it was listed is found when its result is posted.
     for (const head of heads)
       reports.push(...(await gateHead(ports, head, { ...pushed, ...policyOf(inputs) })));
     return reports;

@@ -21,7 +21,7 @@ interface PostedResults {
   /** Of one head. */
   readonly reports: readonly CheckReport[];
   /** Checks the pull requests of the head once more. */
-  readonly again: () => Promise<readonly CheckReport[]>;
+  readonly checkAgain: () => Promise<readonly CheckReport[]>;
   /** Commits that had no status before this run. */
   readonly unposted: ReadonlySet<string>;
 }
@@ -30,17 +30,18 @@ interface PostedResults {
 const TRIES = 3;
 
 /**
- * Posts the reports of a head on GitHub, the status first: a branch requires it. Where the job may not write, the log has the
- * text. A pull request is read again before it is merged.
+ * Posts the reports of a head on GitHub, the status first because branches require it, and merges a pull request that may be
+ * merged. The status is the head's, so it must be green for all pull requests of the head. If one of them or its base has
+ * changed meanwhile, all are checked and posted again.
  */
 export async function postAll(
   inputs: RunInputs,
   forge: Forge,
-  { reports, again, unposted }: PostedResults,
+  { reports, checkAgain, unposted }: PostedResults,
 ): Promise<void> {
   const hub = hubOf(inputs, forge);
   const post = (found: readonly CheckReport[]) =>
-    postOnce(inputs, forge, { reports: found, again, unposted });
+    postOnce(inputs, forge, { reports: found, checkAgain, unposted });
   let current = await post(reports);
   for (let tries = 0; tries < TRIES; tries++) {
     const ready = current.filter((report) => mayMerge(inputs, report));
@@ -49,7 +50,7 @@ export async function postAll(
     const { kind } = await freshnessOf(hub, report.head, current);
     if (kind === 'gone') return;
     if (kind === 'current' && !(await mergePullRequest(inputs, forge, report))) return;
-    current = await post(await again());
+    current = await post(await checkAgain());
   }
 }
 
@@ -62,14 +63,14 @@ export async function postAll(
 async function postOnce(
   inputs: RunInputs,
   forge: Forge,
-  { reports, again, unposted }: PostedResults,
+  { reports, checkAgain, unposted }: PostedResults,
 ): Promise<readonly CheckReport[]> {
   if (reports.length === 0) return [];
   const hub = hubOf(inputs, forge, unposted);
   let [checked, current] = [reports, [] as readonly CheckReport[]];
   const failed = await attempt('the status', async () => {
     current = await setStatus(hub, reports, async () => {
-      checked = await again();
+      checked = await checkAgain();
       return checked;
     });
   });
@@ -105,7 +106,7 @@ async function postRest(
 ): Promise<void> {
   const number = report.request?.number;
   let isCurrent = false;
-  // First what was just read decides about.
+  // The comment goes first: posting it finds out whether the report is still about the newest commit.
   if (posting.comment && number !== undefined)
     await attempt('the comment', async () => {
       // If the comment cannot be posted, the rest is still about the newest commit.
@@ -138,12 +139,14 @@ async function attempt(what: string, act: () => Promise<void>): Promise<Pipeline
 }
 
 /**
- * Whether Portolan may merge a pull request now. Not if nothing is enforced: its state then says nothing. Not if people
- * must look at it.
+ * Whether Portolan may merge a pull request now. Not if nothing is enforced, because its state is then always green; and not if
+ * it has parts that people must look at.
  */
 function mayMerge({ posting }: RunInputs, report: CheckReport): boolean {
-  const isLeft = report.enforce === 'off' || (report.byHand ?? []).length > 0;
-  return !isLeft && posting.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success';
+  const isLeftToPeople = report.enforce === 'off' || (report.byHand ?? []).length > 0;
+  return (
+    !isLeftToPeople && posting.merge && report.request?.merge.mode === 'auto' && stateOf(report) === 'success'
+  );
 }
 
 /**
@@ -179,7 +182,10 @@ async function mergePullRequest(
   }
 }
 
-/** Starts the workflow that checks what the merge concerns: of what the job's own token does, only this starts one. */
+/**
+ * Starts the workflow that checks the pull requests which the merge concerns. GitHub starts no workflows for what a job's token
+ * does, except for such an event.
+ */
 async function tellMoved(
   { github, repository }: Forge,
   moved: { readonly branch: string; readonly before: string; readonly after: string },
@@ -188,8 +194,7 @@ async function tellMoved(
   await dataOf(github.rest.repos.createDispatchEvent({ ...repository, ...event }));
 }
 
-// An error as the job's log says it, with its hint on a line of its own.
-
+/** An error as the job's log shows it, with its hint on a line of its own. */
 export function failureText({ message, hint }: PipelineError): string {
   return hint === undefined ? plainText(message) : `${plainText(message)}\n${plainText(hint)}`;
 }

@@ -53,6 +53,7 @@ export async function publishClone(inputs: RunInputs, clone: string): Promise<vo
   }
 }
 
+/** @throws PipelineError `usage` for what needs GitHub: functions trust its identity tokens, and releases are noted there */
 function refuseUnsupported({ publish: { url } }: RunInputs, { release }: Policy): void {
   const hint = 'leave the input repository out: then the token of the job is used';
   if (url !== undefined)
@@ -82,8 +83,10 @@ async function publishOne(inputs: RunInputs, cloned: Cloned, catalog: string): P
   const fence = gitFence({ repository: directory, settings: { searchPath: inputs.environment['PATH'] } });
   try {
     const progress = (step: string): void => info(plainText(step));
-    const ringed = inRings(fence, (of, name) => textRings(fence, of, name));
-    const ports = { repository, registry, fence, ownFence: { takeOver: false }, progress, inRings: ringed };
+    const digestsInRings = inRings(fence, (of, name) => textRings(fence, of, name));
+    // Nobody else reads this clone's fence, so the published image is asked for its commit, too.
+    const ownFence = { takeOver: false };
+    const ports = { repository, registry, fence, ownFence, progress, inRings: digestsInRings };
     const today = inputs.now.toISOString().slice(0, 10);
     const published = await publishCatalog(ports, { commit, catalog, out: join(out, catalog), today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));

@@ -98,11 +98,11 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
   const { catalogs, changed } = await toPublish(publishing);
   const ended: Ended[] = [];
   for (const catalog of catalogs) {
-    const named = changed.has(catalog)
+    const missingBundle = changed.has(catalog)
       ? await missingReference({ objects: repository.objects, commit, policy, name: catalog }, missing)
       : undefined;
-    if (named !== undefined) {
-      const why = heldBackBy(named);
+    if (missingBundle !== undefined) {
+      const why = heldBackBy(missingBundle);
       info(plainText(`${catalog} is held back: ${why}`));
       ended.push({ catalog, kind: 'refused', why });
     } else if (changed.has(catalog)) ended.push(await publishOne(publishing, catalog));
@@ -110,7 +110,7 @@ async function publishAll(publishing: Publishing, missing: ReadonlySet<string>):
   }
   for (const catalog of await retireGoneCatalogs(publishing, catalogs))
     ended.push({ catalog, kind: 'retired' });
-  const { rings, failed } = await movedRings(publishing, catalogs);
+  const { rings, failed } = await openDueRings(publishing, catalogs);
   if (failed.length > 0) setFailed(`rings not looked at: ${plainText(failed.join(', '))}`);
   await setPublished({ commit, ended, out: inputs.publish.out, rings: ringsSummary(rings) });
 }
@@ -145,25 +145,25 @@ async function changedOf(publishing: Publishing, catalogs: readonly string[]): P
       commit: (await lastDeployed(forge.github, forge.repository, name))?.commit,
     })),
   );
-  const there = await fetchCommits(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
+  const fetched = await fetchCommits(repository, new Set(lasts.flatMap(({ commit }) => commit ?? [])));
   const changed = new Set<string>();
   for (const { name, commit } of lasts) {
     if (
       commit === undefined ||
-      !there.has(commit) ||
+      !fetched.has(commit) ||
       (await catalogDiffers(publishing, { name, last: commit }))
     )
       changed.add(name);
   }
   const others = catalogs.filter((name) => !changed.has(name));
-  return new Set([...changed, ...(await unretiredCatalogs(publishing, others))]);
+  return new Set([...changed, ...(await returnedCatalogs(publishing, others))]);
 }
 
 /**
- * The catalogs whose last publish was a retirement, although the commit has them: they differ from what stands, whatever was
- * deployed. None if functions publish: they read the fence themselves.
+ * The catalogs that were retired and that the commit has again. They are published even if their content is that of the last
+ * deployment. None if functions publish: they read the fence themselves.
  */
-async function unretiredCatalogs(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
+async function returnedCatalogs(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
   if (catalogs.length === 0 || publishing.inputs.publish.url !== undefined) return [];
   const { policy } = publishing;
   return withPlaces(publishing, ({ fence }) => returnedAmong(catalogs, { fence, policy }));
@@ -179,7 +179,10 @@ async function catalogDiffers(
   return before !== now;
 }
 
-/** Retires what the push has no more; where functions publish, they do it. */
+/**
+ * Retires published catalogs that the branch no longer has. If functions publish, they do it. A policy that publishes nothing
+ * costs no request.
+ */
 async function retireGoneCatalogs(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
   const { inputs, repository, branch, commit, policy } = publishing;
   if (inputs.publish.url !== undefined || policy.publish.catalogs.length + catalogs.length === 0) return [];
@@ -190,7 +193,7 @@ async function retireGoneCatalogs(publishing: Publishing, catalogs: readonly str
 }
 
 /** Opens rings that are due. If functions publish, they do that. */
-async function movedRings(
+async function openDueRings(
   publishing: Publishing,
   catalogs: readonly string[],
 ): Promise<Awaited<ReturnType<typeof moveAllRings>>> {
@@ -219,8 +222,8 @@ async function publishHere(publishing: Publishing, catalog: string): Promise<End
     const progress = (step: string): void => info(plainText(step));
     const out = join(inputs.publish.out, catalog);
     const today = inputs.now.toISOString().slice(0, 10);
-    const ringed = inRings(places.fence, (of, name) => textRings(places.fence, of, name));
-    const ports = { ...places, repository, progress, inRings: ringed };
+    const digestsInRings = inRings(places.fence, (of, name) => textRings(places.fence, of, name));
+    const ports = { ...places, repository, progress, inRings: digestsInRings };
     const published = await publishCatalog(ports, { commit, catalog, out, today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
     if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };

@@ -59,6 +59,7 @@ export async function releaseArrived(releasing: Releasing): Promise<Arrived> {
     await showReleased(released);
     const last = released.findLast((one) => one.commit !== undefined)?.commit ?? commit;
     if (last !== commit) await repository.bring([last]);
+    // An image that was missing may have come, without a new release.
     if (released.length > 0 || missing.size < since.missing.length)
       await noteAll(releasing, released, { environment: since.environment, missing: [...missing] });
     return { commit: last, missing };
@@ -88,10 +89,10 @@ async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promis
   // On a schedule the branch is the default one.
   const defaultBranch =
     event.kind === 'clock' ? branch : await readDefaultBranch(forge.github, forge.repository);
-  // What has arrived on one branch may still have to arrive on another.
+  // Each branch has its own notes: a bundle that was released on one may be new on another.
   const environment = bundlesEnvironment(branch, defaultBranch);
   const last = await lastReleased(forge.github, forge.repository, environment);
-  // What a push brought that no run was told of is found by the next.
+  // The last note comes before the push's own start: a push in between may not have started a run.
   for (const before of [last?.commit, pushed]) {
     if (before === undefined) continue;
     try {

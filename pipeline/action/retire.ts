@@ -50,12 +50,14 @@ export async function retireGone(retirements: Retirements): Promise<string[]> {
   const retired: string[] = [];
   for (const name of await fence.names()) {
     const [catalog = ''] = name.split('/');
-    // Nobody knows where it is published to: perhaps where it was.
+    // The policy publishes it, but not to a valid place, so this one may still be meant.
     if (places.has(name) || (there.has(catalog) && !targetIn(policy, catalog))) continue;
     try {
       const standing = await fence.read(name);
+      // Retired before, as far as the policy wants it.
       if (!standing || !goesBeyond(policy.publish.retired, standing.retired)) continue;
       if (!(await isOnBranch(retirements.repository, standing.commit, commit))) continue;
+      // Read each time: somebody may push meanwhile.
       const tips = await fence.branches();
       if (tips.get(branch) !== commit) return [...new Set(retired)];
       const other = await publisherAmong(retirements.repository, tips, { branch, catalog, name });
@@ -119,22 +121,29 @@ async function publisherAmong(
     );
   await fetchCommits(repository, new Set(others.map(([, tip]) => tip)));
   for (const [name, tip] of others) {
+    // A branch that cannot be read may publish it.
     if (!(await hasCommit(repository, tip))) return name;
     const { policy } = await policyAt(repository.objects, tip);
     if (!policy?.branches.some((pattern) => matchesGlob(pattern, name))) continue;
     const isThere = (await publishedCatalogs(repository.objects, tip, policy)).includes(catalog);
-    // To another place: then this one is not its own.
+    // A branch that publishes the catalog to another place does not use this one.
     if (isThere && (!targetIn(policy, catalog) || placesIn(policy, [catalog]).has(fence))) return name;
   }
   return undefined;
 }
 
+/** Whether a claimed commit is in the history of a branch's tip. A claim of another branch is not. */
 async function isOnBranch(repository: Repository, claimed: string, tip: string): Promise<boolean> {
   await fetchCommits(repository, new Set([claimed]));
   return (await hasCommit(repository, claimed)) && isAncestor(repository, claimed, tip);
 }
 
-/** Retires the place that a claim is for, as the policy of the claimed commit names it. */
+/**
+ * Retires the place that a claim is for. A claim has only a digest of its place: the policy of the claimed commit, which
+ * published it, tells the place itself.
+ *
+ * @returns whether it was retired
+ */
 async function retireNamed(
   { repository, registry, fence, lease, commit, policy, catalogs, log }: Retirements,
   name: string,
@@ -145,7 +154,7 @@ async function retireNamed(
   const place = target && placesOf(target).find((one) => fenceName(catalog, formatLocation(one)) === name);
   if (!target || !place) return false;
   const written = formatLocation(place);
-  // Another catalog has the place now, and its tag.
+  // Another catalog may be published there now: its tag must not be deleted.
   const retired = takenPlaces(policy, catalogs).has(oneSpelling(written)) ? 'keep' : policy.publish.retired;
   const claim = await retireAt(
     { fence, lease, registry, isAncestor: (older, newer) => isAncestor(repository, older, newer) },

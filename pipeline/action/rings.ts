@@ -34,8 +34,8 @@ interface RingRun {
 }
 
 /**
- * Looks at the rings of every catalog that has any, as the policy of the branch's tip has them: a run may be an old one
- * that runs again, whose conditions hold no more. What fails of one keeps back no other.
+ * Opens the due rings of every catalog, by the policy of the branch's tip: somebody may run an old run again, and the rings'
+ * conditions may have changed since. A catalog that fails does not stop the others.
  *
  * @returns what is known of each of them, and the catalogs whose rings could not be looked at
  */
@@ -51,10 +51,10 @@ export async function moveAllRings(
   for (const catalog of current.catalogs) {
     const target = targetIn(policy, catalog);
     if (!target || target.rings.length === 0) continue;
-    const of = { catalog, target, policy, repository, from: { repository: name, branch } };
+    const catalogRings = { catalog, target, policy, repository, from: { repository: name, branch } };
     const store = textRings(fence, catalog, ringsName(catalog, target));
     try {
-      rings.push(await moveCatalogRings(of, { store, fence, registry, now, log }, checkOf));
+      rings.push(await moveCatalogRings(catalogRings, { store, fence, registry, now, log }, checkOf));
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
       failed.push(catalog);
@@ -64,7 +64,7 @@ export async function moveAllRings(
   return { rings, failed };
 }
 
-/** The policy that holds now; undefined where it cannot be read. */
+/** The policy of the branch's tip and the catalogs that it publishes; undefined if it cannot be read. */
 async function currentPolicy({
   repository,
   fence,

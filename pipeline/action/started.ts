@@ -29,7 +29,7 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
   switch (event.kind) {
     case 'pull request': {
       const { head, base, branch, previousHead } = event;
-      // Another pull request with its head may no longer have to wait for it.
+      // The status of its head counted it, and must not any more if other pull requests have that head.
       if (event.action === 'closed') return listed({ kind: 'commit', commit: head });
       const open = await ports.forge.readOpen();
       const others =
@@ -41,6 +41,7 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
     }
     case 'recheck': {
       const { number } = event;
+      // Anybody may comment, so checks are limited. Comments can be deleted: the checks of the commit are counted, too.
       const often = { heads: [], why: `pull request ${number} was asked about too often in the last hour` };
       if (!(await mayAsk(forge, number, now))) return often;
       const heads = headsOf(await ports.forge.readOpen(), { kind: 'pull', number });
@@ -72,7 +73,10 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
   }
 }
 
-/** A list may be older than the event: its pull request has the head. */
+/**
+ * The head of a pull request's event, with the other pull requests that the list has for it. The event's own is added: GitHub's
+ * list may be older than the event.
+ */
 function withOwn([listed]: readonly Head[], { number, head, branch }: PullRequestEvent): Head {
   const own = { commit: head, pulls: [number], branches: [branch] };
   if (!listed) return own;
