@@ -61,7 +61,9 @@ export function createBlobMover(
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
     const key = `${repositoryName(to)}@${blob.digest}`;
+    // A blob in one request begins anew after a kill: there is nothing to go on with.
     const memo = blob.size > chunk ? memory.upload(key, chunk) : undefined;
+    // A body that arrives at once leaves no open upload behind.
     const uploads = blob.size > SURE ? memory.uploads(key) : undefined;
     const read = { bytes: 0, upTo: 0 };
     const watched: BlobSource = {
@@ -94,6 +96,7 @@ export function createBlobMover(
       ),
     );
   };
+  /** Mounts the blob from where it is on the registry, else sends it. */
   const bring = async (
     blob: BlobSource,
     to: Repository,
@@ -111,6 +114,7 @@ export function createBlobMover(
       const moves = places.get(key) ?? new Map<string, Promise<BlobOutcome>>();
       places.set(key, moves);
       const earlier = moves.get(to.repository);
+      // Another image of the same repository needs the blob, too: it waits for that move.
       if (earlier && !hints.doubted) return earlier.then(() => 'present');
       const coming = bring(blob, to, { ...hints, moves: new Map(hints.doubted ? [] : moves) });
       moves.set(to.repository, coming);

@@ -74,21 +74,23 @@ function defect({ location }: MappingLine, message: string): Finding {
  * only while oc-mirror runs.
  */
 function throughCache(lines: readonly MappingLine[], to: string | undefined): readonly MappingLine[] {
-  const filled = new Map(
+  // oc-mirror's lines fill its own registry first, from the sources, and then read from it.
+  const fillingLines = new Map(
     lines.filter(({ destination }) => CACHE.test(destination)).map((line) => [line.destination, line]),
   );
-  if (filled.size === 0) return lines;
-  const drained = new Set(lines.map(({ source }) => source));
-  const direct = new Set(
+  if (fillingLines.size === 0) return lines;
+  const readFromCache = new Set(lines.map(({ source }) => source));
+  const copiedDirectly = new Set(
     lines.filter(({ destination }) => !CACHE.test(destination)).map(({ source }) => source),
   );
   const home = to === undefined ? undefined : asUsage(() => parseHome(to));
   return lines.flatMap((line) => {
     if (!CACHE.test(line.destination)) {
-      const first = filled.get(line.source);
-      return [first ? { ...line, source: first.source } : line];
+      const filling = fillingLines.get(line.source);
+      return [filling ? { ...line, source: filling.source } : line];
     }
-    if (drained.has(line.destination) || direct.has(line.source)) return [];
+    // Another line copies the image to the mirror.
+    if (readFromCache.has(line.destination) || copiedDirectly.has(line.source)) return [];
     if (!home) return [line];
     const prefix = home.path === '' ? home.registry : `${home.registry}/${home.path}`;
     return [{ ...line, destination: line.destination.replace(CACHE, `${prefix}/`) }];
@@ -105,6 +107,7 @@ function jobOf({ source, destination, platforms }: Mapping): CopyJob | string {
   if (!from && !source.startsWith('oci://')) return `${JSON.stringify(source)} is not a valid reference`;
   const to = tryParseReference(destination);
   if (!to) return `${JSON.stringify(destination)} is not a valid reference`;
+  // Without a tag, the copy has the digest of its source. `tryParseReference` would read such a name as the tag `latest`.
   const isTagged = destination.lastIndexOf(':') > destination.lastIndexOf('/');
   const job = { source, destination, from, ...withPlatforms(platforms) };
   return isTagged || from?.kind !== 'digest' ? { ...job, to } : { ...job, to: withDigest(to, from.digest) };

@@ -53,6 +53,7 @@ type SourceList = () => Promise<
   { readonly all: readonly Descriptor[]; readonly chosen: readonly Descriptor[] } | undefined
 >;
 
+/** The list that stands on both sides, as the source has it. */
 function sourceList(
   { platforms }: CopyJob,
   { mediaType, digest }: Descriptor,

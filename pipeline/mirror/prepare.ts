@@ -136,6 +136,7 @@ async function readSelection(
   const { blobs, findings } = await load(opened.source);
   const filtered = filterImageSet(blobs, selection);
   const wrong = [...findings, ...filtered.findings, ...absentNames(selection, blobs)];
+  // Only a part of a catalog gets an image of its own, which opm must be able to serve.
   const isMade = !takesAll(selection) && wrong.every(({ severity }) => severity !== 'error');
   return {
     images: imagesOf({ ...filtered.blobs, bundles: filtered.mirrored }, opened.deployed),
@@ -220,6 +221,7 @@ async function readCatalog({ source, choices = [], deployed }: MirroredCatalog):
   }
   const { blobs, findings } = await load(source);
   const catalog = catalogOf(blobs);
+  // The selection also takes the bundles that chosen ones require, also by constraints in CEL.
   const requirementsOf = needsWith(await celFor([{ catalog }]));
   const chosen = selectPackages(catalog, choices, requirementsOf);
   return {

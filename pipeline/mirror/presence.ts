@@ -119,6 +119,7 @@ async function whyIncomplete(manifest: Manifest, looking: ImageLookUp): Promise<
   const parsed = parseManifest(manifest);
   if (parsed.kind === 'image') return whyBroken(parsed, looking);
   const wanted = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
+  // The list has other platforms, and none of the wanted ones.
   const none = wanted.length === 0 && parsed.manifests.length > 0 ? [...(platforms ?? [])] : [];
   const found = await Promise.all(
     wanted.map(async ({ digest, platform }) => {

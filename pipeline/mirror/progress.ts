@@ -58,6 +58,7 @@ export function createProgress(images: number, tell: (state: ProgressState) => v
         for (const { digest, size } of content?.blobs ?? []) expected.set(digest, size);
       }
       total = [...expected.values()].reduce((sum, size) => sum + size, 0);
+      // The others could not be read: nothing more happens to them in this pass.
       imagesDone = images - looked.length;
     },
     sent: arrive,

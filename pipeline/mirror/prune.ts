@@ -50,14 +50,14 @@ export async function pruneImages(
   // One after the other in a repository: two tags may be one manifest.
   await eachOf([...repositories.values()], 16, async (group) => {
     const belongings: Belongings[] = [];
-    const tried = async (image: string, run: () => Promise<void>): Promise<void> =>
+    const attempt = async (image: string, run: () => Promise<void>): Promise<void> =>
       run().catch((error: unknown) => {
         if (!(error instanceof PipelineError)) throw error;
         failed.push({ image, why: error.message });
       });
     for (const image of group) {
       const name = formatReference(image);
-      await tried(name, async () => {
+      await attempt(name, async () => {
         const standing = await registry.resolve(image);
         const belonging =
           standing && (await belongingsOf(image, standing.digest, { registry, tags, childrenAt }));
@@ -68,7 +68,7 @@ export async function pruneImages(
     }
     const [first] = group;
     if (!first) return;
-    await tried(`what belongs to images of ${repositoryName(first)}`, async () => {
+    await attempt(`what belongs to images of ${repositoryName(first)}`, async () => {
       await deleteBelongings(first, belongings, { registry, keep, childrenAt, remove: deleteOne });
     });
   });
@@ -166,17 +166,20 @@ async function belongingsOf(
   return found;
 }
 
-/** Everything attached to a digest, the innermost first. What a list names, but is about another digest, is not. */
+/**
+ * Everything attached to a digest, and to that: the innermost first, so that a break leaves nothing whose subject is gone. A
+ * referrer counts only if its own manifest names the digest: a list of referrers in a tag may name anything.
+ */
 async function companionsBelow(
   image: Reference,
   digest: string,
   { registry, tags, depth }: Places & { readonly depth: number },
 ): Promise<Reference[]> {
+  // Whether the registry keeps lists of referrers was not asked, so each list is read.
   const source = { registry, tags, keepsReferrers: () => undefined, firstLists: new Map() };
   const found: Reference[] = [];
   for (const { reference, subject } of await companionsOf(image, [digest], source)) {
     if (subject === undefined || reference.kind === 'tag') found.push(reference);
-    // A list in a tag may name what is about something else.
     else if ((await subjectOf(reference, registry)) === subject) {
       const below =
         depth < DEPTH
@@ -232,7 +235,8 @@ async function taggedDigests(
 }
 
 /**
- * A list of referrers keeps none of them. oc-mirror gives an image such a tag, too: then it has the image's own digest.
+ * Whether a tag is a list of referrers, whose entries nobody needs for that. oc-mirror gives images such tags, too: then the tag
+ * is the image's own digest.
  *
  * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#referrers-tag-schema
  */

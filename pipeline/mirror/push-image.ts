@@ -28,31 +28,32 @@ export async function pushContent(content: ImageContent, to: Reference, putting:
   const { ports, progress } = run;
   const putBlobs = (how: PushContext): Promise<void> =>
     allOf(content.blobs.map((blob) => putBlob(blob, to, how)));
-  const again = (): Promise<void> => putBlobs({ run, isNew: false, beside: undefined, doubted: true });
+  const putBlobsAgain = (): Promise<void> =>
+    putBlobs({ run, isNew: false, beside: undefined, doubted: true });
   const put = (name: Reference, manifest: Manifest): Promise<void> =>
     run.writes.attempt(to.registry, 'manifest', () => ports.to.putManifest(name, manifest));
   await putBlobs(putting);
   for (const manifest of content.manifests) {
     const name = withDigest(to, manifest.digest);
     if (!isNew && (await ports.to.resolve(name)) !== undefined) continue;
-    await withMissing(() => put(name, manifest), again);
+    await putManifestOf(() => put(name, manifest), putBlobsAgain);
     progress.manifestSent(manifest.bytes.length);
   }
-  await withMissing(() => put(to, content.root), again);
+  await putManifestOf(() => put(to, content.root), putBlobsAgain);
   progress.manifestSent(content.root.bytes.length);
 }
 
 /**
- * docker-registry may not see at once what came into a repository twice at a time, and others
- * collect garbage: what it misses is looked for again.
+ * Puts a manifest. If the registry then misses a blob, all blobs are put again, and the manifest once more: docker-registry may
+ * not see a blob that two requests brought into a repository at the same time, and others collect garbage meanwhile.
  */
-async function withMissing(put: () => Promise<void>, again: () => Promise<void>): Promise<void> {
+async function putManifestOf(put: () => Promise<void>, putBlobsAgain: () => Promise<void>): Promise<void> {
   try {
     await put();
   } catch (error) {
     const isMissing = error instanceof PipelineError && /BLOB_UNKNOWN/.test(error.message);
     if (!isMissing) throw error;
-    await again();
+    await putBlobsAgain();
     await put();
   }
 }

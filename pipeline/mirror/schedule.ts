@@ -43,7 +43,7 @@ interface SecretFile {
   readonly file: string;
 }
 
-/** The files of a schedule that belong into a Secret. */
+/** The credentials, key and certificates of a schedule, which a CronJob gets from a Secret. */
 export function secretFiles({ signKey, authfile, authorities }: MirrorSchedule): SecretFile[] {
   return [
     ...(authfile === undefined ? [] : [{ key: 'auth.json', file: authfile }]),
@@ -170,7 +170,7 @@ WantedBy=timers.target
 `;
 }
 
-/** A value in which systemd replaces nothing. @throws PipelineError `usage` */
+/** A value in which systemd replaces nothing: `%%` stands for a percent sign. @throws PipelineError `usage` */
 function systemdValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would begin another setting
   if (/[\x00-\x1f\x7f]/.test(text))
@@ -178,7 +178,7 @@ function systemdValue(text: string): string {
   return text.replaceAll('%', '%%');
 }
 
-/** A word of a command line, whatever it holds. */
+/** A word of a command line in which systemd replaces nothing: `$$` stands for a dollar, and `$$$$` for that in `replaceAll`. */
 function systemdWord(text: string): string {
   const escaped = systemdValue(text).replaceAll('$', '$$$$').replaceAll('\\', '\\\\').replaceAll('"', '\\"');
   return /^[\w./:@%=+,-]+$/.test(escaped) ? escaped : `"${escaped}"`;

@@ -17,11 +17,12 @@ type Prober = Pick<Registry, 'putManifest' | 'deleteManifest'>;
  * @throws PipelineError `usage` naming a registry that refuses
  */
 export async function checkSparse(images: readonly Inspected[], registry: Prober): Promise<void> {
+  // One list for each registry: its answer holds for all.
   const first = new Map<string, { readonly to: Reference; readonly absent: readonly Platform[] }>();
   for (const { job, content } of images) {
     if (!content || job.platforms === undefined || first.has(job.to.registry)) continue;
-    const kept = new Set(content.manifests.map(({ digest }) => digest));
-    const absent = entriesOf(content.root).filter(({ digest }) => !kept.has(digest));
+    const copied = new Set(content.manifests.map(({ digest }) => digest));
+    const absent = entriesOf(content.root).filter(({ digest }) => !copied.has(digest));
     if (absent.length > 0)
       first.set(job.to.registry, { to: job.to, absent: absent.flatMap(({ platform }) => platform ?? []) });
   }
@@ -53,7 +54,7 @@ async function probeSparseLists(
   await registry.deleteManifest(name).catch(() => false);
 }
 
-/** Whether the registry means the list: what else is wrong shows when the images are copied. */
+/** Whether the registry refuses the list itself. Any other error, such as a missing right, shows when images are copied. */
 function isRefusal({ code, retryable }: PipelineError): boolean {
   return !retryable && (code === 'bad-answer' || code === 'not-found');
 }
@@ -74,7 +75,7 @@ function listOfNothing(platforms: readonly Platform[]): Manifest {
   return { mediaType: OCI_INDEX, digest: digestOf(bytes), bytes };
 }
 
-/** An image that no registry has. */
+/** Digest and size of an image that no registry has. */
 function describeNothing(): Pick<Descriptor, 'digest' | 'size'> {
   const bytes = new TextEncoder().encode('no image: portolan asks whether the registry takes sparse indexes');
   return { digest: digestOf(bytes), size: bytes.length };

@@ -22,6 +22,7 @@ const RECORDS = 'portolan-records';
 /** Records at a time. */
 const PARALLEL = 16;
 
+/** The repository of the records of a mirror. */
 export function recordsAt({
   registry,
   path,
@@ -64,17 +65,19 @@ export async function beginSync(
   ports: RecordPorts,
 ): Promise<SyncRecords> {
   const records = await firstLook(at, wanted, ports);
-  const known = records.find(({ id }) => id === wanted.id);
-  const named = records.find(({ name, isNamed }) => wanted.isNamed && isNamed && name === wanted.name);
-  const identity = { ...wanted, id: (known ?? named ?? wanted).id };
+  const ownRecord = records.find(({ id }) => id === wanted.id);
+  // The same chosen name is the same configuration, also from another machine, where it has another id.
+  const sameName = records.find(({ name, isNamed }) => wanted.isNamed && isNamed && name === wanted.name);
+  const identity = { ...wanted, id: (ownRecord ?? sameName ?? wanted).id };
   const others = records.filter(({ id }) => id !== identity.id);
   for (const catalog of needs.catalogs) {
     const path = pathInRegistry(catalog);
     const rival = others.find(({ catalogs }) => catalogs.some((one) => pathInRegistry(one) === path));
     if (rival) throw rivalError(catalog, rival, at);
   }
-  let standing = known ?? named;
+  let standing = ownRecord ?? sameName;
   const write = async (all: Needs): Promise<void> => {
+    // With the time of before, so that only a change of what is needed counts.
     const next = { ...identity, ...all, time: standing?.time ?? '' };
     if (standing && syncRecordText(next) === syncRecordText(standing)) return;
     standing = { ...next, time: ports.now().toISOString() };
@@ -107,6 +110,7 @@ async function firstLook(
   }
 }
 
+/** Writes a record under the tag of its configuration, over the one of before. */
 async function putRecord(at: Repository, record: SyncRecord, registry: Registry): Promise<void> {
   const bytes = new TextEncoder().encode(syncRecordText(record));
   const tag = tagOf(at, record.id);
@@ -143,7 +147,11 @@ async function readRecords(at: Repository, registry: Registry): Promise<readonly
   return records.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Reads one record. @returns undefined for one that is gone since it was listed */
+/**
+ * Reads one record. @returns undefined for one that is gone since it was listed
+ *
+ * @throws PipelineError `bad-answer` for anything else under a record's tag: a newer version of Portolan may have written it
+ */
 async function readRecord(tag: TagReference, registry: Registry): Promise<SyncRecord | undefined> {
   const bytes = await readSmallArtifact(tag, registry);
   if (!bytes) return undefined;
@@ -154,11 +162,7 @@ async function readRecord(tag: TagReference, registry: Registry): Promise<SyncRe
   });
 }
 
-/**
- * Adds to a PipelineError what does not happen because of it.
- *
- * @returns the error of a read or write, and what does not happen because of it
- */
+/** Adds to a PipelineError about records what follows from it: nothing is deleted. Other errors stay as they are. */
 function withConsequence(error: unknown, what: string): unknown {
   if (!(error instanceof PipelineError)) return error;
   const { code, message, retryable, status, hint } = error;
@@ -170,6 +174,7 @@ function withConsequence(error: unknown, what: string): unknown {
   });
 }
 
+/** The error for a catalog that two configurations would write: each sync would take it away from the other. */
 function rivalError(catalog: string, rival: SyncRecord, at: Repository): PipelineError {
   return new PipelineError(
     'conflict',

@@ -12,14 +12,15 @@ export interface TagLists {
 /** Tags that are read of one repository at most. */
 const MOST_TAGS = 5000;
 
+/** Lists the tags of each repository once, for all images of it. */
 export function createTagLists(registry: Pick<Registry, 'listTags'>): TagLists {
   const lists = new Map<string, Promise<ReadonlySet<string> | undefined>>();
   return {
     of: (repository) => {
       const name = repositoryName(repository);
-      const known = lists.get(name) ?? readTags(registry, repository);
-      lists.set(name, known);
-      return known;
+      const tags = lists.get(name) ?? readTags(registry, repository);
+      lists.set(name, tags);
+      return tags;
     },
   };
 }

@@ -3,7 +3,7 @@ import { PipelineError } from '../error.ts';
 
 const TRIES = 5;
 
-/** Does something until its bytes are what their digest says, five times at most. @throws PipelineError */
+/** Reads or sends something until its bytes have the right digest, five times at most. @throws PipelineError */
 export async function untilSound<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -14,7 +14,7 @@ export async function untilSound<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether bytes came that were not asked for. */
+/** Whether bytes had another digest than they were asked for by. */
 export function isSpoiled(error: unknown): boolean {
   return error instanceof PipelineError && error.code === 'corrupt';
 }

@@ -74,8 +74,9 @@ export function countWrites(): Writes {
   };
 }
 
+/** Counts a failed write, if it is one of the registry's own. */
 function note(tally: Tally, error: unknown): void {
-  // What the source answers says nothing of the registry that is written to.
+  // A write also reads from the source, whose errors say nothing about the registry that is written to.
   if (!(error instanceof PipelineError) || !error.message.includes(tally.registry)) return;
   tally.first ??= error;
   tally.failures++;
@@ -84,6 +85,7 @@ function note(tally: Tally, error: unknown): void {
 
 const NOT_TRIED = 'not tried: ';
 
+/** The error of a write that was not tried: it may be retried as the registry's first error may. */
 function notTried(registry: string, { code, status, retryable }: PipelineError): PipelineError {
   const message = `${NOT_TRIED}no write to ${registry} has succeeded`;
   return new PipelineError(code, message, { status, retryable });

@@ -23,7 +23,7 @@ function partPath(directory: string, i: number): string {
 }
 
 /**
- * Opens the parts in a directory at a place: what is behind it is taken away.
+ * Opens the parts in a directory for writing at a place. What is behind it is deleted: an earlier run did not finish it.
  *
  * @throws PipelineError `io`
  */
@@ -99,6 +99,7 @@ async function cutParts(directory: string, part: number, to: number): Promise<vo
     if (number !== undefined && Number(number) - 1 > last) await rm(join(directory, name));
   }
   const path = partPath(directory, last);
+  // At the border of a part the next one has no bytes yet: an empty file is none.
   if (to % part > 0) await truncate(path, to % part);
   else await rm(path, { force: true });
 }

@@ -62,7 +62,7 @@ export async function openArchives(
     const { offset, size, one } = place;
     return readParts(one.directory, { part: one.receipt.part, start: offset, end: offset + size });
   };
-  // Whoever carried the archive may have named any host.
+  // A receipt is not signed: a holder on another host than the destination is not asked.
   const holderOf = (registry: string, digest: string): string | undefined => {
     const holder = earlier.get(digest);
     return holder?.startsWith(`${registry}/`) ? holder.slice(registry.length + 1) : undefined;

@@ -233,7 +233,10 @@ function shortParts(
   );
 }
 
-/** Writes one blob after the other; small ones are fetched before it is their turn. */
+/**
+ * Appends blobs to the parts, one after the other as a tar needs it, although many are asked for at once. Small ones are fetched
+ * before it is their turn, so that the network does not wait for the disk.
+ */
 function appender(
   parts: PartWriter,
   done: (blob: ArchivedBlob) => void,

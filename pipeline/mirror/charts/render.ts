@@ -43,7 +43,7 @@ export async function renderChart(path: string, options: RenderOptions): Promise
   try {
     return await outputOf(startHelm([UNCHECKED], path, options), options.limits);
   } catch (error) {
-    // A chart that fails on purpose has its template before its words.
+    // Only helm's own error follows "chart: ": before the words of a chart that fails on purpose, helm names its template.
     const isOld =
       error instanceof PipelineError && error.message.endsWith(`chart: unknown flag: ${UNCHECKED}`);
     if (!isOld) throw error;
@@ -83,6 +83,7 @@ function startHelm(
         KUBECONFIG: '/dev/null',
         HTTP_PROXY: NOWHERE,
         HTTPS_PROXY: NOWHERE,
+        // From half of the limit on, helm collects its garbage more often, before it is killed for it.
         GOMEMLIMIT: `${Math.floor(limits.memory / 2)}MiB`,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

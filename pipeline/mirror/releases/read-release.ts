@@ -110,9 +110,9 @@ async function wantedReleases(
         for (const message of warnings)
           findings.push({ rule: 'mirror/release', severity: 'warning', message, location });
       } catch (error) {
-        const known = error instanceof ChannelError ? new PipelineError('usage', error.message) : error;
-        if (!(known instanceof PipelineError)) throw error;
-        findings.push(releaseFinding(location, known));
+        const failure = error instanceof ChannelError ? new PipelineError('usage', error.message) : error;
+        if (!(failure instanceof PipelineError)) throw error;
+        findings.push(releaseFinding(location, failure));
         groups.push(unreadGroup(name));
       }
     };
@@ -120,6 +120,7 @@ async function wantedReleases(
       const name = `channel ${channel.name} (${architecture})`;
       await select(channel, name, () => releasesOf(channel, graphs(channel)));
     }
+    // oc-mirror also takes the releases between the channels of OCP. They are not known if one of the channels is not.
     const ocp = channels.filter(({ type }) => type === 'ocp');
     const [first] = ocp;
     if (first && channels.length > 1 && groups.length === 0)
@@ -226,6 +227,7 @@ function groupOf(
   { signed, platforms }: GroupNames,
 ): ImageGroup {
   const { registry, repository, digest } = reference;
+  // The tag that the configuration, else the signature gives; else the one that Red Hat would give.
   const tag =
     parseReference(written).tag ??
     tryParseReference(signed ?? '')?.tag ??

@@ -88,6 +88,7 @@ async function servedGraph(
   try {
     return graphIn(new TextDecoder().decode(await download(url, what, LARGEST, JSON_TYPE)), what);
   } catch (error) {
+    // Disconnected hosts can use files instead. An error with a hint has a better remedy.
     if (!(error instanceof PipelineError) || error.code !== 'unreachable' || error.hint !== undefined)
       throw error;
     throw new PipelineError(error.code, error.message, {
@@ -220,13 +221,13 @@ export function openReleaseSource(places: ReleasePlaces): ReleaseSource {
     releases,
     graphs,
     channelsWith: async (channel, architecture) => {
-      const { releases: some } = await graphs(architecture)(channel);
-      // Graph data lists versions by channel. Only the update service says the channels of a release.
+      const { releases: ofChannel } = await graphs(architecture)(channel);
+      // Graph data on disk lists versions by channel; a graph from an update service names the channels of each release.
       if (!/^https?:/.test(place) && isGraphDataPlace(place)) {
-        const versions = new Set(some.map(({ version }) => version));
+        const versions = new Set(ofChannel.map(({ version }) => version));
         return channelsOfVersions(await readGraphData(place, { download }), versions, architecture);
       }
-      return [...new Set(some.flatMap(({ channels }) => channels))].sort();
+      return [...new Set(ofChannel.flatMap(({ channels }) => channels))].sort();
     },
     close: () => {
       places.close();
