@@ -75,7 +75,7 @@ function fetchLayer(
   { digest, size }: Pick<Descriptor, 'digest' | 'size'>,
   { earlier, fetched, scratch }: Workshop,
 ): Promise<boolean> {
-  // The digest names a file.
+  // The digest becomes a file name, and may come from a foreign memory: nothing else than a digest may become a path.
   if (!earlier || !/^sha256:[0-9a-f]{64}$/.test(digest)) return Promise.resolve(false);
   // Many pieces are of one layer, which is fetched once.
   const earlierFetch = fetched.get(digest);
@@ -84,7 +84,7 @@ function fetchLayer(
   const fetching = pipeline(Readable.from(earlier({ digest, size })), createWriteStream(path)).then(
     () => true,
     (error: unknown) => {
-      // The layer may be gone, and the registry down: the catalog is still here.
+      // If the layer is gone or the registry down, the piece is made again from the catalog.
       if (error instanceof PipelineError) return false;
       throw fileError(error, path);
     },

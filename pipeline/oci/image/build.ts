@@ -105,7 +105,7 @@ export async function buildCatalogImage(
   );
   const findings = (await options.check?.(contents, memory)) ?? [];
   if (findings.some(({ severity }) => severity === 'error')) return { findings };
-  // Only now: a check reports with the policy's severities what cannot be read, and all else.
+  // After the check: it reports unreadable files, too, with the policy's severities and with all other findings.
   if (readErrors.length > 0) return { findings: readErrors };
   const workshop: Workshop = {
     ...options,
@@ -138,7 +138,7 @@ function planFor(packages: readonly PackageLayer[], base: BaseImage | undefined)
   return planLayers({ configs: loads('configs'), cache: loads('cache') }, { baseLayers, fixedLayers: 2 });
 }
 
-/** Makes the layers by the plan, and the image with and without the base. */
+/** Makes the layers by the plan, and from them the image with the base (`image`) and without it (`slim`). */
 async function assemble(
   packages: readonly PackageLayer[],
   base: BaseImage | undefined,

@@ -27,7 +27,7 @@ export interface Contents {
   readonly groups: readonly (readonly IdentifiedFile[])[];
   /** Names the content of a package: equal texts mean equal blobs. */
   identity(name: string): string;
-  /** Reads a package. It is forgotten again when all packages of its files were read. */
+  /** Reads a package, once: it is then forgotten, and its files with the last of their packages. */
   read(name: string): Promise<PackageContent>;
 }
 
@@ -49,17 +49,18 @@ export interface IdentifiedFile {
 /**
  * Finds out what each file holds. Files whose facts are remembered are not parsed.
  *
- * @param cached whether what opm's cache cannot hold counts as an error
+ * @param hasCache whether the image gets opm's cache: what that cannot hold is an error then
  */
 export async function readContents(
   source: CatalogSource,
   facts: FactTable<FileFacts>,
-  cached: boolean,
+  hasCache: boolean,
 ): Promise<{ readonly contents: Contents; readonly findings: readonly Finding[] }> {
   const findings: Finding[] = [];
   const files = await catalogFiles(source);
   const byPackage = new Map<string, IdentifiedFile[]>();
-  const alone: IdentifiedFile[] = [];
+  // They have no blobs, but may have findings.
+  const filesWithoutPackages: IdentifiedFile[] = [];
   const bring = bringerOf(
     source,
     files.filter(
@@ -73,21 +74,25 @@ export async function readContents(
     const found = file.unreadable === undefined ? facts.get(identity) : undefined;
     const { packages } = found ?? (await packagesIn(file, findings));
     if (!found) facts.set(identity, { packages });
-    if (packages.length === 0) alone.push({ file, identity });
+    if (packages.length === 0) filesWithoutPackages.push({ file, identity });
     for (const name of packages) {
       appendToGroup(byPackage, name, { file, identity });
     }
   }
-  return { contents: contentsOf(byPackage, alone, cached), findings };
+  return { contents: contentsOf(byPackage, filesWithoutPackages, hasCache), findings };
 }
 
 /** Files that a source brings at a time. */
 const TOGETHER = 64;
 
-/** Brings files some at a time, in their order, when the first of each some is read. */
+/**
+ * Has a source bring files in groups, such as from a git server: each group when its first file is read. One request for each
+ * file would take too long, and one for all too much memory.
+ */
 function bringerOf(source: CatalogSource, files: readonly SourceFile[]): (file: SourceFile) => Promise<void> {
   let next = 0;
   return async (file) => {
+    // A file that need not be read is not among them.
     if (files[next] !== file) return;
     if (next % TOGETHER === 0) await source.bring?.(files.slice(next, next + TOGETHER));
     next++;
@@ -135,8 +140,8 @@ function packageOf(blob: Blob): string {
 /** The packages of a catalog, each read when it is asked for, with all others in the same files. */
 function contentsOf(
   files: ReadonlyMap<string, readonly IdentifiedFile[]>,
-  alone: readonly IdentifiedFile[],
-  cached: boolean,
+  filesWithoutPackages: readonly IdentifiedFile[],
+  hasCache: boolean,
 ): Contents {
   const groups = groupsOf(files);
   const loaded = new Map<Group, Map<string, PackageContent>>();
@@ -145,13 +150,13 @@ function contentsOf(
     hasRoot: files.has(ROOT),
     groups: [
       ...[...new Set(groups.values())].map((group) => [...group.files.values()]),
-      ...alone.map((file) => [file]),
+      ...filesWithoutPackages.map((file) => [file]),
     ],
     identity: (name) => JSON.stringify((files.get(name) ?? []).map(({ identity }) => identity)),
     async read(name) {
       const group = groups.get(name);
       if (!group) throw new Error(`no file contains the package ${JSON.stringify(name)}`);
-      const contents = loaded.get(group) ?? (await loadGroup(group, cached));
+      const contents = loaded.get(group) ?? (await loadGroup(group, hasCache));
       const content = contents.get(name);
       if (!content)
         throw new Error(`the files of the package ${JSON.stringify(name)} changed while they were read`);
@@ -207,14 +212,14 @@ function absorbGroup(group: Group, other: Group, { ofFile, ofPackage }: GroupTab
 }
 
 /** The content and findings of each package in a group of files. */
-async function loadGroup(group: Group, cached: boolean): Promise<Map<string, PackageContent>> {
+async function loadGroup(group: Group, hasCache: boolean): Promise<Map<string, PackageContent>> {
   const { blobs, findings: unread } = await load({
     files: async () => [...group.files.values()].map(({ file }) => file),
   });
   const catalog = catalogOf(blobs);
   const found = [
     ...unread,
-    ...runRules(catalog, cached ? [...OPM_RULES, CACHE_RULE] : OPM_RULES, () => 'error'),
+    ...runRules(catalog, hasCache ? [...OPM_RULES, CACHE_RULE] : OPM_RULES, () => 'error'),
   ];
   const findings = found.filter(({ severity }) => severity === 'error');
   const lines = new Map<string, Blob[]>([...group.packages].map((name) => [name, []]));

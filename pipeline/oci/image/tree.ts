@@ -155,6 +155,7 @@ function removeBelow({ entries, children }: Stack, folder: string): void {
   }
 }
 
+/** Removes an entry and, for a folder, all that is in it. */
 function removeEntry(stack: Stack, path: string): void {
   stack.entries.delete(path);
   removeBelow(stack, path);
@@ -216,6 +217,7 @@ async function unpackEntry(
   const isFile = header.type === undefined || header.type === 'file';
   if (isFile && isWanted) checkSize(path, header, limits);
   const found = isFile ? undefined : entryOf(path, header, { added, stack, isWanted });
+  // A folder over a folder keeps what is in it. Anything else replaces all that had its path, in this layer and below.
   if (header.type !== 'directory') for (const one of [added, stack]) removeEntry(one, path);
   else for (const one of [added, stack]) if (one.entries.get(path)?.kind === 'link') one.entries.delete(path);
   if (isFile && isWanted) putEntry(added, path, await keepBody(header, state, body));
@@ -224,7 +226,10 @@ async function unpackEntry(
   if (found && (isWanted || found.kind === 'link')) putEntry(added, path, found);
 }
 
-/** Nodes write through a link to a folder, and what else is behind the link may not be wanted and is not known. */
+/**
+ * Refuses a wanted file whose path goes through a symbolic link. Nodes would write it into the link's target, which this reader
+ * may have passed over as not wanted.
+ */
 function refuseBehindLink(path: string, added: Stack, stack: Stack): void {
   for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) {
     const { kind } = added.entries.get(folder) ?? stack.entries.get(folder) ?? {};

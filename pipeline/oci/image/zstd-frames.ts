@@ -48,7 +48,7 @@ async function* frame(reader: Reader, stream: ZstdStream): AsyncGenerator<Uint8A
     isLast = (word & 1) === 1;
     if (type === 3) throw damaged('has a block of no known type');
     if (size > LARGEST_BLOCK) throw damaged('has a block that is too large');
-    // A block of one byte that is repeated has no more than that byte.
+    // Type 1 is one byte that is repeated `size` times: the block itself has only that byte.
     const block = Buffer.concat([head, await reader.take(type === 1 ? 1 : size)]);
     const content = stream.decompress(block, LARGEST_BLOCK);
     if (content.length > 0) yield content;
@@ -59,11 +59,13 @@ async function* frame(reader: Reader, stream: ZstdStream): AsyncGenerator<Uint8A
 
 /** The header of a frame. @throws PipelineError for one that needs a dictionary, or a large window of memory */
 async function headerOf(reader: Reader): Promise<{ header: Buffer; hasChecksum: boolean }> {
+  // Bits, from the highest: two for the size of the content, one for a single segment, one that is unused, one that must be 0,
+  // one for a checksum, two for a dictionary.
   const [descriptor = 0] = await reader.take(1);
   const isSingle = (descriptor & 0x20) !== 0;
   if ((descriptor & 0b1011) !== 0) throw damaged('needs a dictionary, or is of a later version of zstd');
   // Two bits say how many bytes the size has; a frame of one segment always has one.
-  const [sizeBytes = 0] = [[isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]];
+  const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0;
   const rest = await reader.take((isSingle ? 0 : 1) + sizeBytes);
   const window = isSingle ? contentSize(rest) : windowSize(rest[0] ?? 0);
   if (window > LARGEST_WINDOW) {

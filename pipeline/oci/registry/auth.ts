@@ -58,6 +58,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   const { registry, credentials, transport, clock } = options;
   let scheme: Scheme | undefined;
   let ping: Promise<Scheme> | undefined;
+  /** Tokens of each credential: what one may do, another may not. */
   const books = new Map<string, Tokens>();
   const scopes = createScopes();
 
@@ -110,11 +111,11 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const about = { registry, repository: access.repository };
     const credential = credentials.refused && (await credentials.credential(about));
     if (!credential || sent === undefined) return false;
-    // Another request was refused as well, and was first.
+    // Another request was refused with the same old password, and has had it replaced already.
     if (credential.kind === 'basic' && scheme?.kind === 'basic' && basicHeader(credential) !== sent)
       return true;
-    const isOther = (await credentials.refused?.(about, credential)) ?? false;
-    if (scheme?.kind !== 'bearer' || credential.kind === 'bearer') return isOther;
+    const hasNewCredential = (await credentials.refused?.(about, credential)) ?? false;
+    if (scheme?.kind !== 'bearer' || credential.kind === 'bearer') return hasNewCredential;
     // The token may also have been revoked before its expiry.
     tokensFor(credential).reject(scopes.scopesOf(access), sent.replace(/^Bearer /, ''));
     return true;
@@ -164,7 +165,7 @@ function serviceOf(scheme: Scheme | undefined): TokenService {
   return scheme;
 }
 
-/** Asks a registry how it wants to be asked. One that redirects elsewhere wants nothing itself. */
+/** Asks a registry which proof it wants. One that redirects `/v2/` to another host wants none itself. */
 async function askScheme(
   { base, registry, transport }: AuthenticationOptions,
   budget: Budget,

@@ -36,7 +36,7 @@ interface Authfile {
 export function authfileCredentials({ authfile, environment }: AuthfileOptions): CredentialSource {
   let files: Promise<readonly Authfile[]> | undefined;
   const answers = new Map<string, Promise<Credential | undefined>>();
-  const ask = askedOnce((helper, server) => askHelper(helper, server, environment));
+  const ask = askEachOnce((helper, server) => askHelper(helper, server, environment));
   const look = async (repository: Repository): Promise<Credential | undefined> => {
     files ??= readFiles(authfile, environment).catch((error: unknown) => {
       files = undefined;
@@ -145,7 +145,7 @@ function entries(value: unknown): Map<string, unknown> {
 type AskHelper = (helper: string, server: string) => Promise<Credential | undefined>;
 
 /** Asks a helper once for each server: it is a process, and there may be thousands of repositories. */
-function askedOnce(ask: AskHelper): AskHelper {
+function askEachOnce(ask: AskHelper): AskHelper {
   const answers = new Map<string, Promise<Credential | undefined>>();
   return (helper, server) => {
     const key = `${helper} ${server}`;
@@ -176,6 +176,7 @@ async function lookUp(
     const found = names.some((name) => hostOf(name) === hostOf(key)) ? credentialOf(value) : undefined;
     if (found) return found;
   }
+  // Helpers may know the registry by one of its other names, as Docker Hub is known by `https://index.docker.io/v1/`.
   for (const name of names.slice(1)) {
     const helper = file.helpers.get(name);
     if (helper !== undefined) return ask(helper, name);

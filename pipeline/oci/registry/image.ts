@@ -91,7 +91,8 @@ export function parseManifest({ bytes, mediaType, digest }: Manifest): ImageMani
 }
 
 /**
- * The media type of bytes that came under `header`: registries, and files, do not always say.
+ * The media type of a manifest: that of the answer's `header` if it is one of a manifest, else the one in the bytes, else the
+ * one that their fields show. Some registries, and files, name none.
  */
 export function manifestType(bytes: Uint8Array, header: string): string {
   if (isManifestType(header)) return header;
@@ -136,7 +137,7 @@ export function platformText({ platform }: Descriptor): string {
   return platform ? `${platform.os}/${platform.architecture}` : 'any platform';
 }
 
-/** Layers that licences forbid to copy stay where they are. */
+/** Whether a layer stays where its author has it: licences forbid to copy such layers. */
 export function isElsewhere({ mediaType }: Descriptor): boolean {
   return /\.foreign\.|\.nondistributable\./.test(mediaType);
 }
@@ -161,13 +162,13 @@ export function referrerDescriptor(
   };
 }
 
-/** The JSON object in bytes. @throws what `bad` makes of the reason */
 /** The entries of a list; none of an image. @throws PipelineError as {@link parseManifest} */
 export function entriesOf(manifest: Manifest): readonly Descriptor[] {
   const parsed = parseManifest(manifest);
   return parsed.kind === 'list' ? parsed.manifests : [];
 }
 
+/** The JSON object in bytes. @throws what `bad` makes of the reason */
 function parseObject(bytes: Uint8Array, bad: (why: string) => Error): Json {
   let json: unknown;
   try {

@@ -138,13 +138,13 @@ export function putManifest(
     if (isUnderWay) again?.();
     isUnderWay = true;
     const answer = await endpoint.ask(request, budget).catch((error: unknown) => {
-      // Who is told to come back later has had its answer.
+      // A registry that asks to come back later has not written the manifest: the next try is not a second one.
       if (error instanceof PipelineError && error.code === 'rate-limited') isUnderWay = false;
       throw error;
     });
     if (answer.status < 200 || answer.status > 299) {
       const error = await failureOf(answer, request.what);
-      // Who misses content may miss it for what stands, too: that is not a manifest that need not be written again.
+      // A registry that misses content may have the same manifest without it: that one does not count as written.
       const isMissing = error.code === 'not-found' || /BLOB_UNKNOWN/.test(error.message);
       if (!isMissing && (await isStored(endpoint, reference, { manifest, budget }))) return undefined;
       throw error;
@@ -172,7 +172,10 @@ function cutOffAfter(within: number | undefined): (budget: Budget) => void {
   };
 }
 
-/** Registries refuse to write an immutable tag even when it names the very same manifest. */
+/**
+ * Whether a reference names a manifest already. Registries refuse to write an immutable tag even if it names the very same
+ * manifest, and then there is nothing left to do.
+ */
 async function isStored(
   endpoint: Endpoint,
   reference: Reference,

@@ -32,7 +32,10 @@ interface Place {
 export function readThroughMirrors<R extends Registry>(source: R, options: MirroredOptions): R {
   /** The repositories that have answered with a manifest, by the name that was asked for. */
   const holders = new Map<string, Place>();
-  /** What belongs to an image that was named by tag is where that was found, whatever is said of digests. */
+  /**
+   * Where to ask for a reference, in order. After a manifest was found, its digests are asked for in the same place first: what
+   * belongs to it is there, even if the configuration sends digests elsewhere.
+   */
   const placesOf = (reference: Reference): Place[] => {
     const places = placesFor(reference, source, options);
     const holder = holders.get(repositoryName(reference));
@@ -84,24 +87,25 @@ function nameOfRepository({ registry, repository }: Repository): Repository {
 function placesFor(reference: Reference, source: Registry, options: MirroredOptions): Place[] {
   const { config, mirrors, allows } = options;
   const written = formatReference(reference);
-  const asked = pullOnNode(config, written, reference);
-  if ('refused' in asked) throw new PipelineError('usage', `${written}: ${asked.refused}`);
-  if (asked.asked.length === 1 && !asked.sourceBlocked && asked.asked[0] === written)
+  const pull = pullOnNode(config, written, reference);
+  if ('refused' in pull) throw new PipelineError('usage', `${written}: ${pull.refused}`);
+  // No mirror is configured for it: the source itself checks whether it may be asked.
+  if (pull.asked.length === 1 && !pull.sourceBlocked && pull.asked[0] === written)
     return [{ reference, registry: source }];
   if (allows && !allows(reference)) {
     throw new PipelineError('not-allowed', `${repositoryName(reference)} is not an allowed registry`, {
       hint: `allow ${reference.registry} in the policy`,
     });
   }
-  const places = asked.asked.map((text, i) => {
-    const isSource = i === asked.asked.length - 1;
+  const places = pull.asked.map((text, i) => {
+    const isSource = i === pull.asked.length - 1;
     const isUnchanged = isSource && repositoryName(parseReference(text)) === repositoryName(reference);
-    // The tag beside a digest is dropped on the way to a mirror.
+    // Only the source is asked for the reference as it was given: for mirrors, nodes drop the tag beside a digest.
     return isUnchanged
       ? { reference, registry: source }
       : { reference: parseReference(text), registry: mirrors };
   });
-  return asked.sourceBlocked ? places.slice(0, -1) : places;
+  return pull.sourceBlocked ? places.slice(0, -1) : places;
 }
 
 /**

@@ -79,7 +79,7 @@ export async function sendImage(
   try {
     return await sendManifests(registry, to, { image, sent, known });
   } catch (error) {
-    // Whoever says that something is missing is asked for everything: what an image names should be there, and is not.
+    // The standing image names blobs that the registry has lost: now it is asked for each one.
     if (known.size === 0 || !isMissingContent(error)) throw error;
     const nothing = new Set<string>();
     const again = await sendBlobs(registry, to, { image, known: nothing, ...options });
@@ -186,7 +186,8 @@ async function sendManifests(
   const put = async (manifest: Manifest): Promise<void> => {
     const name = withDigest(to, manifest.digest);
     const content = contentOf(parseManifest(manifest));
-    // One with a new blob need not be asked for; one with a blob that was not asked for is for the registry to validate.
+    // A manifest with a new blob cannot be there. One with a blob that was only assumed to be there is written, so that the
+    // registry checks that.
     const isSent = content.some(({ digest }) => sent.fresh.has(digest) || known.has(digest));
     if (!isSent && (await registry.resolve(name)) !== undefined) return;
     await registry.putManifest(name, manifest);
@@ -241,12 +242,12 @@ export async function readImage(
   from: Reference,
   platforms?: readonly string[],
 ): Promise<ImageContent> {
-  // In the order in which they must be sent: what a list names before the list.
   const partOf = async (reference: Reference): Promise<Part> =>
     chosenOf(await partAt(registry, reference), platforms);
   const root = await partOf(from);
   const all = await partsOf(root, (digest) => partOf(withDigest(from, digest)));
   const placed = new Set<Part>();
+  // Children first, because registries refuse a list before the images that it names.
   const place = (part: Part): void => {
     const children = part.isList ? part.content.flatMap(({ digest }) => all.get(digest) ?? []) : [];
     for (const child of children) if (!placed.has(child)) place(child);
@@ -307,6 +308,7 @@ async function partsOf(
   return all;
 }
 
+/** Reads one manifest of an image, and what it names. */
 async function partAt(registry: Registry, reference: Reference): Promise<Part> {
   const manifest = await manifestAt(registry, reference);
   const parsed = parseManifest(manifest);

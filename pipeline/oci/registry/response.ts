@@ -27,7 +27,7 @@ export function isRetryable(status: number): boolean {
   return RETRYABLE.has(status);
 }
 
-/** The last segment of a media type's header, without parameters, in lower case. */
+/** The media type of an answer in lower case, without its parameters; '' if there is none. */
 export function contentType(answer: Answer): string {
   return (answer.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

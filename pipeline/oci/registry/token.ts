@@ -58,13 +58,14 @@ export function createTokens(options: TokenOptions): Tokens {
   const { clock } = options;
   const tokens = new Map<string, Token>();
   const underWay = new Map<string, Promise<Token>>();
-  /** Scopes that a shared token did not serve. */
-  const alone = new Set<string>();
+  /** Scopes that a shared token did not serve: they get tokens of their own. */
+  const unshared = new Set<string>();
   const batches = createBatches(options);
 
-  const fetched = async (scopes: readonly string[], budget: Budget): Promise<Token> => {
+  const fetchOrJoin = async (scopes: readonly string[], budget: Budget): Promise<Token> => {
     const [scope] = scopes;
-    const together = scopes.length === 1 && scope !== undefined && READ_ONLY.test(scope) && !alone.has(scope);
+    const together =
+      scopes.length === 1 && scope !== undefined && READ_ONLY.test(scope) && !unshared.has(scope);
     if (!together) return fetchToken(options, scopes, budget);
     return batches.join(scope, budget);
   };
@@ -75,7 +76,7 @@ export function createTokens(options: TokenOptions): Tokens {
       if (token && token.expires > clock.now()) return token.value;
       const running = underWay.get(key);
       if (running) return (await running).value;
-      const fetching = fetched(scopes, budget).finally(() => underWay.delete(key));
+      const fetching = fetchOrJoin(scopes, budget).finally(() => underWay.delete(key));
       underWay.set(key, fetching);
       const fresh = await fetching;
       tokens.set(key, fresh);
@@ -83,7 +84,7 @@ export function createTokens(options: TokenOptions): Tokens {
     },
     reject: (scopes, token) => {
       const key = scopes.join(' ');
-      alone.add(key);
+      unshared.add(key);
       if (tokens.get(key)?.value === token) tokens.delete(key);
     },
   };
@@ -156,7 +157,7 @@ async function fetchToken(options: TokenOptions, scopes: readonly string[], budg
     );
     if (answer.status !== 200) throw await failureOf(answer, 'the token request');
     const token = readToken(await readAll(answer, TOKEN_BODY, 'a token'), host, asked);
-    // What everybody gets is public: a host would choose the words that are cut out of messages.
+    // Everybody gets an anonymous token. Cut out of messages all the same, any host could hide words of its choice there.
     if (credential) keepSecret(token.value);
     return token;
   };

@@ -51,11 +51,12 @@ export function putBlob(
     gate = (_, sendBlob) => sendBlob(),
   }: PutBlobOptions = {},
 ): Promise<BlobOutcome> {
-  const dead = [...(uploads?.earlier ?? [])];
+  const abandoned = [...(uploads?.earlier ?? [])];
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
   let isAbsent = absent;
+  /** Where an upload goes on that this run or an earlier one began. */
   let begun = memory?.location;
-  let early: Promise<RequestBody> | undefined;
+  let earlyBody: Promise<RequestBody> | undefined;
   const noting = memory && {
     ...memory,
     note: (location: string) => {
@@ -68,26 +69,26 @@ export function putBlob(
   const work = endpoint.attempt(async (budget) => {
     const upload: Upload = { endpoint, to, blob: source, chunk, budget, memory: noting, gate };
     const head = { digest: blob.digest, actions: 'pull,push', budget } as const;
-    // Whoever knows that it has to be sent reads the source while the upload is opened.
+    // If it is known that the blob must be sent, the source is read while the upload is opened.
     const isExpected = isAbsent && mount === undefined && begun === undefined;
     if (!isAbsent && (await headBlob(endpoint, to, head))) return 'present';
-    // What broke off may have arrived.
+    // A request that broke off may have arrived all the same, so the next try asks.
     isAbsent = false;
-    if (begun !== undefined && (await goOn(upload, begun))) return 'uploaded';
+    if (begun !== undefined && (await resumeUpload(upload, begun))) return 'uploaded';
     begun = undefined;
-    for (const location of dead.splice(0)) await cancelEarlier(upload, location);
+    for (const location of abandoned.splice(0)) await cancelEarlier(upload, location);
     const isWhole = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
-    if (isExpected && isWhole) early ??= wholeBody(source, to);
-    // Read anew when it failed; until it is asked for, nobody else hears of that.
-    early?.catch(() => {
-      early = undefined;
+    if (isExpected && isWhole) earlyBody ??= wholeBody(source, to);
+    // If it fails, the next try reads anew. Without this handler, the error would end the program before `send` waits for it.
+    earlyBody?.catch(() => {
+      earlyBody = undefined;
     });
     const session = await openSession(upload, mount);
     if (session === 'mounted') return 'mounted';
-    // A mount that came to nothing once does so again.
+    // A registry that did not mount the blob will not do so in the next try, either.
     mount = undefined;
     uploads?.begun(session.location.href);
-    await send(upload, session, early);
+    await send(upload, session, earlyBody);
     return 'uploaded';
   });
   return work.finally(reading.close);
@@ -101,7 +102,7 @@ async function cancelEarlier(upload: Upload, location: string): Promise<void> {
 }
 
 /** Continues an upload that an earlier try began. @returns false if the registry no longer knows it */
-async function goOn(upload: Upload, location: string): Promise<boolean> {
+async function resumeUpload(upload: Upload, location: string): Promise<boolean> {
   const { endpoint, chunk, memory } = upload;
   // The address comes out of a file: it may lead to the registry only.
   if (!URL.canParse(location) || new URL(location).origin !== endpoint.base.origin) return false;
@@ -169,13 +170,13 @@ async function openByMount(
     if (answer.status === 201) return 'mounted';
     return answer.status === 202 ? sessionOf(endpoint, answer) : undefined;
   } catch (error) {
-    // No token that may read the other repository, for one.
+    // For example, the token service gives no right to read the other repository.
     if (error instanceof PipelineError && !error.retryable) return undefined;
     throw error;
   }
 }
 
-/** A registry whose smallest chunk is not a number of bytes takes chunks of any size. */
+/** The upload in a registry's answer. If the smallest chunk in it is not a number of bytes, chunks may have any size. */
 function sessionOf(endpoint: Endpoint, answer: Answer): Session {
   const smallest = Number(headerOf(answer, 'oci-chunk-min-length') ?? 0);
   return {
@@ -188,12 +189,12 @@ function sessionOf(endpoint: Endpoint, answer: Answer): Session {
 async function send(
   upload: Upload,
   session: Session,
-  early: Promise<RequestBody> | undefined,
+  earlyBody: Promise<RequestBody> | undefined,
 ): Promise<void> {
   const { blob, chunk, endpoint, memory } = upload;
   const isKept = memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
   if (endpoint.quirks.monolithic || (blob.size <= chunk && !isKept))
-    return commitUpload(upload, session.location, await (early ?? wholeBody(blob, upload.to)));
+    return commitUpload(upload, session.location, await (earlyBody ?? wholeBody(blob, upload.to)));
   const size = Math.max(isKept ? memory.chunk : chunk, session.smallest);
   const start = { location: session.location, offset: 0 };
   if (isKept) memory.note(session.location.href);

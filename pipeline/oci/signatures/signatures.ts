@@ -85,18 +85,21 @@ export async function* signaturesOf(
   const bundles = referrers.filter(({ artifactType = '' }) => BUNDLE.test(artifactType));
   for (const { digest } of bundles.slice(0, MOST)) {
     const where = `the referrer ${digest}`;
-    yield await readable(where, async () => {
+    yield await readOrExplain(where, async () => {
       const manifest = await manifestAt(registry, withDigest(image, digest));
       const [layer] = manifest?.layers ?? [];
       return { where, bundle: layer && parsedJson(await signatureContent(registry, image, layer)) };
     });
   }
-  yield* unreadRest('referrers', bundles.length);
+  yield* signaturesBeyondLimit('referrers', bundles.length);
   for (const kind of TAGGED) yield* taggedSignatures(registry, image, kind);
 }
 
-/** What is said of the signatures beyond the limit: nobody has read them. */
-function* unreadRest(where: string, found: number): Generator<UnreadableSignature, void, undefined> {
+/** A notice about the signatures beyond the limit: nobody knows what they say. */
+function* signaturesBeyondLimit(
+  where: string,
+  found: number,
+): Generator<UnreadableSignature, void, undefined> {
   if (found <= MOST) return;
   yield {
     where: `${found - MOST} more signatures among the ${where}`,
@@ -109,7 +112,7 @@ function* unreadRest(where: string, found: number): Generator<UnreadableSignatur
  * What is read of one signature, or why it cannot be read. Junk beside a signature that counts must not hide
  * it; a registry that fails might have one that counts, so its error is thrown.
  */
-async function readable<T>(where: string, read: () => Promise<T>): Promise<T | UnreadableSignature> {
+async function readOrExplain<T>(where: string, read: () => Promise<T>): Promise<T | UnreadableSignature> {
   try {
     return await read();
   } catch (error) {
@@ -148,19 +151,19 @@ async function* taggedSignatures(
 ): AsyncGenerator<FoundSignature | UnreadableSignature, void, undefined> {
   const { registry: host, repository, digest } = image;
   const tag = `${digest.replace(':', '-')}.${end}`;
-  const listed = await readable(`the tag ${tag}`, async () => {
+  const listed = await readOrExplain(`the tag ${tag}`, async () => {
     const manifest = await manifestAt(registry, { kind: 'tag', registry: host, repository, tag });
     return (manifest?.layers ?? []).filter((layer) => layer.mediaType === mediaType);
   });
   if ('why' in listed) return yield listed;
   for (const [i, layer] of listed.slice(0, MOST).entries()) {
     const where = `signature ${i + 1} under the tag ${tag}`;
-    yield await readable(where, async () => ({
+    yield await readOrExplain(where, async () => ({
       where,
       ...read(layer, await signatureContent(registry, image, layer)),
     }));
   }
-  yield* unreadRest(`layers of the tag ${tag}`, listed.length);
+  yield* signaturesBeyondLimit(`layers of the tag ${tag}`, listed.length);
 }
 
 const ANNOTATION = 'dev.cosignproject.cosign/signature';
@@ -184,6 +187,7 @@ function bundleOf({ annotations = {} }: Descriptor, content: object): unknown {
   };
 }
 
+/** The signature of a payload that is a layer of its own, in the form of a Sigstore bundle. */
 function messageOf({ annotations = {}, digest }: Descriptor): object {
   return {
     messageDigest: { algorithm: 'SHA2_256', digest: base64(digest.split(':')[1] ?? '') },

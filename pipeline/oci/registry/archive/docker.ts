@@ -58,6 +58,7 @@ export async function openDockerArchive(path: string): Promise<DockerArchive> {
           raw: {},
         });
       }
+      // Also without its tags: an image may have none.
       entries.push({ descriptor, repository: '', tag: undefined, raw: {} });
     }
     const blobs = memberBlobs(archive, files);
@@ -259,6 +260,7 @@ async function plainLayers(layout: Layout, image: ImageManifest, config: Buffer)
   const sources: TarSource[] = [];
   for (const [i, layer] of image.layers.entries()) {
     const id = ids[i] ?? '';
+    // A layer that is not compressed has this digest already.
     const size = (await layout.blobs.size(id)) ?? (await unpack(layout, layer, id));
     sources.push({ name: `${id.replace(/^.*:/, '')}.tar`, size, open: () => layout.blobs.read(id) });
   }

@@ -44,6 +44,7 @@ export async function readTarIndex(handle: FileHandle, path: string): Promise<Re
       throw bad('ends in the middle of an entry');
     at = offset + Math.ceil(size / BLOCK) * BLOCK;
     const type = String.fromCharCode(header[156] ?? 0);
+    // Headers with more about the next entry: `x` and `g` of pax, `L` and `K` of GNU tar.
     if ('xLKg'.includes(type)) {
       if (size > LARGEST_NAME) throw bad('has a name that is too long');
       const text = await readAt(handle, offset, size);
@@ -89,13 +90,16 @@ function entryOf(
   type: string,
   extra: Overrides & { offset: number; size: number },
 ): TarEntry {
+  // GNU tar writes a blank in place of the zero, and other fields in place of the prefix.
   const isUstar = header.toString('latin1', 257, 262) === 'ustar';
   const prefix = isUstar && header[262] === 0 ? textIn(header, 345, 155) : '';
   const short = textIn(header, 0, 100);
   const name = cleanPath(extra.path ?? (prefix === '' ? short : `${prefix}/${short}`));
   const link = extra.linkpath ?? textIn(header, 157, 100);
+  // Files: a zero byte, `0`, and `7` (contiguous). Links: `1` (hard) and `2` (symbolic).
   const kind =
     '\x000'.includes(type) || type === '7' ? 'file' : type === '1' || type === '2' ? 'link' : 'other';
+  // The target of a hard link begins at the root of the archive, that of a symbolic link in its own folder.
   const folder = type === '2' && !link.startsWith('/') ? name.slice(0, name.lastIndexOf('/') + 1) : '';
   return {
     name,
@@ -116,7 +120,7 @@ function cleanPath(path: string): string {
   return parts.join('/');
 }
 
-/** The checksum counts its own eight bytes as spaces. */
+/** Whether a block is a header, by its checksum, which counts its own eight bytes as spaces. */
 function isHeader(header: Buffer): boolean {
   let sum = 0;
   for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (header[i] ?? 0);

@@ -92,6 +92,7 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
     if (isKnown && mayUse(claims)) return undefined;
     const actions = action === 'pull' ? 'pull' : `pull,${action}`;
     const scope = repository === undefined ? '' : `,scope="repository:${repository}:${actions}"`;
+    // Tells the client whether to ask for a token with more rights, or for a new one (RFC 6750).
     const error = isKnown
       ? ',error="insufficient_scope"'
       : token === undefined
@@ -139,7 +140,7 @@ function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** The part of a scope that one may have. */
+/** The part of a scope that a client may have: accounts may do everything, all others may pull where that is allowed. */
 function grantedScopes(scope: string, isAccount: boolean, options: AccessOptions): string[] {
   const [, name, actions = ''] = /^repository:([^:]+):([a-z,*]+)$/.exec(scope) ?? [];
   if (name === undefined) return [];

@@ -35,7 +35,7 @@ export function htpasswdAccounts(text: string, path: string): PasswordCheck {
   const attempts = passwordAttempts();
   const compare = passwordThread();
   const key = randomBytes(32);
-  const [some = ''] = hashes.values();
+  const [anyHash = ''] = hashes.values();
   return async (name, password, address) => {
     if (Buffer.byteLength(password) > LONGEST) return false;
     const hash = hashes.get(name);
@@ -45,10 +45,10 @@ export function htpasswdAccounts(text: string, path: string): PasswordCheck {
     const provenDigest = proven.get(account);
     if (provenDigest && timingSafeEqual(provenDigest, digest)) return true;
     const attempt = { address: network, what: `${name}:${digest.toString('hex')}` };
-    // A name that is unknown takes as long.
+    // A comparison with any hash: an unknown name must not be known by a quicker answer.
     const isRight = await attempts(
       attempt,
-      async () => (await compare(password, hash ?? some)) && hash !== undefined,
+      async () => (await compare(password, hash ?? anyHash)) && hash !== undefined,
     );
     if (!isRight) return false;
     if (proven.size >= MOST_PROVEN) proven.clear();

@@ -145,8 +145,9 @@ export async function pushManifest(
   if (!tags.every(isTag))
     return refusalReply(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -');
   const { tags: standing } = await layout.contents(repository);
-  const fixed = tags.find((one) => standing.has(one) && isImmutable(name, one));
-  if (fixed !== undefined) return refusalReply(400, 'DENIED', `the tag ${fixed} is immutable and exists`);
+  const immutableTag = tags.find((one) => standing.has(one) && isImmutable(name, one));
+  if (immutableTag !== undefined)
+    return refusalReply(400, 'DENIED', `the tag ${immutableTag} is immutable and exists`);
   // Whoever pushes at the same time may have given the tag meanwhile.
   for (const one of tags.length === 0 ? [undefined] : tags)
     await layout.add(repository, one, manifest, { isImmutable: one !== undefined && isImmutable(name, one) });

@@ -163,7 +163,12 @@ interface Watch {
   end(): void;
 }
 
-/** @param late called with what took too long. A timer that need not go off earlier than before stays as it is. */
+/**
+ * Watches that each step of a request comes in time. To set a timer anew for each step costs too much with thousands of requests:
+ * one that goes off too early for the current step is only then set again.
+ *
+ * @param late called with the step that took too long
+ */
 function createWatch(late: (reason: string) => void): Watch {
   let timer: NodeJS.Timeout | undefined;
   let reason = '';
@@ -312,7 +317,7 @@ function discard(message: IncomingMessage, meter: Meter): Promise<void> {
     message.destroy();
     return Promise.resolve();
   }
-  // Such an answer is complete with its head.
+  // Without a body, the answer ends with its head, and needs no timer.
   const isEmpty = method === 'HEAD' || message.headers['content-length'] === '0';
   return new Promise((resolve) => {
     if (isEmpty) return void message.once('close', resolve).resume();

@@ -66,9 +66,9 @@ export function createPace({ host, most, mostWhenDistant, clock, waits }: PaceOp
       const leave = await turns.enter();
       try {
         if (servedAt >= began) budget.deadline += clock.now() - began;
-        const turned = clock.now();
+        const turnAt = clock.now();
         await waitForHost(budget);
-        if (servedAt >= began) budget.deadline += clock.now() - turned;
+        if (servedAt >= began) budget.deadline += clock.now() - turnAt;
       } catch (error) {
         leave();
         throw error;
@@ -100,7 +100,7 @@ class Limit {
   /** What a near host is asked at a time at most, and one that is far away. */
   readonly #near: number;
   readonly #mostWhenDistant: number;
-  /** A host that refuses each URL once, however slowly it is asked, must not end at one request at a time. */
+  /** Some hosts refuse each URL once, however slowly they are asked: they must not be slowed to one request at a time. */
   readonly #least: number;
   #limit: number;
   #most: number;

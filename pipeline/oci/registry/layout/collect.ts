@@ -49,7 +49,7 @@ export async function collectGarbage(directory: string, options: CollectOptions)
   const began = Date.now();
   // Keep the lock to the end: a new manifest may name content that is being removed.
   return openIndex(directory, false).alone(async ({ entries }, write) => {
-    const kept =
+    const staying =
       options.untagged === undefined
         ? entries
         : await entriesInUse(entries, {
@@ -57,7 +57,7 @@ export async function collectGarbage(directory: string, options: CollectOptions)
             blobs,
             isYoung: youngerThan(blobs, began - options.untagged),
           });
-    const digestsInUse = await namedBy(kept, { manifests, blobs });
+    const digestsInUse = await namedBy(staying, { manifests, blobs });
     const isYoung = youngerThan(blobs, began - options.youngest);
     const all = await blobs.list();
     const garbage: string[] = [];
@@ -68,11 +68,11 @@ export async function collectGarbage(directory: string, options: CollectOptions)
       garbage.push(digest);
     }
     if (!options.dryRun) {
-      // First what names, then what is named: whoever reads meanwhile, or after a kill, finds nothing that lacks a part.
-      if (kept.length < entries.length) await write(kept);
+      // The index first: a reader meanwhile, or after a kill, finds no manifest that lacks a part.
+      if (staying.length < entries.length) await write(staying);
       for (const digest of garbage) await blobs.remove(digest);
     }
-    const gone = entries.filter((entry) => !kept.includes(entry));
+    const gone = entries.filter((entry) => !staying.includes(entry));
     return { manifests: gone, blobs: garbage, bytes, kept: all.length - garbage.length };
   });
 }
@@ -101,6 +101,7 @@ async function entriesInUse(
   const subjects = new Map<Entry, string | undefined>();
   for (const entry of entries)
     subjects.set(entry, (await manifests(entry.descriptor))?.parsed.subject?.digest);
+  // A referrer that stays may have referrers itself, so this goes on until nothing is added.
   for (let before = -1; before < used.size; ) {
     before = used.size;
     const present = await namedBy([...used], { manifests, blobs });

@@ -56,6 +56,7 @@ export function parseIndex(bytes: Uint8Array, path: string): LayoutIndex {
   return { entries: manifests.map((raw: unknown) => readEntry(raw, bad)), rest };
 }
 
+/** An entry of the index, in the repository and under the tag that its annotations name. */
 function readEntry(raw: unknown, bad: (why: string) => PipelineError): Entry {
   const read = readDescriptor(raw, bad);
   return { descriptor: read, raw: raw as Raw, ...placeIn(read.annotations ?? {}) };
@@ -116,22 +117,22 @@ interface Placing {
  */
 export function withManifest(entries: readonly Entry[], placing: Placing): readonly Entry[] {
   const { repository, tag, descriptor, within, held } = placing;
-  const here = (entry: Entry): boolean => entry.repository === repository;
-  const same = (entry: Entry): boolean => here(entry) && entry.descriptor.digest === descriptor.digest;
+  const isHere = (entry: Entry): boolean => entry.repository === repository;
+  const isSame = (entry: Entry): boolean => isHere(entry) && entry.descriptor.digest === descriptor.digest;
   if (tag === undefined) {
-    if (held.has(descriptor.digest) || entries.some(same)) return entries;
-  } else if (entries.some((entry) => same(entry) && entry.tag === tag)) return entries;
+    if (held.has(descriptor.digest) || entries.some(isSame)) return entries;
+  } else if (entries.some((entry) => isSame(entry) && entry.tag === tag)) return entries;
   const { mediaType, digest, size, artifactType } = descriptor;
   const raw = { mediaType, digest, size, ...(artifactType === undefined ? {} : { artifactType }) };
   const kept = entries
     .map((entry) =>
-      tag !== undefined && here(entry) && entry.tag === tag
+      tag !== undefined && isHere(entry) && entry.tag === tag
         ? placedEntry(entry, repository, undefined)
         : entry,
     )
     .filter(
       (entry) =>
-        !(here(entry) && entry.tag === undefined && (same(entry) || within.has(entry.descriptor.digest))),
+        !(isHere(entry) && entry.tag === undefined && (isSame(entry) || within.has(entry.descriptor.digest))),
     );
   return withoutDoubles([...kept, placedEntry({ descriptor, raw }, repository, tag)], repository);
 }
@@ -166,11 +167,11 @@ export function withoutManifest(
   const kept = entries.filter(
     (entry) => !(entry.repository === repository && entry.descriptor.digest === digest),
   );
-  const alone = orphans.map((orphan) => {
+  const orphanEntries = orphans.map((orphan) => {
     const { mediaType, digest: name, size } = orphan;
     return placedEntry({ descriptor: orphan, raw: { mediaType, digest: name, size } }, repository, undefined);
   });
-  return withoutDoubles([...kept, ...alone], repository);
+  return withoutDoubles([...kept, ...orphanEntries], repository);
 }
 
 /** A change of an index. It is data, so that it can be recorded before the index is written. */
@@ -208,6 +209,7 @@ export function parseChanges(text: string, path: string): IndexChange[] {
   return lines.map((line, i) => {
     const bad = (why: string): PipelineError => new PipelineError('corrupt', `${path}:${i + 1} ${why}`);
     const { kind, repository, tag, ...rest } = Object(parsedJson(line)) as Record<string, unknown>;
+    // A change without a tag is checked as if it had a valid one.
     const name = typeof repository === 'string' ? { repository, tag: String(tag ?? 'none') } : undefined;
     if (name === undefined || parseLayoutTag(formatLayoutTag(name)) === undefined)
       throw bad('names no repository');

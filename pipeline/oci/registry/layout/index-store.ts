@@ -60,7 +60,8 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
   const read = async (): Promise<KnownIndex> => {
     const [indexStamp, journalStamp] = await Promise.all([stampOf(path), stampOf(journal)]);
     if (latest?.indexStamp === indexStamp && latest.journalStamp === journalStamp) return latest;
-    // The journal first: what somebody moves into the index meanwhile is seen twice, which does no harm, and not never.
+    // The journal first: a change that another process moves into the index meanwhile is then read twice, which does no harm.
+    // In the other order it would be missed.
     const pending = journalStamp === ABSENT ? undefined : await readIfThere(journal, LARGEST_INDEX);
     const bytes = await readIfThere(path, LARGEST_INDEX);
     const index = bytes === undefined ? EMPTY_INDEX : parseIndex(bytes, path);

@@ -92,6 +92,7 @@ export async function openLayout(
       store.inTurn(async (change) => {
         if (!(await view.contents(repository)).manifests.has(digest)) return false;
         await change(({ entries }) => entriesWithout(entries, { repository, digest, manifests }));
+        // The file stays for the other repository. Here the manifest is gone, unless a list still leads to it.
         if (await isHeldElsewhere(view, repository, digest)) {
           if (!(await view.contents(repository)).manifests.has(digest)) return true;
           throw new PipelineError(
