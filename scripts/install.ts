@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '303570c5b869343aeca74c24a98d2f46d70de99f',
+  commit: '5029dde63c3e70bc981de2ef96bc8d7eb40f4f5f',
 };
 
 const REPOSITORY = 'portolan/portolan';
