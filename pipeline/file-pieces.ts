@@ -2,7 +2,7 @@
  * Opening files, which only this module does where somebody else may have made them: to open a pipe or device may never end.
  *
  * And reading a file piece by piece, each of them whole documents, through one and the same
- * memory: what a catalog takes then is the size of its largest document.
+ * memory: what a catalog takes then is the size of its largest document. And finding names in files without parsing them.
  */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { SNIFF, startsLikeJson } from '../catalog/fbc/split.ts';
 import { DocumentTooLarge, LARGEST_DOCUMENT, type TextPiece } from '../catalog/source.ts';
 import { isPlainBytes } from '../catalog/yaml/plain-bytes.ts';
 import { PipelineError } from './error.ts';
+import { unescaped } from './text.ts';
 
 /**
  * How large a piece may be, if it is more than one document. The engine has memory ready
@@ -233,4 +234,17 @@ export async function openRegularHandle(path: string, flags = 0): Promise<FileHa
     await handle.close();
     throw error;
   }
+}
+
+/** A character of a name that YAML or JSON write as an escape, and the end of a line that goes on with the next. */
+const HIDDEN = /\\(?:\r?\n|(?:x|u00|U000000)(?:2[dDeE]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))/;
+
+/** Whether a file of YAML or JSON has one of some names, however it writes their characters. */
+export function mentionsAny(content: Uint8Array, names: Iterable<string>): boolean {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+  const wanted = [...names];
+  if (wanted.some((name) => bytes.includes(name))) return true;
+  if (!HIDDEN.test(bytes.toString('latin1'))) return false;
+  const text = unescaped(bytes.toString('utf8'));
+  return wanted.some((name) => text.includes(name));
 }

@@ -187,19 +187,6 @@ export function matchesGlob(pattern: string, text: string): boolean {
   return text.length - at >= last.length && text.endsWith(last);
 }
 
-/** A character of a name that YAML or JSON write as an escape, and the end of a line that goes on with the next. */
-const HIDDEN = /\\(?:\r?\n|(?:x|u00|U000000)(?:2[dDeE]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))/;
-
-/** Whether a file of YAML or JSON has one of some names, however it writes their characters. */
-export function mentionsAny(content: Uint8Array, names: Iterable<string>): boolean {
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
-  const wanted = [...names];
-  if (wanted.some((name) => bytes.includes(name))) return true;
-  if (!HIDDEN.test(bytes.toString('latin1'))) return false;
-  const text = unescaped(bytes.toString('utf8'));
-  return wanted.some((name) => text.includes(name));
-}
-
 /** A text with the characters that a quoted text of YAML or JSON may write as escapes, in lines that go on. */
 export function unescaped(text: string): string {
   return text

@@ -10,8 +10,7 @@ import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.t
 import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/manifests.ts';
 import { entriesIn, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
-import { openRegular } from '../../file-pieces.ts';
-import { mentionsAny } from '../../text.ts';
+import { mentionsAny, openRegular } from '../../file-pieces.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from './folders.ts';
 
 /** The lookups in a directory of bundles that somebody named; none where nobody did. */

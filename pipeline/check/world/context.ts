@@ -11,11 +11,11 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { OUTLINE } from '../../../catalog/olm/outline.ts';
 import type { CatalogFile } from '../../change/catalog-files.ts';
 import type { FileReader, LoadedFile } from '../../change/content.ts';
+import { mentionsAny } from '../../file-pieces.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Limits, Policy } from '../../policy/policy.ts';
-import { mentionsAny } from '../../text.ts';
 import type { CheckReport, ContextCount } from '../report.ts';
 
 /** What is said of the untouched packages. */

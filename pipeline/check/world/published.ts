@@ -12,11 +12,11 @@ import type { PublishedBundle } from '../../../catalog/olm/foresight/world.ts';
 import { OUTLINE } from '../../../catalog/olm/outline.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import { PipelineError } from '../../error.ts';
+import { mentionsAny } from '../../file-pieces.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Limits } from '../../policy/policy.ts';
-import { mentionsAny } from '../../text.ts';
 import { documentsIn, type ReadFile, readDocuments } from './documents.ts';
 import {
   type AddedFile,
