@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '5029dde63c3e70bc981de2ef96bc8d7eb40f4f5f',
+  commit: '4a032c16a655780c6e4228aad70d81ca08f6e8d1',
 };
 
 const REPOSITORY = 'portolan/portolan';
