@@ -11,7 +11,6 @@ import { SNIFF, startsLikeJson } from '../catalog/fbc/split.ts';
 import { DocumentTooLarge, LARGEST_DOCUMENT, type TextPiece } from '../catalog/source.ts';
 import { isPlainBytes } from '../catalog/yaml/plain-bytes.ts';
 import { PipelineError } from './error.ts';
-import { unescaped } from './text.ts';
 
 /**
  * How large a piece may be, if it is more than one document. The engine has memory ready
@@ -247,4 +246,14 @@ export function mentionsAny(content: Uint8Array, names: Iterable<string>): boole
   if (!HIDDEN.test(bytes.toString('latin1'))) return false;
   const text = unescaped(bytes.toString('utf8'));
   return wanted.some((name) => text.includes(name));
+}
+
+/** A text with the characters that a quoted text of YAML or JSON may write as escapes, in lines that go on. */
+export function unescaped(text: string): string {
+  return text
+    .replaceAll(/\\\r?\n[ \t]*/g, '')
+    .replaceAll(/\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/g, (written, x, u, long) => {
+      const code = Number.parseInt(x ?? u ?? long, 16);
+      return code > 0x10ffff ? written : String.fromCodePoint(code);
+    });
 }

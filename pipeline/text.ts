@@ -186,13 +186,3 @@ export function matchesGlob(pattern: string, text: string): boolean {
   }
   return text.length - at >= last.length && text.endsWith(last);
 }
-
-/** A text with the characters that a quoted text of YAML or JSON may write as escapes, in lines that go on. */
-export function unescaped(text: string): string {
-  return text
-    .replaceAll(/\\\r?\n[ \t]*/g, '')
-    .replaceAll(/\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/g, (written, x, u, long) => {
-      const code = Number.parseInt(x ?? u ?? long, 16);
-      return code > 0x10ffff ? written : String.fromCodePoint(code);
-    });
-}

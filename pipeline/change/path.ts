@@ -1,12 +1,12 @@
 /** What a changed path is: part of a package, of the gate itself, of the repository's root, or nothing known. */
 
 import { dirname, join } from 'node:path/posix';
+import { unescaped } from '../file-pieces.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, LINK_MODE, listFiles, type PathChange, type TreeFile } from '../git/tree.ts';
 import { ADVISORIES, compileLayout, type Layout, type PathKind } from '../policy/layout.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
-import { unescaped } from '../text.ts';
 
 /** Beyond the kinds of the layout: files that name owners, the gate's own files, those that it trusts, and the rest. */
 export type Area = PathKind | 'owners' | 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';

@@ -12,7 +12,7 @@ import {
   type TextPiece,
 } from '../../catalog/source.ts';
 import { filePieces } from '../../pipeline/directory.ts';
-import { piecesIn, piecesOf } from '../../pipeline/file-pieces.ts';
+import { mentionsAny, piecesIn, piecesOf } from '../../pipeline/file-pieces.ts';
 import { Random } from '../fuzz/yaml-documents.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portolan-pieces-'));
@@ -154,3 +154,16 @@ function read(content: Uint8Array | FilePieces['pieces']): unknown {
 function textOf(piece: TextPiece | Uint8Array): string {
   return piece instanceof Uint8Array ? new TextDecoder('latin1').decode(piece) : piece.text;
 }
+
+test.each([
+  ['plain', 'package: etcd\n', true],
+  ['an escape of YAML', 'package: "\\x65tcd"\n', true],
+  ['a long escape of YAML', 'package: "e\\U00000074cd"\n', true],
+  ['an escape of JSON', '{"package": "etc\\u0064"}', true],
+  ['a dash as an escape', 'package: "my\\u002dapp"\n', true],
+  ['a line that goes on', 'package: "et\\\n  cd"\n', true],
+  ['other escapes', '{"package": "quay", "text": "\\u003cb\\u003e \\n \\x41"}', false],
+  ['none', 'package: quay\n', false],
+])('a name in a file: %s', (_, text, expected) => {
+  expect(mentionsAny(new TextEncoder().encode(text), ['etcd', 'my-app'])).toBe(expected);
+});

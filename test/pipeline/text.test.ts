@@ -2,14 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readinessLines } from '../../catalog/mirror/report.ts';
-import {
-  findingText,
-  hasUnseen,
-  linesText,
-  mentionsAny,
-  plainText,
-  screenText,
-} from '../../pipeline/text.ts';
+import { findingText, hasUnseen, linesText, plainText, screenText } from '../../pipeline/text.ts';
 
 /** What the log of a workflow takes for a command. */
 const COMMAND = /^\s*::|##(?:vso)?\[/im;
@@ -83,16 +76,3 @@ test.each(['stable', 'für', '日本語', 'a b', '⚠️ ✅', '👩‍🚀', '�
     expect([plainText(text), screenText(text), hasUnseen(text)]).toEqual([text, text, false]);
   },
 );
-
-test.each([
-  ['plain', 'package: etcd\n', true],
-  ['an escape of YAML', 'package: "\\x65tcd"\n', true],
-  ['a long escape of YAML', 'package: "e\\U00000074cd"\n', true],
-  ['an escape of JSON', '{"package": "etc\\u0064"}', true],
-  ['a dash as an escape', 'package: "my\\u002dapp"\n', true],
-  ['a line that goes on', 'package: "et\\\n  cd"\n', true],
-  ['other escapes', '{"package": "quay", "text": "\\u003cb\\u003e \\n \\x41"}', false],
-  ['none', 'package: quay\n', false],
-])('a name in a file: %s', (_, text, expected) => {
-  expect(mentionsAny(new TextEncoder().encode(text), ['etcd', 'my-app'])).toBe(expected);
-});

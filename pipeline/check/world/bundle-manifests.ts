@@ -16,11 +16,11 @@ import {
 import { folderOfVersion, isCalledCsv, isCsvOf } from '../../catalogs/bundle/folders.ts';
 import { type BundleFolder, bundleFolders } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
+import { mentionsAny } from '../../file-pieces.ts';
 import type { ObjectReader, TreeEntry } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { isTree } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { mentionsAny } from '../../text.ts';
 import type { CheckReport } from '../report.ts';
 import type { CheckScene } from './scene.ts';
 import type { CatalogState, TouchedCatalog } from './touched-catalog.ts';

@@ -10,8 +10,8 @@ import { parsedJson } from '../../../catalog/json.ts';
 import type { PublishedBundle } from '../../../catalog/olm/foresight/world.ts';
 import { formatVersion, tryParseVersion } from '../../../catalog/version/version.ts';
 import { renderImage } from '../../catalogs/render/image.ts';
+import { mentionsAny } from '../../file-pieces.ts';
 import type { Registry } from '../../ports.ts';
-import { mentionsAny } from '../../text.ts';
 import { blobsUnlessBroken, derivedOnce, type ImagePorts } from './stored-image.ts';
 
 /** By package. */
