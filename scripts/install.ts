@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '4a032c16a655780c6e4228aad70d81ca08f6e8d1',
+  commit: '4881aac443281e099189d365ac1f409274e0d4b4',
 };
 
 const REPOSITORY = 'portolan/portolan';
