@@ -3,7 +3,7 @@
  * This is the table of authority; the policy may change its numbers.
  */
 import type { AreaChange, PackageChange } from '../../change/change.ts';
-import { type Identity, type Person, samePerson } from '../../policy/identity.ts';
+import { type Directory, type Identity, type Person, samePerson } from '../../policy/identity.ts';
 import type { AllowableClass, FleetApproval, Policy, Requirement } from '../../policy/policy.ts';
 
 export interface Demand {
@@ -62,6 +62,7 @@ const WORDS: Readonly<Record<AllowableClass, string>> = {
 interface DemandContext {
   readonly policy: Policy;
   readonly author: Person;
+  readonly directory: Directory;
   /** Packages in which the rule against pruning found something. */
   readonly prunesRefused: ReadonlySet<string>;
   /** How many clusters the merge reaches; undefined where no fleet is known. */
@@ -79,7 +80,7 @@ export function demandsOnPackage(change: PackageChange, context: DemandContext):
   if (change.classes.has('prune') && context.prunesRefused.has(change.name)) {
     demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes versions that the policy keeps' });
   }
-  if (change.classes.has('ownership') && removesOwners(change, context.author)) {
+  if (change.classes.has('ownership') && removesOwners(change, context)) {
     demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes owners' });
   }
   demands.push(...demandsOfReach(context).map((demand) => forOwned(demand, context.hasOwners)));
@@ -161,10 +162,13 @@ export function isFree({ area }: AreaChange, { approval }: Policy): boolean {
 }
 
 /** Whether an owner other than the author is removed, or no owner is left. */
-function removesOwners({ owners, ownersAfter }: PackageChange, author: Person): boolean {
+function removesOwners(
+  { owners, ownersAfter }: PackageChange,
+  { author, directory }: Pick<DemandContext, 'author' | 'directory'>,
+): boolean {
   if (ownersAfter.identities.length === 0) return true;
   return owners.identities.some(
-    (identity) => !isAuthor(identity, author) && !isAmong(identity, ownersAfter.identities),
+    (identity) => !isAuthor(identity, author) && !isAmong(identity, ownersAfter.identities, directory),
   );
 }
 
@@ -174,15 +178,18 @@ function isAuthor(identity: Identity, author: Person): boolean {
 
 /**
  * Whether others hold an identity. An account with an id is only among others that hold the same id: without it, or with
- * another, the login may be somebody else.
+ * another, the login may be somebody else. So may a login that gets an id, unless the forge says that it is this one's.
  */
-function isAmong(identity: Identity, others: readonly Identity[]): boolean {
-  return others.some((other) =>
-    identity.kind === 'team'
-      ? other.kind === 'team' && other.team === identity.team
-      : other.kind === 'account' &&
-        other.login.toLowerCase() === identity.login.toLowerCase() &&
-        (identity.id === undefined || identity.id === other.id),
+function isAmong(identity: Identity, others: readonly Identity[], { accounts }: Directory): boolean {
+  if (identity.kind === 'team')
+    return others.some((other) => other.kind === 'team' && other.team === identity.team);
+  const login = identity.login.toLowerCase();
+  const id = identity.id ?? accounts.get(login);
+  return others.some(
+    (other) =>
+      other.kind === 'account' &&
+      other.login.toLowerCase() === login &&
+      (other.id === identity.id || (other.id !== undefined && other.id === id)),
   );
 }
 

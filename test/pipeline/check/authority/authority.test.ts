@@ -446,6 +446,20 @@ describe('the table', () => {
     ).toMatchObject({ authority: 'needs' });
   });
 
+  test('11: a login that gets a number is another owner, unless it is the number of that account', async () => {
+    const base = { 'operators/quay/ci.yaml': 'reviewers: [carol, dan]\n' };
+    const { id = 0 } = PEOPLE.dan;
+    const pinned = (number: number): Promise<AuthorityDecision> =>
+      decide({
+        input: { directory: { accounts: new Map([['dan', id]]), teams: new Map() } },
+        base,
+        head: { 'operators/quay/ci.yaml': `reviewers: [carol, 'dan#${number}']\n` },
+        author: 'carol',
+      });
+    expect(await pinned(id)).toMatchObject({ authority: 'allow' });
+    expect(await pinned(66)).toMatchObject({ authority: 'needs', needs: [{ why: 'removes owners' }] });
+  });
+
   test('13: of several packages each takes its own owner', async () => {
     const head = { ...ADD, ...ADD_QUAY };
     const alone = await decide({ head, author: 'bob' });
