@@ -222,7 +222,8 @@ const METADATA = 'olm.csv.metadata';
 
 /**
  * Whether two bundles are the same to a cluster. A catalog holds a bundle's manifests in one of two formats; where the
- * two sides use different ones, manifests are not compared, because both come from the image.
+ * two sides use different ones, manifests are not compared, because both come from the image. Where one side has none,
+ * the other's are new.
  *
  * @param digests what the tags of the first are known to stand for
  */
@@ -234,7 +235,8 @@ export function sameBundle(a: Bundle, b: Bundle, digests: TagDigests = NO_DIGEST
   const [ours, theirs] = [images(a), images(b)];
   const keysOf = (bundle: Bundle, others: ReadonlySet<string>): unknown[] =>
     bundle.relatedImages.map((related) => ({ ...related, image: imageKey(related.image, digests, others) }));
-  const otherFormat = formatOf(a) !== formatOf(b);
+  const [oneFormat, other] = [formatOf(a), formatOf(b)];
+  const otherFormat = oneFormat !== undefined && other !== undefined && oneFormat !== other;
   const properties = (bundle: Bundle): Property[] =>
     otherFormat
       ? bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA)

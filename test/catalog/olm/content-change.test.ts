@@ -234,6 +234,9 @@ test('bundles with their metadata in another format are the same if their images
   expect(sameBundle(a, await one([metadata]))).toBe(false);
   expect(sameBundle(a, await one([object, own]))).toBe(true);
   expect(sameBundle(a, await one([{ ...object, value: { data: 'W10=' } }, own]))).toBe(false);
+  // Manifests where none were are new.
+  expect(sameBundle(await one([own]), await one([own, object]))).toBe(false);
+  expect(sameBundle(await one([own, metadata]), await one([own]))).toBe(false);
   expect(sameBundle(await one([metadata]), await one([{ ...metadata, value: { displayName: 'Q' } }]))).toBe(
     false,
   );
