@@ -200,7 +200,7 @@ function isInside(place: string, top: string): boolean {
 }
 
 /**
- * Refuses a folder of a clone to which a symbolic link leads out of the clone: a committed link must not make a command
+ * Refuses a folder or file of a clone to which a symbolic link leads out of the clone: a committed link must not make a command
  * read or change other folders of the machine. A folder outside of any clone is what a user named.
  *
  * @throws PipelineError `usage`
@@ -211,14 +211,14 @@ export function refuseLinkOut(folder: string): void {
     if (from === undefined) continue;
     const message = `${from} leads out of the clone through a symbolic link: nothing is read or written`;
     throw new PipelineError('usage', message, {
-      hint: `to use the folder that it leads to, name that folder; else ${replaceLink(from)}`,
+      hint: `to use what it leads to, name that; else ${replaceLink(from)}`,
     });
   }
 }
 
 /** What to do about a link that leads out of a clone. */
 export function replaceLink(from: string): string {
-  return `replace the link by a directory: rm ${shellWord(from)} && mkdir ${shellWord(from)}`;
+  return `replace the link by what is to be there: rm ${shellWord(from)}`;
 }
 
 /** The configuration of a clone may have a token. */
@@ -239,11 +239,7 @@ function targetOf(path: string): Stats | undefined {
   }
 }
 
-/**
- * The text of one file.
- *
- * @throws PipelineError `not-found` or `io`
- */
+/** The text of one file. @throws PipelineError `not-found` or `io` */
 export function readText(path: string): string {
   try {
     return new TextDecoder().decode(readFileBytes(path));
@@ -253,10 +249,17 @@ export function readText(path: string): string {
 }
 
 /**
- * The bytes of one file.
+ * The bytes of a catalog, template or configuration that a command line names: a clone's link must not make them another
+ * file of the machine.
  *
- * @throws PipelineError `not-found` or `io`
+ * @throws PipelineError `not-found` or `io`, or `usage` where a link leads out of the clone
  */
+export function readContent(path: string): Uint8Array {
+  refuseLinkOut(path);
+  return readFileBytes(path);
+}
+
+/** The bytes of one file. @throws PipelineError `not-found` or `io` */
 export function readFileBytes(path: string): Uint8Array {
   try {
     return readRegular(path);

@@ -11,7 +11,7 @@ import { writePackages } from '../catalogs/render/files.ts';
 import type { Rendering } from '../catalogs/render/load.ts';
 import { renderReference } from '../catalogs/render/reference.ts';
 import { writeBlobs } from '../catalogs/write-blobs.ts';
-import { directorySource, isDirectory, readFileBytes } from '../directory.ts';
+import { directorySource, isDirectory, readContent } from '../directory.ts';
 import { dataBytes, type ExitCode, type Terminal } from '../terminal.ts';
 import { amountText, findingText } from '../text.ts';
 import type { Invocation, Option } from './command.ts';
@@ -69,7 +69,7 @@ export async function lifecyclesInto(
   const operand = text('lifecycles');
   if (operand === undefined || !blobs) return blobs;
   const path = resolve(terminal.directory, operand);
-  const source = isDirectory(path) ? directorySource(path) : sourceOf({ [operand]: readFileBytes(path) });
+  const source = isDirectory(path) ? directorySource(path) : sourceOf({ [operand]: readContent(path) });
   const read = await load(source);
   if (printErrors(read.findings, terminal)) return undefined;
   const { blobs: all, findings, packages, skipped } = withLifecycles(blobs, read.blobs);

@@ -151,6 +151,26 @@ test.each(Object.entries(COMMANDS))(
   },
 );
 
+test.each([
+  ['opm', 'alpha', 'render-template', 'basic', 't.yaml'],
+  ['opm', 'alpha', 'render-template', 'basic', 'above/t.yaml'],
+  ['compose', 't.yaml', '--to', 'out'],
+  ['convert', 't.yaml', '--to', 'out'],
+  ['mirror', 'plan', '--image-set', 't.yaml', '--to', 'mirror.example.com', '-o', 'out'],
+])(
+  '70: a file that is a link out of the clone, or below one, is not read by %s %s %s %s %s',
+  async (...words) => {
+    const outside = folder({ 't.yaml': catalogOf('etcd', ['1.0.0']) });
+    const clone = folder({ '.git/config': '' });
+    symlinkSync(join(outside, 't.yaml'), join(clone, 't.yaml'));
+    symlinkSync(outside, join(clone, 'above'));
+    const { exit, out, err } = await portolan(clone, ...words);
+    expect(err).toMatch(/(?:t\.yaml|above) leads out of the clone through a symbolic link/);
+    expect(out).not.toContain('etcd');
+    expect(exit).not.toBe(0);
+  },
+);
+
 /** What writes images, archives and records, by the path that somebody names. */
 const WRITERS: Readonly<Record<string, (folder: string) => unknown>> = {
   'an image layout': (path) => openLayout(path, { create: true }),

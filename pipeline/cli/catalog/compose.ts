@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { opmFindings } from '../../../catalog/rules/opm.ts';
 import { composeBlobs, readComposite } from '../../catalogs/render/composite.ts';
-import { readFileBytes } from '../../directory.ts';
+import { readContent } from '../../directory.ts';
 import type { Command } from '../command.ts';
 import {
   formatOf,
@@ -45,7 +45,7 @@ export const command: Command = {
   run: async (invocation, terminal) => {
     const [file = ''] = invocation.operands;
     const format = formatOf(invocation);
-    const { composite, findings } = readComposite(file, readFileBytes(resolve(terminal.directory, file)));
+    const { composite, findings } = readComposite(file, readContent(resolve(terminal.directory, file)));
     if (printErrors(findings, terminal) || !composite) return 1;
     const rendering = renderingOf(invocation, terminal);
     const index = invocation.text('from-index');

@@ -8,7 +8,7 @@ import { type CatalogSource, sourceOf } from '../../../catalog/source.ts';
 import { textsOf } from '../../catalogs/edit/catalog.ts';
 import { writeNewFolder } from '../../catalogs/render/files.ts';
 import { textOf } from '../../catalogs/write-blobs.ts';
-import { directorySource, fileError, readFileBytes } from '../../directory.ts';
+import { directorySource, fileError, readContent } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { amountText } from '../../text.ts';
 import type { Command } from '../command.ts';
@@ -68,7 +68,7 @@ function sourceAt(path: string): CatalogSource {
   } catch (error) {
     throw fileError(error, path);
   }
-  return sourceOf({ [basename(path)]: readFileBytes(path) });
+  return sourceOf({ [basename(path)]: readContent(path) });
 }
 
 function blobTexts({ format, pieces }: FileText): LaidBlob[] {

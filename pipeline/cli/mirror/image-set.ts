@@ -7,7 +7,7 @@ import type { CatalogSourceTemplate, DocumentOptions } from '../../../catalog/mi
 import type { ImageSet } from '../../../catalog/mirror/image-set.ts';
 import { readObjects } from '../../../catalog/mirror/read.ts';
 import type { OpenCatalog } from '../../catalogs/source/open.ts';
-import { readText, refuseLinkOut } from '../../directory.ts';
+import { readContent, readText, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { ChartsOutcome } from '../../mirror/charts/read-charts.ts';
 import type { ReadCharts } from '../../mirror/prepare.ts';
@@ -42,7 +42,7 @@ export async function openImageSet(
   terminal: Terminal,
 ): Promise<OpenImageSet> {
   const { readImageSet } = await import('../../../catalog/mirror/image-set.ts');
-  const content = readText(resolve(terminal.directory, file));
+  const content = new TextDecoder().decode(readContent(resolve(terminal.directory, file)));
   const { imageSet, findings } = readImageSet(content, file, invocation.flag('skip-unsupported'));
   for (const finding of [...findings].sort(compareFindings)) terminal.err(findingText(finding));
   if (!imageSet) throw new PipelineError('usage', `Portolan cannot follow the configuration in ${file}`);

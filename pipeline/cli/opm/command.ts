@@ -6,7 +6,7 @@
 import { resolve } from 'node:path';
 import type { TemplateText } from '../../../catalog/opm/template/template.ts';
 import type { ReachOptions } from '../../catalogs/render/client.ts';
-import { readFileBytes } from '../../directory.ts';
+import { readContent } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -86,7 +86,7 @@ export async function readInput(path: string | undefined, terminal: Terminal): P
   if (path === undefined || path === '-') {
     return { file: 'standard input', bytes: new TextEncoder().encode(await terminal.input()) };
   }
-  return { file: path, bytes: readFileBytes(resolve(terminal.directory, path)) };
+  return { file: path, bytes: readContent(resolve(terminal.directory, path)) };
 }
 
 // The formats that opm prints in.
