@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '4881aac443281e099189d365ac1f409274e0d4b4',
+  commit: '50548f15f59bde47eb7cfb721436a12d9eda08ea',
 };
 
 const REPOSITORY = 'portolan/portolan';
