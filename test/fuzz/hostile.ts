@@ -179,6 +179,7 @@ export const HOSTILE: Readonly<Record<string, HostileInput>> = {
       'pipeline/policy/read-policy.ts',
       'pipeline/policy/document.ts',
       'pipeline/settings.ts',
+      'pipeline/file-pieces.ts',
       'pipeline/text.ts',
       'pipeline/check/rehearsal/past-layouts.ts',
       'pipeline/check/rehearsal/silencing.ts',
