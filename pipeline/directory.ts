@@ -200,8 +200,8 @@ function isInside(place: string, top: string): boolean {
 }
 
 /**
- * Refuses a folder or file of a clone to which a symbolic link leads out of the clone: a committed link must not make a command
- * read or change other folders of the machine. A folder outside of any clone is what a user named.
+ * Refuses a folder or file of a clone to which a symbolic link leads out of the clone: a committed link must not make a
+ * command read or change what else the machine has. A place outside of any clone is what a user named.
  *
  * @throws PipelineError `usage`
  */

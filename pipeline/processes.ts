@@ -23,7 +23,7 @@ export function heapOptions({ memory }: Pick<ProcessLimits, 'memory'>): string[]
 }
 
 /** How often the memory is looked at, in ms. */
-export const LOOK = 100;
+const LOOK = 100;
 
 /**
  * Watches a process.
@@ -37,13 +37,25 @@ export function watchProcess(
   end: (why: string) => void,
 ): () => void {
   const time = setTimeout(() => end(`it took more than ${seconds} s`), seconds * 1000);
-  const look = setInterval(() => {
-    if (memoryOf(child.pid) > memory) end(tooLarge(memory));
-  }, LOOK);
+  const unwatch = watchMemory(child, memory, () => end(tooLarge(memory)));
   return () => {
     clearTimeout(time);
-    clearInterval(look);
+    unwatch();
   };
+}
+
+/**
+ * Watches the memory of a process.
+ *
+ * @param most MiB
+ * @param end called once it has more; the process goes on until it is killed
+ * @returns what ends the watch
+ */
+export function watchMemory(child: ChildProcess, most: number, end: () => void): () => void {
+  const look = setInterval(() => {
+    if (memoryOf(child.pid) > most) end();
+  }, LOOK);
+  return () => clearInterval(look);
 }
 
 /** Why a process ended. @param said the end of its standard error */
@@ -62,7 +74,7 @@ const tooLarge = (memory: number): string => `it needed more than ${memory} MiB 
 const REPORT = Buffer.alloc(4096);
 
 /** The memory in MiB that a process has for itself, without files; 0 where the system does not report it. */
-export function memoryOf(pid: number | undefined): number {
+function memoryOf(pid: number | undefined): number {
   let file: number | undefined;
   try {
     file = openSync(`/proc/${pid}/status`, 'r');

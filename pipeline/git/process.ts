@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { PipelineError } from '../error.ts';
-import { LOOK, memoryOf } from '../processes.ts';
+import { watchMemory } from '../processes.ts';
 import { keepAuthorization } from '../secrets.ts';
 import { refusePipes } from './special-files.ts';
 
@@ -229,9 +229,7 @@ export function runGit(run: GitRun, parameters: readonly string[]): Promise<GitA
       excess = what;
       child.kill('SIGKILL');
     };
-    const watch = setInterval(() => {
-      if (memoryOf(child.pid) > most) end(`takes more than ${most} MiB of memory`);
-    }, LOOK);
+    const unwatch = watchMemory(child, most, () => end(`takes more than ${most} MiB of memory`));
     child.stdout?.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > LARGEST_ANSWER) end(`prints more than ${LARGEST_ANSWER / 2 ** 20} MiB`);
@@ -243,11 +241,11 @@ export function runGit(run: GitRun, parameters: readonly string[]): Promise<GitA
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(run.input ?? '');
     child.on('error', (error) => {
-      clearInterval(watch);
+      unwatch();
       reject(startError(error));
     });
     child.on('close', (code, signal) => {
-      clearInterval(watch);
+      unwatch();
       if (excess !== '') reject(new PipelineError('too-large', `git ${command} ${excess}`));
       else if (code !== null && (run.accept ?? [0]).includes(code))
         resolve({ code, output: Buffer.concat(output) });

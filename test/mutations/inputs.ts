@@ -1090,7 +1090,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
   {
     attack: 83,
     without: 'a limit of the memory of git',
-    file: 'pipeline/git/process.ts',
+    file: 'pipeline/processes.ts',
     text: 'if (memoryOf(child.pid) > most)',
     instead: 'if (most < 0)',
     test: 'test/pipeline/git/process.test.ts',

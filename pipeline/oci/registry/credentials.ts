@@ -34,31 +34,17 @@ interface Authfile {
  * one of its parents counts.
  */
 export function authfileCredentials({ authfile, environment }: AuthfileOptions): CredentialSource {
-  let files: Promise<readonly Authfile[]> | undefined;
-  const answers = new Map<string, Promise<Credential | undefined>>();
+  const files = eachOnce(() => readFiles(authfile, environment));
   const ask = askEachOnce((helper, server) => askHelper(helper, server, environment));
   const look = async (repository: Repository): Promise<Credential | undefined> => {
-    files ??= readFiles(authfile, environment).catch((error: unknown) => {
-      files = undefined;
-      throw error;
-    });
-    for (const file of await files) {
+    for (const file of await files('')) {
       const found = await lookUp(file, repository, ask);
       if (found) return found;
     }
     return undefined;
   };
-  return {
-    credential: (repository) => {
-      const name = repositoryName(repository);
-      const earlier = answers.get(name);
-      if (earlier) return earlier;
-      const answer = look(repository);
-      answers.set(name, answer);
-      answer.catch(() => answers.delete(name));
-      return answer;
-    },
-  };
+  const answers = eachOnce(look);
+  return { credential: (repository) => answers(repositoryName(repository), repository) };
 }
 
 /**
@@ -146,14 +132,20 @@ type AskHelper = (helper: string, server: string) => Promise<Credential | undefi
 
 /** Asks a helper once for each server: it is a process, and there may be thousands of repositories. */
 function askEachOnce(ask: AskHelper): AskHelper {
-  const answers = new Map<string, Promise<Credential | undefined>>();
-  return (helper, server) => {
-    const key = `${helper} ${server}`;
+  const answers = eachOnce(ask);
+  return (helper, server) => answers(`${helper} ${server}`, helper, server);
+}
+
+/** Finds each answer once, by a key. One that failed is found again: a cloud that did not answer once may answer later. */
+function eachOnce<P extends readonly unknown[], T>(
+  find: (...about: P) => Promise<T>,
+): (key: string, ...about: P) => Promise<T> {
+  const answers = new Map<string, Promise<T>>();
+  return (key, ...about) => {
     const earlier = answers.get(key);
     if (earlier) return earlier;
-    const answer = ask(helper, server);
+    const answer = find(...about);
     answers.set(key, answer);
-    // A cloud that did not answer once may answer later.
     answer.catch(() => answers.delete(key));
     return answer;
   };
