@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '50548f15f59bde47eb7cfb721436a12d9eda08ea',
+  commit: '7b89dfec86a67df292f438cb963a8e21f3c80ab8',
 };
 
 const REPOSITORY = 'portolan/portolan';
