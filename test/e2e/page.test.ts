@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { worldOf } from '../../catalog/olm/foresight/world.ts';
 import { hopGraph } from '../../catalog/olm/graph/hop-graph.ts';
@@ -13,6 +13,7 @@ import { catalogPlaces, type ReadCatalog, readCatalogs } from '../../pipeline/ca
 import { answerQuestion } from '../../pipeline/cli/catalog/installed-next.ts';
 import { mermaidText } from '../../pipeline/report/pictures/mermaid.ts';
 import { written } from '../catalog/olm/universe.ts';
+import { newPage, startChromium } from '../fakes/chromium.ts';
 import { folder } from '../fakes/folder.ts';
 import { runCommand } from '../fakes/terminal.ts';
 
@@ -27,7 +28,7 @@ let browser: Browser;
 let catalogs: ReadCatalog[];
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await startChromium();
   catalogs = await readCatalogs(catalogPlaces([CATALOG], '.'));
 });
 afterAll(() => browser.close());
@@ -37,7 +38,7 @@ async function opened(words: readonly string[], hash: string, dark = false): Pro
   const { out } = await runCommand(words);
   const file = join(folder(), 'page.html');
   writeFileSync(file, out);
-  const page = await browser.newPage({ colorScheme: dark ? 'dark' : 'light' });
+  const page = await newPage(browser, { colorScheme: dark ? 'dark' : 'light' });
   page.on('pageerror', (error) => {
     throw error;
   });
@@ -165,7 +166,7 @@ function focused(page: Page): Promise<string | undefined> {
 }
 
 test('Mermaid reads the diagram of every package of all catalogs, within what GitHub draws', async () => {
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   const bundle = createRequire(import.meta.url).resolve('mermaid/dist/mermaid.min.js');
   await page.setContent('<!doctype html><title>mermaid</title>');
   await page.addScriptTag({ content: readFileSync(bundle, 'utf8') });

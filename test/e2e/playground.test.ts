@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fragmentOf } from '../../playground/share.ts';
+import { newPage, startChromium } from '../fakes/chromium.ts';
 import { violations } from '../fakes/legible.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portolan-playground-'));
@@ -15,7 +16,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   execFileSync(process.execPath, ['scripts/playground.mjs', file]);
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await startChromium();
 });
 afterAll(async () => {
   await browser.close();
@@ -24,7 +25,7 @@ afterAll(async () => {
 
 /** Opens the page; it throws on errors, on refusals of its content security policy, and on requests. */
 async function opened(fragment = '', options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await browser.newPage(options);
+  const page = await newPage(browser, options);
   const fail = (text: string): never => {
     throw new Error(text);
   };

@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newPage, startChromium } from '../fakes/chromium.ts';
 import { violations } from '../fakes/legible.ts';
 import { type ServedSite, serveSite } from '../fakes/served-site.ts';
 
@@ -15,7 +16,7 @@ let site: ServedSite;
 beforeAll(async () => {
   execFileSync('npm', ['run', '--silent', 'site', '--', '--out', folder], { stdio: 'ignore' });
   site = await serveSite(folder, '/portolan/');
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await startChromium();
 }, 300_000);
 afterAll(async () => {
   await browser.close();
@@ -25,7 +26,7 @@ afterAll(async () => {
 
 /** Opens a page of the site; it throws on errors, and on requests to other hosts. */
 async function opened(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await browser.newPage(options);
+  const page = await newPage(browser, options);
   const fail = (text: string): never => {
     throw new Error(text);
   };
@@ -129,7 +130,7 @@ test('the search finds a rule, without a server', async () => {
 });
 
 test('the switch names the versions, and leads to another one', async () => {
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   const versions = [
     { name: 'main', base: '/portolan/' },
     { name: 'v0.9', base: '/portolan/v0.9/' },

@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newPage, startChromium } from './chromium.ts';
 import { folder } from './folder.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -40,7 +41,7 @@ export async function defects(page: Page): Promise<string[]> {
 export function legibleContract(name: string, html: () => string, look: (page: Page) => Promise<void>): void {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    browser = await startChromium();
   });
   afterAll(() => browser.close());
   test.each([
@@ -51,7 +52,7 @@ export function legibleContract(name: string, html: () => string, look: (page: P
   ] as const)('%s, %i pixels wide: nothing is cut off, and axe finds nothing', async (colorScheme, width) => {
     const file = join(folder(), 'page.html');
     writeFileSync(file, html());
-    const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+    const page = await newPage(browser, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
     await page.goto(pathToFileURL(file).href);
     const shots = process.env['PORTOLAN_SHOTS'];
     if (shots !== undefined)
