@@ -137,7 +137,8 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   const before = await sideOf(input, input.base.tree, pair.before);
   const after = await sideOf(input, input.merged.tree, pair.after);
   const pieces = piecesOf(unit, before, after);
-  const changed = pieces.filter((one) => one.name !== '' && isChanged(one));
+  const isSaid = saysMore(before, after);
+  const changed = pieces.filter((one) => one.name !== '' && (isChanged(one) || isSaid(one)));
   for (const one of changed) {
     const folderName = whoseChange(input, one) === 'place' ? unit.package : undefined;
     const draft = drafts.draftOf(folderName ?? one.name);
@@ -177,6 +178,16 @@ function isChanged({ unit, name, before, after, added }: Pieces): boolean {
 }
 
 /**
+ * Says of a package whether composing it reports something new: a bundle that its graph leaves out changes no blob, and its
+ * author must learn of it.
+ */
+function saysMore(before: Side, after: Side): (pieces: Pieces) => boolean {
+  const known = new Set(before.warnings.map(findingKey));
+  const isMore = after.warnings.some((one) => !known.has(findingKey(one)));
+  return ({ unit, name }) => isMore && unit.composed !== undefined && name === unit.package;
+}
+
+/**
  * Whether blobs of no package change. They are nobody's also in a package's own folder: clients read them as part of the
  * whole catalog, and may know them by a name that is another package's.
  */
@@ -205,13 +216,16 @@ const OF_ONE_BLOB: ReadonlySet<string> = new Set([
  * hides it on both, so the rest can be compared.
  */
 function newlyHides(before: Side, after: Side): (finding: Finding) => boolean {
-  const keyOf = ({ rule, message, location }: Finding): string =>
-    JSON.stringify([rule, message, location.file]);
-  const [old, now] = [groupedBy(before.unread, keyOf), groupedBy(after.unread, keyOf)];
+  const [old, now] = [groupedBy(before.unread, findingKey), groupedBy(after.unread, findingKey)];
   const count = (all: ReadonlyMap<string, readonly Finding[]>, one: Finding): number =>
-    all.get(keyOf(one))?.length ?? 0;
+    all.get(findingKey(one))?.length ?? 0;
   const isKnown = (one: Finding): boolean => OF_ONE_BLOB.has(one.rule) && count(now, one) <= count(old, one);
   return (finding) => hidesBlobs(finding) && !isKnown(finding);
+}
+
+/** The same for findings that say the same of a file, whatever their line. */
+function findingKey({ rule, message, location }: Finding): string {
+  return JSON.stringify([rule, message, location.file]);
 }
 
 /** The parts of a unit with files that cannot be read: folders where packages share it, else all of it. */
@@ -273,7 +287,7 @@ function digestOf(lines: readonly string[]): string {
 }
 
 async function sideOf(input: CatalogsInput, tree: string, unit: CatalogUnit | undefined): Promise<Side> {
-  if (!unit) return { files: [], packages: new Map(), unread: [], excess: [] };
+  if (!unit) return { files: [], packages: new Map(), unread: [], warnings: [], excess: [] };
   const files = await loadedFiles(input.objects, tree, unit);
   return { files, ...(await readContent(input.reader, files)) };
 }

@@ -197,6 +197,8 @@ export interface UnitContent {
   readonly packages: ReadonlyMap<string, PackageContent>;
   /** What keeps blobs of a file from being read, all of severity error. */
   readonly unread: readonly Finding[];
+  /** What reading warns of, such as a bundle that a composed graph leaves out. */
+  readonly warnings: readonly Finding[];
   /** Packages with more entries than are compared, whichever of their files changed. */
   readonly excess: readonly Finding[];
 }
@@ -254,6 +256,7 @@ async function ignoreFilesAbove(
 export async function readContent(reader: FileReader, files: readonly LoadedFile[]): Promise<UnitContent> {
   const packages = new Map<string, PackageContent>();
   const unread: Finding[] = [];
+  const warnings: Finding[] = [];
   const contentFor = (name: string, blob: Blob, file: string): PackageContent => {
     const content = packages.get(name) ?? emptyContent();
     packages.set(name, content);
@@ -263,7 +266,7 @@ export async function readContent(reader: FileReader, files: readonly LoadedFile
   const loaded = await Promise.all(files.map((file) => reader.read(file)));
   for (const [i, file] of files.entries()) {
     const { blobs = emptyContent(), findings = [] } = loaded[i] ?? {};
-    unread.push(...findings.filter(({ severity }) => severity === 'error'));
+    for (const finding of findings) (finding.severity === 'error' ? unread : warnings).push(finding);
     for (const blob of blobs.packages) contentFor(blob.name, blob, file.path).packages.push(blob);
     for (const blob of blobs.channels) contentFor(blob.package, blob, file.path).channels.push(blob);
     for (const blob of blobs.bundles) contentFor(blob.package, blob, file.path).bundles.push(blob);
@@ -271,7 +274,7 @@ export async function readContent(reader: FileReader, files: readonly LoadedFile
     for (const blob of blobs.others) contentFor(blob.package, blob, file.path).others.push(blob);
   }
   const excess = [...packages].flatMap(([name, content]) => dropExcess(name, content, reader.mostEntries));
-  return { packages, unread, excess };
+  return { packages, unread, warnings, excess };
 }
 
 /** Empties the channels of a package when comparing all of its versions would cost too much, and says so. */

@@ -218,6 +218,12 @@ test('a bundle that the base branch leaves out as well is not what a pull reques
     left: ['ferry.v1.2.0'],
     known: ['ferry.v1.0.0'],
   });
+  // It changes no catalog: only its author can tell that it should.
+  expect(await told(bundle('0.9.0', modes))).toEqual({
+    verdict: 'fail',
+    left: ['ferry.v0.9.0'],
+    known: ['ferry.v1.0.0'],
+  });
 });
 
 test('a defect in a bundle of the base branch is known, and the same one in a new bundle is not', async () => {
