@@ -69,6 +69,7 @@ export function groupsAsCatalog(groups: readonly ImageGroup[]): CatalogImages {
       name: groupName(group),
       image: '',
       references: group.references,
+      // All images of a group are known: none is left unchecked.
       hasDeployments: true,
       location: { file: group.origin, line: 1, column: 1 },
     })),

@@ -47,6 +47,7 @@ export function hashedName(text: string, identity: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^[-0-9]+|-$/g, '')
+    // Nine for the hyphen and the eight digits of the hash.
     .slice(0, MAX_LABEL - 9)
     .replace(/-$/, '');
   return kept === '' ? `catalog-${fnvHex(identity)}` : `${kept}-${fnvHex(identity)}`;

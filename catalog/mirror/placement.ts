@@ -139,6 +139,7 @@ function distinctPlacements(placements: readonly Placement[]): Placement[] {
   const seen = new Map<string, Placement>();
   for (const placement of [...placements].sort(comparePlacements)) {
     const { destination, wanted } = placement;
+    // An image by digest alone needs one tag in its repository, whichever it is.
     const place =
       wanted.kind === 'digest' && wanted.tag === undefined
         ? destinationRepository(destination)

@@ -162,7 +162,7 @@ function groupsReady(
 /**
  * What clusters can install when the mirror has some of the plan's images; without its index image, nothing of a catalog.
  *
- * @param there destinations whose images are in the mirror
+ * @param arrivedTags destinations whose images are in the mirror
  */
 export function reachedReadiness(
   { plan, documents, images, groups = [] }: ReachedPlan,

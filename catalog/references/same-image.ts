@@ -60,6 +60,7 @@ export function newPins(before: Bundle, after: Bundle): NewPin[] {
     const there = isSameList ? before.relatedImages[i] : undefined;
     const own = before.relatedImages.find((one) => name !== '' && one.name === name);
     const isRenamed = !after.relatedImages.some((one) => one.name === there?.name);
+    // At its place if the name is the same, then anywhere under its name, then at its place under a name that is gone.
     const was = there?.name === name ? there : (own ?? (isRenamed ? there : undefined));
     return pin(was?.image, image, ['relatedImages', i, 'image']);
   });

@@ -16,7 +16,7 @@ interface DeleteList {
 
 /** Reads a DeleteImageList; every defect is a finding. */
 export function readDeleteList(text: string, file: string): DeleteList {
-  // The list has no metadata and its items no kind: it is one object here.
+  // `readObjects` would take a kind that ends with List apart, but the items have no kind: the list is read as one object.
   const { objects, findings } = readObjects(
     text.replace(/^kind: DeleteImageList\b/m, 'kind: DeleteImages'),
     file,

@@ -178,6 +178,7 @@ function catalogSourceOf(
     const made = catalogSource({ ...template.metadata, ...metadata }, image, given);
     return { ...made, spec: withTemplate(template.spec, specOf(made)) };
   }
+  // oc labels the mirror sets alone.
   const own = plan.style === 'nested' ? labels(plan, metadata.name) : {};
   const defaults: CatalogSourceOptions = plan.style === 'nested' ? { securityContext: 'restricted' } : {};
   return catalogSource({ ...metadata, ...own }, image, { ...defaults, ...given });
@@ -217,6 +218,7 @@ function clusterCatalogOf(
     : imageOf(plan, catalog, given.pollInterval);
   const name = catalog.names.clusterCatalog;
   const own = plan.style === 'nested' ? labels(plan, name) : {};
+  // oc-mirror writes the default priority out.
   const defaults = plan.style === 'oc-mirror' ? { priority: 0 } : {};
   return clusterCatalog({ name, ...own }, ref, { api: catalogApi(platform), ...defaults, ...given });
 }
@@ -245,6 +247,7 @@ export function hasNoClusterCatalog(catalog: PlannedCatalog): boolean {
  */
 function imageOf(plan: MirrorPlan, catalog: PlannedCatalog, pollInterval: string | undefined): string {
   const { destination, digest, selected } = catalog;
+  // The digest that is known of a selection is that of the whole catalog.
   const pin =
     plan.style === 'nested' && pollInterval === undefined && !selected
       ? digest

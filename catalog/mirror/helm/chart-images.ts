@@ -100,6 +100,7 @@ class Collector {
     // What describes a kind of object holds examples at most.
     if (object.kind !== 'CustomResourceDefinition') this.#walk(value, [], here);
     try {
+      // As in oc-mirror, which splits the output of a path at spaces: a text may list several images.
       for (const selected of this.#imagePaths)
         for (const written of textsAt(value, selected).flatMap((text) => text.split(' ')))
           if (tryParseReference(written)) this.#note(written, here([]));

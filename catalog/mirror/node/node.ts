@@ -39,7 +39,7 @@ export interface NodeConfig {
   readonly registries: ReadonlyMap<string, NodeRegistry>;
   /** Prefixes such as `*.example.com`, longest first. */
   readonly wildcards: readonly string[];
-  /** Mirrors under which every name is a name: what is rewritten to them needs no second look. */
+  /** Mirrors below which every name is valid, so that references that are rewritten to them need no check. */
   readonly sound: ReadonlySet<string>;
   /** Why the runtime refuses the whole file; then nothing can be pulled at all. */
   readonly refused: string | undefined;
@@ -98,7 +98,7 @@ export function nodeConfig(
   };
 }
 
-/** Longest mirror of which that is said: with it, most names stay below their limit. */
+/** Most characters of a sound mirror, and of what is put behind it: both together stay below the 255 of a name. */
 const MAX_SOUND = 120;
 
 /** The mirrors below which every repository name is a valid reference, so that single names need no check. */
@@ -166,7 +166,10 @@ function whyRefused(registries: ReadonlyMap<string, NodeRegistry>): string | und
   return undefined;
 }
 
-/** The hosts of all mirrors, with their ports: whoever names them means them, be they on an internal network. */
+/**
+ * The hosts of all mirrors, with their ports. Requests to them are allowed even on an internal network, because the user's own
+ * configuration names them.
+ */
 export function mirrorHosts({ registries }: NodeConfig): string[] {
   const places = [...registries].flatMap(([prefix, { location, digestMirrors, tagMirrors }]) => [
     ...digestMirrors,

@@ -139,6 +139,7 @@ async function upgrades(
   const [first, last] = [minorOf(source), minorOf(target)];
   if (first.major === last.major && first.minor === last.minor) {
     const graph = await graphs(target);
+    // A lowest version that only the source channel has is left out: the way begins and ends with the highest.
     return pathIn(graph, target, { from: releaseAt(graph, from) ? from : to, to });
   }
   let at = lastOf(source, await graphs(source));

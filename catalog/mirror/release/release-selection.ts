@@ -117,7 +117,7 @@ function channelsIn(platform: Fields, path: Path, reader: SelectionReader): Rele
     if (channels.findIndex((other) => string(other['name']) === name) < i)
       reader.report(`the release channel ${JSON.stringify(name)} is listed twice`, [...at, 'name']);
     const type = string(channel['type']) || 'ocp';
-    // oc-mirror does so without a word.
+    // oc-mirror reads it as ocp, too, but does not say so.
     if (type !== 'ocp' && type !== 'okd')
       reader.report(
         `the type ${JSON.stringify(type)} of a release channel is read as ocp: it must be ocp or okd`,

@@ -243,6 +243,7 @@ export function updateRules(files: GraphDataFiles, architecture: string): Update
   return {
     predecessorsOf: (version, previous) => {
       const patterns = blocked.get(version) ?? [];
+      // The expressions, such as `4[.]1[.]18[+].*`, are about versions with their architecture.
       return [...new Set([...previous, ...added(version)])].filter(
         (from) => !patterns.some((pattern) => pattern.test(`${from}+${architecture}`, steps)),
       );

@@ -249,6 +249,7 @@ function bundlesByPackage(bundles: readonly Bundle[]): Map<string, Map<string, B
  */
 function linksBetween(chain: readonly Link[], within: (name: string) => boolean): Set<string> {
   const seen = new Set<string>();
+  // For each link, how many versions of the range it and those below it have.
   const counts: number[] = [];
   let count = 0;
   for (let i = chain.length - 1; i >= 0; i--) {
@@ -262,6 +263,7 @@ function linksBetween(chain: readonly Link[], within: (name: string) => boolean)
     counts[i] = count;
   }
   const kept = new Set<string>();
+  // From the lowest link with all of them to the last before the first link with none.
   const head = counts.lastIndexOf(count);
   const tail = counts.indexOf(0);
   for (const link of chain.slice(head, tail < 0 ? undefined : tail)) {

@@ -27,6 +27,7 @@ export function hasCycle({ entries }: Channel): boolean {
   for (const [name, names] of below) {
     for (const lower of names) waiting.set(lower, (waiting.get(lower) ?? new Set()).add(name));
   }
+  // Takes entries above which nothing is left, one after the other: what remains is in a circle or below one.
   const queue = entries.map(({ name }) => name).filter((name) => !waiting.has(name));
   for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
     for (const lower of below.get(name) ?? []) {

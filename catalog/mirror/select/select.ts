@@ -117,6 +117,7 @@ class Selector {
     const chosen = channel.entries
       .map(({ name }) => name)
       .filter((name) => !range || isIn(found.bundles.get(name), range));
+    // A whole channel has no entries in between to be added.
     if (range && chosen.length > 0) this.#add(channel, chosen);
     else if (!range) this.#note(channel, chosen);
     return chosen.length;

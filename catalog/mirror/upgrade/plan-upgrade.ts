@@ -310,6 +310,7 @@ class Planner {
   #trial(stage: Stage, ways: readonly Way[]): Trial {
     const all = [...ways];
     const { cel } = this.#context;
+    // With the whole catalogs beside, OLM shows what the choices require; that may require more.
     for (let more = true; more; ) {
       more = false;
       const sources = this.#sources(all);
@@ -324,6 +325,7 @@ class Planner {
         more = true;
       }
     }
+    // What counts is what OLM does with the selections alone.
     const found = simulateSwitch(ways.map(placedOf), this.#sources(all), { cel });
     const wrong = all.flatMap(({ operator, choice }) => {
       const last = found.steps.findLast(

@@ -41,6 +41,7 @@ export async function releasePath(
   // The channel of the target may begin behind the cluster's version: earlier ones lead into it.
   const named = new Map([[last, goal]]);
   for (const channel of channelsBetween(from, target, kind)) {
+    // The way may lead past a channel that cannot be read; if none leads there, the refusal leaves it out.
     const graph = await graphs(channel).catch(() => undefined);
     if (graph && graph.releases.length > 0) named.set(channel, graph);
   }
