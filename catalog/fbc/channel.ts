@@ -106,6 +106,7 @@ const alikeIn = onceFor(({ channels }: Package): ReadonlyMap<string, string> => 
   return first;
 });
 
+/** Whether two entries have the same name and edges, in whatever place of their channels. */
 function isSameEntry(one: Entry, other: Entry | undefined): boolean {
   return (
     other !== undefined &&

@@ -307,6 +307,7 @@ export class LineMap {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1);
   }
 
+  /** The line and column of an offset, found by halves among the beginnings of lines. */
   place(offset: number): { line: number; column: number } {
     let low = 0;
     let high = this.#starts.length - 1;

@@ -201,6 +201,7 @@ class FileReader {
         if (!read) return;
         const document = this.#jsonDocument(read);
         if (this.#isTooMany(document.values, from.line)) return;
+        // Behind two values, Go does not try YAML any more.
         if (count > 1 || read.value === null || isObject(read.value)) yield document;
         else {
           // Text that begins with a scalar or a list may be YAML; where it is not, what was read is not an object.
@@ -306,6 +307,7 @@ class FileReader {
     { from, to, opened, line }: Piece,
   ): ReadDocument | undefined {
     const own = ownText(text.slice(from, to));
+    // What has findings, or needs all of its tree, is read for this place only.
     let notKept: ReadDocument | undefined;
     const read = known.find(own, () => {
       const fast = readAlone(own);

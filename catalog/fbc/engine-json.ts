@@ -32,7 +32,7 @@ function listInOrder(list: readonly unknown[]): readonly unknown[] | undefined {
   return changed ?? list;
 }
 
-/** Keys that the JavaScript engine reorders or treats specially, unlike Go. */
+/** Keys that the JavaScript engine puts first or treats specially, or sorts otherwise by UTF-16 units than Go by bytes. */
 const SPECIAL = /^(?:[0-9]+|__proto__)$|[\ud800-\uffff]/;
 
 /** The object, or a copy with its keys in byte order if they are not; undefined as for {@link inByteOrder}. */

@@ -20,6 +20,7 @@ export type Filling = Generator<Place, void, YamlNode>;
 
 export type Kinds = ReadonlySet<Token['kind']>;
 
+// The tokens that mean, where a node could begin, that there is none: it is empty.
 const NO_BLOCK_ITEM: Kinds = new Set(['block-entry', 'block-end']);
 const NO_LIST_ITEM: Kinds = new Set(['block-entry', 'key', 'value', 'block-end']);
 const NO_BLOCK_NODE: Kinds = new Set(['key', 'value', 'block-end']);

@@ -17,6 +17,7 @@ export function correctedLine(line: string, correction: Correction): string | un
   if (correction.kind === 'replace') {
     return `${line.slice(0, at)}${sameQuotes(written, correction.wanted)}${rest}`;
   }
+  // A member is added below a line that holds one key and its value alone.
   const [key, before = ''] = /^([ ]*(?:- +)*)[A-Za-z][A-Za-z0-9_-]*: +/.exec(line) ?? [];
   if (key?.length !== at || !/^ *(?: #.*)?$/.test(rest)) return undefined;
   return `${line}\n${' '.repeat(before.length)}${correction.member}`;
@@ -27,6 +28,7 @@ function scalarAt(line: string, at: number, found: string): string | undefined {
   // How a scalar is quoted that reads so: an expression for any scalar runs out of stack on long ones.
   const quoted = quotedAs(line[at], found);
   if (quoted !== undefined) {
+    // Two single quotes are one within the text, which goes on behind them.
     const isOpen = quoted.startsWith("'") && line[at + quoted.length] === "'";
     return line.startsWith(quoted, at) && !isOpen ? quoted : undefined;
   }

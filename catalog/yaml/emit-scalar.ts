@@ -52,6 +52,7 @@ export function writeString(string: string, room: Room): string {
 /** Whether a text can be a key without `?`: short, and on one line. */
 export function isSimpleKey(text: string): boolean {
   if (text.length > MAX_SIMPLE_KEY || /[\n\r\x85\u2028\u2029]/.test(text)) return false;
+  // No unit of UTF-16 takes more than three bytes.
   return 3 * text.length <= MAX_SIMPLE_KEY || utf8Length(text) <= MAX_SIMPLE_KEY;
 }
 

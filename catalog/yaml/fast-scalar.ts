@@ -123,6 +123,7 @@ function readMorePlain(parent: number): string {
     enterLine(at, i);
     const lineEnd = plainEnd(i);
     value += fold(breaks) + text.slice(i, trimmedEnd(i, lineEnd));
+    // Behind a comment, no scalar goes on.
     if (lineEnd < eol) break;
     breaks = 0;
     // `enterLine` has moved `eol` to the end of this line.
@@ -249,6 +250,7 @@ function nextQuotedLine(): number {
     while (isWhite(text.charCodeAt(i))) i++;
     const c = text.charCodeAt(i);
     if (c !== LF) {
+      // It may be a marker, which ends the document within the quotes: the full reader refuses that.
       if (i === at && (c === DASH || c === DOT)) break;
       passLines(blankLines, eol);
       enterLine(at, i);
@@ -308,6 +310,7 @@ function readBlockLines(fixed: number, parent: number, isFolded: boolean): Block
   let value = '';
   /** Line breaks since the last line of text. */
   let breaks = 0;
+  // Nothing stands before the first line that it could be joined with.
   let wasIndented = true;
   let deepestBlank = 0;
   for (let at = eol + 1; at < end; at = eol + 1) {
@@ -321,6 +324,7 @@ function readBlockLines(fixed: number, parent: number, isFolded: boolean): Block
       continue;
     }
     if (width === 0 && i - at > Math.max(parent, 0)) {
+      // go-yaml takes a blank line that is deeper for the indentation of the text.
       if (c === TAB || deepestBlank > i - at) throw LEAVE;
       width = i - at;
     }

@@ -136,6 +136,7 @@ const COLLECTIONS: readonly ((column: number, firstColon: number) => unknown)[] 
 function readCollection(kind: number, column: number, firstColon: number): unknown {
   if (++depth > MAX_DEPTH) throw LEAVE;
   const collection = COLLECTIONS[kind]!(column, firstColon);
+  // A deeper line behind the collection belongs to nothing.
   if (indent > column) throw LEAVE;
   depth--;
   return collection;
@@ -157,6 +158,7 @@ function readSequence(column: number): unknown[] {
 function readItem(column: number): unknown {
   const slot = mark(start);
   const at = pastSpaces(start + 1);
+  // The end of the line means the same as a comment.
   const c = at < eol ? text.charCodeAt(at) : HASH;
   if (c === HASH) {
     nextLine();
@@ -206,6 +208,7 @@ function readMapping(column: number, firstColon: number): Record<string, unknown
 function readValue(after: number, column: number): unknown {
   const slot = mark(start);
   const at = pastSpaces(after);
+  // The end of the line means the same as a comment.
   const c = at < eol ? text.charCodeAt(at) : HASH;
   if (c !== HASH) {
     if (c === TAB || isItemAt(at)) throw LEAVE;

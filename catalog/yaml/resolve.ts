@@ -168,6 +168,7 @@ const NIL = 'interface {}(nil)';
 function compareKeys(a: string, b: string): number {
   const rank = (key: string): number => (key === NIL ? 0 : key.startsWith('"') ? 1 : 2);
   if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  // Without the closing quotes: a text comes before all that it begins.
   return rank(a) === 1 ? compareText(a.slice(0, -1), b.slice(0, -1)) : Number(a) - Number(b);
 }
 

@@ -137,6 +137,7 @@ export class Scanner {
     }
   }
 
+  /** Adds the token for the end of the text, with those that close what is open. */
   #fetchStreamEnd(): void {
     const cursor = this.#cursor;
     if (cursor.column > 0) {
@@ -195,6 +196,7 @@ export class Scanner {
     return this.#flowDepth > 0 || isBlankOrEnd(this.#cursor.peek(1));
   }
 
+  /** Adds the token of an opening bracket, with which a key may begin. */
   #fetchFlowStart(kind: 'flow-sequence' | 'flow-mapping'): true {
     this.#saveKey();
     this.#keys.open(this.#queue.nextNumber);
@@ -204,6 +206,7 @@ export class Scanner {
     return true;
   }
 
+  /** Adds the token of a closing bracket, behind which no key may begin. */
   #fetchFlowEnd(kind: 'flow-sequence-end' | 'flow-mapping-end'): true {
     this.#keys.remove();
     if (this.#flowDepth > 0) {

@@ -43,6 +43,7 @@ export function bundleParts(pkg: Package, bundle: Bundle): BundleParts {
       ['version', optional(version)],
     ]),
   );
+  // Manifests are in `csvJson` and `object`, not among the properties.
   const kept = properties.filter(({ type }) => !MANIFEST_TYPES.has(type));
   const described = members([
     ['dependencies', goList(properties.flatMap(dependency))],
@@ -240,7 +241,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The fields of a channel's entries as written: absent lists stay absent. */
+/** The `skips` of each entry of a channel, null where an entry has none: Go writes an absent list as null. */
 export function writtenSkips(channel: Channel): readonly (readonly string[] | null)[] {
   const entries = fieldsOf(channel)?.['entries'];
   if (!Array.isArray(entries)) return [];

@@ -17,7 +17,7 @@ const ELEMENTS = 100;
 
 const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-/** Elements in a value, with those in its elements. */
+/** For each variable of a macro, the elements in its value, with those in its elements. */
 type Sizes = ReadonlyMap<string, number>;
 
 interface Estimate {
