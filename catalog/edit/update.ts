@@ -226,6 +226,7 @@ function insertBetween(
   const ahead = newest ? undefined : higher[0]?.entry;
   return [
     ...lane.map((entry) => {
+      // As in opm, the mode `semver` drops what the next version skipped.
       if (entry === ahead) return { ...entry, replaces: blob.name, skips: skipsPatches ? entry.skips : [] };
       return entry === newest ? { ...entry, skips: [...entry.skips, blob.name] } : entry;
     }),

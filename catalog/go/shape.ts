@@ -113,6 +113,7 @@ function fitsAsIs(value: unknown, shape: Shape): boolean {
       return isObject(value) && mapFitsAsIs(value, shape.values);
     case 'struct':
       return isObject(value) && structFitsAsIs(value, shape);
+    // Integers are few: `fitInteger` compares their bits.
     default:
       return false;
   }

@@ -167,6 +167,7 @@ class Sorter<T> {
       if (i === b) return true;
       if (b - a < SHORTEST_SHIFTED) return false;
       this.#swap(i, i - 1);
+      // These are Go's loops: the first of them does not end at `a`.
       if (i - a >= 2) for (let j = i - 1; j >= 1 && this.#less(j, j - 1); j--) this.#swap(j, j - 1);
       if (b - i >= 2) for (let j = i + 1; j < b && this.#less(j, j - 1); j++) this.#swap(j, j - 1);
     }

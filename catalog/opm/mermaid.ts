@@ -86,6 +86,7 @@ function edgesFrom(entry: Entry, from: string, versions: ReadonlyMap<string, Ver
     skips: entry.skips.filter(reaches),
     skipRange: entry.skipRange !== '' && range && satisfies(floor, range) ? entry.skipRange : '',
   };
+  // An entry that had edges is drawn only while it keeps one.
   return hasEdges(reached) || (!hasEdges(entry) && reaches(entry.name)) ? [reached] : [];
 }
 
@@ -167,6 +168,7 @@ class Drawing {
     const lines = [`      ${node(entry.name)}`];
     for (const skip of entry.skips) {
       lines.push(edge(skip, 'skip'));
+      // As in opm, what counts here is whether the bundle below was skipped before; for other edges, whether the entry was.
       this.#link(skipped.has(skip));
       if (this.#v0) skipped.add(skip);
     }

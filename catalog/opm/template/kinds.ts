@@ -70,7 +70,7 @@ export function templateKind(text: TemplateText): TemplateKind | undefined {
 
 export type ConvertedKind = 'basic' | 'substitutes';
 
-/** A template, or why the catalog is none that could become one. */
+/** A template, or why the catalog cannot become one. */
 interface Converted {
   readonly text: string | undefined;
   readonly findings: readonly Finding[];

@@ -159,6 +159,7 @@ export function releasedSemver(text: string | undefined, release: Release): stri
     const key = Object.keys(value).find((one) => one.toLowerCase() === channel.toLowerCase()) ?? channel;
     const group = isObject(value[key]) ? value[key] : {};
     const list = Object.keys(group).find((one) => one.toLowerCase() === 'bundles') ?? 'Bundles';
+    // The key of an image may be written in any case, too.
     const existing = (listAt(group, list) as Value[]).some((one) => Object.values(one).includes(image));
     if (!existing) current = withItem(current, [key, list], { Image: image });
   }

@@ -169,6 +169,7 @@ function substitutedChannel(channel: Channel, base: string, name: string): Chann
   const added = channel.entries
     .filter((entry) => entry.name === base)
     .map((entry) => ({ ...entry, name, skips: [...entry.skips, base] }))
+    // opm adds them from the last to the first.
     .reverse();
   const entries = channel.entries.map((entry) => {
     const bare = entry.name === base ? { ...entry, replaces: '', skips: [], skipRange: '' } : entry;
