@@ -72,6 +72,7 @@ interface Last {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+/** The newest deployment in an environment; undefined if there is none, or if it may not be seen. */
 async function lastIn(
   github: GitHub,
   repository: RepositoryName,

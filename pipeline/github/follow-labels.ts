@@ -66,6 +66,7 @@ export async function followLabels(
   }
 }
 
+/** Creates a label, unless the repository has it. */
 async function createLabel(github: GitHub, repository: RepositoryName, label: Label): Promise<void> {
   if (await answerIfAny(github.rest.issues.getLabel({ ...repository, name: label.name }))) return;
   try {

@@ -85,6 +85,7 @@ async function treeEntry(
   const file = after ?? before;
   if (!file) throw new PipelineError('usage', `nothing to change at ${path}`);
   const type = isTree(file.mode) ? 'tree' : file.mode === SUBMODULE_MODE ? 'commit' : 'blob';
+  // A folder's mode has five digits in git, and six here.
   const entry = { path, type, mode: (isTree(file.mode) ? `0${TREE_MODE}` : file.mode) as Mode } as const;
   if (!after || !bytes) return { ...entry, sha: after?.id ?? null };
   // A text goes with the tree: GitHub wants a second between one thing that is written and the next.

@@ -54,6 +54,7 @@ export async function askAtOnce<T>(
 ): Promise<Asked<T> | undefined> {
   try {
     const { data, errors = [] } = await send<T>(askerOf(github), query, variables);
+    // An error without a path is about the whole question.
     if (!data || errors.some(({ path }) => path === undefined)) return undefined;
     return { data, refused: new Map(errors.map(({ path, type = '' }) => [String(path?.[0]), type])) };
   } catch (error) {

@@ -102,6 +102,7 @@ async function checkMember(
     today,
     ...ancestorOf(between),
     ...asking,
+    // References were looked up for the group's own tree.
     onlyReleased: true,
   });
   return { number, report };

@@ -56,6 +56,7 @@ function statusOf({ cause }: PipelineError): unknown {
   return cause instanceof Error && 'status' in cause ? cause.status : undefined;
 }
 
+/** Whether a branch has a merge queue, by the rules that hold for it. */
 async function hasQueue(github: GitHub, repository: RepositoryName, branch: string): Promise<boolean> {
   const rules = await allPages(
     github.paginate(github.rest.repos.getBranchRules, {
@@ -104,6 +105,7 @@ const ENQUEUE = `mutation($id: ID!, $head: GitObjectID!) {
   enqueuePullRequest(input: {pullRequestId: $id, expectedHeadOid: $head}) { mergeQueueEntry { id } }
 }`;
 
+/** Adds a pull request to the merge queue. GitHub refuses if its head is not the one that was checked. */
 async function enqueue(
   github: GitHub,
   repository: RepositoryName,

@@ -44,12 +44,14 @@ function repositoryId({ repository }: Json): number | undefined {
   return typeof id === 'number' ? id : undefined;
 }
 
+/** The event of a pull request; `other` if it cannot change a result, undefined for an invalid one. */
 function pullEvent(value: Json): ForgeEvent | 'other' | undefined {
   const [id, pull] = [repositoryId(value), pullIn(value['pull_request'])];
   if (id === undefined || !pull) return undefined;
   return canChangeResult(value) ? { kind: 'pull', id, ...pull, previousHead: headBefore(value) } : 'other';
 }
 
+/** That a status `portolan` was set, maybe by somebody else; `other` for statuses of other names. */
 function statusEvent(value: Json): ForgeEvent | 'other' | undefined {
   const { context, sha: commit, updated_at: updated } = value;
   if (context !== STATUS_CONTEXT) return 'other';
@@ -59,6 +61,7 @@ function statusEvent(value: Json): ForgeEvent | 'other' | undefined {
     : { kind: 'status', id, at: timeOf(updated), commit };
 }
 
+/** The event of a push; undefined for an invalid one. */
 function pushEvent(value: Json): ForgeEvent | undefined {
   const [id, pushed] = [repositoryId(value), pushedIn(value)];
   const { repository } = value;

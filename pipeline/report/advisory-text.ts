@@ -83,6 +83,7 @@ function rowsOf(
       after,
       isWithout: one.missing !== undefined,
     };
+    // Channels with the same row are listed in one; extensions that select none have one of their own.
     const key = JSON.stringify([row, one.channel === '']);
     const channels = one.channel === '' ? [] : [...(rows.get(key)?.channels ?? []), one.channel];
     rows.set(key, { ...row, channels: channels.sort(compareText) });

@@ -153,6 +153,7 @@ export function packageText({
   return `${name} ${shortList(versions)}${where}`;
 }
 
+/** A title with its items, the first ones if there are many; nothing without items. */
 function titledList(title: string, items: readonly string[]): string[] {
   if (items.length === 0) return [];
   const more = items.length - SHOWN;

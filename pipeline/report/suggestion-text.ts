@@ -85,6 +85,7 @@ function channelLines({ name, entries, today, atLeast, why }: SuggestedChannel):
   ];
 }
 
+/** An entry with the edges that it has. */
 function entryText({ name, replaces, skips, skipRange }: SuggestedEntry): string {
   return [
     name,

@@ -100,6 +100,7 @@ export async function scheduledPromotions(
   }
 }
 
+/** What is to be promoted as of a commit, by the policy that it has. */
 async function promotionsAt(
   { repository }: ProposalPorts,
   request: PromotionsRequest,
