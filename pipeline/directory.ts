@@ -97,6 +97,7 @@ export function entriesIn(folder: string): Dirent[] {
   return list(folder);
 }
 
+/** What is in a folder. @throws PipelineError `not-found`, also for a file, or `io` */
 function list(folder: string): Dirent[] {
   try {
     if (!lstatSync(folder).isDirectory() && !statSync(folder).isDirectory()) {
@@ -117,6 +118,7 @@ interface Listed {
   readonly bound?: string | undefined;
 }
 
+/** A file of a directory as a source reads it. */
 function fileAt(path: string, listed: Listed): SourceFile {
   const { full } = listed;
   const unreadable = whyUnreadable(listed);
@@ -164,6 +166,7 @@ export function fileDefect(path: string): string | undefined {
   return entry && whyUnreadable({ full: path, entry, clones: clonesOf(resolve(path)) });
 }
 
+/** Why a file must not be opened, in words; undefined if it may. */
 function whyUnreadable({ full, entry, clones, bound }: Listed): string | undefined {
   if (entry.isFile()) return undefined;
   if (!entry.isSymbolicLink()) return 'neither a file nor a directory';
@@ -196,6 +199,7 @@ export function linkOut(clone: string, target: string): string | undefined {
 
 function isInside(place: string, top: string): boolean {
   const real = existsSync(place) ? realpathSync(place) : undefined;
+  // `.git` counts as outside: the configuration of a clone may have a token.
   return real === top || (real !== undefined && isIn(real, top) && !isIn(real, join(top, '.git')));
 }
 
@@ -221,7 +225,6 @@ export function replaceLink(from: string): string {
   return `replace the link by what is to be there: rm ${shellWord(from)}`;
 }
 
-/** The configuration of a clone may have a token. */
 function isIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }

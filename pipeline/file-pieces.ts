@@ -62,6 +62,7 @@ export function* piecesIn(
   try {
     for (let held = 0; ; ) {
       held += read(buffer.subarray(held));
+      // A buffer that is not full has the rest of the file.
       const isWhole = held < buffer.length;
       let from = 0;
       for (;;) {
@@ -76,6 +77,7 @@ export function* piecesIn(
         return;
       }
       if (from > 0) {
+        // The document that is not complete yet moves to the front.
         held = buffer.copy(buffer, 0, from);
         isStart = false;
       } else if (isStart && startsLikeJson(buffer.toString('utf8', 0, SNIFF))) {

@@ -10,6 +10,7 @@ export class LruCache<V> {
     this.#most = most;
   }
 
+  /** The value of a key, which from now on was asked for last. */
   get(key: string): V | undefined {
     const item = this.#items.get(key);
     if (!item) return undefined;
@@ -22,6 +23,7 @@ export class LruCache<V> {
   /** Ends a round, and drops what nobody asked for in it and in some rounds before. @param rounds how many rounds it stays */
   endRound(rounds: number): void {
     this.#round++;
+    // Items are in the order in which they were asked for last.
     for (const [key, { round }] of this.#items) {
       if (this.#round - round <= rounds) return;
       this.#drop(key);

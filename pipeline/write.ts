@@ -96,6 +96,7 @@ export function removeFile(path: string): void {
   }
 }
 
+/** The bytes of a file; undefined if it does not exist. */
 function contentOf(path: string): Buffer | undefined {
   try {
     return readRegular(path);

@@ -75,6 +75,7 @@ function mayBeRead(path: string, { graph, layout }: Policy): boolean {
   return isNamed || MAY_BE_CATALOG.test(path) || isDockerfile(path) || layout.serves(path);
 }
 
+/** Whether a commit has other content at one of the paths than the base branch had before the push. */
 async function pathsDiffer(
   objects: ObjectReader,
   { before, commit }: { readonly before: string; readonly commit: string },

@@ -92,6 +92,7 @@ interface PathPast {
   readonly complete: boolean;
 }
 
+/** The versions of a path that later changes replaced; incomplete if the forge may not have listed all changes. */
 async function pastOf(objects: ObjectReader, path: string, listing: Listing | undefined): Promise<PathPast> {
   if (!listing) return { versions: [], complete: false };
   const states = await Promise.all(listing.map(({ tree }) => filesAt(objects, tree, path)));

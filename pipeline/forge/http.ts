@@ -152,6 +152,7 @@ async function answerOf(url: string, request: RequestInit): Promise<Answer> {
   return { status: response.status, text: await response.text() };
 }
 
+/** The error for a reply whose status is not 2xx. */
 function errorOf(name: string, what: string, { status, text }: Answer): PipelineError {
   const said = withoutSecrets(text).replaceAll(/\s+/g, ' ').slice(0, 300);
   // A redirect counts as not found: forges redirect names that a repository gave up.

@@ -18,6 +18,7 @@ interface Place {
 /** Reads a value. @throws PipelineError `bad-answer` that names the place, what was found and what was expected */
 export type Reader<T> = (value: unknown, place: Place) => T;
 
+/** Makes a reader that takes one kind of value, and refuses all others. */
 function reader<T>(expected: string, isExpected: (value: unknown) => value is T): Reader<T> {
   return (value, place) => {
     if (isExpected(value)) return value;

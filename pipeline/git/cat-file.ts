@@ -70,6 +70,7 @@ export class BatchProcess implements ObjectStore {
     this.#child = child;
   }
 
+  /** Rejects all requests that wait. The next request starts another process. */
   #fail(error: PipelineError): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -147,6 +148,7 @@ class AnswerParser {
     if (this.#info.size <= this.#mostBytes) this.#bytes = Buffer.allocUnsafeSlow(this.#info.size);
   }
 
+  /** Takes bytes of the contents and the line feed behind them, which is not kept. */
   #takeContents(chunk: Buffer): Buffer {
     const taken = Math.min(chunk.length, this.#bytesLeft);
     if (this.#bytes) {

@@ -36,6 +36,7 @@ export function fetchBranch(request: FetchRequest): Promise<string> {
   return own;
 }
 
+/** Fetches a branch into a bare repository, which is made if it does not exist. @returns id of the newest commit */
 async function fetchInto({ url, branch, directory, settings, reach }: FetchRequest): Promise<string> {
   if (!/^(?:https?|file):\/\//.test(url)) {
     throw new PipelineError('usage', `cannot fetch from ${JSON.stringify(url)}: not a git URL`);

@@ -90,6 +90,7 @@ export async function leftBranchAt(
   const run = { settings: repository.settings, directory: repository.scratch, bare: true };
   const parameters = ['rev-list', '--first-parent', '--parents', tip, `^${commit}`];
   const lines = (await runGit(run, parameters)).output.toString('utf8').trimEnd().split('\n');
+  // The oldest of the branch's own commits that `commit` lacks: it left the branch at the first parent of that.
   const last = lines.at(-1) ?? '';
   return last === '' ? tip : last.split(' ')[1];
 }

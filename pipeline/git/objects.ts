@@ -173,6 +173,7 @@ export class ObjectReader {
     return this.#gathering;
   }
 
+  /** Fetches all that was found missing since the last fetch. */
   async #bringGathered(): Promise<void> {
     const ids = this.#missing;
     this.#missing = [];
@@ -184,6 +185,7 @@ export class ObjectReader {
     }
   }
 
+  /** What the store has of an object, from memory if it was read before. @param most as in `ObjectStore.find` */
   async #ask(id: string, most: number | undefined): Promise<GitObject | ObjectInfo | undefined> {
     if (!isObjectId(id)) throw notAnId(id);
     const known = most === undefined ? this.#infos.get(id) : this.#contents.get(id);

@@ -94,6 +94,7 @@ export function partsOf(environment: Environment): Readonly<Record<string, strin
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The variables of these names that are set, and not empty. */
 function setIn(environment: Environment, names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     names.flatMap((name) => {

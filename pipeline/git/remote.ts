@@ -117,6 +117,7 @@ async function fetchLevels(run: Run, trees: readonly string[], levels: number): 
 
 const OPTIONS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-gc'];
 
+/** Fetches objects from the remote by their ids. */
 async function fetch(run: Run, options: readonly string[], ids: readonly string[]): Promise<void> {
   checkObjectIds(ids);
   const parameters = ['fetch', ...OPTIONS, ...options, '--stdin', 'origin'];
@@ -128,6 +129,7 @@ async function fetch(run: Run, options: readonly string[], ids: readonly string[
   }
 }
 
+/** The error for a fetch that failed, by what git says of it. */
 function fetchError(error: PipelineError, ids: readonly string[]): PipelineError {
   const options = { cause: error };
   if (/not our ref|remote error: upload-pack/.test(error.message)) {

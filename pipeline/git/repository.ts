@@ -226,6 +226,7 @@ function isCommitId(revision: string): boolean {
   return /^[0-9a-f]{7,}(?![\w./-])/.test(revision);
 }
 
+/** The error for a revision that may mean several commits, with the names to use instead. */
 function ambiguous(revision: string, full: readonly string[]): PipelineError {
   const [one = ''] = full;
   const message = isCommitId(revision)

@@ -65,6 +65,7 @@ export interface Wanted {
   readonly depth?: number;
 }
 
+/** Asks for objects. */
 export function fetchRequest({ wants, haves = [], filter, depth }: Wanted, format: ObjectFormat): string {
   return request('fetch', format, [
     'no-progress',
@@ -126,6 +127,7 @@ function checkedText(line: Buffer): string {
 /** Characters of a server's message that are passed on. */
 const MESSAGE = 300;
 
+/** The error for a message with which a server refuses. Its words are shortened, and safe to show. */
 function refusal(message: string): PipelineError {
   const [, id] = /not our ref ([0-9a-f]{40,64})/.exec(message) ?? [];
   if (id !== undefined) return new PipelineError('not-found', `the repository does not serve ${id}`);

@@ -175,6 +175,7 @@ class Histories {
     this.#objects = objects;
   }
 
+  /** Whether one commit leads to another. What was found out is kept; a question that failed is asked again. */
   isAncestor(older: string, newer: string): Promise<boolean> {
     if (older === newer) return Promise.resolve(true);
     const key = `${older} ${newer}`;
@@ -200,6 +201,7 @@ class Histories {
     const found = await this.#client.fetch({ wants: [newer], haves: [older], filter: 'tree:0' });
     this.#store.keep(found);
     const seen = new Set([newer]);
+    // The set grows while it is walked.
     for (const id of seen) {
       // What the older commit has already does not come.
       if (!found.has(id) && id !== newer) continue;
