@@ -208,7 +208,7 @@ function mountedDestination(image: OcReference, to: OcReference, maxComponents: 
   };
 }
 
-/** The components beyond the limit become one, joined by hyphens; 0 is no limit, and oc refuses 1. */
+/** The components beyond the limit become one, joined by hyphens; 0 means no limit, and oc refuses 1. */
 function cutComponents(components: readonly string[], most: number): readonly string[] {
   if (most < 2 || components.length <= most) return components;
   return [...components.slice(0, most - 1), components.slice(most - 1).join('-')];
