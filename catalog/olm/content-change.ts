@@ -171,6 +171,7 @@ export function changedBundles(
   return after.bundles.flatMap((bundle) => {
     const was = old.get(bundle.name);
     if (!was || sameBundle(was, bundle, digests)) return [];
+    // Where only tags became digests, it may still be the same image: nobody has confirmed it yet.
     const pins = newPins(was, bundle);
     const isPinned = pins.length > 0 && sameBundle(was, bundle, withAssumedPins(digests, pins));
     return [{ was, bundle, change: isPinned ? 'unconfirmed' : 'other' }];
@@ -230,6 +231,7 @@ const METADATA = 'olm.csv.metadata';
 export function sameBundle(a: Bundle, b: Bundle, digests: TagDigests = NO_DIGESTS): boolean {
   if (a.package !== b.package) return false;
   if (isOneDocument(a, b)) return true;
+  // A tag and a digest count as one image only where the other side names that digest.
   const images = (bundle: Bundle): Set<string> =>
     new Set([bundle.image, ...bundle.relatedImages.map(({ image }) => image)]);
   const [ours, theirs] = [images(a), images(b)];

@@ -85,6 +85,7 @@ function reviewedBundle(world: World, bundle: Bundle): ReviewedBundle {
   };
 }
 
+/** The API of a key of a kind: JSON of its group, version and kind. */
 function apiOf(gvk: string): ProvidedApi {
   const [group, version, kind] = parseJson(gvk) as [string, string, string];
   return { group, version, kind };

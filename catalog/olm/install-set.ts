@@ -91,7 +91,7 @@ export interface MissingRequirement {
   readonly requires: string;
 }
 
-/** How many bundles that require one another are followed. */
+/** How many bundles that require one another are followed: each takes a part of the call stack. */
 const DEEPEST = 500;
 
 /**
@@ -115,6 +115,7 @@ export function missingRequirements(scope: Scope, bundles: readonly Bundle[]): M
         spendEffort(scope, 1 + those.length);
         const [first, ...others] = those.map((one) => lackedBy(one, depth + 1));
         if (!first) return [{ bundle: bundle.name, requires: read.text }];
+        // If each bundle that meets it lacks something, what the first lacks is an example.
         return [first, ...others].every((one) => one.length > 0) ? first : [];
       },
     );

@@ -107,6 +107,7 @@ function meetsAdvisory(advisory: Advisory, after: Package | undefined): boolean 
     return affected.length === 0 && !listed;
   }
   if (advisory.action === 'block-upgrade') {
+    // Edges are written at their target: to an entry without any, no upgrade leads.
     return [...after.channels.values()].every(({ entries }) =>
       entries.every((entry) => !affected.includes(entry.name) || hasNoEdges(entry)),
     );
@@ -145,6 +146,7 @@ function missingOfAffected(
   advisory: Advisory,
 ): string | undefined {
   const { action, to } = advisory;
+  // A blocked version that stays in the catalog may stay on clusters, too; one that is removed needs a way out.
   if (action === 'yank' || (action === 'block-upgrade' && !isOffered(state, ofPackage))) {
     return isAway(state, advisory) ? undefined : whyEnds(state.after);
   }

@@ -32,7 +32,7 @@ export function withoutEntries(
     inherited,
     entries: rest.map((entry) => bridgedEntry(channel, entry, gone, inherited)),
   }));
-  // Entries that are only taken out need no bridge where nobody stays on them.
+  // Entries that are kept have no edges, so a chain that still names them ends there: then a bridge is needed.
   const rewrites = kept ? bridged : [{ inherited: 'nothing' as const, entries: rest }, ...bridged];
   const all = rewrites.flatMap(({ inherited, entries }) => [
     entries,
@@ -135,6 +135,7 @@ export function withMoreRanges(entries: readonly Entry[], name: string, more: re
   return entries.map((entry) => {
     if (entry.name !== name) return entry;
     const wanted = more.filter((one) => edgeField(entry, one) === undefined);
+    // Ranges do not see build metadata.
     const texts = wanted.flatMap(({ version }) =>
       version ? [`=${formatVersion({ ...version, build: [] })}`] : [],
     );

@@ -151,7 +151,8 @@ function calledByVersion(
 
 /**
  * A bundle that the catalog no longer has and that nothing upgrades: whoever runs it got it from somewhere. Undefined
- * where all is known that was ever published, and for what is newer than all that the catalog has: it was not dropped.
+ * where all is known that was ever published and it was not, and for what is newer than all that the catalog has: it
+ * was not dropped.
  */
 export function droppedFrom(
   world: World,

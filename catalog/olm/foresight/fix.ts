@@ -131,6 +131,7 @@ function lostBeside(
       const installed = here.filter((one) => {
         const [was, is] = [past, world].map((state) => state && upgradePathOf(state.foresight, of, one));
         if (!is || is.arrives) return false;
+        // As the rules graph/strands-installed-v0 and graph/strands-installed-v1 count a loss.
         if (way.olm === 'v0') return is.last.kind !== 'fails' && (was?.arrives ?? true);
         return is.next.kind === 'fails' && was?.next.kind !== 'fails';
       });
@@ -141,6 +142,7 @@ function lostBeside(
 
 /** Looks for one edit of a channel that helps all these installations, and notes it for later proposals. */
 function editFor(world: World, plan: Plan, stuck: readonly StuckInstallations[]): Edit | undefined {
+  // All of them are of one channel, and there is at least one.
   const [{ package: name, channel: wanted }] = stuck as [StuckInstallations];
   const ofPackage = world.catalog.packages.get(name);
   const written = ofPackage?.channels.get(wanted);

@@ -143,7 +143,7 @@ function presentOf(ofPackage: Package): Installation[] {
   );
 }
 
-/** What was published in a channel may still be in others. */
+/** What is installed of a bundle that a channel no longer has. Other channels may still have it: then that bundle counts. */
 function absentBundle(ofPackage: Package | undefined, { name, version }: PublishedBundle): Installed {
   const bundle = ofPackage?.bundles.get(name);
   return bundle ? installedOf(bundle) : { name, version };

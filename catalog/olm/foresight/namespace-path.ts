@@ -120,7 +120,10 @@ function addedBy(
   ];
 }
 
-/** An operator with the bundle that a step of its subscription installs; unchanged if no step is for it. */
+/**
+ * An operator with the bundle that a step of its subscription installs; unchanged if no step is for it. A subscription is
+ * named after its package, see `namespaceUpgrades`.
+ */
 function afterSteps(
   one: Member,
   steps: readonly { readonly bundle: string; readonly subscriptions: readonly string[] }[],
@@ -131,7 +134,10 @@ function afterSteps(
   return bundle && bundle.name !== installed.name ? { source, place, installed: installedOf(bundle) } : one;
 }
 
-/** What the resolver must know of an installed operator. Only those requirements count which the other operators meet. */
+/**
+ * What the resolver must know of an installed operator. Only those requirements count which the other operators meet: the
+ * cluster has met the rest as well, by something that is not known here.
+ */
 function installedAmong(
   scope: Scope,
   { source, place, installed }: Member,

@@ -119,7 +119,7 @@ function mergeInstalled(rows: readonly { channel: string; installed: Installed; 
   return [...merged.values()];
 }
 
-/** What two installations of one row have in common. */
+/** The paths of a row that two installations share. If they go to different bundles next, none is named. */
 function sharedPaths(one: ByOlm, other: ByOlm): ByOlm {
   const of = (a: BeforeAfter | undefined, b: BeforeAfter | undefined): BeforeAfter | undefined =>
     a && b && a.after.next !== b.after.next

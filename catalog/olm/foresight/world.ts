@@ -253,6 +253,7 @@ const hasRule = onceFor(({ bundles }: Package): boolean =>
   [...bundles.values()].some(({ properties }) => properties.some(isRule)),
 );
 
+/** Whether a property holds a rule in CEL. Go reads its key in any case. */
 function isRule({ type, value }: Property): boolean {
   return type === 'olm.constraint' && /"cel"\s*:/i.test(JSON.stringify(value));
 }

@@ -220,6 +220,7 @@ function isMoved(now: StopUnder, was: StopUnder | undefined): boolean {
   return (
     was === undefined ||
     was.under.length !== now.under.length ||
+    // Both sides list the OLM versions in one order.
     now.under.some(({ stop }, i) => {
       const old = was.under[i]?.stop;
       return (

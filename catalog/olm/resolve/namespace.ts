@@ -161,6 +161,7 @@ class Problem {
       this.#addSubscription(subscription);
       return [];
     } catch (error) {
+      // What Portolan cannot decide is not an error of OLM's.
       if (error instanceof RequirementError && error.kind === 'undecided') throw error;
       if (error instanceof Failure || error instanceof RequirementError) return [error];
       throw error;
@@ -455,6 +456,7 @@ function followersAmong(nodes: readonly Node[], installed: Installed, entries: r
 /**
  * The bundles of a lane, the newest first.
  *
+ * @param lane named in the failure
  * @throws Failure for a lane whose bundles have no order
  */
 function inOrder(

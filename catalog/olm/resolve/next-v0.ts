@@ -90,6 +90,7 @@ function isProhibited({ offer: { gvks, properties } }: Node): boolean {
 
 const followersOf = onceFor((lane: Lane): FirstFollower => followersAt(offered(lane), lane));
 
+/** Finds the first of these nodes that follows an installation. */
 function followersAt(nodes: readonly Offered[], { entries }: Lane): FirstFollower {
   return firstFollower(
     nodes.map(({ entry }) => entry),
@@ -125,7 +126,10 @@ function upgradeTo({ name, version, channel, entry }: Node, installed: Installed
   return { kind: 'upgrade', to: { name, version, channel }, edge };
 }
 
-/** What the whole resolver does with the installation: what follows it may require, or exclude, other bundles. */
+/**
+ * What the whole resolver does with the installation: what follows it may require, or exclude, other bundles. Its own
+ * requirements are left out, because nothing that meets them is installed here.
+ */
 function resolvedOutcome(
   scope: Scope,
   source: ScopeCatalog,

@@ -58,13 +58,13 @@ export function compareVersionReleases(a: VersionRelease, b: VersionRelease): nu
 
 const ZERO: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] };
 
-/** No release comes before any. */
+/** Compares releases as pre-releases are compared, but that no release is lower than any. */
 function compareReleases(a: Version['prerelease'], b: Version['prerelease']): number {
   if (a.length === 0 || b.length === 0) return Math.sign(a.length - b.length);
   return compareVersions({ ...ZERO, prerelease: a }, { ...ZERO, prerelease: b });
 }
 
-/** Key under which equal ones are found. */
+/** A text that is the same for versions and releases that OLM v1 takes for equal. */
 export function versionReleaseKey({ version, release }: VersionRelease): string {
   return `${formatVersion({ ...version, build: [] })} ${release.join('.')}`;
 }

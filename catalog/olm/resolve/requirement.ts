@@ -267,7 +267,7 @@ const COMPOUND: readonly (readonly [string, (parts: readonly Requirement[]) => R
   ],
 ];
 
-/** The key of what meets all parts: the package that one of them names, if any does. */
+/** The key of what meets all parts: the package that one of them names, if any does, because `isHere` asks for that. */
 function allKey(parts: readonly Requirement[]): string | undefined {
   const ofPackage = parts.find((part) => packageIn(part) !== undefined);
   return (ofPackage ?? parts.find(({ key }) => key !== undefined))?.key;

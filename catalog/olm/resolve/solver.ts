@@ -37,7 +37,7 @@ type Solution =
 /** How often a choice may be made or taken back. Real catalogs need a few dozen. */
 const MAX_GUESSES = 50_000;
 
-/** Largest problem whose conflict is narrowed down, in constraints. */
+/** Largest problem whose conflict is narrowed down, in constraints: each takes another search. */
 const MAX_EXPLAINED = 400;
 
 /**
@@ -100,6 +100,7 @@ class Search {
         next++;
         continue;
       }
+      // After another guess before it, all of its possibilities are open again.
       choice.tried = 0;
       const last = this.#takeBack(guesses, waiting);
       if (!last) return 'unsatisfiable';

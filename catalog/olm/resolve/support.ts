@@ -37,7 +37,7 @@ interface GatedSupport {
   readonly needsNamespace: boolean;
 }
 
-/** What only a feature gate allows counts as allowed, and is said beside. */
+/** What OLM v1 with all feature gates says of a bundle: what only a gate allows is no obstacle, but noted as `needsNamespace`. */
 export function gatedSupport(bundle: Bundle): GatedSupport {
   const all = v1Obstacles(bundle);
   const obstacles = all.filter((one) => one !== NEEDS_GATE);

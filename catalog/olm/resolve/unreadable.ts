@@ -162,7 +162,7 @@ function nodesFor({ catalogs }: Scope, requirement: Requirement): Node[] {
   return catalogs.flatMap(({ catalog }) => orderedNodes(packagesFor(catalog, requirement)));
 }
 
-/** The bundles of all channels that have an order. */
+/** The bundles of all channels that have an order. From one without, OLM v0 takes none: the resolution fails for that reason. */
 function orderedNodes(packages: readonly Package[]): Node[] {
   return packages
     .flatMap(lanesOf)

@@ -76,6 +76,7 @@ export class ChannelPlanner {
     return (this.#entries.get(name) ?? []).some((entry) => edgeField(entry, installed) !== undefined);
   }
 
+  /** Today's channel as it is, with the reason why it stays. */
   asToday(name: string, why: string): SuggestedChannel {
     const entries = this.#package.channels.get(name)?.entries ?? [];
     return { name, entries, today: entries.length, why };

@@ -120,6 +120,7 @@ function entryOf(task: ChannelTask, seat: ChannelSeat): SuggestedEntry {
     return { name, replaces, skips, skipRange };
   }
   const listed = new Set(task.listed);
+  // No range is sure to reach what is known by its name alone. A listed entry off the chain would be a second head.
   const isSkipped = ({ name, byName }: Place): boolean => byName || listed.has(name);
   const named = seat.needs.filter(isSkipped).map(({ name }) => name);
   const rest = seat.needs.filter((one) => !isSkipped(one));
@@ -149,6 +150,7 @@ function willDo(task: ChannelTask, today: Entry, { below, needs, names, isHead }
     (below === undefined ? !names.has(today.replaces) : today.replaces === below.name) &&
     !today.skips.some((name) => names.has(name)) &&
     needs.every((one) => edgeField(today, one) !== undefined) &&
+    // A range is not enough for a listed entry off the chain: if nothing skips it, it is a second head.
     task.listed.every(
       (name) => names.has(name) || !needs.some((one) => one.name === name) || today.skips.includes(name),
     ) &&
