@@ -124,7 +124,10 @@ export function administratorDocuments(
   ];
 }
 
-/** Permissions for everything: who has them decides what the policy says. OLM itself does, too. */
+/**
+ * True for who may not do everything. The policy does not hold for cluster administrators, who decide what it says, nor
+ * for OLM, which has their permissions.
+ */
 const NO_ADMINISTRATOR = "!authorizer.group('*').resource('*').check('*').allowed()";
 
 /**

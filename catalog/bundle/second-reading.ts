@@ -65,6 +65,7 @@ function skipLine(reading: Reading): boolean {
     }
     from = reading.filled;
     if (reading.filled - reading.read === BUFFER) {
+      // Go leaves a carriage return at the end for the next reading: a line feed may follow.
       reading.read = bytes[from - 1] === CARRIAGE_RETURN ? from - 1 : from;
     }
     reading.filled = Math.min(reading.read + BUFFER, bytes.length);
