@@ -101,6 +101,7 @@ class Comparison {
     const newer = new Map(after.versions.map((version) => [version.name, version]));
     yield* scopeAndVersionChanges(before, after);
     for (const { name, schema } of before.versions) {
+      // A version that is gone has nothing to be compared with; `scopeAndVersionChanges` looks at it.
       const nodes = newer.has(name) ? this.#nodes(schema, newer.get(name)?.schema) : [];
       for (const { text, newer: newerNode, isBelowGone } of nodes) {
         if (newerNode) continue;

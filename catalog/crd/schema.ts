@@ -151,6 +151,8 @@ const OPTIONAL_TEXTS: ReadonlySet<string> = new Set([
 /**
  * What a node says by itself: the keywords that Kubernetes knows, with what means the
  * same as nothing left out.
+ *
+ * @param childKeywords keywords to leave out: what is below the node is compared there
  */
 export function ownKeywords(schema: Schema, childKeywords: readonly string[]): Map<string, unknown> {
   const keys = Object.keys(schema).filter(
@@ -204,7 +206,7 @@ export function keywordKind(key: string, value: unknown): 'schema' | 'list' | 'n
   return isObject(value) && (NAMED_SCHEMAS.includes(key) || key === 'properties') ? 'named' : undefined;
 }
 
-/** The value of a keyword that is not a schema. Of the two that hold objects of Kubernetes, which leaves out their empty fields. */
+/** The value of a keyword that is not a schema. Two of these hold objects, whose empty fields Kubernetes leaves out. */
 export function withoutEmpty(key: string, value: unknown): unknown {
   const filled = (object: unknown): object =>
     Object.fromEntries(entriesOf(object).filter(([, member]) => member !== '' && member !== null));
