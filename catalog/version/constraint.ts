@@ -90,6 +90,7 @@ function parseAlternative(text: string): Alternative {
   };
   take(BLANK);
   while (at < text.length || found.length === 0) {
+    // Terms are separated by a comma, or by blanks, which the term before has taken.
     const separated = found.length === 0 || /[\t\n\f\r ]$/.test(text.slice(0, at));
     if (found.length > 0 && !take(SEPARATOR) && !separated) throw improper();
     const match = take(TERM);
