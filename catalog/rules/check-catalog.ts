@@ -65,7 +65,7 @@ export async function checkCatalog(
         ? { ...blob, document: blob.document.detached() }
         : lightBlob(blob, ['schema', 'package', 'name'], own),
   });
-  // A part of a catalog has other findings than the whole.
+  // Of a catalog that is too dense only a part was read, and a part has other findings than the whole.
   const catalog = catalogOf(densityIn(loadFindings) ? NO_BLOBS : blobs);
   // There may be more of them than a function takes arguments.
   const all = [

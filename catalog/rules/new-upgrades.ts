@@ -103,7 +103,10 @@ function isStoppedByV1(from: Side | undefined, to: Side): boolean {
   });
 }
 
-/** Where a step leads; undefined for who writes bundles as a catalog, which adds no upgrade to those that they had. */
+/**
+ * Where a step leads; undefined where the catalog is new and the repository had the bundle before. To write bundles as a
+ * catalog adds no upgrade: clusters had them from the bundles.
+ */
 function targetOf({ before, after, existed }: Change, { package: name, to }: NewStep): Side | undefined {
   if (!before.catalog.packages.has(name) && existed(to)) return undefined;
   return { bundle: to, world: after, manifests: after.manifests(to) };

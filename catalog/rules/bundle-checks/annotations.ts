@@ -175,7 +175,10 @@ const DEPENDENCIES: ReadonlyMap<string, StructShape> = new Map([
   ],
 ]);
 
-/** Dependencies of a type with their fields; undefined fields where the value does not fit the type. */
+/**
+ * The dependencies of a bundle with their fields; undefined fields where the value does not fit the type. As opm does, it
+ * takes those of the first file that has any.
+ */
 function dependenciesOf({ files }: Inspected): { dependency: WrittenProperty; fields: Fields | undefined }[] {
   for (const file of files.metadata.filter(isDirect)) {
     const found = propertiesIn(file, 'dependencies') ?? [];
@@ -266,7 +269,7 @@ function constraintDefect(
   if (!isObject(rule)) {
     const value = tryReadJson(json);
     const isCompound = isObject(value) && COMPOUND.some((key) => foldedMember(value, key) !== undefined);
-    // OLM resolves these; only opm's check of a bundle does not know them.
+    // OLM resolves compound constraints; only opm's check of a bundle does not know them.
     return isCompound
       ? { text: 'opm validates only CEL rules; OLM supports this one', severity: 'warning' }
       : { text: 'cel is missing', severity: 'error' };

@@ -192,6 +192,7 @@ export const checkInternalObjects: Check = ofAnnotation(
 export const checkSubscriptions: Check = ofAnnotation(
   'operators.openshift.io/valid-subscription',
   (annotation) => {
+    // It reports what is not a list of strings.
     textsOf(annotation, `'["OpenShift Container Platform"]'`);
   },
 );
@@ -218,7 +219,7 @@ export const checkPlatformLabelNames: Check = ofCsv((csv, report) => {
   }
 });
 
-/** Fields that a description of an operator needs, with what they are for. */
+/** Fields that a description of an operator needs, each with the test whether its value says anything. */
 const PRESENTED: readonly (readonly [field: string, isThere: (value: unknown) => boolean])[] = [
   ['description', (value) => typeof value === 'string' && value.trim() !== ''],
   ['keywords', isFilled],

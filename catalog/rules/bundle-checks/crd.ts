@@ -387,6 +387,7 @@ export const checkOwnedGroup: Check = ofCsv((csv, report, bundle) => {
     memberText(crd, 'name'),
   );
   for (const [api, path] of ownedApis(csv)) {
+    // API services are among the owned APIs, and have no CRD.
     const name = named.get(api);
     const own = owned[Number(path.at(-1))];
     if (path[1] !== 'customresourcedefinitions' || name === undefined || own === undefined || names.has(own))
@@ -394,6 +395,7 @@ export const checkOwnedGroup: Check = ofCsv((csv, report, bundle) => {
     const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} owns a CRD ${JSON.stringify(own)}, but it is named ${JSON.stringify(name)}: opm does not find it`;
     report(message, csv.at(...path, 'name'), { hint: `name: ${name}` });
   }
+  // As written: the type of a ClusterServiceVersion does not have the field.
   for (const [i, crd] of memberObjects(
     csv.object.value,
     'spec',

@@ -142,7 +142,7 @@ export const checkExamplesOnce: Check = ofCsv((csv, report) => {
   );
 });
 
-/** The examples, or a text that explains why they cannot be read. */
+/** The examples, or a text that explains why they cannot be read; undefined without the annotation. */
 function examplesOf(csv: TypedCsv): readonly Fields[] | string | undefined {
   const key = examplesKey(csv);
   if (!key) return undefined;
@@ -275,7 +275,7 @@ export const checkInstallModesOnce: Check = ofCsv((csv, report) => {
   }
 });
 
-/** Webhooks that convert, and the install modes that are supported. */
+/** OLM refuses a webhook that converts CRDs beside any install mode but AllNamespaces. */
 export const checkConversionModes: Check = ofCsv((csv, report) => {
   const modes = memberObjects(csv.spec, 'installModes');
   const supported = modes
@@ -288,6 +288,7 @@ export const checkConversionModes: Check = ofCsv((csv, report) => {
   );
   for (const [i, webhook] of memberObjects(csv.spec, 'webhookdefinitions').entries()) {
     const converts = memberText(webhook, 'type') === 'ConversionWebhook';
+    // OLM v1 decides by the type of the webhook, operator-framework/api by its conversionCRDs.
     const strict = converts && !(supported.length === 1 && supported[0] === 'AllNamespaces');
     const loose = memberTexts(webhook, 'conversionCRDs').length > 0 && !onlyAll;
     if (!strict && !loose) continue;

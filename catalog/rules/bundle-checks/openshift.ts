@@ -126,7 +126,10 @@ export const checkVersionsLabel: Check = ofCsv((csv, report, bundle) => {
     report(`${called(csv)} uses APIs that OpenShift 4.9 removed: ${defect}`, location, { hint });
 });
 
-/** The defect of a Dockerfile's line with the OpenShift versions of a bundle. */
+/**
+ * The defect of a Dockerfile's line with the OpenShift versions of a bundle; undefined if it keeps the bundle from versions
+ * without the APIs. The line is `LABEL …=v4.6-v4.8` or, for one version alone, `LABEL …==v4.8`.
+ */
 function labelDefect(line: string | undefined): string | undefined {
   if (line === undefined) return `the Dockerfile has no label ${LABEL}`;
   if (!line.includes('=')) return `the label ${LABEL} has no value`;

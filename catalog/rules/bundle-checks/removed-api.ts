@@ -98,6 +98,7 @@ export function usesOf({ objects, csv }: Inspected, release: string): Use[] {
       what: `${kind} ${JSON.stringify(name)} of ${memberText(value, 'apiVersion')}`,
       location: document.locate(['apiVersion']),
     }));
+  // As the validator of operator-framework/api, which looks at the resources of CRDs for 1.25 alone.
   for (const which of csv && release === '1.25' ? ['owned', 'required'] : []) {
     for (const [i, crd] of memberObjects(csv?.spec, 'customresourcedefinitions', which).entries()) {
       for (const [j, resource] of memberObjects(crd, 'resources').entries()) {

@@ -112,7 +112,7 @@ function refuses(
   return choices.some(({ olm }) => (olm === 'v1' ? mayHaveOlmV1 : isImpossible));
 }
 
-/** Reports unsafe upgrades that a change adds, and what it changes in the CRDs along existing upgrades. */
+/** Tells what a change makes new: unsafe upgrades that it adds, and what it changes in the CRDs along existing upgrades. */
 function newsIn(change: Change, name: string): Counts {
   const before = formerWorld(change, name);
   const was = before.catalog.packages.get(name);
@@ -238,7 +238,7 @@ function choiceKey({ olm, channel }: ChannelChoice): string {
   return `${olm} ${channel}`;
 }
 
-/** The bundles on those paths, by OLM version and channel. */
+/** The bundles on the upgrade paths of what was published and resolved, by OLM version and channel. */
 function reachedByChoice(
   { before, after }: Pick<Change, 'before' | 'after'>,
   name: string,
@@ -272,7 +272,7 @@ function reachedByChoice(
   return reached;
 }
 
-/** No cluster upgrades from a version that was never published and is on no upgrade path. */
+/** The same report with notes alone: no cluster upgrades from a version that was never published and is on no upgrade path. */
 function asNote(report: Report): Report {
   return (message, location, details) => report(message, location, { ...details, severity: 'info' });
 }

@@ -151,11 +151,12 @@ type Between = Pick<NewUpgrade, 'from' | 'to'>;
 
 type LostOn = (between: Between) => readonly string[];
 
-/** The CRDs that an upgrade removes, except those that the same clusters also lost on their path before the change. */
+/** What an upgrade takes away, except what the same clusters also lost on their path before the change. */
 function newlyLost({ from, to, former }: NewUpgrade, lostOn: LostOn): Loss | undefined {
   const all = lostOn({ from, to });
   if (all.length === 0) return undefined;
   const losses = former.map(({ olm, path }) => {
+    // The first bundle of a path is compared with itself, so nothing is lost by it.
     const lostBefore = new Set(
       path().flatMap((side, i, sides) => lostOn({ from: sides[i - 1] ?? side, to: side })),
     );

@@ -47,6 +47,7 @@ interface Takeover {
   readonly ofPackage: Package;
   readonly rivals: readonly Rival[];
   readonly report: Report;
+  /** Whether a change adds the package: clusters live with those that are there. */
   readonly isNew?: boolean;
 }
 

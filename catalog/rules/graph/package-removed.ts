@@ -117,7 +117,7 @@ function reportRenamed(
  */
 function renamedTo({ before, after }: Change, name: string): World | undefined {
   if (after.catalog.packages.size > 0) return undefined;
-  // Clusters of an earlier platform version come here.
+  // Clusters of an earlier platform version come to this catalog: they would miss it.
   if (after.preceding.some(({ catalog }) => (catalog.packages.get(name)?.channels.size ?? 0) > 0))
     return undefined;
   const [next] = after.following;

@@ -112,6 +112,7 @@ export const rules: readonly Rule[] = [
   },
 ];
 
+/** Position of the limit; of several, which is a defect, that of the last. */
 function positionIn({ properties }: Bundle): number {
   return properties.findLastIndex(({ type }) => type === 'olm.maxOpenShiftVersion');
 }

@@ -321,6 +321,7 @@ function coverOf(installations: readonly Installed[]): (range: VersionRange, own
   return (range, own) => {
     const highest = highestIn(ascending, range);
     if (!highest || isOthers(highest, own)) return highest !== undefined;
+    // The highest may be the entry's own version alone; then any lower one counts.
     return highestIn(ascending.slice(0, ascending.indexOf(highest)), range) !== undefined;
   };
 }

@@ -61,6 +61,7 @@ export const rule: Rule = {
 function reportEarlyLosses(change: Change, name: string, report: Report): void {
   const { after } = change;
   const location = placeOfPackage(after, name);
+  // Another rule reports a package that the merge removes.
   if (!location) return;
   for (const group of grouped(earlyLosses(change, name), ({ to, channel }) =>
     JSON.stringify([to.name, channel]),

@@ -130,7 +130,7 @@ interface Written {
   }[];
 }
 
-/** Reports platforms that the console does not know, and versions of OpenShift that do not exist. */
+/** Reports platforms that the console does not know, and versions of OpenShift that do not exist, in a blob of sound schema. */
 function checkPlatforms(blob: Blob, report: Report): void {
   for (const [i, { name: version, platformCompatibility = [] }] of (
     blob.value as unknown as Written

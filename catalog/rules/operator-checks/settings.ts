@@ -114,6 +114,7 @@ export function mappedTemplates({ config }: OperatorFolder): MappedTemplate[] {
 /** Whether an operator has its own catalogs; most checks of bundles then do not apply. */
 export function usesCatalogs({ config }: OperatorFolder): boolean {
   const enabled = settingOf(config, 'fbc', 'enabled');
+  // operator-pipelines is written in Python, where these values count as false.
   return enabled !== undefined && enabled !== null && enabled !== false && enabled !== 0 && enabled !== '';
 }
 
