@@ -37,7 +37,7 @@ interface GatedSupport {
   readonly needsNamespace: boolean;
 }
 
-/** What OLM v1 with all feature gates says of a bundle: what only a gate allows is no obstacle, but noted as `needsNamespace`. */
+/** What OLM v1 with all feature gates says of a bundle: what only a gate allows is not among the obstacles, but in `needsNamespace`. */
 export function gatedSupport(bundle: Bundle): GatedSupport {
   const all = v1Obstacles(bundle);
   const obstacles = all.filter((one) => one !== NEEDS_GATE);
