@@ -56,6 +56,7 @@ function isFilled(value: Json): value is JsonList | JsonObject {
   return false;
 }
 
+/** Writes one document. `indent` is the column at which the entries of a collection, or further lines of a value, begin. */
 class Emitter {
   #out = '';
   /** Whether nothing stands on the line yet: at the beginning, and behind a literal scalar. */

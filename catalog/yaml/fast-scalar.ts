@@ -1,6 +1,7 @@
 /**
  * The scalars that the fast reader reads. Each function begins where the scalar does
- * and leaves the reader on the line after it.
+ * and leaves the reader on the line after it. `parent` is the column of the enclosing
+ * block collection: lines of the scalar are indented deeper.
  */
 import { unescapeText } from './escape.ts';
 import {

@@ -122,6 +122,7 @@ function readBlock(column: number, parent: number, slot: number): unknown {
   return colon < 0 ? readScalarAt(start, parent, slot) : readCollection(MAPPING, column, colon);
 }
 
+/** Reads a scalar, and notes its own place for its node. */
 function readScalarAt(at: number, parent: number, slot: number): unknown {
   remark(slot, at);
   return readScalar(at, parent);
@@ -132,7 +133,7 @@ const MAPPING = 1;
 /** Called out of a table for the reason that scalars are. */
 const COLLECTIONS: readonly ((column: number, firstColon: number) => unknown)[] = [readSequence, readMapping];
 
-/** @param firstColon where the first key ends; -1 for a sequence */
+/** Reads a block collection that stands at a column. @param firstColon where the first key ends; -1 for a sequence */
 function readCollection(kind: number, column: number, firstColon: number): unknown {
   if (++depth > MAX_DEPTH) throw LEAVE;
   const collection = COLLECTIONS[kind]!(column, firstColon);

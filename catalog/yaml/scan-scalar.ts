@@ -286,6 +286,9 @@ const TAB_IN_BLOCK = 'found a tab character where an indentation space is expect
 /**
  * Passes blank lines and the indentation of the first line with text; unless the
  * header fixed it, the deepest of them all sets the indentation of the scalar.
+ *
+ * @param fixed the indentation by the header, or 0
+ * @param least the least indentation otherwise
  */
 function passFirstLines(cursor: Cursor, fixed: number, least: number): { indent: number; breaks: string } {
   if (fixed > 0) return { indent: fixed, breaks: passBlankLines(cursor, fixed) };

@@ -126,6 +126,7 @@ export class Scanner {
     const cursor = this.#cursor;
     for (;;) {
       let c = cursor.peek();
+      // YAML forbids tabs that would indent a key.
       while (c === SPACE || (c === TAB && (this.#flowDepth > 0 || !this.#keyAllowed))) {
         cursor.at++;
         c = cursor.peek();

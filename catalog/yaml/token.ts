@@ -73,7 +73,7 @@ export class TokenQueue {
     else this.#tokens.splice(this.#head + place, 0, token);
   }
 
-  /** Takes the token at the head. */
+  /** Takes the token at the head. It stays in the array until all are taken: removing it would move all others. */
   shift(): void {
     this.#taken++;
     this.#head++;
