@@ -186,7 +186,10 @@ function setFirst(to: Map<string, string>, entry: DeprecationEntry): void {
   if (!to.has(entry.name)) to.set(entry.name, entry.message);
 }
 
-/** A package in which some parts are otherwise; all others stay as they are. */
+/**
+ * A package in which some parts are otherwise; all others stay as they are. They are named one by one, because a spread does
+ * not copy getters such as `defaultChannel`.
+ */
 export function packageWith(
   ofPackage: Package,
   changed: Partial<Pick<Package, 'channels' | 'bundles' | 'defaultChannel' | 'deprecatedBundles'>>,

@@ -27,6 +27,7 @@ function bitLength(value: number): number {
   return 32 - Math.clz32(value);
 }
 
+/** The steps of Go's sort. `a` and `b` bound the part of the list that a step is about: from `a` to before `b`. */
 class Sorter<T> {
   readonly #items: T[];
   readonly #isLess: (a: T, b: T) => boolean;
@@ -101,7 +102,12 @@ class Sorter<T> {
     }
   }
 
-  /** Moves an item of the heap down to its place. */
+  /**
+   * Moves an item of a heap down to its place.
+   *
+   * @param low the place of the item, and `high` the size of the heap, both counted from its beginning
+   * @param first where the heap begins in the list
+   */
   #siftDown(low: number, high: number, first: number): void {
     for (let root = low; ; ) {
       let child = 2 * root + 1;

@@ -246,6 +246,7 @@ function referenceError(pkg: Package, entry: DeprecationEntry, reference: string
         ? undefined
         : `cannot deprecate bundle ${name} ${forPackage}: bundle not found`;
     case 'olm.channel': {
+      // opm makes the default channel where no blob has it.
       const isThere =
         pkg.channels.has(entry.name) || (pkg.defaultChannel !== '' && pkg.defaultChannel === entry.name);
       return isThere ? undefined : `cannot deprecate channel ${name} ${forPackage}: channel not found`;
