@@ -113,7 +113,7 @@ function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: 
 function locationName(location: string): string | undefined {
   if (location.startsWith('*.')) return location;
   const probe = tryParseReference(`${location}/a`);
-  // One part that is not a host could be a host or a repository: nodes take it for neither.
+  // Nodes match no image with a single part without a dot or a port: it may be a host or a repository.
   if (!probe || (!location.includes('/') && probe.registry !== location)) return undefined;
   return repositoryName(probe).slice(0, -'/a'.length);
 }

@@ -220,7 +220,10 @@ function longestPrefix(config: NodeConfig, name: string): string | undefined {
   return wildcard;
 }
 
-/** How much of a name a prefix covers; 0 when it does not match. */
+/**
+ * How much of a name a prefix covers; 0 when it does not match. `*.example.com` covers the host `a.example.com` alone, so the
+ * name must end there, or a path or port follow.
+ */
 function prefixLength(name: string, prefix: string): number {
   if (!prefix.startsWith('*.')) return prefix.length;
   const at = name.indexOf(prefix.slice(1));

@@ -15,6 +15,7 @@ export function upgradeImageSet({ releases, stages }: UpgradePlan, architecture:
       packages: packages.map(packageEntry),
     })),
   );
+  // A configuration without architectures is for amd64.
   return emitYaml({
     kind: 'ImageSetConfiguration',
     apiVersion: 'mirror.openshift.io/v2alpha1',
