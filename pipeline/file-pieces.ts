@@ -186,7 +186,7 @@ function decoded(bytes: Buffer): TextPiece | Uint8Array {
 /** What a shell passes as a file that it writes to: `<(…)`, `-`. */
 const OF_THE_SHELL = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
 
-/** Without waiting for whoever writes to a pipe. Windows has neither. */
+/** The flags for opening a file, which then waits for nobody who writes to a pipe; Windows has neither. @param more flags */
 function flagsFor(path: string, more = 0): number {
   const wait = OF_THE_SHELL.test(path) ? 0 : (constants.O_NONBLOCK ?? 0);
   return constants.O_RDONLY | wait | more;

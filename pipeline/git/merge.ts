@@ -137,7 +137,7 @@ async function withoutHistory(
   return { base: ours, head: theirs };
 }
 
-/** Writes a commit with a commit's tree and these parents. @returns its id */
+/** Writes a commit with a commit's tree and these parents, without a time: the same ones are always the same commit. @returns its id */
 async function commitTree(
   repository: Repository,
   commit: string,

@@ -10,6 +10,7 @@ const harmless = new Set<string>();
 /**
  * Refuses a clone in which git could wait for ever.
  *
+ * @param isGitDirectory whether the folder is the git directory itself
  * @throws PipelineError `io` for a pipe or device in the git directory of a folder, or where that leads
  */
 export function refusePipes(folder: string, isGitDirectory: boolean): void {

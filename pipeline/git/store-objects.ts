@@ -13,7 +13,7 @@ export interface NewObject {
 const TYPES = { commit: 1, tree: 2, blob: 3 } as const;
 
 /**
- * Writes objects, each as a file of its own.
+ * Writes objects, each as a file of its own. They go to git as one pack, which one process unpacks.
  *
  * @param format that of the repository
  * @throws PipelineError `git`

@@ -173,7 +173,7 @@ export function changesMarkdown(diffs: readonly PlacedDiff[]): string {
   return `${changesText(diffs, Number.POSITIVE_INFINITY).join('\n\n')}\n`;
 }
 
-/** The changes in the files, folded, with upgrade graphs while there is room. */
+/** The changes in the files, folded, with upgrade graphs while there is room. @param most characters of all graphs */
 function changesText(diffs: readonly PlacedDiff[], most: number): string[] {
   let room = most;
   return diffs.map((diff) => {

@@ -29,7 +29,7 @@ interface ProposedPromotions {
 }
 
 /**
- * Proposes what is to be promoted, and closes what no longer is. Said twice, the pull requests are the same.
+ * Proposes what is to be promoted, and closes what no longer is. Called again, it leaves pull requests that say the same.
  *
  * @throws PipelineError as `promotionsOf` and `proposeChange`
  */
@@ -38,6 +38,7 @@ export async function proposePromotions(
   request: PromotionsRequest,
 ): Promise<ProposedPromotions> {
   const { base, to, group } = request;
+  // The branch may move meanwhile: each proposal is for its newest commit.
   const known = new Map<string, Promise<Promotions>>();
   const at = (tip: string): Promise<Promotions> => {
     const found = known.get(tip) ?? promotionsAt(ports, request, tip);
