@@ -5,6 +5,7 @@ import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository, type Repository } from '../../git/repository.ts';
 import { parseIdentity } from '../../policy/identity.ts';
+import { optimizeLater } from '../../processes.ts';
 import { rehearsalPage } from '../../report/page/rehearsal-page.ts';
 import { rehearsalText } from '../../report/rehearsal-text.ts';
 import { searchPath } from '../../terminal.ts';
@@ -55,6 +56,7 @@ export const command: Command = {
     const directory = resolve(terminal.directory, invocation.text('repo') ?? '.');
     const repository = await openRepository(directory, searchPath(terminal));
     const { tell, clear } = progressLine(terminal);
+    optimizeLater();
     try {
       const head = invocation.text('head') ?? 'HEAD';
       const file = invocation.text('policy');

@@ -21,6 +21,7 @@ import {
   type Setup,
   setUpRepository,
 } from '../../policy/setup/setup.ts';
+import { optimizeLater } from '../../processes.ts';
 import { rehearsalSummary } from '../../report/rehearsal-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { amountText, linesText, plainText, shortList } from '../../text.ts';
@@ -194,6 +195,7 @@ async function pastMerges(
   terminal: Terminal,
 ): Promise<string[]> {
   const { tell, clear } = progressLine(terminal);
+  optimizeLater();
   try {
     const progress = ({ done, merges }: { readonly done: number; readonly merges: number }) =>
       tell(() => `${done} of ${merges} past merges checked`);
