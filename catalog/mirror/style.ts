@@ -30,9 +30,8 @@ export interface MirrorHome {
  */
 export function parseHome(text: string): MirrorHome {
   const rest = text.replace(/^docker:\/\//, '').replace(/\/+$/, '');
-  const host = /^[^/]*:\d+$/.test(rest) ? rest : undefined;
-  if (host !== undefined && !text.includes('://'))
-    return checkHost({ transport: 'registry', registry: host, path: '' }, text);
+  // oc would take the port of a host alone for a tag.
+  if (/^[^/]*:\d+$/.test(rest)) return checkHost({ transport: 'registry', registry: rest, path: '' }, text);
   const parsed = parseOcHome(rest);
   const path = [parsed.namespace, parsed.name].filter((part) => part !== '').join('/');
   const transport = parsed.transport === 'file' ? 'file' : 'registry';
