@@ -151,14 +151,14 @@ function digestsOf(entries: readonly [string, unknown][] | undefined): ReadonlyM
 }
 
 /**
- * Names of files with their digests; a value that is not an object counts as one file without a name.
+ * Names of files with their digests.
  *
  * @throws InvalidFreshness
  */
 function filesOf(files: unknown): ReadonlyMap<string, string> {
-  const entries: [string, unknown][] = isObject(files) ? Object.entries(files) : [['', files]];
+  if (!isObject(files)) throw new InvalidFreshness('its files are not a mapping');
   return new Map(
-    entries.map(([name, digest]) => {
+    Object.entries(files).map(([name, digest]) => {
       if (!isDigest(digest))
         throw new InvalidFreshness(`its file ${JSON.stringify(name)} has no valid digest`);
       return [name, digest];

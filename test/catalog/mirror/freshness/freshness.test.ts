@@ -90,6 +90,8 @@ test.each([
   ['images', { '../etc': digest('a') }],
   ['images', { [INDEX]: digest('c') }],
   ['missing', 'all'],
+  ['files', digest('d')],
+  ['files', { mapping: 'sha256:0' }],
 ])('a predicate whose %s is %j is refused', (key, value) => {
   const json = JSON.parse(freshnessText(signed().statement));
   json.predicate[key] = value;
