@@ -63,7 +63,7 @@ function stagesConfirmed(
   const releases = [...plan.releases];
   for (const stage of plan.stages) {
     while (releases[0] && compareMinors(minorOf(releases[0].release.parsed), stage.platform) <= 0)
-      missing.push(...keptFrom(releases.shift()?.release.parsed, operators, catalogs));
+      missing.push(...obstaclesTo(releases.shift()?.release.parsed, operators, catalogs));
     const sources = catalogs
       .filter(({ platform }) => compareMinors(platform, stage.platform) === 0)
       .flatMap((home) =>
@@ -84,7 +84,7 @@ function stagesConfirmed(
       );
     operators = afterStage(operators, { ...stage, steps: found.steps });
   }
-  for (const { release } of releases) missing.push(...keptFrom(release.parsed, operators, catalogs));
+  for (const { release } of releases) missing.push(...obstaclesTo(release.parsed, operators, catalogs));
   return missing;
 }
 
@@ -97,46 +97,53 @@ function textOf(steps: PlannedStage['steps']): string {
 }
 
 /** The operators with what a stage has upgraded and added. */
-function afterStage(
+function afterStage(operators: readonly ClusterOperator[], stage: PlannedStage): ClusterOperator[] {
+  return [
+    ...operators.map((operator) => upgradedOperator(operator, stage)),
+    ...requiredOperators(stage.steps, operators),
+  ];
+}
+
+/** An operator with the channel that a stage gave it, and with what OLM installed last. */
+function upgradedOperator(operator: ClusterOperator, { steps, placed }: PlannedStage): ClusterOperator {
+  const last = steps.findLast((step) => step.operator && isSame(step.operator, operator));
+  const channel = placed.find((one) => isSame(one.operator, operator))?.channel;
+  const channels = operator.olm === 'v0' && channel !== undefined ? [channel] : operator.channels;
+  return {
+    ...operator,
+    channels,
+    ...(last ? { installed: { name: last.to.name, version: last.to.version } } : {}),
+  };
+}
+
+/** The operators that OLM v0 installed because others require them, each as its last step left it. */
+function requiredOperators(
+  steps: PlannedStage['steps'],
   operators: readonly ClusterOperator[],
-  { steps, placed }: PlannedStage,
 ): ClusterOperator[] {
-  const now = operators.map((operator): ClusterOperator => {
-    const last = steps.findLast((step) => step.operator && isSame(step.operator, operator));
-    const channel = placed.find((one) => isSame(one.operator, operator))?.channel;
-    const channels = operator.olm === 'v0' && channel !== undefined ? [channel] : operator.channels;
-    return {
-      ...operator,
-      channels,
-      ...(last ? { installed: { name: last.to.name, version: last.to.version } } : {}),
-    };
-  });
   const required = new Map(
     steps.flatMap((step) => (step.operator ? [] : [[`${step.namespace} ${step.package}`, step] as const])),
   );
-  const added = [...required.values()].flatMap(({ package: name, namespace, to }): ClusterOperator[] =>
+  return [...required.values()].flatMap(({ package: name, namespace, to }): ClusterOperator[] =>
     operators.some((one) => one.package === name && one.namespace === namespace)
       ? []
       : [
           {
-            ...{
-              olm: 'v0',
-              package: name,
-              channels: [to.channel],
-              range: '',
-              namespace,
-              name,
-              isManual: false,
-            },
+            olm: 'v0',
+            package: name,
+            channels: [to.channel],
+            range: '',
+            namespace,
+            name,
+            isManual: false,
             installed: { name: to.name, version: to.version },
           },
         ],
   );
-  return [...now, ...added];
 }
 
 /** Why a cluster with these operators cannot go to a release, in sentences. */
-function keptFrom(
+function obstaclesTo(
   version: ReturnType<typeof tryParseVersion>,
   operators: readonly ClusterOperator[],
   catalogs: readonly PlatformCatalog[],
@@ -146,6 +153,7 @@ function keptFrom(
     const bundle = catalogs
       .map(({ catalog }) => catalog.packages.get(name)?.bundles.get(installed.name))
       .find((one) => one !== undefined);
+    // The limit of a bundle that no catalog has is not known.
     return bundle && limitAllows(limitOf(bundle.properties), minorOf(version))
       ? []
       : [`${installed.name} keeps the cluster from ${formatVersion(version)}`];

@@ -201,10 +201,10 @@ class Planner {
           `no catalog has the installed ${installed.name} of package ${packageName}, so its olm.maxOpenShiftVersion is not known`,
           true,
         );
-      const kept = next.find((minor) => !limitAllows(limitOf(bundle.properties), minor));
-      if (kept)
+      const refusedMinor = next.find((minor) => !limitAllows(limitOf(bundle.properties), minor));
+      if (refusedMinor)
         throw new UpgradeRefusal(
-          `${installed.name} keeps the cluster from ${formatMinor(kept)}, and nothing upgrades it`,
+          `${installed.name} keeps the cluster from ${formatMinor(refusedMinor)}, and nothing upgrades it`,
         );
       if (!mayPass(packageName, bundle))
         throw new UpgradeRefusal(
@@ -308,25 +308,9 @@ class Planner {
 
   /** Simulates a stage with a choice for each operator, and adds what these require. */
   #trial(stage: Stage, ways: readonly Way[]): Trial {
-    const all = [...ways];
-    const { cel } = this.#context;
-    // With the whole catalogs beside, OLM shows what the choices require; that may require more.
-    for (let more = true; more; ) {
-      more = false;
-      const sources = this.#sources(all);
-      const beside = scopeCatalogs(stage.catalogs);
-      for (const { to, package: name, namespace, operator } of simulateSwitch(all.map(placedOf), sources, {
-        cel,
-        beside,
-      }).steps) {
-        const home = stage.catalogs.find((one) => wholeName(one.name) === to.catalog);
-        if (operator || !home || !to.version || all.some((one) => one.operator.package === name)) continue;
-        all.push(requiredWay({ name, namespace, home, channel: to.channel, to }));
-        more = true;
-      }
-    }
+    const all = this.#withRequired(stage, ways);
     // What counts is what OLM does with the selections alone.
-    const found = simulateSwitch(ways.map(placedOf), this.#sources(all), { cel });
+    const found = simulateSwitch(ways.map(placedOf), this.#sources(all), { cel: this.#context.cel });
     const wrong = all.flatMap(({ operator, choice }) => {
       const last = found.steps.findLast(
         (step) => step.package === operator.package && step.namespace === operator.namespace,
@@ -346,6 +330,25 @@ class Planner {
         drawbacks: new Map(all.map(({ operator, choice }) => [operator.package, choice.drawbacks])),
       },
     };
+  }
+
+  /** The ways, and behind them those of the packages that they require: OLM shows these if it sees the whole catalogs, too. */
+  #withRequired(stage: Stage, ways: readonly Way[]): Way[] {
+    const { cel } = this.#context;
+    const beside = scopeCatalogs(stage.catalogs);
+    const all = [...ways];
+    // What is required may itself require more.
+    for (let hasMore = true; hasMore; ) {
+      hasMore = false;
+      const { steps } = simulateSwitch(all.map(placedOf), this.#sources(all), { cel, beside });
+      for (const { to, package: name, namespace, operator } of steps) {
+        const home = stage.catalogs.find((one) => wholeName(one.name) === to.catalog);
+        if (operator || !home || !to.version || all.some((one) => one.operator.package === name)) continue;
+        all.push(requiredWay({ name, namespace, home, channel: to.channel, to }));
+        hasMore = true;
+      }
+    }
+    return all;
   }
 
   #sources(ways: readonly Way[]): ScopeCatalog[] {

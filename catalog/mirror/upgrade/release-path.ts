@@ -124,8 +124,8 @@ async function withChannels(
     if (!before || !release) break;
     const having: string[] = [];
     for (const [channel, graph] of named) {
-      const some = await beforeIn(graph, release, before);
-      if (some.some(({ version }) => version === before.version)) having.push(channel);
+      const predecessors = await beforeIn(graph, release, before);
+      if (predecessors.some(({ version }) => version === before.version)) having.push(channel);
     }
     const behind = steps[0]?.channel;
     const channel = having.find((one) => one === behind) ?? having[0];

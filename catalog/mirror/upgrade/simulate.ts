@@ -2,11 +2,12 @@
 
 import type { Cel } from '../../fbc/cel/cel.ts';
 import { NO_BLOBS } from '../../fbc/model.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import { detailedPathV1 } from '../../olm/foresight/detailed-path.ts';
 import { type Member, namespaceUpgrades } from '../../olm/foresight/namespace-path.ts';
 import { MOST_EFFORT } from '../../olm/foresight/world.ts';
 import type { PlacedTarget } from '../../olm/resolve/outcome.ts';
-import type { ScopeCatalog } from '../../olm/resolve/snapshot.ts';
+import type { Scope, ScopeCatalog } from '../../olm/resolve/snapshot.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { ClusterOperator } from './cluster.ts';
 import { specOf } from './stage-choice.ts';
@@ -44,38 +45,55 @@ export function simulateSwitch(
   sources: readonly ScopeCatalog[],
   { cel, beside = [] }: { readonly cel: Cel | undefined; readonly beside?: readonly ScopeCatalog[] },
 ): Simulated {
-  const scope = { cel, effort: { left: MOST_EFFORT } };
-  const steps: OperatorStep[] = [];
-  const reasons: string[] = [];
-  const namespaces = new Map<string, PlacedOperator[]>();
-  for (const one of placed) {
-    const { operator, channel, version } = one;
-    // OLM v0 resolves the operators of a namespace together.
-    if (operator.olm === 'v0') {
-      const list = namespaces.get(operator.namespace) ?? [];
-      namespaces.set(operator.namespace, [...list, one]);
-      continue;
-    }
-    const spec = specOf(operator, channel, tryParseVersion(version));
-    const { steps: found, last } = detailedPathV1({ ...scope, catalogs: sources }, spec, operator.installed);
-    const { package: name, namespace } = operator;
-    steps.push(...found.map(({ to }) => ({ operator, package: name, namespace, to })));
-    if (last.kind !== 'stays')
-      reasons.push(`${name}: ${last.kind === 'circle' ? 'the upgrades form a circle' : last.reason.text}`);
-  }
-  for (const [namespace, some] of namespaces) {
-    const members = some.map(({ operator, channel }): Member => {
-      const source = sources.find(({ catalog }) => catalog.packages.has(operator.package)) ?? NOTHING;
-      return { source, place: { package: operator.package, channel }, installed: operator.installed };
-    });
-    const found = namespaceUpgrades({ ...scope, catalogs: [...sources, ...beside] }, members, true);
-    for (const { package: name, to, isNew } of found.steps) {
-      const own = some.find(({ operator }) => operator.package === name);
-      steps.push({ operator: isNew ? undefined : own?.operator, package: name, namespace, to });
-    }
-    if (found.reason) reasons.push(found.reason.text);
-  }
-  return { steps, reasons };
+  const budget = { cel, effort: { left: MOST_EFFORT } };
+  const extensions = placed.filter(({ operator }) => operator.olm !== 'v0');
+  // OLM v0 resolves the operators of a namespace together.
+  const namespaces = groupedBy(
+    placed.filter(({ operator }) => operator.olm === 'v0'),
+    ({ operator }) => operator.namespace,
+  );
+  const outcomes = [
+    ...extensions.map((one) => extensionSwitch(one, { ...budget, catalogs: sources })),
+    ...[...namespaces].map(([namespace, some]) =>
+      namespaceSwitch(namespace, some, { sources, scope: { ...budget, catalogs: [...sources, ...beside] } }),
+    ),
+  ];
+  return {
+    steps: outcomes.flatMap(({ steps }) => steps),
+    reasons: outcomes.flatMap(({ reasons }) => reasons),
+  };
+}
+
+/** What OLM v1 does with a ClusterExtension. */
+function extensionSwitch({ operator, channel, version }: PlacedOperator, scope: Scope): Simulated {
+  const spec = specOf(operator, channel, tryParseVersion(version));
+  const { steps, last } = detailedPathV1(scope, spec, operator.installed);
+  const { package: name, namespace } = operator;
+  const reason = last.kind === 'circle' ? 'the upgrades form a circle' : last.reason.text;
+  return {
+    steps: steps.map(({ to }) => ({ operator, package: name, namespace, to })),
+    reasons: last.kind === 'stays' ? [] : [`${name}: ${reason}`],
+  };
+}
+
+/** What OLM v0 does with the Subscriptions of a namespace. */
+function namespaceSwitch(
+  namespace: string,
+  placed: readonly PlacedOperator[],
+  { sources, scope }: { readonly sources: readonly ScopeCatalog[]; readonly scope: Scope },
+): Simulated {
+  const members = placed.map(({ operator, channel }): Member => {
+    const source = sources.find(({ catalog }) => catalog.packages.has(operator.package)) ?? NOTHING;
+    return { source, place: { package: operator.package, channel }, installed: operator.installed };
+  });
+  const { steps, reason } = namespaceUpgrades(scope, members, true);
+  return {
+    steps: steps.map(({ package: name, to, isNew }) => {
+      const own = placed.find(({ operator }) => operator.package === name);
+      return { operator: isNew ? undefined : own?.operator, package: name, namespace, to };
+    }),
+    reasons: reason ? [reason.text] : [],
+  };
 }
 
 /** Of a Subscription whose package no catalog has. */

@@ -186,16 +186,16 @@ function leastSelection(
       },
     ],
   });
-  const works = (some: PackageSelection): readonly Version[] | undefined =>
+  const pathFor = (some: PackageSelection): readonly Version[] | undefined =>
     pathWith(some, { candidate, at, whole });
   const alone = selection(top);
-  if (works(alone)) return alone;
+  if (pathFor(alone)) return alone;
   // The whole channel says by which versions OLM gets there, if opm serves it.
-  const path = works(selection(undefined)) ?? newerIn(at, candidate);
+  const path = pathFor(selection(undefined)) ?? newerIn(at, candidate);
   return path
     .toSorted((a, b) => compareVersions(b, a))
     .map((version) => selection(formatVersion(version)))
-    .find((some) => works(some));
+    .find((some) => pathFor(some));
 }
 
 /** The versions of a channel above what is installed. */
@@ -311,9 +311,9 @@ const blobsByCatalog = new WeakMap<Catalog, Map<string, Blobs>>();
 /** The blobs of some packages: a selection of them looks at nothing else. */
 function blobsOf(catalog: Catalog, names: ReadonlySet<string>): Blobs {
   const key = [...names].sort().join(' ');
-  const kept = blobsByCatalog.get(catalog) ?? new Map<string, Blobs>();
-  blobsByCatalog.set(catalog, kept);
-  const before = kept.get(key);
+  const blobsByNames = blobsByCatalog.get(catalog) ?? new Map<string, Blobs>();
+  blobsByCatalog.set(catalog, blobsByNames);
+  const before = blobsByNames.get(key);
   if (before) return before;
   const { packages, channels, bundles, deprecations, others } = catalog.blobs;
   const isOf = (one: { readonly package: string }): boolean => names.has(one.package);
@@ -324,6 +324,6 @@ function blobsOf(catalog: Catalog, names: ReadonlySet<string>): Blobs {
     deprecations: deprecations.filter(isOf),
     others: others.filter(isOf),
   };
-  kept.set(key, blobs);
+  blobsByNames.set(key, blobs);
   return blobs;
 }
