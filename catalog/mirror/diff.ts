@@ -49,7 +49,7 @@ export function diffMirrors(
   const waiting = new Set([...awaited].map(oneSpelling));
   const isNeeded = (mapping: PlannedMapping): boolean =>
     neededManifests.has(manifestKey(mapping)) || waiting.has(oneSpelling(mapping.destination));
-  const gone = byDestination(before).filter(({ destination }) => !now.has(oneSpelling(destination)));
+  const goneMappings = byDestination(before).filter(({ destination }) => !now.has(oneSpelling(destination)));
   const diff = {
     add: [] as PlannedMapping[],
     change: [] as ChangedMapping[],
@@ -64,8 +64,8 @@ export function diffMirrors(
   }
   return {
     ...diff,
-    prune: gone.filter((mapping) => !isNeeded(mapping)),
-    keep: gone.filter(isNeeded),
+    prune: goneMappings.filter((mapping) => !isNeeded(mapping)),
+    keep: goneMappings.filter(isNeeded),
   };
 }
 

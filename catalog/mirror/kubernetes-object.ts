@@ -43,14 +43,14 @@ export function labelName(text: string): string {
 
 /** What may stay of `text` in a name, and a hash of `identity`. */
 export function hashedName(text: string, identity: string): string {
-  const kept = text
+  const prefix = text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^[-0-9]+|-$/g, '')
     // Nine for the hyphen and the eight digits of the hash.
     .slice(0, MAX_LABEL - 9)
     .replace(/-$/, '');
-  return kept === '' ? `catalog-${fnvHex(identity)}` : `${kept}-${fnvHex(identity)}`;
+  return prefix === '' ? `catalog-${fnvHex(identity)}` : `${prefix}-${fnvHex(identity)}`;
 }
 
 /** The objects as one stream of YAML, keys sorted, each behind its own separator. */

@@ -60,34 +60,41 @@ export function readMapping(text: string, file: string): MappingsRead {
   const findings: Finding[] = [];
   const firstLines = new Map<string, { readonly source: string; readonly line: number }>();
   for (const [i, line] of text.split(/\r?\n/).entries()) {
+    const report = (message: string, column: number): void => {
+      findings.push({
+        rule: 'mirror/mapping',
+        severity: 'error',
+        message,
+        location: { file, line: i + 1, column },
+      });
+    };
     const hidden = HIDDEN_BREAK.exec(line.replaceAll('\t', ' '));
     if (hidden) {
       const code = hidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
       const message = `the character U+${code} may end the line for some programs, expected one line an image`;
-      const location = { file, line: i + 1, column: hidden.index + 1 };
-      findings.push({ rule: 'mirror/mapping', severity: 'error', message, location });
+      report(message, hidden.index + 1);
       continue;
     }
     const platforms = platformsIn(line);
     if (typeof platforms === 'string') {
-      const location = { file, line: i + 1, column: line.indexOf('#') + 1 };
-      findings.push({ rule: 'mirror/mapping', severity: 'error', message: platforms, location });
+      report(platforms, line.indexOf('#') + 1);
       continue;
     }
     for (const { source, destination, column } of pairsOf(line)) {
-      const location = { file, line: i + 1, column };
-      const read = readPair(source, destination, location);
-      const mapping = typeof read === 'string' ? read : { ...read, ...withPlatforms(platforms) };
-      if (typeof mapping === 'string') {
-        findings.push({ rule: 'mirror/mapping', severity: 'error', message: mapping, location });
+      const read = readPair(source, destination, { file, line: i + 1, column });
+      if (typeof read === 'string') {
+        report(read, column);
         continue;
       }
+      const mapping = { ...read, ...withPlatforms(platforms) };
       mappings.push(mapping);
       const before = firstLines.get(mapping.destination);
-      if (before && mapping.tags === undefined && !isSameContent(before.source, mapping.source)) {
-        const message = `${mapping.destination} is already the destination of line ${before.line}: a tag names one image`;
-        findings.push({ rule: 'mirror/mapping', severity: 'error', message, location });
-      }
+      // Several tags of a source share their destination, a repository.
+      if (before && mapping.tags === undefined && !isSameContent(before.source, mapping.source))
+        report(
+          `${mapping.destination} is already the destination of line ${before.line}: a tag names one image`,
+          column,
+        );
       firstLines.set(mapping.destination, { source: mapping.source, line: i + 1 });
     }
   }
@@ -105,9 +112,9 @@ function platformsIn(line: string): ReturnType<typeof platformsOf> | string {
     .slice(PLATFORMS.length)
     .trim()
     .split(/[\s,]+/);
-  const odd = texts.find((text) => !isPlatform(text));
-  if (odd === undefined) return platformsOf(texts);
-  return `${JSON.stringify(odd)} is not a platform, expected OS/ARCHITECTURE such as linux/amd64`;
+  const invalidText = texts.find((text) => !isPlatform(text));
+  if (invalidText === undefined) return platformsOf(texts);
+  return `${JSON.stringify(invalidText)} is not a platform, expected OS/ARCHITECTURE such as linux/amd64`;
 }
 
 /** Whether two sources are one image wherever it comes from: they name equal digests. */

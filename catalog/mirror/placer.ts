@@ -50,6 +50,7 @@ export class Placer {
   /** What was placed, each for the platforms of all who need it. */
   placed(): Placement[] {
     return this.placements.map((placement) =>
+      // An index image has its platforms from the catalog's request.
       placement.role === 'index'
         ? placement
         : { ...placement, ...withPlatforms(this.#seen.get(placement.written)) },
@@ -84,7 +85,7 @@ export class Placer {
   /** Places all images of a catalog that are not placed yet. */
   catalog({ images, platforms }: Pick<CatalogRequest, 'images' | 'platforms'>, style: Style): void {
     const place = (reference: string, role: ImageRole): void => {
-      if (!this.#isPlaced(reference, platforms)) this.#placeOf(images, reference, role);
+      if (!this.#wasAskedFor(reference, platforms)) this.#placeOf(images, reference, role);
     };
     for (const { image, references } of images.bundles) {
       for (const reference of references) place(reference, reference === image ? 'bundle' : 'related');
@@ -103,7 +104,7 @@ export class Placer {
 
   /** Places an image that no catalog names. The image of an update graph is copied from where it was put. */
   additional({ reference, tag, platforms, location, from }: AdditionalImage): void {
-    if (this.#isPlaced(reference, platforms)) return;
+    if (this.#wasAskedFor(reference, platforms)) return;
     const wanted = tryParseReference(reference);
     if (from !== undefined) {
       this.#place({ written: reference, role: 'graph', wanted, location }, from);
@@ -115,8 +116,12 @@ export class Placer {
     this.placements.push({ ...placed, destination: { ...placed.destination, tag: placed.wanted.tag } });
   }
 
-  /** Whether a reference was asked for before; it is then for these platforms, too. */
-  #isPlaced(written: string, platforms: Platforms): boolean {
+  /**
+   * Notes the platforms for which a reference is asked for.
+   *
+   * @returns whether it was asked for before, and so has its place already
+   */
+  #wasAskedFor(written: string, platforms: Platforms): boolean {
     const isKnown = this.#seen.has(written);
     if (!isKnown) this.#seen.set(written, platforms);
     else if (this.#seen.get(written) !== platforms)
@@ -160,6 +165,7 @@ export class Placer {
 
 /** The place of an index image, copied from where it really is. */
 function placedIndex(found: Placement, { reference, digest, from }: CatalogRequest): Placement {
+  // A name that `indexText` made for a directory gives way to what the request says.
   if (from === undefined)
     return reference === found.written ? found : { ...found, written: reference, source: reference };
   const { wanted, destination } = found;

@@ -151,9 +151,9 @@ function groupsReady(
   contents: MirrorContents,
 ): Pick<MirrorReport, 'charts' | 'releases'> {
   const readyOf = (kind: ImageGroup['kind']): GroupReadiness | undefined => {
-    const some = groups.filter((group) => group.kind === kind);
-    if (some.length === 0) return undefined;
-    return groupReadiness(some, mirrorReadiness([groupsAsCatalog(some)], node, contents));
+    const ownGroups = groups.filter((group) => group.kind === kind);
+    if (ownGroups.length === 0) return undefined;
+    return groupReadiness(ownGroups, mirrorReadiness([groupsAsCatalog(ownGroups)], node, contents));
   };
   const [charts, releases] = [readyOf('chart'), readyOf('release')];
   return { ...(charts && { charts }), ...(releases && { releases }) };
@@ -235,7 +235,11 @@ export function readinessReport({ bundles, ...counts }: Readiness): ReadinessRep
 /** How many of the missing references are named. */
 const NAMED = 20;
 
-/** `Ready for disconnected clusters: 801 of 803 bundles`, and lines below it for what is missing, by reference. */
+/**
+ * `Ready for disconnected clusters: 801 of 803 bundles`, and lines below it for what is missing, by reference.
+ *
+ * @param most references that are named
+ */
 export function readinessLines(report: ReadinessReport, most: number = NAMED): string[] {
   const { ready, unchecked, bundles, missing } = report;
   const unknown =

@@ -46,6 +46,7 @@ export function parseHome(text: string): MirrorHome {
 function parseOcHome(text: string): OcReference {
   try {
     const parsed = parseOcReference(text);
+    // oc also reads `s3://` and digests, but a mirror is not in a bucket, nor below a digest.
     if (parsed.transport !== 's3' && parsed.digest === '') return parsed;
   } catch {
     // Said below, in the words of the option.
@@ -115,7 +116,7 @@ function ocNamingOf(home: MirrorHome, maxComponents: number, indexes: readonly s
   return ocNaming({ index: parseOcReference(index), to, maxComponents });
 }
 
-/** The default scope of mirror entries. */
+/** The default scope of mirror entries: oc-mirror's are for namespaces, which a path that is shortened does not keep. */
 export function defaultScope(style: Style, maxComponents: number | undefined): Scope {
   return style === 'oc-mirror' && (maxComponents ?? 0) === 0 ? 'namespace' : 'repository';
 }

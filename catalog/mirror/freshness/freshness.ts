@@ -231,8 +231,10 @@ const SKEW = 5 * 60 * 1000;
 
 /** What is wrong with the freshness of a mirror: nothing, or one finding for each attack that it looks like. */
 export function freshnessFindings(signed: SignedStatement, check: FreshnessCheck): Finding[] {
+  // A statement about other images, or an older one, says nothing of what this mirror should have.
   const about = otherStatementFinding(signed, check) ?? rollbackFinding(signed, check);
   if (about) return [about];
+  // With a wrong clock, the age is not known.
   const time = clockFinding(signed, check) ?? staleFinding(signed, check);
   return [forkFinding(signed, check), time, mixedFinding(signed, check)].filter((one) => one !== undefined);
 }
@@ -286,6 +288,7 @@ function forkFinding(
   for (const name of statement.indexes.keys()) {
     const before = accepted.indexes.get(name);
     if (before === undefined || before.digest === digest) continue;
+    // Another statement of the same version, one that leaves the accepted one out, or one that follows another.
     const isSame = before.version === version;
     const skips = predecessor !== undefined && predecessor.version < before.version;
     const isOther = predecessor?.version === before.version && predecessor.digest !== before.digest;
@@ -362,7 +365,10 @@ function mixedFinding(
   });
 }
 
-/** Whether a statement may take the place of what was accepted before: one that is only stale or mixed may. */
+/**
+ * Whether a statement may take the place of what was accepted before. One that is only stale or mixed may: it is genuine and
+ * not older, and what is wrong is the mirror.
+ */
 export function isAcceptable(findings: readonly Finding[]): boolean {
   return findings.every(({ rule }) => rule === 'mirror/stale' || rule === 'mirror/mixed');
 }
@@ -376,6 +382,7 @@ export function acceptedWith(
   const ours = [...statement.indexes.keys()].flatMap((name) =>
     (indexes.get(name)?.version ?? 0) > version ? [] : [[name, { version, digest }] as const],
   );
+  // The time never goes back: `clockFinding` compares a clock that somebody sets back with it.
   const latest = seenAt && seenAt > now ? seenAt : now;
   return { seenAt: latest, indexes: new Map([...indexes, ...ours]) };
 }

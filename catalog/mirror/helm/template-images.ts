@@ -26,36 +26,40 @@ export function imagesInTemplates(
 ): ChartImages {
   const manifests: Manifest[] = [];
   const lines = new Map<string, Location>();
-  const hidden: Location[] = [];
+  const expressions: Location[] = [];
   const rendered = [...templates].filter(([path]) => !PARTIAL.test(path));
   for (const [path, text] of rendered) {
     const file = `${chart}/${path}`;
     const read = CRDS.test(path) ? text : withoutComments(text);
     if (typeof read === 'string') manifests.push({ file, body: read });
     else {
-      hidden.push(placeOf(file, text, read.expression));
+      expressions.push(placeOf(file, text, read.expression));
       for (const [written, location] of imageLines(file, text))
         if (!lines.has(written)) lines.set(written, location);
     }
   }
   const found = imagesIn(manifests, imagePaths);
   const locations = new Map([...lines, ...found.locations]);
-  const [first] = hidden;
+  const [first] = expressions;
   const causes = [
-    ...(first ? [`${hidden.length} of ${rendered.length} templates`] : []),
+    ...(first ? [`${expressions.length} of ${rendered.length} templates`] : []),
     ...(unseen.length > 0 ? [`the charts ${unseen.join(', ')}`] : []),
   ];
-  const finding: Finding = {
+  const findings = causes.length > 0 ? [unrenderedFinding(chart, causes, first)] : [];
+  return { references: [...locations.keys()], locations, findings: [...found.findings, ...findings] };
+}
+
+function unrenderedFinding(
+  chart: string,
+  causes: readonly string[],
+  location: Location | undefined,
+): Finding {
+  return {
     rule: RULE,
     severity: 'error',
     message: `chart ${chart}: the program helm is not installed, so images that come from ${causes.join(' and ')} are not known`,
-    location: first ?? { file: chart, line: 1, column: 1 },
+    location: location ?? { file: chart, line: 1, column: 1 },
     hint: 'install helm, or list the images in additionalImages and use --skip-unsupported',
-  };
-  return {
-    references: [...locations.keys()],
-    locations,
-    findings: causes.length > 0 ? [...found.findings, finding] : found.findings,
   };
 }
 
@@ -87,9 +91,11 @@ function withoutComments(text: string): string | { readonly expression: number }
   let isStart = true;
   for (let at = text.indexOf('{{'); at >= 0; at = text.indexOf('{{', from)) {
     const before = text.slice(from, at);
+    // Before a template's first text, a comment may cut white space: nothing is there to be joined.
     isStart &&= before.trim() === '';
     const end = text.indexOf('*/', at) + 2;
     const closing = COMMENT_END.exec(text.slice(end, end + LONGEST_END))?.[0] ?? '';
+    // `end` is 1 where no comment ends.
     if (end < 2 || closing === '' || !COMMENT_START.test(text.slice(at, at + LONGEST_START)))
       return { expression: at };
     LINE_END.lastIndex = end + closing.length;
@@ -103,6 +109,7 @@ function withoutComments(text: string): string | { readonly expression: number }
 
 const COMMENT_START = /^\{\{(?:-\s)?\/\*/;
 const COMMENT_END = /^(?:\s-)?\}\}/;
+/** Characters of `{{- /*` and ` -}}`, the longest texts that the two expressions match. */
 const [LONGEST_START, LONGEST_END] = [6, 4];
 const LINE_END = /[ \t]*(?:\r?\n|$)/y;
 

@@ -61,17 +61,18 @@ function tablesOf(text: string): readonly TomlTable[] {
 /** Adds the registry of a table and its mirrors to `registries`. */
 function addRegistry(
   table: TomlTable,
-  tables: readonly TomlTable[],
+  mirrorTables: readonly TomlTable[],
   registries: Map<string, NodeRegistry>,
 ): void {
   const location = withoutSlash(textOf(table, 'location'));
   const prefix = withoutSlash(textOf(table, 'prefix')) || location;
   if (prefix === '') throw errorAt(table, 'a registry needs a location or a prefix');
+  // Without a location, the images of a wildcard are pulled from the hosts that their names say.
   const isWildcard = prefix.startsWith('*.');
   if (location === '' && !isWildcard) throw errorAt(table, `the registry ${prefix} needs a location`);
   if (registries.has(prefix)) throw errorAt(table, `the registry ${prefix} is listed twice`);
   const digestsOnly = flagOf(table, 'mirror-by-digest-only');
-  const mirrors = tables.map((mirror) => ({
+  const mirrors = mirrorTables.map((mirror) => ({
     location: mirrorLocation(mirror),
     pulls: pullsOf(mirror, digestsOnly),
   }));

@@ -34,8 +34,8 @@ export function readImageReferences(text: string): ReleaseContent | string {
   const nameless = images.indexOf(undefined);
   if (nameless >= 0) return `has no image in spec.tags[${nameless}].from.name`;
   const named = images.filter((image) => image !== undefined);
-  const odd = named.findIndex(({ name }) => !PART.test(name));
-  if (odd >= 0) return `has a name in spec.tags[${odd}] that cannot be part of a tag`;
+  const invalidIndex = named.findIndex(({ name }) => !PART.test(name));
+  if (invalidIndex >= 0) return `has a name in spec.tags[${invalidIndex}] that cannot be part of a tag`;
   return { version, images: named };
 }
 

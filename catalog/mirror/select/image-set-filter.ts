@@ -48,7 +48,7 @@ class Filter {
   readonly #bundles: ReadonlyMap<string, ReadonlyMap<string, Bundle>>;
   readonly #findings: Finding[] = [];
   /** Names of bundles by package. */
-  readonly #kept = new Map<string, Set<string>>();
+  readonly #mirroredNames = new Map<string, Set<string>>();
 
   constructor(blobs: Blobs, selection: CatalogSelection) {
     this.#blobs = blobs;
@@ -68,7 +68,7 @@ class Filter {
     const listed = namesByPackage(
       channels.flatMap((channel) => channel.entries.map(({ name }) => ({ package: channel.package, name }))),
     );
-    const mirrored = this.#keptBundles();
+    const mirrored = this.#mirroredBundles();
     const blobs: Blobs = {
       packages: packages.map((one) => this.#withDefault(one, inPackages)),
       channels,
@@ -126,8 +126,8 @@ class Filter {
       const head = this.#head(channel);
       return head ? [this.#keep(channel, new Set([head.name]))] : [];
     }
-    const kept = this.#inRange(channel, versions);
-    const remaining = this.#keep(channel, kept);
+    const names = this.#inRange(channel, versions);
+    const remaining = this.#keep(channel, names);
     if (remaining.entries.length > 0) return [remaining];
     if (this.#defaultsOf(channel.package).includes(channel.name)) {
       this.#refuse(
@@ -154,9 +154,9 @@ class Filter {
 
   /** Notes that bundles are mirrored, and gives the channel with them alone. */
   #keep(channel: Channel, bundles: ReadonlySet<string>): Channel {
-    const names = this.#kept.get(channel.package) ?? new Set();
+    const names = this.#mirroredNames.get(channel.package) ?? new Set();
     for (const bundle of bundles) names.add(bundle);
-    this.#kept.set(channel.package, names);
+    this.#mirroredNames.set(channel.package, names);
     return withEntries(channel, bundles);
   }
 
@@ -213,8 +213,8 @@ class Filter {
   }
 
   /** The bundles that are mirrored, package by package. */
-  #keptBundles(): Bundle[] {
-    return [...this.#kept].flatMap(([name, kept]) =>
+  #mirroredBundles(): Bundle[] {
+    return [...this.#mirroredNames].flatMap(([name, kept]) =>
       [...kept].flatMap((bundle) => this.#bundles.get(name)?.get(bundle) ?? []),
     );
   }
@@ -262,13 +262,13 @@ function linksBetween(chain: readonly Link[], within: (name: string) => boolean)
     }
     counts[i] = count;
   }
-  const kept = new Set<string>();
+  const names = new Set<string>();
   // From the lowest link with all of them to the last before the first link with none.
   const head = counts.lastIndexOf(count);
   const tail = counts.indexOf(0);
   for (const link of chain.slice(head, tail < 0 ? undefined : tail)) {
-    kept.add(link.name);
-    for (const skip of link.skips) if (within(skip)) kept.add(skip);
+    names.add(link.name);
+    for (const skip of link.skips) if (within(skip)) names.add(skip);
   }
-  return kept;
+  return names;
 }
