@@ -27,8 +27,10 @@ export function withLifecycles(catalog: Blobs, source: Blobs): WithLifecycles {
   const sourcePackages = new Set(wanted.map((blob) => blob.package));
   const catalogPackages = new Set(catalog.packages.map(({ name }) => name));
   const added = wanted.filter((blob) => catalogPackages.has(blob.package));
-  const kept = catalog.others.filter((blob) => !isLifecycle(blob) || !sourcePackages.has(blob.package));
-  const blobs = { ...catalog, others: [...kept, ...added] };
+  const remainingBlobs = catalog.others.filter(
+    (blob) => !isLifecycle(blob) || !sourcePackages.has(blob.package),
+  );
+  const blobs = { ...catalog, others: [...remainingBlobs, ...added] };
   return {
     blobs,
     findings: runRules(catalogOf(blobs), LIFECYCLE_RULES),

@@ -74,8 +74,8 @@ export function withItems(piece: PieceText, format: FileFormat, path: Path, chan
   if (items.every((item, i) => item === list[i])) return piece;
   const text = format === 'yaml' ? itemsChanged(piece.text, path, { list, items }) : undefined;
   if (text !== undefined) return pieceOf(text);
-  const kept = items.filter((item) => item !== undefined);
-  return pieceOf(documentText(piece.text, format, withValueAt(value, path, kept)));
+  const remainingItems = items.filter((item) => item !== undefined);
+  return pieceOf(documentText(piece.text, format, withValueAt(value, path, remainingItems)));
 }
 
 function memberOf(value: unknown, step: string | number): unknown {

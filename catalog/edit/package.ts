@@ -95,11 +95,11 @@ export function keepPackages(files: readonly FileText[], names: ReadonlySet<stri
 
 /** The files without some documents. @returns the files that changed */
 export function withoutBlobs(files: readonly FileText[], isGone: (blob: Written) => boolean): FileText[] {
-  const kept = files.map((file) => {
+  const remainingFiles = files.map((file) => {
     const pieces = file.pieces.filter(({ blob }) => !blob || !isGone(blob));
     return pieces.length === file.pieces.length ? file : { ...file, pieces };
   });
-  return changedFiles(files, kept);
+  return changedFiles(files, remainingFiles);
 }
 
 export type Written = NonNullable<PieceText['blob']>;
@@ -111,9 +111,12 @@ export function packageOf(blob: Written): string {
 
 /** Checks that files have packages. @throws EditError for the first one that they lack */
 function needPackages(files: readonly FileText[], names: Iterable<string>): void {
-  const there = new Set(files.flatMap(({ pieces }) => pieces.map(({ blob }) => blob && packageOf(blob))));
+  const presentPackages = new Set(
+    files.flatMap(({ pieces }) => pieces.map(({ blob }) => blob && packageOf(blob))),
+  );
   for (const name of names)
-    if (!there.has(name)) throw noPackage(name, 'run portolan list packages DIR to list the packages');
+    if (!presentPackages.has(name))
+      throw noPackage(name, 'run portolan list packages DIR to list the packages');
 }
 
 function noPackage(name: string, hint: string): EditError {

@@ -170,22 +170,8 @@ export interface Meta {
 
 /** The fields that every blob has, found whatever the case of their keys. */
 function metaOf(value: Readonly<Record<string, unknown>>, report: Report): Meta | undefined {
-  const keys = new Map<string, string>();
-  let sound = true;
-  for (const key of Object.keys(value)) {
-    const folded = foldKey(key);
-    const other = keys.get(folded);
-    if (other !== undefined) {
-      report(
-        'fbc/duplicate-key',
-        `the keys "${other}" and "${key}" differ only by case`,
-        [key],
-        'keep one of them',
-      );
-      sound = false;
-    }
-    keys.set(folded, key);
-  }
+  const { keys, isUnique } = foldedKeys(value, report);
+  let sound = isUnique;
   const fields = { schema: '', package: '', name: '' };
   for (const field of ['schema', 'package', 'name'] as const) {
     const key = keys.get(field);
@@ -202,8 +188,31 @@ function metaOf(value: Readonly<Record<string, unknown>>, report: Report): Meta 
       sound = false;
     }
   }
-  if (!sound) return undefined;
-  return fields;
+  return sound ? fields : undefined;
+}
+
+/** The keys of an object by their folded spelling. Reports keys that differ only by case: opm refuses them. */
+function foldedKeys(
+  value: Readonly<Record<string, unknown>>,
+  report: Report,
+): { readonly keys: ReadonlyMap<string, string>; readonly isUnique: boolean } {
+  const keys = new Map<string, string>();
+  let isUnique = true;
+  for (const key of Object.keys(value)) {
+    const folded = foldKey(key);
+    const other = keys.get(folded);
+    if (other !== undefined) {
+      report(
+        'fbc/duplicate-key',
+        `the keys "${other}" and "${key}" differ only by case`,
+        [key],
+        'keep one of them',
+      );
+      isUnique = false;
+    }
+    keys.set(folded, key);
+  }
+  return { keys, isUnique };
 }
 
 /** Unicode case folding, near enough: ß folds to ss. */

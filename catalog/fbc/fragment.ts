@@ -70,11 +70,8 @@ export function fragmentIn(
   const copies = chain.flatMap((stage) => stage.copies);
   const base = chain.at(-1)?.base;
   const isIndex = isIndexBase(base);
-  const servesCatalog =
-    isCatalog ||
-    isIndex ||
-    labels.has(CONFIGS_LABEL) ||
-    copies.some(({ to }) => to !== undefined && /^\/configs(?:\/|$)/.test(to));
+  const copiesToConfigs = copies.some(({ to }) => to !== undefined && /^\/configs(?:\/|$)/.test(to));
+  const servesCatalog = isCatalog || isIndex || labels.has(CONFIGS_LABEL) || copiesToConfigs;
   const isBundle = [...labels.keys()].some((key) => key.startsWith('operators.operatorframework.io.bundle.'));
   // An index image may have a copy of a bundle's labels.
   if (!servesCatalog || (isBundle && !isIndex)) return undefined;

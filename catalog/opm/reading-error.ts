@@ -99,8 +99,8 @@ function nextJson(
     const { message } = error;
     if (message === 'unexpected EOF') return { refusal: { bare: message, first: message } };
     const read = new TextEncoder().encode(text.slice(0, error.offset)).length + 1;
-    const said = inBytes(message, text.codePointAt(error.offset) ?? 0);
-    return { refusal: { bare: said, first: `json: offset ${read}: ${said}` } };
+    const words = inBytes(message, text.codePointAt(error.offset) ?? 0);
+    return { refusal: { bare: words, first: `json: offset ${read}: ${words}` } };
   }
 }
 

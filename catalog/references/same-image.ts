@@ -57,11 +57,11 @@ export function newPins(before: Bundle, after: Bundle): NewPin[] {
   };
   const isSameList = before.relatedImages.length === after.relatedImages.length;
   const related = after.relatedImages.flatMap(({ name, image }, i) => {
-    const there = isSameList ? before.relatedImages[i] : undefined;
+    const atSamePlace = isSameList ? before.relatedImages[i] : undefined;
     const own = before.relatedImages.find((one) => name !== '' && one.name === name);
-    const isRenamed = !after.relatedImages.some((one) => one.name === there?.name);
+    const isRenamed = !after.relatedImages.some((one) => one.name === atSamePlace?.name);
     // At its place if the name is the same, then anywhere under its name, then at its place under a name that is gone.
-    const was = there?.name === name ? there : (own ?? (isRenamed ? there : undefined));
+    const was = atSamePlace?.name === name ? atSamePlace : (own ?? (isRenamed ? atSamePlace : undefined));
     return pin(was?.image, image, ['relatedImages', i, 'image']);
   });
   return [...pin(before.image, after.image, ['image']), ...related];

@@ -50,10 +50,10 @@ export async function referenceSites(
       support.other(blob);
     },
   };
-  const unread = await visitBlobs(source, visitor, limits);
+  const readingFindings = await visitBlobs(source, visitor, limits);
   const sites = [...collector.sites, ...(bundles?.sites ?? [])];
   // A folder of bundles holds files of other tools. Only if there are blobs of bundles, too, all of it is a catalog.
-  const findings = isCatalog ? unread : (bundles?.findings ?? []);
+  const findings = isCatalog ? readingFindings : (bundles?.findings ?? []);
   return { sites, supports: support.supports(), findings };
 }
 

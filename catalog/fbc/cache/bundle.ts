@@ -44,10 +44,10 @@ export function bundleParts(pkg: Package, bundle: Bundle): BundleParts {
     ]),
   );
   // Manifests are in `csvJson` and `object`, not among the properties.
-  const kept = properties.filter(({ type }) => !MANIFEST_TYPES.has(type));
+  const otherProperties = properties.filter(({ type }) => !MANIFEST_TYPES.has(type));
   const described = members([
     ['dependencies', goList(properties.flatMap(dependency))],
-    ['properties', goList(kept.map(({ type, value }) => typedJson(type, jsonText(value))))],
+    ['properties', goList(otherProperties.map(({ type, value }) => typedJson(type, jsonText(value))))],
   ]);
   return { manifests: writer.finish(), properties: encoder.encode(described) };
 }

@@ -128,7 +128,9 @@ function blankLine(from: number, to: number, zeros: number): Uint8Array {
   const line = new Uint8Array(LINE).fill(LINE_FEED);
   let low = from;
   for (let i = 0; i < LINE - 1; i++) {
-    const byte = reachable[LINE - i - 2]?.has(lowAfter(low, BLANK)) ? BLANK : TAB;
+    // So many characters are left between this one and the line feed.
+    const left = LINE - i - 2;
+    const byte = reachable[left]?.has(lowAfter(low, BLANK)) ? BLANK : TAB;
     line[i] = byte;
     low = lowAfter(low, byte);
   }

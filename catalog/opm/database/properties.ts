@@ -41,10 +41,10 @@ export function bundleProperties(bundle: BundleRow, pkg: string, manifests: read
     const value = `{"packageName":${quote(pkg)},"version":${quote(bundle.version)}}`;
     texts.push({ type: 'olm.package', value });
   }
-  const seen = new Set<string>();
-  const own = texts
-    .filter(({ type, value }) => !seen.has(`${type}/${value}`) && seen.add(`${type}/${value}`))
-    .sort((a, b) => compareText(a.type, b.type) || compareText(a.value, b.value));
+  const distinct = new Map(texts.map((row) => [`${row.type}/${row.value}`, row]));
+  const own = [...distinct.values()].sort(
+    (a, b) => compareText(a.type, b.type) || compareText(a.value, b.value),
+  );
   return [
     ...own.map(({ type, value }) => ({ type, value: new RawJson(value) })),
     ...objectsOf(manifests).map((data) => ({ type: 'olm.bundle.object', value: { data } })),

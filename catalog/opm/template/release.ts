@@ -143,10 +143,10 @@ const ARCHETYPES = ['Candidate', 'Fast', 'Stable'];
  */
 export function releasedSemver(text: string | undefined, release: Release): string {
   const { channels, image, replaces, skips, skipRange } = release;
-  const odd = channels.find((channel) => !ARCHETYPES.includes(channel));
-  if (odd !== undefined)
+  const unknownChannel = channels.find((channel) => !ARCHETYPES.includes(channel));
+  if (unknownChannel !== undefined)
     throw new EditError(
-      `${JSON.stringify(odd)} is not a channel of a semver template`,
+      `${JSON.stringify(unknownChannel)} is not a channel of a semver template`,
       `channels: ${ARCHETYPES.join(', ')}`,
     );
   if (replaces !== undefined || skips !== undefined || skipRange !== undefined)
@@ -193,9 +193,9 @@ function entriesOf(text: string): Value[] {
       `the template's schema is ${JSON.stringify(value['schema'])}, expected ${BASIC_SCHEMA}`,
     );
   // Rendering finds the list whatever the case of its key; another one beside it would hide what stands there.
-  const odd = Object.keys(value).find((key) => key !== 'entries' && foldKey(key) === foldKey('entries'));
-  if (odd !== undefined)
-    throw new EditError(`the template has the key ${JSON.stringify(odd)}`, 'write it as entries');
+  const otherKey = Object.keys(value).find((key) => key !== 'entries' && foldKey(key) === foldKey('entries'));
+  if (otherKey !== undefined)
+    throw new EditError(`the template has the key ${JSON.stringify(otherKey)}`, 'write it as entries');
   return listAt(value, 'entries').map((one) => (isObject(one) ? one : {}));
 }
 
