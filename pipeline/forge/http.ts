@@ -88,10 +88,10 @@ export function openForgeClient(api: ForgeApi): ForgeClient {
       const all: T[] = [];
       for (let page = 1; page <= MOST_PAGES; page++) {
         const mark = path.includes('?') ? '&' : '?';
-        const some = await get(`${path}${mark}${api.pageSize}=${PAGE}&page=${page}`, list(read));
+        const entries = await get(`${path}${mark}${api.pageSize}=${PAGE}&page=${page}`, list(read));
         // A page may be shorter than asked for and not the last one.
-        if (some.length === 0) return all;
-        all.push(...some);
+        if (entries.length === 0) return all;
+        all.push(...entries);
         if (all.length >= most) return all.slice(0, most);
       }
       throw new PipelineError('bad-answer', `${api.name} lists more than ${MOST_PAGES} pages of ${path}`);
@@ -154,10 +154,10 @@ async function answerOf(url: string, request: RequestInit): Promise<Answer> {
 
 /** The error for a reply whose status is not 2xx. */
 function errorOf(name: string, what: string, { status, text }: Answer): PipelineError {
-  const said = withoutSecrets(text).replaceAll(/\s+/g, ' ').slice(0, 300);
+  const words = withoutSecrets(text).replaceAll(/\s+/g, ' ').slice(0, 300);
   // A redirect counts as not found: forges redirect names that a repository gave up.
   const code = status >= 300 && status < 400 ? 'not-found' : (CODES[status] ?? 'bad-answer');
-  return new PipelineError(code, `${name} returned ${status} for ${what}: ${said}`, {
+  return new PipelineError(code, `${name} returned ${status} for ${what}: ${words}`, {
     // GitLab answers 409 while it sets another status of the commit (app/services/ci/create_commit_status_service.rb).
     retryable: status >= 500 || status === 409 || code === 'rate-limited',
   });

@@ -22,9 +22,9 @@ export async function fetchCommits(
     }
   };
   if (await isThere([...commits])) return new Set(commits);
-  const there = new Set<string>();
-  for (const commit of commits) if (await isThere([commit])) there.add(commit);
-  return there;
+  const presentCommits = new Set<string>();
+  for (const commit of commits) if (await isThere([commit])) presentCommits.add(commit);
+  return presentCommits;
 }
 
 /** Whether a commit is in the repository; it is fetched where little of the repository is here. */

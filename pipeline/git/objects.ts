@@ -108,8 +108,8 @@ export class ObjectReader {
    * @throws PipelineError `not-found`, `git` when it is not a tree
    */
   async tree(id: string): Promise<readonly TreeEntry[]> {
-    const kept = this.#trees.get(id);
-    if (kept) return kept;
+    const keptEntries = this.#trees.get(id);
+    if (keptEntries) return keptEntries;
     const read = this.#reading.get(id) ?? this.#readTree(id).finally(() => this.#reading.delete(id));
     this.#reading.set(id, read);
     const entries = await read;

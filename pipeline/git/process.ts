@@ -272,8 +272,8 @@ const MISSING = /unable to read (?:tree|sha1 file|[0-9a-f]{40})|missing (?:tree|
 
 /** A failure of git, in git's words where those tell what to do. */
 export function gitFailure(command: string, code: number | string | null, message: string): PipelineError {
-  const said = message.slice(0, MESSAGE_LENGTH).trim().replaceAll(/\s+/g, ' ');
-  const [, url, status] = REDIRECT.exec(said) ?? [];
+  const words = message.slice(0, MESSAGE_LENGTH).trim().replaceAll(/\s+/g, ' ');
+  const [, url, status] = REDIRECT.exec(words) ?? [];
   if (url !== undefined) {
     return new PipelineError(
       'git',
@@ -281,15 +281,15 @@ export function gitFailure(command: string, code: number | string | null, messag
         'use the new URL of a renamed or moved repository',
     );
   }
-  if (MISSING.test(said)) {
+  if (MISSING.test(words)) {
     return new PipelineError('not-found', `git ${command} needs objects that are not in this clone`, {
       hint: 'git fetch --refetch --filter=blob:none brings the history and folders of a partial clone, without its files',
     });
   }
-  const old = /unknown option|is not a git command|usage: git/.test(said);
+  const old = /unknown option|is not a git command|usage: git/.test(words);
   return new PipelineError(
     'git',
-    `git ${command} failed with exit code ${code}${said === '' ? '' : `: ${said}`}`,
+    `git ${command} failed with exit code ${code}${words === '' ? '' : `: ${words}`}`,
     old ? { hint: 'install git 2.38 or later' } : {},
   );
 }

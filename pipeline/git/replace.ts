@@ -121,13 +121,13 @@ async function treeWithReplacement(
   const entries = tree === undefined ? [] : await repository.objects.tree(tree);
   const standing = entries.find((one) => one.name === name);
   const next = rest.length === 0 ? entry : await replaceInside(repository, run, { standing, rest, entry });
-  const kept = entries.filter((one) => one.name !== name);
-  if (kept.some((one) => one.name.includes(UNWRITABLE)))
+  const siblings = entries.filter((one) => one.name !== name);
+  if (siblings.some((one) => one.name.includes(UNWRITABLE)))
     throw new PipelineError(
       'usage',
       `cannot write beside ${JSON.stringify(name)}: a name there is not UTF-8`,
     );
-  const all = next ? [...kept, { name, ...next }] : kept;
+  const all = next ? [...siblings, { name, ...next }] : siblings;
   if (all.length === 0) return undefined;
   // mktree sorts as git does; what is beside may not have been fetched.
   const input = all.map(

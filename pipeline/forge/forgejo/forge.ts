@@ -49,7 +49,9 @@ export function forgejoForge(client: ForgeClient, repository: RepositoryName): G
       return listed
         .filter(({ context }) => context === STATUS_CONTEXT)
         .map(({ id, status, creator, target_url: link }) => ({
-          ...{ id, state: status, link: link || undefined },
+          id,
+          state: status,
+          link: link || undefined,
           by: creator?.id,
         }));
     },
@@ -177,7 +179,11 @@ function pullOf(data: Read<typeof pullRequest>): PullRequest {
 const NEWEST = 100;
 
 const statusReply = object({
-  ...{ id: whole, status: text, context: text, description: optional(text), target_url: optional(text) },
+  id: whole,
+  status: text,
+  context: text,
+  description: optional(text),
+  target_url: optional(text),
   creator: optional(object({ id: whole })),
 });
 
@@ -188,6 +194,7 @@ async function ownId(client: ForgeClient): Promise<number> {
 /** A comment, or the text of a review. */
 const comment = object({ id: whole, body: text, user: nullable(account) });
 
+/** Writes the pull request's one comment. @returns false if the pull request has another head by now */
 async function postComment(
   client: ForgeClient,
   root: string,
@@ -224,6 +231,7 @@ async function postFindings(client: ForgeClient, root: string, { number, report 
   await client.send('POST', `${root}/pulls/${number}/reviews`, written);
 }
 
+/** The findings that have a line, as comments of a review. */
 function commentsOf({ findings }: CheckReport) {
   return findings
     .filter(({ location: { file, line } }) => file !== '' && line > 0)

@@ -73,13 +73,13 @@ export function gitLabForge(client: ForgeClient, repository: RepositoryName): Ga
       return listed.map(({ id, committed_date: date }) => ({ commit: id, date }));
     },
     postStatus: async ({ commit: head, state, description, pulls }) => {
-      const said = { commit: head, context: STATUS_CONTEXT, state, description };
+      const newStatus = { commit: head, context: STATUS_CONTEXT, state, description };
       const answer = { commit: head, passed: state === 'success' };
       const postTo = async (number: number): Promise<void> =>
-        postStatus(client, project, said, placeOf(await readData(client, merge(number)), head));
+        postStatus(client, project, newStatus, placeOf(await readData(client, merge(number)), head));
       // At once: a failure for one merge request must not prevent the others.
       await Promise.all([
-        ...(pulls.length === 0 ? [postStatus(client, project, said)] : pulls.map(postTo)),
+        ...(pulls.length === 0 ? [postStatus(client, project, newStatus)] : pulls.map(postTo)),
         ...pulls.map((number) => answerStatusChecks(client, merge(number), STATUS_CONTEXT, answer)),
       ]);
     },
@@ -126,7 +126,11 @@ function saidOf({ context, state, description }: Pick<CommitStatus, 'context' | 
 
 const STATES: Readonly<Record<string, string>> = { success: 'success', pending: 'pending' };
 
-/** Sets a commit's status. A second "pending", which GitLab refuses, changes nothing. */
+/**
+ * Sets a commit's status. A second "pending", which GitLab refuses, changes nothing.
+ *
+ * @param place the pipeline that gets it; by default the latest one of the commit
+ */
 async function postStatus(
   client: ForgeClient,
   project: string,
@@ -176,7 +180,10 @@ const branch = object({ commit: object({ id: commitId }) });
 const change = object({ id: commitId, committed_date: day });
 
 const statusReply = object({
-  ...{ id: whole, status: text, description: optional(text), target_url: optional(text) },
+  id: whole,
+  status: text,
+  description: optional(text),
+  target_url: optional(text),
 });
 
 /** GitLab's names for the states that Portolan sets, where they differ. */
@@ -192,6 +199,7 @@ const openFields = {
 };
 const openRequest = object(openFields);
 
+/** An open merge request from the API's. */
 function openOf({
   iid,
   author,
@@ -290,8 +298,12 @@ export async function answerStatusChecks(
 ): Promise<void> {
   const found = await answerIfReadable(client.pages(`${merge}/status_checks`, statusCheck));
   for (const check of (found ?? []).filter((one) => one.name === name)) {
-    const said = { external_status_check_id: check.id, sha: commit, status: passed ? 'passed' : 'failed' };
-    await client.send('POST', `${merge}/status_check_responses`, said).catch((error: unknown) => {
+    const response = {
+      external_status_check_id: check.id,
+      sha: commit,
+      status: passed ? 'passed' : 'failed',
+    };
+    await client.send('POST', `${merge}/status_check_responses`, response).catch((error: unknown) => {
       // The merge request has a newer head, which another run answers for.
       if (!(error instanceof PipelineError && error.code === 'conflict')) throw error;
     });

@@ -94,8 +94,8 @@ const MOST_ADDRESSES = 50;
 /** The commits of a merge request. @param at its path */
 export async function commitsOf(client: ForgeClient, at: string): Promise<CommitFacts[]> {
   const listed = await client.pages(`${at}/commits`, commit);
-  const told = listed.map((data) => ({ data, trailers: parseTrailers(data.message) }));
-  const named = told.map(({ data, trailers }) => ({
+  const commits = listed.map((data) => ({ data, trailers: parseTrailers(data.message) }));
+  const named = commits.map(({ data, trailers }) => ({
     data,
     trailers,
     coAuthors: trailers.filter(({ key }) => key === 'co-authored-by').map(signerOf),

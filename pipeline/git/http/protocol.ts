@@ -131,11 +131,11 @@ const MESSAGE = 300;
 function refusal(message: string): PipelineError {
   const [, id] = /not our ref ([0-9a-f]{40,64})/.exec(message) ?? [];
   if (id !== undefined) return new PipelineError('not-found', `the repository does not serve ${id}`);
-  const said = message
+  const words = message
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()
     .slice(0, MESSAGE);
-  return new PipelineError('bad-answer', `the git server refused: ${said}`, { retryable: true });
+  return new PipelineError('bad-answer', `the git server refused: ${words}`, { retryable: true });
 }
 
 function split(text: string, at: string): [string, string] {
