@@ -105,18 +105,18 @@ const MOST_KEPT = 200;
  * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
  */
 function keepAnswers(client: Octokit): void {
-  const kept = new LruCache<Awaited<ReturnType<Octokit['request']>>>(MOST_KEPT);
+  const answers = new LruCache<Awaited<ReturnType<Octokit['request']>>>(MOST_KEPT);
   const { endpoint } = client.request;
   client.hook.wrap('request', async (send, options) => {
     if (options.method !== 'GET') return send(options);
     const { url } = endpoint(options);
-    const before = kept.get(url);
+    const before = answers.get(url);
     const etag = before?.headers.etag;
     const asked = etag ? { ...options, headers: { ...options.headers, 'if-none-match': etag } } : options;
     try {
       const answered = await send(asked);
       // Octokit changes what it gives.
-      if (answered.headers.etag) kept.keep(url, structuredClone(answered), 1);
+      if (answered.headers.etag) answers.keep(url, structuredClone(answered), 1);
       return answered;
     } catch (error) {
       if (before && error instanceof Error && 'status' in error && error.status === 304)
@@ -210,15 +210,15 @@ function errorOf(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('status' in thrown) || !('request' in thrown)) return thrown;
   const { status, request } = thrown as Error & { status: number; request: AskedEndpoint };
   const what = `${request.method} ${new URL(request.url).pathname}`;
-  const said = withoutSecrets(thrown.message).replaceAll(/\s+/g, ' ').slice(0, 300);
-  const waiting = /rate limit/i.test(said);
+  const words = withoutSecrets(thrown.message).replaceAll(/\s+/g, ' ').slice(0, 300);
+  const waiting = /rate limit/i.test(words);
   // Octokit reports 500 for requests without a reply.
   if (!('response' in thrown) || thrown.response === undefined) {
-    return new PipelineError('unreachable', `${what}: ${said}`, { retryable: true, cause: thrown });
+    return new PipelineError('unreachable', `${what}: ${words}`, { retryable: true, cause: thrown });
   }
   const hint = status === 403 && !waiting ? hintFor(request) : undefined;
   const code = waiting ? 'rate-limited' : (CODES[status] ?? 'bad-answer');
-  return new PipelineError(code, `GitHub returned ${status} for ${what}: ${said}`, {
+  return new PipelineError(code, `GitHub returned ${status} for ${what}: ${words}`, {
     retryable: status >= 500 || code === 'rate-limited',
     cause: thrown,
     ...(hint === undefined ? {} : { hint }),

@@ -4,6 +4,7 @@ import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
 import type { BundleName } from '../catalogs/release/bundle-image.ts';
 import type { RepositoryName } from '../forge/forge.ts';
+import { DESCRIPTION } from '../forge/marks.ts';
 import type { PublishReceipt } from '../publish/receipt.ts';
 import { answerIfAny, dataOf, type GitHub } from './client.ts';
 
@@ -93,8 +94,8 @@ export function noteDeployed(
 ): Promise<void> {
   const { commit, catalog, digest, image } = receipt;
   const environment = environmentOf(catalog);
-  const said = { environment, description: digest, payload: { ...receipt }, state: image };
-  return note(github, repository, { ...said, commit, link });
+  const fields = { environment, description: digest, payload: { ...receipt }, state: image };
+  return note(github, repository, { ...fields, commit, link });
 }
 
 export interface ReleasedNote extends Released {
@@ -160,7 +161,7 @@ async function note(
       ...repository,
       deployment_id: Number(deployment.id),
       state: 'success',
-      description: state.slice(0, 140),
+      description: state.slice(0, DESCRIPTION),
       ...(link === undefined ? {} : { log_url: link }),
     }),
   );

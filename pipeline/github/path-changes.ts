@@ -125,11 +125,13 @@ interface Histories {
 
 function changesOf({ nodes }: History): PathChanges {
   return nodes.map(({ oid, committedDate, tree }) => ({
-    ...{ commit: oid, tree: tree.oid },
+    commit: oid,
+    tree: tree.oid,
     date: committedDate.slice(0, 10),
   }));
 }
 
+/** Asks for the changes of a batch in a query of its own; none if GitHub does not answer it. */
 async function askAlone(
   github: GitHub,
   { variables, values, field, changesIn }: AnsweredPart,

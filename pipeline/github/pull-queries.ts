@@ -196,12 +196,15 @@ function reviewedOf(node: ReviewedNode): Reviewed | undefined {
   return { pull, reviews };
 }
 
+/** The reviews of a pull request; undefined if the answer does not have all of them, or lacks the number of an author. */
 function givenReviews({ reviews: { nodes, pageInfo } }: ReviewedNode): GivenReview[] | undefined {
   const authors = allOrNone(nodes.map(({ author }) => accountOf(author)));
   if (!authors || pageInfo.hasNextPage) return undefined;
   return reviewsOf(
     nodes.map(({ fullDatabaseId: id, state, submittedAt, commit }, i) => ({
-      ...{ id: Number(id), state, at: submittedAt ?? '' },
+      id: Number(id),
+      state,
+      at: submittedAt ?? '',
       author: authors[i] ?? personOf(null),
       commit: commit?.oid,
     })),
@@ -282,9 +285,12 @@ function saidOf(
 ): Said | undefined {
   if (self === null || comments.pageInfo.hasNextPage || timelineItems.pageInfo.hasNextPage) return undefined;
   return {
-    ...{ head, self, reviews },
+    head,
+    self,
+    reviews,
     comments: comments.nodes.map(({ databaseId: id, body, author }) => ({
-      ...{ id, body },
+      id,
+      body,
       user: typeof author?.databaseId === 'number' ? { id: author.databaseId } : null,
     })),
     requests: timelineItems.nodes.flatMap(

@@ -71,7 +71,9 @@ export async function readStatuses(
     }),
   );
   return listed.filter(isOurs).map(({ id, state, creator, target_url: link }) => ({
-    ...{ id: Number(id), state, link: link ?? undefined },
+    id: Number(id),
+    state,
+    link: link ?? undefined,
     by: creator ? Number(creator.id) : undefined,
   }));
 }
@@ -84,6 +86,7 @@ interface Account {
 
 /** An account; somebody without a right where GitHub no longer knows it. */
 export function personOf(account: Account | null | undefined): Person {
+  // GitHub's own account for those that were deleted.
   if (!account) return { login: 'ghost', id: 10_137 };
   const { login, type } = account;
   const id = Number(account.id);
@@ -111,7 +114,9 @@ export async function readReviews(
   );
   return reviewsOf(
     reviews.map(({ id, user, state, commit_id: commit, submitted_at: at }) => ({
-      ...{ id: Number(id), state, at: at ?? '' },
+      id: Number(id),
+      state,
+      at: at ?? '',
       author: personOf(user),
       commit: commit ?? undefined,
     })),

@@ -67,42 +67,54 @@ function expiredWaivers({ policy, today }: DriftRequest): Drift[] {
 const TOGETHER = 100;
 
 /** Accounts and teams that the policy or files of owners name, and that no longer exist or do not count. */
-async function lostOwners(
-  { github, repository }: DriftPorts,
+async function lostOwners(ports: DriftPorts, request: DriftRequest): Promise<Drift[]> {
+  const lists = await ownerLists(ports, request);
+  const all = lists.flatMap(({ identities }) => identities);
+  const reasons = await reasonsToIgnore(ports.github, request.policy, all);
+  return lists.flatMap(({ of, identities }) =>
+    identities.flatMap((one): Drift[] => {
+      const why = reasons.get(formatIdentity(one));
+      const hint = 'list another account, or pin this one: login#number';
+      return why === undefined ? [] : [{ kind: 'owner', of, message: why, hint }];
+    }),
+  );
+}
+
+/** The identities that own each package, and those that the policy names for the repository. */
+async function ownerLists(
+  { repository: { objects } }: DriftPorts,
   { commit, policy }: DriftRequest,
-): Promise<Drift[]> {
-  const { objects } = repository;
+): Promise<{ readonly of: string; readonly identities: readonly Identity[] }[]> {
   const reader = ownersReader(objects, commit, policy);
   const folders = await packageFolders(objects, commit, policy.layout);
   const names = [...new Set(folders.map(({ package: name }) => name))].sort(compareText);
   const lists = await Promise.all(
     names.map(async (name) => {
+      // Owners are those of files: any name in the folder does.
       const paths = folders.filter((folder) => folder.package === name).map(({ path }) => `${path}/_`);
       return { of: `package ${name}`, identities: (await reader.ownersOf(name, paths)).identities };
     }),
   );
-  lists.push({ of: 'the policy', identities: [...policy.owners.admins, ...policy.owners.blocked] });
-  const all = [
-    ...new Map(
-      lists.flatMap(({ identities }) => identities.map((one) => [formatIdentity(one), one])),
-    ).values(),
-  ];
-  const ignored = new Map<string, string>();
-  for (let i = 0; i < all.length; i += TOGETHER) {
-    const some: Identity[] = all.slice(i, i + TOGETHER);
-    const directory = await readDirectory(github, some);
-    for (const one of some) {
+  return [...lists, { of: 'the policy', identities: [...policy.owners.admins, ...policy.owners.blocked] }];
+}
+
+/** Why identities do not count, by their texts; those that count are not among them. */
+async function reasonsToIgnore(
+  github: GitHub,
+  policy: Policy,
+  identities: readonly Identity[],
+): Promise<ReadonlyMap<string, string>> {
+  const distinct = [...new Map(identities.map((one) => [formatIdentity(one), one])).values()];
+  const reasons = new Map<string, string>();
+  for (let i = 0; i < distinct.length; i += TOGETHER) {
+    const batch = distinct.slice(i, i + TOGETHER);
+    const directory = await readDirectory(github, batch);
+    for (const one of batch) {
       const [why] = resolvePeople([one], { directory, allowTeams: policy.owners.allowTeams }).ignored;
-      if (why !== undefined) ignored.set(formatIdentity(one), why);
+      if (why !== undefined) reasons.set(formatIdentity(one), why);
     }
   }
-  return lists.flatMap(({ of, identities }) =>
-    identities.flatMap((one): Drift[] => {
-      const why = ignored.get(formatIdentity(one));
-      const hint = 'list another account, or pin this one: login#number';
-      return why === undefined ? [] : [{ kind: 'owner', of, message: why, hint }];
-    }),
-  );
+  return reasons;
 }
 
 async function catalogDrift(ports: DriftPorts, request: DriftRequest): Promise<Drift[]> {
@@ -121,8 +133,8 @@ async function driftOfCatalog(
   const last = await lastDeployed(github, place, name);
   if (!last) return [{ kind: 'unpublished', of: name, message: `catalog ${name} was never published`, hint }];
   const tag = await movedTag(registry, { policy, name, last });
-  const there = await fetchCommits(repository, new Set([last.commit]));
-  if (!there.has(last.commit)) {
+  const fetched = await fetchCommits(repository, new Set([last.commit]));
+  if (!fetched.has(last.commit)) {
     const message = `catalog ${name} is published as of ${last.commit.slice(0, 12)}, which is no longer in the repository`;
     return [{ kind: 'unknown', of: name, message, hint }, ...tag];
   }

@@ -117,8 +117,8 @@ export async function makesChange(
     placings.some((placing) => path === placing.path || path.startsWith(`${placing.path}/`));
   if (!changes.every(isWithin)) return false;
   for (const { path, after } of placings) {
-    const there = await entryAt(objects, head, path);
-    if (there?.id !== after?.id || there?.mode !== after?.mode) return false;
+    const entry = await entryAt(objects, head, path);
+    if (entry?.id !== after?.id || entry?.mode !== after?.mode) return false;
   }
   return true;
 }
