@@ -58,8 +58,9 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
   try {
     // Go and Python refuse such a file: nobody is in it.
     if (severity === 'error' && !isUtf8(bytes)) throw new YamlError('the text is not UTF-8', 0);
-    const odd = severity === 'error' ? text.search(ODD_BREAK) : -1;
-    if (odd >= 0) throw new YamlError('line breaks other than line feeds are not allowed here', odd);
+    const oddBreak = severity === 'error' ? text.search(ODD_BREAK) : -1;
+    if (oddBreak >= 0)
+      throw new YamlError('line breaks other than line feeds are not allowed here', oddBreak);
     const tree = readTree(text, { depth: DEPTH, plain: severity === 'error' });
     const { value, duplicates, locate } = compose(tree.root);
     const document = new OffsetDocument(file, text, 1, locate);
@@ -68,9 +69,9 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
       const message = `duplicate key ${JSON.stringify(key)}${effect}`;
       warn('settings/repeated-key', message, document.place(again), 'keep one of them');
     }
-    const unread = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text);
-    if (unread >= 0) {
-      const place = document.place(unread);
+    const ignoredOffset = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text);
+    if (ignoredOffset >= 0) {
+      const place = document.place(ignoredOffset);
       warn(
         'settings/document',
         severity === 'error'

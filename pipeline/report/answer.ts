@@ -55,8 +55,8 @@ function explainLines({ findings }: CheckReport, id: string): string[] {
   const rule = ruleOf(id);
   const page = rulePage(id);
   if (!rule || page === undefined) {
-    const near = nearest(id, RULE_IDS);
-    const meant = near === undefined ? '' : ` Did you mean ${codeSpan(near)}?`;
+    const similarRule = nearest(id, RULE_IDS);
+    const meant = similarRule === undefined ? '' : ` Did you mean ${codeSpan(similarRule)}?`;
     return [`There is no rule ${codeSpan(id)}.${meant}`];
   }
   const own = findings.filter((finding) => finding.rule === id);

@@ -134,15 +134,15 @@ function clusterLines({ today, next, prospects, unknown }: ClusterAudit): string
   const stuckNow = prospects.filter((one) => !one.today.arrives);
   const stuckThen = prospects.filter((one) => one.today.arrives && one.next && !one.next.arrives);
   const holding = prospects.filter(({ holdsBack }) => holdsBack);
-  const fine = prospects.length - stuckNow.length - stuckThen.length;
+  const unaffectedCount = prospects.length - stuckNow.length - stuckThen.length;
   return [
     `cluster: ${amountText(prospects.length, 'operator')} checked against ${today.join(', ')}${then}: ${stuckNow.length} stuck now${next.length > 0 ? `, ${stuckThen.length} more after the platform upgrade` : ''}`,
     ...stuckNow.map((one) => `  STUCK NOW  ${prospectText(one, one.today)}`),
     ...stuckThen.map((one) => `  STUCK IN ${next.join(', ')}  ${prospectText(one, one.next)}`),
     ...holding.map((one) => `  BLOCKS THE PLATFORM UPGRADE  ${whoText(one)}: its olm.maxOpenShiftVersion`),
-    ...(fine > 0
+    ...(unaffectedCount > 0
       ? [
-          `  ${amountText(fine, 'operator')} can reach a channel head${next.length > 0 ? ', now and after the platform upgrade' : ''}`,
+          `  ${amountText(unaffectedCount, 'operator')} can reach a channel head${next.length > 0 ? ', now and after the platform upgrade' : ''}`,
         ]
       : []),
     ...(unknown.length > 0
@@ -216,6 +216,8 @@ export function mergeLines(
     const text = `${rule} ${packageName}${where}${who}`;
     places.set(text, new Set([...(places.get(text) ?? []), ...catalogs]));
   }
-  const told = [...places].map(([text, catalogs]) => `    ${text} (${catalogsText([...catalogs], order)})`);
-  return [`  ${date} ${commit.slice(0, 12)} ${subject}`, ...told].map(plainText);
+  const effectLines = [...places].map(
+    ([text, catalogs]) => `    ${text} (${catalogsText([...catalogs], order)})`,
+  );
+  return [`  ${date} ${commit.slice(0, 12)} ${subject}`, ...effectLines].map(plainText);
 }

@@ -9,11 +9,11 @@ export function blameText(
   { all }: { readonly all: boolean },
 ): string {
   const stuck = blamed.filter(({ state }) => state === 'stuck');
-  const fine = blamed.filter(({ state }) => state === 'upgrades');
+  const notStuck = blamed.filter(({ state }) => state === 'upgrades');
   const lines = [
     ...stuck.flatMap(stuckLines),
-    ...(all ? fine.flatMap(fineLines) : []),
-    ...(!all && fine.length > 0 ? [`not stuck: ${amountText(fine.length, 'installation')}`] : []),
+    ...(all ? notStuck.flatMap(notStuckLines) : []),
+    ...(!all && notStuck.length > 0 ? [`not stuck: ${amountText(notStuck.length, 'installation')}`] : []),
     ...neverPublished.map((name) => `${name}: no catalog of this branch has or had this version`),
     ...notSearched.map((name) => `${name}: not searched, because the time limit was reached (--timeout)`),
   ];
@@ -35,7 +35,7 @@ function stuckLines(one: Blamed): string[] {
   ];
 }
 
-function fineLines(one: Blamed): string[] {
+function notStuckLines(one: Blamed): string[] {
   return [`${whoText(one)}: not stuck, its upgrade path ends at a channel head`, ...requirementLines(one)];
 }
 

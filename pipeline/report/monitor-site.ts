@@ -210,10 +210,10 @@ function entryPart(repository: MonitoredRepository, entry: MonitorEntry, i: numb
   const status =
     state === 'stuck' ? `stuck for ${amountText(days, 'day')}` : `repaired after ${amountText(days, 'day')}`;
   // Rules and messages are not pairs: the links stand once, before the first message.
-  const said = messages.map(
+  const messageItems = messages.map(
     (message, at) => `${at === 0 ? rules.map(ruleLink).join(' ') : ''} ${escapeXml(message)}`,
   );
-  return `<article class="entry ${state}" id="e${i + 1}"><h3>${escapeXml(entry.package)} <small>${escapeXml(date)}</small></h3><p><span class="state">${status}</span> · ${commitLink(repository.name, commit)}${request}<br>${escapeXml(subject)}</p>${list(lost.map((one) => lostText(repository, date, one)))}<details><summary>What the rules report</summary>${list(said)}</details></article>`;
+  return `<article class="entry ${state}" id="e${i + 1}"><h3>${escapeXml(entry.package)} <small>${escapeXml(date)}</small></h3><p><span class="state">${status}</span> · ${commitLink(repository.name, commit)}${request}<br>${escapeXml(subject)}</p>${list(lost.map((one) => lostText(repository, date, one)))}<details><summary>What the rules report</summary>${list(messageItems)}</details></article>`;
 }
 
 /** What became of installations that lost their upgrade path, as HTML. */

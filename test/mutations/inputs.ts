@@ -1155,8 +1155,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 42,
     without: 'refusing line breaks that only some readers know, in files of owners',
     file: 'pipeline/settings.ts',
-    text: 'if (odd >= 0)',
-    instead: 'if (odd < -1)',
+    text: 'if (oddBreak >= 0)',
+    instead: 'if (oddBreak < -1)',
     test: OWNERS_TEST,
   },
   {

@@ -76,9 +76,11 @@ function foldedView(lane: HopLane): View {
 /** Only the changed stops and their neighbours. */
 function nearView(lane: HopLane): View {
   const quiet = quietStops(lane);
-  const loud = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
-  const near = new Set(loud.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]));
-  const shown = lane.stops.filter(({ bundle }) => near.has(bundle));
+  const changedStops = lane.stops.filter(({ bundle }) => !quiet.has(bundle));
+  const nearBundles = new Set(
+    changedStops.flatMap(({ bundle, hops }) => [bundle, ...hops.map(({ to }) => to)]),
+  );
+  const shown = lane.stops.filter(({ bundle }) => nearBundles.has(bundle));
   const more = lane.stops.length - shown.length;
   const rest: ViewNode[] =
     more > 0 ? [{ bundles: [], label: `and ${more} unchanged`, style: 'many', hops: [] }] : [];
