@@ -121,7 +121,7 @@ interface Permission {
   readonly rules: readonly PolicyRule[];
 }
 
-/** Installed for all namespaces, an operator has its permissions everywhere, and may see namespaces. */
+/** The permissions of an operator that is installed for all namespaces: it has them everywhere. Those of `permissions` bring the right to see namespaces. */
 function permissionsOf({ spec }: TypedCsv): Permission[] {
   const seesNamespaces: PolicyRule = {
     verbs: ['get', 'list', 'watch'],

@@ -195,7 +195,7 @@ export function packagesWithNewGraphs(
   });
 }
 
-/** A channel with the edges of a suggested one; entries that it does not have stay as they are. */
+/** A channel with the edges of a suggested one; entries that the suggestion lacks stay as they are. */
 function withEdges(channel: Channel, { entries }: SuggestedChannel): Channel {
   const suggested = new Map(entries.map((entry) => [entry.name, entry]));
   return {

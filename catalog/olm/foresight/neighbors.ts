@@ -88,6 +88,7 @@ interface Vicinity {
   readonly requiredBy: (one: Neighbor) => ReadonlySet<Neighbor>;
 }
 
+/** The packages of a scope, indexed by what their bundles offer, so that few are asked for each requirement. */
 const vicinityOf = onceFor((scope: Scope): Vicinity => {
   const all = scope.catalogs.flatMap((source) =>
     [...source.catalog.packages.values()].map((one) => ({

@@ -143,6 +143,7 @@ class Problem {
     return { kind: 'resolved', steps: this.#steps(this.#chosenAmong(variables)) };
   }
 
+  /** Adds all subscriptions before it throws what failed for some of them. @throws Failure, RequirementError */
   #addSubscriptions(): void {
     const failures = this.#namespace.subscriptions.flatMap((one) => this.#failureToAdd(one));
     // Like the resolver, check only now whether all catalogs responded.

@@ -51,6 +51,7 @@ export function checkMetadataReadable({ files }: Inspected, report: Report): voi
 const REQUIRED = ['mediatype', 'manifests', 'metadata', 'package', 'channels'] as const;
 
 export function checkAnnotationKeys({ annotations }: Inspected, report: Report): void {
+  // Annotations that cannot be read are reported as such.
   if (!annotations || annotations.misfits.length > 0) return;
   for (const name of REQUIRED) {
     const key = `${PREFIX}${name}.v1`;
@@ -125,6 +126,7 @@ export function checkMediaType({ annotations, csv, manifests }: Inspected, repor
   const key = `${PREFIX}mediatype.v1`;
   const expected = manifests.some(isChart) ? 'helm+v1' : csv ? 'registry+v1' : 'plain+v0';
   const found = memberText(annotations.values, key);
+  // Annotations that cannot be read are reported as such.
   if (found === expected || annotations.misfits.length > 0) return;
   const message = `the annotation ${JSON.stringify(key)} must be ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;
   report(message, annotations.document.locate([annotations.key, key]), { hint: `${key}: ${expected}` });

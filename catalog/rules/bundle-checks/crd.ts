@@ -69,6 +69,7 @@ export const checkCrdType: Check = ({ crds }, report) => {
     const { name, document } = crd;
     for (const misfit of misfitsOf(crd)) {
       const { path, expected, found } = misfit;
+      // Another rule reports these, because operator-sdk accepts them.
       if (isUnquotedInSchema(misfit)) continue;
       const message = `CRD ${JSON.stringify(name)}: ${path.join('.')} must be ${expected}, found ${found}`;
       report(message, document.locate(path));
@@ -303,6 +304,7 @@ const APPROVAL = 'api-approved.kubernetes.io';
 export const checkProtectedGroup: Check = eachCrd(({ object, spec, say }) => {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(memberText(spec, 'group'))) return;
   const approval = memberText(memberObject(object.value, 'metadata', 'annotations'), APPROVAL);
+  // Kubernetes accepts a link, or text that begins with unapproved.
   if (/^https?:\/\/[^/]+|^unapproved/.test(approval)) return;
   say(
     ['metadata', 'annotations', APPROVAL],

@@ -128,6 +128,7 @@ function examplesKey({ annotations }: TypedCsv): (typeof EXAMPLES)[number] | und
 }
 
 export const checkExamplesPresent: Check = ofCsv((csv, report) => {
+  // Another rule reports that there are no annotations at all.
   if (examplesKey(csv) || Object.keys(csv.annotations).length === 0) return;
   report(`${called(csv)} has no examples`, csv.at('metadata', 'annotations'), {
     hint: 'alm-examples: \'[{"apiVersion": …, "kind": …}]\'',
@@ -315,6 +316,7 @@ export const checkMinKubeVersionBlank: Check = ofCsv((csv, report) => {
 
 export const checkMinKubeVersion: Check = ofCsv((csv, report) => {
   const version = memberText(csv.spec, 'minKubeVersion');
+  // Other rules report a version that is missing or blank.
   if (version.trim() === '' || tryParseVersion(version)) return;
   report(
     `${called(csv)}: minKubeVersion ${JSON.stringify(version)} is not a valid version, for example 1.28.0`,

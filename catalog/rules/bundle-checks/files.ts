@@ -197,7 +197,7 @@ const TYPED = structShape('v1.PartialObjectMetadata', {
   metadata: OBJECT_META,
 });
 
-/** Makes a check of the metadata of each object but the ClusterServiceVersion. */
+/** Makes a check of the metadata of each object; other rules report the ClusterServiceVersion and kinds that OLM does not install. */
 function eachMetadata(
   check: (object: BundleObject, misfits: readonly Misfit[], say: Say) => void,
 ): (bundle: Inspected, report: Report) => void {
@@ -242,6 +242,7 @@ function checkPlace(metadata: Metadata, isCrd: boolean, say: Say): void {
     const why = isCrd ? 'CRDs are not namespaced' : "OLM creates the object in the operator's namespace";
     say(['metadata', 'namespace'], `must not be set: ${why}`);
   }
+  // Another rule checks the names of CRDs.
   if (!isCrd && (metadata['name'] ?? '') === '') say(['metadata', 'name'], 'is missing');
   if (typeof metadata['generation'] === 'number' && metadata['generation'] < 0)
     say(['metadata', 'generation'], 'must not be negative');

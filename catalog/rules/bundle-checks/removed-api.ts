@@ -80,6 +80,7 @@ export function checkRemovedIn(release: string): (bundle: Inspected, report: Rep
       const severity = isReached(bundle, release) ? 'error' : 'warning';
       report(`${what}: Kubernetes ${release} removed the API`, location, { hint, severity });
     }
+    // The release that removed pod security policies.
     if (release !== '1.25') return;
     for (const { what, location } of podSecurityUses(bundle)) {
       report(`${what}: Kubernetes ${release} removed the API`, location, { hint, severity: 'warning' });

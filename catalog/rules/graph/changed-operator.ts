@@ -83,7 +83,7 @@ interface Loss {
   readonly severity: 'error' | 'warning';
 }
 
-/** The install modes that an upgrade under OLM v0 removes: an error for AllNamespaces, the usual one, or all. */
+/** The install modes that an upgrade under OLM v0 removes: an error if AllNamespaces, the usual one, is among them, or if they are all. */
 function lossOn(upgrade: NewUpgrade): Loss | undefined {
   const { olm, from, to } = upgrade;
   const before = from.manifests.csv?.installModes;
@@ -92,6 +92,7 @@ function lossOn(upgrade: NewUpgrade): Loss | undefined {
   const lost = [...before].filter((mode) => !after.has(mode)).sort();
   const lacksThem = ({ manifests: { csv } }: Side): boolean =>
     csv?.installModes !== undefined && !lost.some((mode) => csv.installModes?.has(mode));
+  // Only OLM v0 fails for this, so only its paths decide whether the loss is news.
   const former = upgrade.former.filter((path) => path.olm === 'v0');
   if (lost.length === 0 || isKnownOnPaths({ former }, lacksThem)) return undefined;
   const isUsual = lost.includes('AllNamespaces') || lost.length === before.size;
