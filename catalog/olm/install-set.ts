@@ -66,11 +66,11 @@ function requirementsIn(
 /** Orders required bundles first. Bundles that require each other keep the order in which they were found. */
 function requiredFirst(members: readonly SetMember[]): SetMember[] {
   const placed = new Map<string, SetMember>();
-  const met = new Set<string>();
+  const visited = new Set<string>();
   const place = (member: SetMember): void => {
     const name = member.bundle.package;
-    if (met.has(name)) return;
-    met.add(name);
+    if (visited.has(name)) return;
+    visited.add(name);
     for (const required of member.requires) {
       const own = members.find(({ bundle }) => bundle.package === required.package);
       if (own) place(own);

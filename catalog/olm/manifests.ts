@@ -101,12 +101,12 @@ export interface AccessRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-const known = new WeakMap<Bundle, Manifests>();
+const manifestsByBundle = new WeakMap<Bundle, Manifests>();
 
 /** The manifests that a bundle in a catalog describes. */
 export function manifestsOfBundle(bundle: Bundle): Manifests {
-  const found = known.get(bundle) ?? readManifests(bundle);
-  known.set(bundle, found);
+  const found = manifestsByBundle.get(bundle) ?? readManifests(bundle);
+  manifestsByBundle.set(bundle, found);
   return found;
 }
 
@@ -155,29 +155,32 @@ export function manifestPart(value: unknown): ManifestPart {
 /** Most characters of manifests that are remembered. */
 const MOST_KEPT = 16 * 1024 * 1024;
 
-const kept = new Map<string, ManifestPart>();
-let keptSize = 0;
+const partsByText = new Map<string, ManifestPart>();
+let partsSize = 0;
 
 /** The manifest in a property, read once: most catalogs repeat the manifests of others. */
 function partIn(data: string): ManifestPart {
-  const found = kept.get(data);
+  const found = partsByText.get(data);
   if (found) return found;
   const part = beginningOfCrd(data) ?? manifestPart(manifestIn(data));
-  keptSize += data.length;
-  if (keptSize > MOST_KEPT) {
-    kept.clear();
-    keptSize = data.length;
+  partsSize += data.length;
+  if (partsSize > MOST_KEPT) {
+    partsByText.clear();
+    partsSize = data.length;
   }
-  kept.set(ownText(data), part);
+  partsByText.set(ownText(data), part);
   return part;
 }
 
-/** Characters of base64 in which the kind and the name of a CRD are found. */
+/** Characters of base64 in which the kind of a CRD is found. */
 const BEGINNING = 400;
 /** The beginning of most manifests: JSON from opm has its keys in order. */
 const CRD_KIND = /^\{"apiVersion":"(apiextensions\.k8s\.io\/[a-z0-9]+)","kind":"CustomResourceDefinition"/;
 
-/** A CRD, which is long, by its beginning; undefined for everything else. */
+/**
+ * A CRD of v1, which is long, by its beginning; undefined for everything else. It has no name here: rules name only
+ * manifests of APIs that Kubernetes removed, as v1beta1 is.
+ */
 function beginningOfCrd(data: string): ManifestPart | undefined {
   const text = new TextDecoder().decode(decodeBase64(data.slice(0, BEGINNING)));
   const apiVersion = CRD_KIND.exec(text)?.[1];
@@ -281,7 +284,7 @@ function privilegesIn(pod: Fields): string[] {
   const own = fields(pod['securityContext']);
   const contexts = [...list(pod['initContainers']), ...list(pod['containers'])].map((container) => ({
     // Kubernetes lets a container inherit the user of its pod.
-    ...{ runAsUser: own['runAsUser'] },
+    runAsUser: own['runAsUser'],
     ...fields(container['securityContext']),
   })) as Fields[];
   const capabilities = contexts.flatMap((one) => texts(fields(one['capabilities'])['add']));

@@ -62,6 +62,7 @@ export function planOf(world: World, advisory: Advisory): AdvisoryPlan {
   if (!ofPackage) return nothing;
   const groups = installationGroups(world, ofPackage);
   const affected = affectedBundles(advisory, ofPackage);
+  // A version that the catalog no longer has may still be installed.
   const isKnown = groups.some(({ installed }) => installed.some((one) => isAffected(advisory, one)));
   if (!isKnown && affected.size === 0) return nothing;
   const input: PlanInput = { world, advisory, ofPackage, affected, groups };
@@ -104,6 +105,8 @@ interface TriedEdit {
 /**
  * Where no change of single entries is sound, or one strands those whom a newer version could help: the best edit on
  * top of new upgrade graphs, if that is better.
+ *
+ * @param small the best change of single entries; undefined if none is sound
  */
 function withNewGraphs(input: PlanInput, small: TriedEdit | undefined): TriedEdit | undefined {
   const { world, ofPackage, affected, advisory } = input;
@@ -124,7 +127,11 @@ function withNewGraphs(input: PlanInput, small: TriedEdit | undefined): TriedEdi
   return best && (!small || compareTriedEdits(input, best, small) < 0) ? best : small;
 }
 
-/** The channels whose edges must be computed anew: those in which changing single entries leaves somebody behind. */
+/**
+ * The channels whose edges must be computed anew: those in which changing single entries leaves somebody behind.
+ *
+ * @param small the best change of single entries; undefined if none is sound
+ */
 function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<string> {
   const { ofPackage, affected } = input;
   const channels = [...ofPackage.channels.values()];
@@ -146,14 +153,14 @@ function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<str
   return new Set(broken.map(({ name }) => name));
 }
 
-/** Whether the place where an installation gets its upgrades has a newer version that is not withdrawn. */
+/** Whether the place where an installation gets its upgrades has a newer version that is neither affected nor deprecated. */
 function hasNewer({ ofPackage, affected }: PlanInput, { channel, installed }: ProvedInstallation): boolean {
   const { channels, bundles, deprecatedBundles } = ofPackage;
   const entries = channel === '' ? [...bundles.values()] : (channels.get(channel)?.entries ?? []);
   return entries.some(({ name }) => {
     const bundle = bundles.get(name);
-    const isOpen = bundle && !affected.has(name) && !deprecatedBundles.has(name);
-    return isOpen && isBelow(installed, bundle);
+    const isAllowed = bundle && !affected.has(name) && !deprecatedBundles.has(name);
+    return isAllowed && isBelow(installed, bundle);
   });
 }
 
@@ -167,7 +174,11 @@ function tryEdit(
   return { edit, proof: proveEdit(world, { before: ofPackage, after, advisory }, groups) };
 }
 
-/** The sound edit that leaves the fewest installations without an upgrade path; of several, the smallest. */
+/**
+ * The sound edit that leaves the fewest installations without an upgrade path; of several, the smallest.
+ *
+ * @param groups the installations that it is tried for; all without it
+ */
 function bestEdit(
   input: PlanInput,
   edits: readonly PackageEdit[],
@@ -199,7 +210,7 @@ function compareTriedEdits({ ofPackage }: PlanInput, a: TriedEdit, b: TriedEdit)
   );
 }
 
-/** The edits that may carry out an advisory, to be tried in this order. */
+/** The edits that may carry out an advisory, those that change less first: of equal ones the first is taken. */
 function candidateEdits(input: PlanInput): PackageEdit[] {
   const { advisory, affected } = input;
   const deprecations = deprecationsOf(input);
@@ -216,6 +227,7 @@ function candidateEdits(input: PlanInput): PackageEdit[] {
         ...rewritesOf(input, { kept: false }),
       ]);
     case 'yank':
+      // If the catalog no longer has the versions, only clusters that have them installed need a way out.
       return withRepairs(input, affected.size === 0 ? [unchanged] : rewritesOf(input, { kept: false }));
   }
 }
@@ -347,7 +359,11 @@ function withRepairs(input: PlanInput, edits: readonly PackageEdit[], groups = i
   });
 }
 
-/** The edit by which the head of each channel follows the versions that are stuck in it; undefined if none is needed. */
+/**
+ * The edit by which the head of each channel follows the versions that are stuck in it; undefined if none is needed.
+ *
+ * @param write how the head follows them: by `skips` or by its range
+ */
 function repairOf(
   input: PlanInput,
   { edit, proof }: TriedEdit,

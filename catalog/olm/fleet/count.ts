@@ -63,19 +63,7 @@ export function countFleet(
 ): FleetReport {
   // Names of other packages are private: only the fleet knows them.
   const nameable = new Set([...(packages ?? []), ...published]);
-  const known = new Map<FleetInstallation, RankedOutcome>();
-  const neighborsOf = neighborsIn(fleet, simulate);
-  // Only an installation without neighbors that concern it has the same outcome on every cluster, so only that outcome
-  // is kept.
-  const rankedOutcomeOf = (row: FleetRow): RankedOutcome => {
-    const { installation } = row;
-    const neighbors = neighborsOf(row);
-    const found =
-      (neighbors.length === 0 ? known.get(installation) : undefined) ??
-      rateOutcome(installation, simulate(installation, neighbors), nameable);
-    if (neighbors.length === 0) known.set(installation, found);
-    return found;
-  };
+  const rankedOutcomeOf = rankedOutcomesOf(fleet, simulate, nameable);
   const units = new Map<string, Unit>();
   for (const row of fleet.rows) {
     const key = unitKey(row);
@@ -108,6 +96,25 @@ export function countFleet(
         flows: tally.flows(),
       })),
     unread: fleet.unread,
+  };
+}
+
+/** Tells what becomes of the installation in a row of the fleet. */
+function rankedOutcomesOf(
+  fleet: Fleet,
+  simulate: Simulation,
+  nameable: ReadonlySet<string>,
+): (row: FleetRow) => RankedOutcome {
+  const known = new Map<FleetInstallation, RankedOutcome>();
+  const neighborsOf = neighborsIn(fleet, simulate);
+  return (row) => {
+    const { installation } = row;
+    const neighbors = neighborsOf(row);
+    // With neighbors that concern it, an installation may have another outcome on each cluster: none is kept.
+    if (neighbors.length > 0) return rateOutcome(installation, simulate(installation, neighbors), nameable);
+    const found = known.get(installation) ?? rateOutcome(installation, simulate(installation, []), nameable);
+    known.set(installation, found);
+    return found;
   };
 }
 

@@ -160,8 +160,10 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
     );
     if (at.length === 0) return notKnown('platform');
     const having = at.filter((world) => worldHasPackage(world, installation));
-    if (having.length === 0) return notKnown('package');
-    const world = namedOrFirst(having, installation, ({ name }) => name);
+    const [first] = having;
+    if (!first) return notKnown('package');
+    // Nobody knows which of several catalogs a cluster uses, unless its CatalogSource is named as one.
+    const world = having.find(({ name }) => name === installation.catalog) ?? first;
     if (!hasChannel(world, installation)) return notKnown('channel');
     const installed = installedIn(world, installation) ?? droppedFrom(world, installation);
     if (!installed) return notKnown('version');
@@ -255,11 +257,6 @@ function isFor(platform: Minor | undefined, installation: FleetInstallation): bo
   if (!platform) return true;
   const own = tryParseMinor(installation.platform);
   return own !== undefined && compareMinors(platform, own) === 0;
-}
-
-/** The one that is called as the installation's CatalogSource, else the first. */
-function namedOrFirst<T>(all: readonly T[], { catalog }: FleetInstallation, nameOf: (one: T) => string): T {
-  return (all.find((one) => nameOf(one) === catalog) ?? all[0]) as T;
 }
 
 function worldHasPackage({ catalog, published }: World, { package: name }: FleetInstallation): boolean {

@@ -41,7 +41,7 @@ export interface FixTrial {
 const MOST_TRIED = 2e6;
 
 /**
- * Prepares trials of one package.
+ * Prepares trials of one package; undefined if the catalog does not have it.
  *
  * @param past where the bundles of restored entries come from
  */

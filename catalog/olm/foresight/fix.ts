@@ -65,9 +65,10 @@ export function fixFor(world: World, stuck: StuckInstallations, past?: World): F
   const both = stuck.olm === 'v1' ? [stuck, { ...stuck, onlyChannel: true }] : [stuck];
   if (trial.helps(plan.edited, both)) return proposedFor(plan, channel, both);
   const isFirst = !plan.fixes.has(stuck.channel);
-  const alike = isFirst ? lostBeside(world, stuck, plan.past) : [];
+  const lostToo = isFirst ? lostBeside(world, stuck, plan.past) : [];
   return (
-    (alike.length > 0 ? editFor(world, plan, [...both, ...alike]) : undefined) ?? editFor(world, plan, both)
+    (lostToo.length > 0 ? editFor(world, plan, [...both, ...lostToo]) : undefined) ??
+    editFor(world, plan, both)
   );
 }
 
@@ -94,7 +95,7 @@ function proposedFor(
  * @param places fields that take their proposed value, and new entries (`WHOLE`) that are added
  * @param edited all entries with all changes: those of the channel at their index, then the new ones
  */
-function withOnly(channel: Channel, places: readonly Place[], edited: readonly Entry[]): Entry[] {
+function withChangesAt(channel: Channel, places: readonly Place[], edited: readonly Entry[]): Entry[] {
   const keys = new Set(places.map(({ entry, member }) => JSON.stringify([entry, member])));
   const written = channel.entries.map((entry): Entry => {
     const takes = (member: Member): boolean => keys.has(JSON.stringify([entry.name, member]));
@@ -127,15 +128,15 @@ function lostBeside(
   return ways
     .filter(({ olm }) => world.olm.has(olm))
     .map((way) => {
-      const of = { ...way, package: name, installed: [] };
+      const group = { ...way, package: name, installed: [] };
       const installed = here.filter((one) => {
-        const [was, is] = [past, world].map((state) => state && upgradePathOf(state.foresight, of, one));
+        const [was, is] = [past, world].map((state) => state && upgradePathOf(state.foresight, group, one));
         if (!is || is.arrives) return false;
         // As the rules graph/strands-installed-v0 and graph/strands-installed-v1 count a loss.
         if (way.olm === 'v0') return is.last.kind !== 'fails' && (was?.arrives ?? true);
         return is.next.kind === 'fails' && was?.next.kind !== 'fails';
       });
-      return { ...of, installed };
+      return { ...group, installed };
     })
     .filter(({ installed }) => installed.length > 0);
 }
@@ -189,7 +190,7 @@ function noteEdit(
   plan.edited.set(name, edited);
   plan.fixes.set(name, [
     ...(plan.fixes.get(name) ?? []),
-    { ...fix, alone: withOnly(written, places, edited) },
+    { ...fix, alone: withChangesAt(written, places, edited) },
   ]);
 }
 

@@ -18,12 +18,12 @@ export interface Installation {
   readonly published: PublishedBundle | undefined;
 }
 
-const known = new WeakMap<World, Map<string, readonly Installation[]>>();
+const installationsByWorld = new WeakMap<World, Map<string, readonly Installation[]>>();
 
 /** Every installation of a package that a world knows: entries of channels, then what was published in them. */
 export function installationsOf(world: World, name: string): readonly Installation[] {
-  const byPackage = known.get(world) ?? new Map<string, readonly Installation[]>();
-  known.set(world, byPackage);
+  const byPackage = installationsByWorld.get(world) ?? new Map<string, readonly Installation[]>();
+  installationsByWorld.set(world, byPackage);
   const found = byPackage.get(name) ?? findInstallations(world, name);
   byPackage.set(name, found);
   return found;

@@ -58,7 +58,7 @@ export function nextHindrances(
   if (next.kind !== 'upgrade') return [];
   const isAhead = (name: string): boolean =>
     name !== installed.name && upgradesAmong(stepsOf(pathFrom, installed)).some((to) => to.name === name);
-  return hinderedOnce(scope, { member: { source, place, installed }, to: next.to, isAhead });
+  return hindrancesOnce(scope, { member: { source, place, installed }, to: next.to, isAhead });
 }
 
 function upgradesAmong(steps: readonly Outcome[]): Target[] {
@@ -195,12 +195,12 @@ interface Upgrading {
   readonly isAhead: (name: string) => boolean;
 }
 
-const hindered = new WeakMap<Scope, Map<string, readonly Hindrance[]>>();
+const hindrancesByUpgrade = new WeakMap<Scope, Map<string, readonly Hindrance[]>>();
 
 /** What would block an upgrade, found once: many upgrade paths share it. */
-function hinderedOnce(scope: Scope, upgrading: Upgrading): readonly Hindrance[] {
-  const known = hindered.get(scope) ?? new Map<string, readonly Hindrance[]>();
-  hindered.set(scope, known);
+function hindrancesOnce(scope: Scope, upgrading: Upgrading): readonly Hindrance[] {
+  const known = hindrancesByUpgrade.get(scope) ?? new Map<string, readonly Hindrance[]>();
+  hindrancesByUpgrade.set(scope, known);
   const { source, place, installed } = upgrading.member;
   const key = JSON.stringify([source.name, place.package, place.channel, installed.name]);
   const found =
@@ -278,11 +278,12 @@ function conflictOf(
   const now = offerOfMember(member);
   const own = nodesOfMember(member);
   // What is not met now, and could be met by the other one alone, cannot be installed beside it.
-  if (askedOf(scope, node.offer, own).some(({ holds }) => !holds(now))) return undefined;
-  if (askedOf(scope, now, neighbor.nodes).some(({ holds }) => !holds(node.offer))) return undefined;
+  if (requirementsMetAmong(scope, node.offer, own).some(({ holds }) => !holds(now))) return undefined;
+  if (requirementsMetAmong(scope, now, neighbor.nodes).some(({ holds }) => !holds(node.offer)))
+    return undefined;
   const lost = requirementsOfOffer(scope, node.offer).find((one) => isLost(one, now, next));
   if (lost) return { requires: lost.text, neighborRequires: true };
-  const wanted = askedOf(scope, next, neighbor.nodes).find(({ holds }) => !holds(node.offer));
+  const wanted = requirementsMetAmong(scope, next, neighbor.nodes).find(({ holds }) => !holds(node.offer));
   return wanted && { requires: wanted.text, neighborRequires: false };
 }
 
@@ -290,12 +291,12 @@ function isLost({ holds }: Requirement, now: Offer, next: Offer): boolean {
   return holds(now) && !holds(next);
 }
 
-const asked = new WeakMap<readonly Node[], WeakMap<Offer, readonly Requirement[]>>();
+const requirementsByOffer = new WeakMap<readonly Node[], WeakMap<Offer, readonly Requirement[]>>();
 
 /** The requirements of a bundle that some bundle of a package meets. */
-function askedOf(scope: Scope, offer: Offer, nodes: readonly Node[]): readonly Requirement[] {
-  const known = asked.get(nodes) ?? new WeakMap<Offer, readonly Requirement[]>();
-  asked.set(nodes, known);
+function requirementsMetAmong(scope: Scope, offer: Offer, nodes: readonly Node[]): readonly Requirement[] {
+  const known = requirementsByOffer.get(nodes) ?? new WeakMap<Offer, readonly Requirement[]>();
+  requirementsByOffer.set(nodes, known);
   const found =
     known.get(offer) ??
     requirementsOfOffer(scope, offer).filter((one) => shareOf(scope, nodes, one) !== 'none');

@@ -121,11 +121,11 @@ function mergeInstalled(rows: readonly { channel: string; installed: Installed; 
 
 /** The paths of a row that two installations share. If they go to different bundles next, none is named. */
 function sharedPaths(one: ByOlm, other: ByOlm): ByOlm {
-  const of = (a: BeforeAfter | undefined, b: BeforeAfter | undefined): BeforeAfter | undefined =>
+  const sharedPath = (a: BeforeAfter | undefined, b: BeforeAfter | undefined): BeforeAfter | undefined =>
     a && b && a.after.next !== b.after.next
       ? { before: { ...a.before, next: '' }, after: { ...a.after, next: '' } }
       : a;
-  const [v0, v1] = [of(one.v0, other.v0), of(one.v1, other.v1)];
+  const [v0, v1] = [sharedPath(one.v0, other.v0), sharedPath(one.v1, other.v1)];
   return { ...(v0 ? { v0 } : {}), ...(v1 ? { v1 } : {}) };
 }
 

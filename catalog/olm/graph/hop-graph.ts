@@ -137,7 +137,7 @@ function graphOf(
   const defaultChannel = after.defaultChannel === '' ? before.defaultChannel : after.defaultChannel;
   const lanes = channels.flatMap((channel): HopLane | [] => {
     const [was, is] = [before.channels.get(channel), after.channels.get(channel)];
-    const isChanged = was === undefined || is === undefined || differ(was, is);
+    const isChanged = was === undefined || is === undefined || isDifferent(was, is);
     if (!isWanted({ isChanged })) return [];
     const stops = stopsOf(was ?? NO_STOPS, is ?? NO_STOPS);
     return { channel, isDefault: channel === defaultChannel, kind: kindOf(was, is), isChanged, stops };
@@ -211,7 +211,7 @@ function hopsOf(placed: StopUnder | undefined, kind: (olm: Olm, to: string) => H
 }
 
 /** Whether the versions of a channel, their upgrades or their deprecations differ. */
-function differ(was: Stops, is: Stops): boolean {
+function isDifferent(was: Stops, is: Stops): boolean {
   return was.size !== is.size || [...is].some(([bundle, now]) => isMoved(now, was.get(bundle)));
 }
 

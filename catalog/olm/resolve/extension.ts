@@ -279,15 +279,15 @@ export function absentFollower(
   installed: Installed | undefined,
 ): Entry | undefined {
   if (!ofPackage || !installed) return undefined;
-  const known = absent.get(ofPackage) ?? new Map<string, (from: Installed) => Entry | undefined>();
-  absent.set(ofPackage, known);
+  const known = absentFinders.get(ofPackage) ?? new Map<string, (from: Installed) => Entry | undefined>();
+  absentFinders.set(ofPackage, known);
   const key = JSON.stringify(channels);
   const find = known.get(key) ?? firstAbsent(ofPackage, channels);
   known.set(key, find);
   return find(installed);
 }
 
-const absent = new WeakMap<Package, Map<string, (from: Installed) => Entry | undefined>>();
+const absentFinders = new WeakMap<Package, Map<string, (from: Installed) => Entry | undefined>>();
 
 /** Finds the first entry in the channels that follows an installed bundle, and has no bundle itself. */
 function firstAbsent(

@@ -53,7 +53,7 @@ export function nextV0(scope: Scope, source: ScopeCatalog, place: Place): (insta
     const failure = failsWith('no-order', disorderText(lane.candidates, lane.channel, lane.package));
     return () => failure;
   }
-  const all = offered(lane);
+  const all = offeredNodes(lane);
   // Unknown catalogs may have what is required. Leave out only what no catalog can make installable.
   const nodes = isNeedy ? all.filter((node) => isInstallable(scope, source, node)) : all;
   const first = nodes.length === all.length ? followersOf(lane) : followersAt(nodes, lane);
@@ -88,7 +88,7 @@ function isProhibited({ offer: { gvks, properties } }: Node): boolean {
   return properties.some(({ type }) => type === 'olm.deprecated') || new Set(gvks).size < gvks.length;
 }
 
-const followersOf = onceFor((lane: Lane): FirstFollower => followersAt(offered(lane), lane));
+const followersOf = onceFor((lane: Lane): FirstFollower => followersAt(offeredNodes(lane), lane));
 
 /** Finds the first of these nodes that follows an installation. */
 function followersAt(nodes: readonly Offered[], { entries }: Lane): FirstFollower {
@@ -101,7 +101,7 @@ function followersAt(nodes: readonly Offered[], { entries }: Lane): FirstFollowe
 type Offered = Node & { readonly entry: Entry };
 
 /** The nodes that OLM v0 offers and may install, those closest to the head first. */
-const offered = onceFor((lane: Lane): readonly Offered[] =>
+const offeredNodes = onceFor((lane: Lane): readonly Offered[] =>
   inOrder(lane).filter((node) => !isProhibited(node)),
 );
 
@@ -111,13 +111,13 @@ function inOrder({ candidates }: Lane): Offered[] {
   return nodes.filter((node): node is Offered => node.entry !== undefined);
 }
 
-const considered = new WeakMap<Lane, (installed: Installed) => readonly number[]>();
+const candidatePositions = new WeakMap<Lane, (installed: Installed) => readonly number[]>();
 
 /** The bundles that the resolver considers for an installation, prohibited ones among them. */
 function candidatesFor(lane: Lane, installed: Installed): readonly Node[] {
   const nodes = inOrder(lane);
-  const positions = considered.get(lane) ?? followersAmong(nodes, lane);
-  considered.set(lane, positions);
+  const positions = candidatePositions.get(lane) ?? followersAmong(nodes, lane);
+  candidatePositions.set(lane, positions);
   return positions(installed).flatMap((position) => nodes[position] ?? []);
 }
 

@@ -120,15 +120,15 @@ interface Index {
 const indexes = new WeakMap<Package, Map<string, Index>>();
 
 /** A range of versions as it is written, which names it, and as it is read. */
-interface Asked {
+interface AskedRange {
   readonly range: string;
   readonly constraint: VersionConstraint | undefined;
 }
 
-const ANY: Asked = { range: '', constraint: undefined };
+const ANY_VERSION: AskedRange = { range: '', constraint: undefined };
 
 /** The index of the bundles in some channels and a range, made once for the package. */
-function indexOf(ofPackage: Package, channels: readonly string[], asked = ANY): Index {
+function indexOf(ofPackage: Package, channels: readonly string[], asked = ANY_VERSION): Index {
   const known = indexes.get(ofPackage) ?? new Map<string, Index>();
   indexes.set(ofPackage, known);
   const [only] = channels;

@@ -13,23 +13,23 @@ export const offeredKeys: (ofPackage: Package) => ReadonlySet<string> = onceFor(
 /** The packages of a catalog with bundles that may meet a requirement. */
 export function packagesFor(catalog: Catalog, { key }: Requirement): readonly Package[] {
   if (key === undefined) return [...catalog.packages.values()];
-  return offering(catalog).get(key) ?? [];
+  return packagesByKey(catalog).get(key) ?? [];
 }
 
 /** The packages of a catalog by the keys of what they offer. */
-const offering = onceFor(({ packages }: Catalog): ReadonlyMap<string, readonly Package[]> => {
+const packagesByKey = onceFor(({ packages }: Catalog): ReadonlyMap<string, readonly Package[]> => {
   const found = new Map<string, Package[]>();
   for (const ofPackage of packages.values())
     for (const key of offeredKeys(ofPackage)) appendToGroup(found, key, ofPackage);
   return found;
 });
 
-const met = new WeakMap<Scope, Map<string, boolean>>();
+const metByScope = new WeakMap<Scope, Map<string, boolean>>();
 
 /** Whether any catalog of a scope has a bundle that satisfies a requirement. */
 export function isMet(scope: Scope, requirement: Requirement): boolean {
-  const known = met.get(scope) ?? new Map<string, boolean>();
-  met.set(scope, known);
+  const known = metByScope.get(scope) ?? new Map<string, boolean>();
+  metByScope.set(scope, known);
   const found = known.get(requirement.text) ?? !providersOf(scope, requirement).next().done;
   known.set(requirement.text, found);
   return found;

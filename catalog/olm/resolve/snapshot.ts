@@ -112,12 +112,15 @@ const lanesIn = onceFor((ofPackage: Package): Lanes => {
 });
 
 /** The lane that was made last of a list of entries, with the bundles that it is of. */
-const last = new WeakMap<readonly Entry[], { readonly bundles: Package['bundles']; readonly lane: Lane }>();
+const lastLanes = new WeakMap<
+  readonly Entry[],
+  { readonly bundles: Package['bundles']; readonly lane: Lane }
+>();
 
 /** The lane of these entries, made once for a list: a trial changes one channel of a hundred. */
 function laneWith(ofPackage: Package, channel: string, entries: readonly Entry[]): Lane {
   const { name, bundles, defaultChannel } = ofPackage;
-  const known = last.get(entries);
+  const known = lastLanes.get(entries);
   const isSame =
     known?.bundles === bundles &&
     known.lane.package === name &&
@@ -125,7 +128,7 @@ function laneWith(ofPackage: Package, channel: string, entries: readonly Entry[]
     known.lane.isDefaultChannel === (channel === defaultChannel);
   if (isSame) return known.lane;
   const lane = makeLane(ofPackage, channel, entries);
-  last.set(entries, { bundles, lane });
+  lastLanes.set(entries, { bundles, lane });
   return lane;
 }
 
@@ -161,11 +164,11 @@ function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]
   return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates, entries, withoutBundle };
 }
 
-const named = new WeakMap<Lane, Map<string, Node[]>>();
+const nodesByName = new WeakMap<Lane, Map<string, Node[]>>();
 
 /** The nodes of a lane that have a name, but for one of them. */
 export function nodesNamed(lane: Lane, name: string, except?: Node): readonly Node[] {
-  let byName = named.get(lane);
+  let byName = nodesByName.get(lane);
   if (!byName) {
     byName = new Map();
     for (const node of lane.nodes) {
@@ -173,7 +176,7 @@ export function nodesNamed(lane: Lane, name: string, except?: Node): readonly No
       if (known) known.push(node);
       else byName.set(node.name, [node]);
     }
-    named.set(lane, byName);
+    nodesByName.set(lane, byName);
   }
   return (byName.get(name) ?? []).filter((node) => node !== except);
 }

@@ -133,10 +133,10 @@ class Search {
 
   /** Takes the next possibility for a choice; undefined if none is left. */
   #guess(choice: Choice, waiting: Choice[], at: number): Guess | undefined {
-    if (choice.tried === 0 && this.#met(choice)) return { choice, id: undefined, added: 0 };
+    if (choice.tried === 0 && this.#isMet(choice)) return { choice, id: undefined, added: 0 };
     while (choice.tried < choice.ids.length) {
       const id = choice.ids[choice.tried++] as string;
-      if (!this.#possible(id)) continue;
+      if (!this.#isPossible(id)) continue;
       this.#choose(id);
       const needs = this.#constraintsOf(id).flatMap((constraint) =>
         constraint.kind === 'dependency' ? [{ ids: constraint.ids, tried: 0 }] : [],
@@ -149,7 +149,7 @@ class Search {
     return undefined;
   }
 
-  #met(choice: Choice): boolean {
+  #isMet(choice: Choice): boolean {
     return choice.ids.some((id) => this.#chosen.has(id));
   }
 
@@ -157,7 +157,7 @@ class Search {
   #leavesWays(waiting: readonly Choice[], from: number): boolean {
     for (let i = from; i < waiting.length; i++) {
       const choice = waiting[i] as Choice;
-      if (!this.#met(choice) && !choice.ids.some((id) => this.#possible(id))) return false;
+      if (!this.#isMet(choice) && !choice.ids.some((id) => this.#isPossible(id))) return false;
     }
     return true;
   }
@@ -175,7 +175,7 @@ class Search {
   }
 
   /** Whether a bundle may still be chosen: nothing chosen excludes it, and nothing that it needs is missing by itself. */
-  #possible(id: string): boolean {
+  #isPossible(id: string): boolean {
     if (this.#groups.get(id)?.some(({ taken, twice }) => taken > 0 || twice.has(id))) return false;
     // A bundle that excludes itself can never be chosen.
     for (const enemy of this.#enemies.get(id) ?? [])

@@ -76,16 +76,16 @@ export function requirementIn(scope: Pick<Scope, 'cel'>, property: Property): Re
   return read;
 }
 
-const readable = new WeakMap<Offer, readonly Requirement[]>();
+const readableByOffer = new WeakMap<Offer, readonly Requirement[]>();
 
 /** The requirements of a bundle that can be read, parsed once. */
 export function requirementsOfOffer(scope: Scope, offer: Offer): readonly Requirement[] {
-  const known = readable.get(offer);
+  const known = readableByOffer.get(offer);
   if (known) return known;
   const found = readRequirements(scope, offer.properties).flatMap(({ read }) =>
     read instanceof RequirementError ? [] : [read],
   );
-  readable.set(offer, found);
+  readableByOffer.set(offer, found);
   return found;
 }
 
@@ -98,12 +98,12 @@ function parseRequirement(property: Property, { cel }: Pick<Scope, 'cel'>): Read
   }
 }
 
-const decided = new WeakMap<Scope, Map<Requirement, RequirementError | undefined>>();
+const undecidedByScope = new WeakMap<Scope, Map<Requirement, RequirementError | undefined>>();
 
 /** Why it cannot be decided which bundles of a scope meet a requirement; undefined where it can. */
 export function undecidedIn(scope: Scope, requirement: Requirement): RequirementError | undefined {
-  const known = decided.get(scope) ?? new Map<Requirement, RequirementError | undefined>();
-  decided.set(scope, known);
+  const known = undecidedByScope.get(scope) ?? new Map<Requirement, RequirementError | undefined>();
+  undecidedByScope.set(scope, known);
   if (!known.has(requirement)) known.set(requirement, findUndecided(scope, requirement));
   return known.get(requirement);
 }

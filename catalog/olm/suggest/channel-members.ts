@@ -31,7 +31,7 @@ export function channelMembers(ofPackage: Package, policy: GraphPolicy): Channel
     return {
       name: channel.name,
       members,
-      head: isOpen ? head : newest(members, ofPackage, policy),
+      head: isOpen ? head : newestAllowed(members, ofPackage, policy),
       today: channel,
     };
   });
@@ -46,7 +46,7 @@ function newChannels(scheme: ChannelScheme, ofPackage: Package, policy: GraphPol
   const released = bundles.filter(({ version }) => version?.prerelease.length === 0);
   const channelWith = (name: string, all: readonly Bundle[]): ChannelMembers[] => {
     const members = all.map((bundle) => bundle.name);
-    const head = newest(members, ofPackage, policy);
+    const head = newestAllowed(members, ofPackage, policy);
     return head === '' ? [] : [{ name, members, head, today: undefined }];
   };
   if (scheme === 'stable') return channelWith('stable', released);
@@ -82,8 +82,8 @@ function newestByNumber(
   return groups;
 }
 
-/** The newest bundle that may be installed, or the empty string. */
-function newest(
+/** The newest bundle that may be installed, a deprecated one only where there is no other; empty for none. */
+function newestAllowed(
   names: readonly string[],
   { bundles, deprecatedBundles }: Package,
   { avoid }: GraphPolicy,

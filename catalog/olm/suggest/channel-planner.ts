@@ -188,14 +188,14 @@ export class ChannelPlanner {
     { places, may, noStop }: { places: readonly Place[]; may: MayUpgrade; noStop: NoStop },
   ): Version[] {
     const here = new Map(places.map((place) => [place.name, place]));
-    const [asked, all] = [skipsNoStop(this.#policy.required), skipsNoStop(this.#stops)];
+    const [skipsNoRequired, skipsNone] = [skipsNoStop(this.#policy.required), skipsNoStop(this.#stops)];
     const isAllowed = (bundle: Installed, from: Version, target: Version): boolean => {
       const own = here.get(bundle.name);
       if (own) return may(own, to) && noStop(from, target);
       // Versions that only other channels have may keep their direct upgrades.
       return this.#followedAnywhere(bundle).has(to.name)
-        ? asked(from, target)
-        : this.#policy.stops !== 'today' && all(from, target);
+        ? skipsNoRequired(from, target)
+        : this.#policy.stops !== 'today' && skipsNone(from, target);
     };
     const target = to.version;
     if (!target) return [];

@@ -109,7 +109,7 @@ function tryPlans(scene: SuggestionInput, plans: readonly SuggestedChannel[]): T
   const before = world.foresight;
   const stranded = { today: [] as Installation[], suggested: [] as Installation[] };
   const worse: Installation[] = [];
-  const fresh = new Map<string, NewUpgrade>();
+  const newUpgrades = new Map<string, NewUpgrade>();
   for (const one of installations(scene, plans)) {
     const was = upgradePathOf(before, one, one.installed);
     const is = upgradePathOf(after, one, one.installed);
@@ -119,7 +119,7 @@ function tryPlans(scene: SuggestionInput, plans: readonly SuggestedChannel[]): T
     if (was.arrives && !is.arrives && !isBeyond(scene, one, plans)) worse.push(one);
     const to = upgradeOf(is.next)?.to;
     if (to && !planner.follows(one.installed, to.name))
-      fresh.set(JSON.stringify([one.installed.name, to.name]), { from: one.installed, to });
+      newUpgrades.set(JSON.stringify([one.installed.name, to.name]), { from: one.installed, to });
   }
   const suggestion = {
     package: ofPackage.name,
@@ -127,7 +127,7 @@ function tryPlans(scene: SuggestionInput, plans: readonly SuggestedChannel[]): T
     channels: plans,
     dropped: [...ofPackage.bundles.keys()].filter((name) => !suggested.bundles.has(name)).sort(compareText),
     stranded,
-    newUpgrades: [...fresh.values()].sort((a, b) => compareInstalled(a.from, b.from)),
+    newUpgrades: [...newUpgrades.values()].sort((a, b) => compareInstalled(a.from, b.from)),
   };
   return { suggestion, worse };
 }
