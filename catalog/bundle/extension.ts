@@ -414,7 +414,7 @@ interface ObjectName {
 }
 
 function role(kind: 'Role' | 'ClusterRole', metadata: ObjectName, rules: readonly PolicyRule[]): Json {
-  return { apiVersion: `${RBAC}/v1`, kind, metadata: { ...metadata }, rules } as unknown as Json;
+  return { apiVersion: `${RBAC}/v1`, kind, metadata: { ...metadata }, rules };
 }
 
 function binding(kind: 'Role' | 'ClusterRole', metadata: ObjectName, subjects: Json): Json {

@@ -1,4 +1,5 @@
 /** What settings of an operator may hold: a small part of JSON Schema, as data. */
+import { repeatedPlaces } from '../go/grouped.ts';
 import { isObject, type Path } from '../go/shape.ts';
 import { nearest } from '../spelling.ts';
 
@@ -54,10 +55,8 @@ function listDefects(
 ): SettingsDefect[] {
   if (!Array.isArray(value)) return [wrongValue(path, value, 'a list')];
   if (isFilled && value.length === 0) return [wrongValue(path, value, 'a list with at least one value')];
-  const texts = value.map((item) => jsonText(item));
-  const seen = new Set<string | undefined>();
-  const again = isUnique ? texts.findIndex((text) => seen.size === seen.add(text).size) : -1;
-  const repeated = again < 0 ? [] : [wrongValue([...path, again], value[again], 'each value once')];
+  const [again] = isUnique ? repeatedPlaces(value.map(jsonText)) : [];
+  const repeated = again === undefined ? [] : [wrongValue([...path, again], value[again], 'each value once')];
   return [...value.flatMap((item, i) => settingsDefects(item, items, [...path, i])), ...repeated];
 }
 

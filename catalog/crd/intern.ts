@@ -1,7 +1,7 @@
 /** Equal parts of schemas as one object, so that what did not change is known by its identity. */
 
 /**
- * Makes a function that gives equal JSON values back as one. It takes its value over: what was seen before
+ * Makes a function that gives equal JSON values back as one object. It changes the value that it gets: what was seen before
  * stands in the place of its equal.
  */
 export function valueInterner(): <T>(value: T) => T {

@@ -78,8 +78,8 @@ function holds(version: Version, { operator, version: bound }: Comparator): bool
 type FirstHolder = (version: Version) => number;
 
 /**
- * The bounds of all ranges cut the line of versions into points and the gaps between
- * them; each is painted once, by the first range that covers it.
+ * Finds for a version the first of the ranges that holds it. The bounds of all ranges cut the line of versions into points
+ * and the gaps between them; each is painted once, by the first range that covers it.
  */
 export function firstHolder(ranges: readonly (VersionRange | undefined)[]): FirstHolder {
   const bounds = sortedBounds(ranges);
