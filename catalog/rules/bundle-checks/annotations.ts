@@ -207,7 +207,7 @@ type DependencyCheck = (
 ) => void;
 
 /** Makes the check of one type of dependency. */
-function forType(type: string, check: DependencyCheck): (bundle: Inspected, report: Report) => void {
+function dependencyCheck(type: string, check: DependencyCheck): (bundle: Inspected, report: Report) => void {
   return (bundle, report) => {
     for (const { dependency, fields } of dependenciesOf(bundle)) {
       if (dependency.type !== type || !fields) continue;
@@ -218,7 +218,7 @@ function forType(type: string, check: DependencyCheck): (bundle: Inspected, repo
   };
 }
 
-export const checkGvkDependency: (bundle: Inspected, report: Report) => void = forType(
+export const checkGvkDependency: (bundle: Inspected, report: Report) => void = dependencyCheck(
   'olm.gvk',
   (fields, say) => {
     for (const field of ['group', 'version', 'kind'])
@@ -226,14 +226,14 @@ export const checkGvkDependency: (bundle: Inspected, report: Report) => void = f
   },
 );
 
-export const checkLabelDependency: (bundle: Inspected, report: Report) => void = forType(
+export const checkLabelDependency: (bundle: Inspected, report: Report) => void = dependencyCheck(
   'olm.label',
   (fields, say) => {
     if (memberText(fields, 'label') === '') say('label is empty');
   },
 );
 
-export const checkPackageDependency: (bundle: Inspected, report: Report) => void = forType(
+export const checkPackageDependency: (bundle: Inspected, report: Report) => void = dependencyCheck(
   'olm.package',
   (fields, say) => {
     if (memberText(fields, 'packageName') === '') say('packageName is empty');

@@ -17,7 +17,7 @@ import { kindOf } from '../../bundle/manifest.ts';
 import { readJson, tryReadJson } from '../../go/json.ts';
 import { isDnsLabel } from '../../names.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv, ownedApis } from './csv.ts';
+import { csvCheck, csvText, ownedApis } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
@@ -29,13 +29,13 @@ interface Annotation {
 }
 
 /** Makes a check of one annotation, which reports at its location. */
-function ofAnnotation(key: string, check: (annotation: Annotation) => void): Check {
-  return ofCsv((csv, report) => {
+function annotationCheck(key: string, check: (annotation: Annotation) => void): Check {
+  return csvCheck((csv, report) => {
     const value = csv.annotations[key];
     if (value === undefined) return;
     const say: Annotation['say'] = (message, hint) =>
       report(
-        `${called(csv)}: the annotation ${key} ${message}`,
+        `${csvText(csv)}: the annotation ${key} ${message}`,
         csv.at('metadata', 'annotations', key),
         hint === undefined ? {} : { hint },
       );
@@ -73,19 +73,19 @@ export const REQUIRED_FEATURES: readonly string[] = [
 ];
 const OTHER_FEATURES = ['cnf', 'cni', 'csi'];
 
-export const checkFeatures: Check = ofCsv((csv, report) => {
+export const checkFeatures: Check = csvCheck((csv, report) => {
   const known = [...REQUIRED_FEATURES, ...OTHER_FEATURES];
   for (const [key, value] of Object.entries(csv.annotations)) {
     if (!key.startsWith(FEATURES)) continue;
     const name = key.slice(FEATURES.length);
     const place = csv.at('metadata', 'annotations', key);
     if (!known.includes(name)) {
-      report(`${called(csv)}: ${JSON.stringify(name)} is not a feature that consoles know`, place, {
+      report(`${csvText(csv)}: ${JSON.stringify(name)} is not a feature that consoles know`, place, {
         hint: `one of ${known.join(', ')}`,
       });
     } else if (value !== 'true' && value !== 'false') {
       report(
-        `${called(csv)}: the annotation ${key} must be "true" or "false", found ${JSON.stringify(value)}`,
+        `${csvText(csv)}: the annotation ${key} must be "true" or "false", found ${JSON.stringify(value)}`,
         place,
         {
           hint: `${key}: "${/^(?:true|yes|y|1)$/i.test(value)}"`,
@@ -95,11 +95,11 @@ export const checkFeatures: Check = ofCsv((csv, report) => {
   }
 });
 
-export const checkFeaturesPresent: Check = ofCsv((csv, report) => {
+export const checkFeaturesPresent: Check = csvCheck((csv, report) => {
   const missing = REQUIRED_FEATURES.filter((name) => !(`${FEATURES}${name}` in csv.annotations));
   if (missing.length === 0) return;
   report(
-    `${called(csv)} does not declare ${missing.join(', ')} (${FEATURES}…)`,
+    `${csvText(csv)} does not declare ${missing.join(', ')} (${FEATURES}…)`,
     csv.at('metadata', 'annotations'),
     {
       hint: `${FEATURES}${missing[0]}: "false"`,
@@ -109,7 +109,7 @@ export const checkFeaturesPresent: Check = ofCsv((csv, report) => {
 
 const INFRASTRUCTURE = ['disconnected', 'cnf', 'cni', 'csi', 'fips', 'proxy-aware'];
 
-export const checkInfrastructure: Check = ofAnnotation(
+export const checkInfrastructure: Check = annotationCheck(
   'operators.openshift.io/infrastructure-features',
   (annotation) => {
     for (const feature of textsOf(annotation, `'["disconnected", "proxy-aware"]'`)) {
@@ -122,7 +122,7 @@ export const checkInfrastructure: Check = ofAnnotation(
   },
 );
 
-export const checkSuggestedNamespace: Check = ofAnnotation(
+export const checkSuggestedNamespace: Check = annotationCheck(
   'operatorframework.io/suggested-namespace',
   ({ value, say }) => {
     if (!isDnsLabel(value)) say(`must be the name of a namespace, found ${JSON.stringify(value)}`);
@@ -131,7 +131,7 @@ export const checkSuggestedNamespace: Check = ofAnnotation(
 
 const NAMESPACE = `'{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": …}}'`;
 
-export const checkNamespaceTemplate: Check = ofAnnotation(
+export const checkNamespaceTemplate: Check = annotationCheck(
   'operatorframework.io/suggested-namespace-template',
   (annotation) => {
     const value = jsonOf(annotation, NAMESPACE);
@@ -153,7 +153,7 @@ export const checkNamespaceTemplate: Check = ofAnnotation(
   },
 );
 
-export const checkInitialization: Check = ofAnnotation(
+export const checkInitialization: Check = annotationCheck(
   'operatorframework.io/initialization-resource',
   (annotation) => {
     const hint = `one object as JSON: '{"apiVersion": …, "kind": …, "metadata": {"name": …}, "spec": {…}}'`;
@@ -173,7 +173,7 @@ export const checkInitialization: Check = ofAnnotation(
 /** Most names in a hint. */
 const NAMED = 20;
 
-export const checkInternalObjects: Check = ofAnnotation(
+export const checkInternalObjects: Check = annotationCheck(
   'operators.operatorframework.io/internal-objects',
   (annotation) => {
     const owned = new Set(
@@ -189,7 +189,7 @@ export const checkInternalObjects: Check = ofAnnotation(
   },
 );
 
-export const checkSubscriptions: Check = ofAnnotation(
+export const checkSubscriptions: Check = annotationCheck(
   'operators.openshift.io/valid-subscription',
   (annotation) => {
     // It reports what is not a list of strings.
@@ -202,18 +202,18 @@ const PLATFORMS: Readonly<Record<string, readonly string[]>> = {
   os: ['linux', 'zos'],
 };
 
-export const checkPlatformLabelNames: Check = ofCsv((csv, report) => {
+export const checkPlatformLabelNames: Check = csvCheck((csv, report) => {
   for (const [key, value] of Object.entries(csv.labels)) {
     const [, kind = '', name = ''] = /^operatorframework\.io\/(arch|os)\.(.*)$/.exec(key) ?? [];
     const known = PLATFORMS[kind];
     if (!known) continue;
     const place = csv.at('metadata', 'labels', key);
     if (!known.includes(name))
-      report(`${called(csv)}: the label ${key} is not a platform that consoles filter by`, place, {
+      report(`${csvText(csv)}: the label ${key} is not a platform that consoles filter by`, place, {
         hint: `one of ${known.join(', ')}`,
       });
     else if (value !== 'supported')
-      report(`${called(csv)}: the label ${key} must be "supported", found ${JSON.stringify(value)}`, place, {
+      report(`${csvText(csv)}: the label ${key} must be "supported", found ${JSON.stringify(value)}`, place, {
         hint: `${key}: supported`,
       });
   }
@@ -231,11 +231,11 @@ function isFilled(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-export const checkPresentation: Check = ofCsv((csv, report) => {
+export const checkPresentation: Check = csvCheck((csv, report) => {
   const missing = PRESENTED.filter(([field, isThere]) => !isThere(csv.spec[field])).map(([field]) => field);
   if (csv.annotations['capabilities'] === undefined) missing.push('the annotation capabilities');
   if (missing.length === 0) return;
-  report(`${called(csv)} lacks ${missing.join(', ')}, which consoles show to users`, csv.at('spec'));
+  report(`${csvText(csv)} lacks ${missing.join(', ')}, which consoles show to users`, csv.at('spec'));
 });
 
 const API_FIELDS = {
@@ -243,7 +243,7 @@ const API_FIELDS = {
   apiservicedefinitions: ['group', 'version', 'kind', 'displayName', 'description'],
 } as const;
 
-export const checkApiFields: Check = ofCsv((csv, report) => {
+export const checkApiFields: Check = csvCheck((csv, report) => {
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions'] as const) {
     for (const which of ['owned', 'required']) {
       for (const [i, api] of memberObjects(csv.spec, section, which).entries()) {
@@ -253,7 +253,7 @@ export const checkApiFields: Check = ofCsv((csv, report) => {
         if (missing.length === 0) continue;
         const name = memberText(api, 'name') || memberText(api, 'kind');
         report(
-          `${called(csv)}: the ${which} API ${JSON.stringify(name)} lacks ${missing.join(', ')}`,
+          `${csvText(csv)}: the ${which} API ${JSON.stringify(name)} lacks ${missing.join(', ')}`,
           csv.at('spec', section, which, i),
         );
       }
@@ -263,14 +263,14 @@ export const checkApiFields: Check = ofCsv((csv, report) => {
 
 const DESCRIPTORS = ['specDescriptors', 'statusDescriptors', 'actionDescriptors'] as const;
 
-export const checkDescriptors: Check = ofCsv((csv, report) => {
+export const checkDescriptors: Check = csvCheck((csv, report) => {
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions']) {
     for (const [i, api] of memberObjects(csv.spec, section, 'owned').entries()) {
       for (const kind of DESCRIPTORS) {
         for (const [j, descriptor] of memberObjects(api, kind).entries()) {
           const defect = descriptorDefect(descriptor);
           if (defect === undefined) continue;
-          const message = `${called(csv)}: ${kind}[${j}] of ${JSON.stringify(memberText(api, 'name'))} ${defect}`;
+          const message = `${csvText(csv)}: ${kind}[${j}] of ${JSON.stringify(memberText(api, 'name'))} ${defect}`;
           report(message, csv.at('spec', section, 'owned', i, kind, j));
         }
       }
@@ -288,12 +288,12 @@ function descriptorDefect(descriptor: Fields): string | undefined {
   return odd === undefined ? undefined : `has the x-descriptor ${JSON.stringify(odd)}, which is not a URN`;
 }
 
-export const checkApiServiceDeployment: Check = ofCsv((csv, report) => {
+export const checkApiServiceDeployment: Check = csvCheck((csv, report) => {
   const deployments = new Set(deploymentsOf(csv).map(({ value }) => memberText(value, 'name')));
   for (const [i, api] of memberObjects(csv.spec, 'apiservicedefinitions', 'owned').entries()) {
     const name = memberText(api, 'deploymentName');
     if (name === '' || deployments.has(name)) continue;
-    const message = `${called(csv)}: the API service ${JSON.stringify(memberText(api, 'name'))} names the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
+    const message = `${csvText(csv)}: the API service ${JSON.stringify(memberText(api, 'name'))} names the deployment ${JSON.stringify(name)}, which does not exist: the ClusterServiceVersion stays pending`;
     report(message, csv.at('spec', 'apiservicedefinitions', 'owned', i, 'deploymentName'));
   }
 });

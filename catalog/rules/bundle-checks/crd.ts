@@ -20,7 +20,7 @@ import { onceFor } from '../../go/once.ts';
 import { fitStruct, type Misfit, type Path } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
-import { isBelowMiscased, ofCsv, ownedApis } from './csv.ts';
+import { csvCheck, isBelowMiscased, ownedApis } from './csv.ts';
 
 /** A CRD with Kubernetes' defaults in the places of what was left out. */
 export interface DefaultedCrd {
@@ -314,7 +314,7 @@ export const checkProtectedGroup: Check = eachCrd(({ object, spec, say }) => {
 });
 
 /** `group/version, Kind=kind` of every version of a CRD, with the CRD. */
-function servedApis({ crds }: Inspected): [string, BundleObject][] {
+function definedApis({ crds }: Inspected): [string, BundleObject][] {
   return crds.flatMap((object) => {
     const spec = memberObject(object.value, 'spec');
     const listed = memberObjects(spec, 'versions').map((version) => memberText(version, 'name'));
@@ -338,7 +338,7 @@ export const checkCrdOnce: Check = (bundle, report) => {
       report(`the bundle has the CRD ${JSON.stringify(name)} twice`, document.locate(['metadata', 'name']));
     names.add(name);
   }
-  for (const [api, { document }] of servedApis(bundle)) {
+  for (const [api, { document }] of definedApis(bundle)) {
     if (seen.has(api)) report(`the bundle defines ${api} twice`, document.locate(['spec', 'versions']));
     seen.add(api);
   }
@@ -348,14 +348,16 @@ function isName(path: Path): boolean {
   return path.join('.') === 'metadata.name';
 }
 
-export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
-  const apis = servedApis(bundle);
+export const checkOwnedPresent: Check = csvCheck((csv, report, bundle) => {
+  const apis = definedApis(bundle);
   const served = new Set(apis.map(([api]) => api));
   // A name that is not text is another rule's.
   const unnamed = new Set(
     bundle.crds.filter(({ unquoted }) => unquoted.some(isName)).map(({ document }) => document),
   );
-  const unread = new Set(apis.flatMap(([api, { document }]) => (unnamed.has(document) ? [api] : [])));
+  const apisWithoutName = new Set(
+    apis.flatMap(([api, { document }]) => (unnamed.has(document) ? [api] : [])),
+  );
   const names = new Set(bundle.crds.map(({ name }) => name));
   const seen = new Set<string>();
   for (const [i, crd] of memberObjects(csv.spec, 'customresourcedefinitions', 'owned').entries()) {
@@ -363,7 +365,7 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
     const dot = name.indexOf('.');
     const api = `${dot < 0 ? name : name.slice(dot + 1)}/${memberText(crd, 'version')}, Kind=${memberText(crd, 'kind')}`;
     // That only the name differs is another rule's.
-    if (served.has(api) && !names.has(name) && !unread.has(api)) continue;
+    if (served.has(api) && !names.has(name) && !apisWithoutName.has(api)) continue;
     if (served.has(api)) {
       if (seen.has(api)) {
         const message = `ClusterServiceVersion ${JSON.stringify(csv.name)} lists ${api} as owned twice: tools treat the second as another CRD, which the bundle lacks`;
@@ -382,8 +384,8 @@ export const checkOwnedPresent: Check = ofCsv((csv, report, bundle) => {
 });
 
 /** opm compares the name of an owned CRD, and the group that it may carry, with the CRD. */
-export const checkOwnedGroup: Check = ofCsv((csv, report, bundle) => {
-  const named = new Map(servedApis(bundle).map(([api, { name }]) => [api, name]));
+export const checkOwnedGroup: Check = csvCheck((csv, report, bundle) => {
+  const named = new Map(definedApis(bundle).map(([api, { name }]) => [api, name]));
   const names = new Set(bundle.crds.map(({ name }) => name));
   const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
     memberText(crd, 'name'),
@@ -411,15 +413,15 @@ export const checkOwnedGroup: Check = ofCsv((csv, report, bundle) => {
   }
 });
 
-export const checkNotOwned: Check = ofCsv((csv, report, bundle) => {
+export const checkNotOwned: Check = csvCheck((csv, report, bundle) => {
   const owned = new Set(ownedApis(csv).keys());
   // Owning one version of a kind is enough.
   const kinds = new Set(
-    servedApis(bundle)
+    definedApis(bundle)
       .filter(([api]) => owned.has(api))
       .map(([api]) => kindKey(api)),
   );
-  for (const [api, { document }] of new Map(servedApis(bundle))) {
+  for (const [api, { document }] of new Map(definedApis(bundle))) {
     if (owned.has(api) || kinds.has(kindKey(api))) continue;
     const message = `the bundle defines ${api}, which ClusterServiceVersion ${JSON.stringify(csv.name)} does not own`;
     report(message, document.locate(['metadata', 'name']), {

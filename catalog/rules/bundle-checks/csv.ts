@@ -23,26 +23,26 @@ import type { Report } from '../rule.ts';
 type Check = (bundle: Inspected, report: Report) => void;
 
 /** Makes a check that only runs where there is a ClusterServiceVersion. */
-export function ofCsv(check: (csv: TypedCsv, report: Report, bundle: Inspected) => void): Check {
+export function csvCheck(check: (csv: TypedCsv, report: Report, bundle: Inspected) => void): Check {
   return (bundle, report) => {
     if (bundle.csv) check(bundle.csv, report, bundle);
   };
 }
 
 /** Names a ClusterServiceVersion as messages do. */
-export function called({ name }: TypedCsv): string {
+export function csvText({ name }: TypedCsv): string {
   return `ClusterServiceVersion ${JSON.stringify(name)}`;
 }
 
 /** Makes a check of the types of those fields whose path fits. */
 function typeCheck(fits: (csv: TypedCsv, path: Path) => boolean): Check {
-  return ofCsv((first, report, { laterCsvs }) => {
+  return csvCheck((first, report, { laterCsvs }) => {
     // opm reads all of them.
     for (const csv of [first, ...laterCsvs])
       for (const { path, found, expected, text: written } of csv.misfits) {
         if (!fits(csv, path)) continue;
         const what = written === undefined ? found : JSON.stringify(written);
-        report(`${called(csv)}: ${path.join('.')} must be ${expected}, found ${what}`, csv.at(...path));
+        report(`${csvText(csv)}: ${path.join('.')} must be ${expected}, found ${what}`, csv.at(...path));
       }
   });
 }
@@ -90,7 +90,7 @@ export const checkMiscasedType: Check = (bundle, report) => {
 };
 
 /** Among keys that differ by case, operator-sdk reads the last in alphabetical order. */
-const checkLastTypeMeta: Check = ofCsv((csv, report) => {
+const checkLastTypeMeta: Check = csvCheck((csv, report) => {
   const { value } = csv.object;
   for (const field of ['apiVersion', 'kind']) {
     const keys = Object.keys(value).filter((key) => foldCase(key) === foldCase(field));
@@ -98,27 +98,27 @@ const checkLastTypeMeta: Check = ofCsv((csv, report) => {
     if (last === undefined || last === field || !(field in value)) continue;
     // Go leaves a field as it is for null.
     if (value[last] !== '') continue;
-    const message = `${called(csv)}: ${last} is empty, and operator-sdk reads it in the place of ${field}`;
+    const message = `${csvText(csv)}: ${last} is empty, and operator-sdk reads it in the place of ${field}`;
     report(message, csv.at(last));
   }
 });
 
 const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-export const checkCsvName: Check = ofCsv((csv, report) => {
+export const checkCsvName: Check = csvCheck((csv, report) => {
   const names: [string, string, readonly string[]][] = [['metadata.name', csv.name, ['metadata', 'name']]];
   const replaces = memberText(csv.spec, 'replaces');
   if (replaces !== '') names.push(['spec.replaces', replaces, ['spec', 'replaces']]);
   for (const [field, name, path] of names) {
     if (isDnsSubdomain(name) && LABEL_VALUE.test(name)) continue;
-    const message = `${called(csv)}: ${field} ${JSON.stringify(name)} must be a lower-case DNS name of at most 63 characters`;
+    const message = `${csvText(csv)}: ${field} ${JSON.stringify(name)} must be a lower-case DNS name of at most 63 characters`;
     report(message, csv.at(...path));
   }
 });
 
-export const checkCsvAnnotations: Check = ofCsv((csv, report) => {
+export const checkCsvAnnotations: Check = csvCheck((csv, report) => {
   if (Object.keys(csv.annotations).length > 0) return;
-  report(`${called(csv)} has no annotations`, csv.at('metadata'));
+  report(`${csvText(csv)} has no annotations`, csv.at('metadata'));
 });
 
 const EXAMPLES = ['alm-examples', 'olm.examples'] as const;
@@ -127,18 +127,18 @@ function examplesKey({ annotations }: TypedCsv): (typeof EXAMPLES)[number] | und
   return EXAMPLES.find((key) => key in annotations);
 }
 
-export const checkExamplesPresent: Check = ofCsv((csv, report) => {
+export const checkExamplesPresent: Check = csvCheck((csv, report) => {
   // Another rule reports that there are no annotations at all.
   if (examplesKey(csv) || Object.keys(csv.annotations).length === 0) return;
-  report(`${called(csv)} has no examples`, csv.at('metadata', 'annotations'), {
+  report(`${csvText(csv)} has no examples`, csv.at('metadata', 'annotations'), {
     hint: 'alm-examples: \'[{"apiVersion": …, "kind": …}]\'',
   });
 });
 
-export const checkExamplesOnce: Check = ofCsv((csv, report) => {
+export const checkExamplesOnce: Check = csvCheck((csv, report) => {
   if (!EXAMPLES.every((key) => key in csv.annotations)) return;
   report(
-    `${called(csv)} has examples twice: olm.examples is not read`,
+    `${csvText(csv)} has examples twice: olm.examples is not read`,
     csv.at('metadata', 'annotations', 'olm.examples'),
   );
 });
@@ -166,11 +166,11 @@ function hasTabAround(text: string): boolean {
   return before.includes('\t') || (behind.lastIndexOf('\t') > behind.indexOf('\n') && behind.includes('\n'));
 }
 
-export const checkExamples: Check = ofCsv((csv, report) => {
+export const checkExamples: Check = csvCheck((csv, report) => {
   const examples = examplesOf(csv);
   if (typeof examples !== 'string') return;
   const key = examplesKey(csv) ?? '';
-  report(`${called(csv)}: ${key}: ${examples}`, csv.at('metadata', 'annotations', key));
+  report(`${csvText(csv)}: ${key}: ${examples}`, csv.at('metadata', 'annotations', key));
 });
 
 /** `group/version, Kind=kind` */
@@ -202,23 +202,26 @@ export function ownedApis({ spec }: TypedCsv): Map<string, readonly (string | nu
 }
 
 /** opm reads pointers there, and ends with a panic where one is missing. */
-export const checkNullApis: Check = ofCsv((csv, report) => {
+export const checkNullApis: Check = csvCheck((csv, report) => {
   for (const section of ['customresourcedefinitions', 'apiservicedefinitions'])
     for (const which of ['owned', 'required']) {
       const apis = memberObject(csv.object.value, 'spec', section)[which];
       for (const [i, api] of (Array.isArray(apis) ? apis : []).entries()) {
         if (api !== null) continue;
         const path = ['spec', section, which, i];
-        report(`${called(csv)}: ${path.join('.')} is null, for which opm ends with a panic`, csv.at(...path));
+        report(
+          `${csvText(csv)}: ${path.join('.')} is null, for which opm ends with a panic`,
+          csv.at(...path),
+        );
       }
     }
 });
 
-export const checkCrdNames: Check = ofCsv((csv, report) => {
+export const checkCrdNames: Check = csvCheck((csv, report) => {
   for (const which of ['owned', 'required']) {
     for (const [i, crd] of memberObjects(csv.spec, 'customresourcedefinitions', which).entries()) {
       if (memberText(crd, 'name').includes('.')) continue;
-      const message = `${called(csv)}: the ${which} CRD ${JSON.stringify(memberText(crd, 'name'))} must be named <plural>.<group>`;
+      const message = `${csvText(csv)}: the ${which} CRD ${JSON.stringify(memberText(crd, 'name'))} must be named <plural>.<group>`;
       report(message, csv.at('spec', 'customresourcedefinitions', which, i, 'name'));
     }
   }
@@ -236,48 +239,48 @@ function exampleApis(csv: TypedCsv): Set<string> | undefined {
   );
 }
 
-export const checkExampleApis: Check = ofCsv((csv, report) => {
+export const checkExampleApis: Check = csvCheck((csv, report) => {
   const owned = ownedApis(csv);
   for (const api of exampleApis(csv) ?? []) {
     if (owned.has(api)) continue;
     const key = examplesKey(csv) ?? '';
     report(
-      `${called(csv)} has an example of ${api}, which it does not own`,
+      `${csvText(csv)} has an example of ${api}, which it does not own`,
       csv.at('metadata', 'annotations', key),
     );
   }
 });
 
-export const checkApiExamples: Check = ofCsv((csv, report) => {
+export const checkApiExamples: Check = csvCheck((csv, report) => {
   const examples = exampleApis(csv);
   for (const [api, path] of examples ? ownedApis(csv) : []) {
     if (examples?.has(api)) continue;
-    report(`${called(csv)} has no example of ${api}, which it owns`, csv.at(...path));
+    report(`${csvText(csv)} has no example of ${api}, which it owns`, csv.at(...path));
   }
 });
 
-export const checkInstallModes: Check = ofCsv((csv, report) => {
+export const checkInstallModes: Check = csvCheck((csv, report) => {
   const modes = memberObjects(csv.spec, 'installModes');
   const supported = modes.filter((mode) => mode['supported'] === true);
   if (supported.length > 0) return;
   const found = modes.length === 0 ? 'has no install modes' : 'supports none of its install modes';
-  report(`${called(csv)} ${found}`, csv.at('spec', 'installModes'), {
+  report(`${csvText(csv)} ${found}`, csv.at('spec', 'installModes'), {
     hint: 'installModes: [{type: AllNamespaces, supported: true}]',
   });
 });
 
-export const checkInstallModesOnce: Check = ofCsv((csv, report) => {
+export const checkInstallModesOnce: Check = csvCheck((csv, report) => {
   const modes = memberObjects(csv.spec, 'installModes').map((mode) => memberText(mode, 'type'));
   for (const i of repeatedPlaces(modes)) {
     report(
-      `${called(csv)} has the install mode ${JSON.stringify(modes[i])} twice`,
+      `${csvText(csv)} has the install mode ${JSON.stringify(modes[i])} twice`,
       csv.at('spec', 'installModes', i),
     );
   }
 });
 
 /** OLM refuses a webhook that converts CRDs beside any install mode but AllNamespaces. */
-export const checkConversionModes: Check = ofCsv((csv, report) => {
+export const checkConversionModes: Check = csvCheck((csv, report) => {
   const modes = memberObjects(csv.spec, 'installModes');
   const supported = modes
     .filter((mode) => mode['supported'] === true)
@@ -294,32 +297,32 @@ export const checkConversionModes: Check = ofCsv((csv, report) => {
     const loose = memberTexts(webhook, 'conversionCRDs').length > 0 && !onlyAll;
     if (!strict && !loose) continue;
     const name = JSON.stringify(memberText(webhook, 'generateName'));
-    const message = `${called(csv)}: with the conversion webhook ${name} AllNamespaces must be the only supported install mode, found ${found}`;
+    const message = `${csvText(csv)}: with the conversion webhook ${name} AllNamespaces must be the only supported install mode, found ${found}`;
     report(message, csv.at('spec', 'webhookdefinitions', i));
   }
 });
 
-export const checkMinKubeVersionPresent: Check = ofCsv((csv, report) => {
+export const checkMinKubeVersionPresent: Check = csvCheck((csv, report) => {
   if (memberText(csv.spec, 'minKubeVersion').trim() !== '') return;
-  report(`${called(csv)} has no minKubeVersion: it can be installed on any cluster`, csv.at('spec'), {
+  report(`${csvText(csv)} has no minKubeVersion: it can be installed on any cluster`, csv.at('spec'), {
     hint: 'minKubeVersion: 1.28.0',
   });
 });
 
 /** OLM v0 reads blanks as a version that it cannot parse, so no cluster meets the requirement. */
-export const checkMinKubeVersionBlank: Check = ofCsv((csv, report) => {
+export const checkMinKubeVersionBlank: Check = csvCheck((csv, report) => {
   const version = memberText(csv.spec, 'minKubeVersion');
   if (version === '' || version.trim() !== '') return;
-  const message = `${called(csv)}: minKubeVersion is blank: on every cluster, the ClusterServiceVersion stays pending`;
+  const message = `${csvText(csv)}: minKubeVersion is blank: on every cluster, the ClusterServiceVersion stays pending`;
   report(message, csv.at('spec', 'minKubeVersion'));
 });
 
-export const checkMinKubeVersion: Check = ofCsv((csv, report) => {
+export const checkMinKubeVersion: Check = csvCheck((csv, report) => {
   const version = memberText(csv.spec, 'minKubeVersion');
   // Other rules report a version that is missing or blank.
   if (version.trim() === '' || tryParseVersion(version)) return;
   report(
-    `${called(csv)}: minKubeVersion ${JSON.stringify(version)} is not a valid version, for example 1.28.0`,
+    `${csvText(csv)}: minKubeVersion ${JSON.stringify(version)} is not a valid version, for example 1.28.0`,
     csv.at('spec', 'minKubeVersion'),
   );
 });
@@ -334,14 +337,14 @@ const REQUIRED: readonly (readonly string[])[] = [
   ['spec', 'displayName'],
 ];
 
-export const checkRequiredFields: Check = ofCsv((csv, report) => {
+export const checkRequiredFields: Check = csvCheck((csv, report) => {
   const root: Fields = { metadata: csv.metadata, spec: csv.spec };
   for (const path of REQUIRED) {
     const parents = path.slice(0, -1);
     const parent = parents.length === 0 ? root : memberObject(root, ...parents);
     const isParentThere = parents.length === 0 || !isZero(parent);
     if (!isParentThere || !isZero(parent[path.at(-1) ?? ''])) continue;
-    report(`${called(csv)}: ${path.join('.')} is missing`, csv.at(...path));
+    report(`${csvText(csv)}: ${path.join('.')} is missing`, csv.at(...path));
   }
 });
 
@@ -376,25 +379,25 @@ export const checkAnnotationCase: Check = (bundle, report) => {
   }
 };
 
-export const checkPropertiesAnnotation: Check = ofCsv((csv, report) => {
+export const checkPropertiesAnnotation: Check = csvCheck((csv, report) => {
   if (!('olm.properties' in csv.annotations)) return;
-  const message = `${called(csv)} has properties in the annotation olm.properties`;
+  const message = `${csvText(csv)} has properties in the annotation olm.properties`;
   report(message, csv.at('metadata', 'annotations', 'olm.properties'), {
     hint: 'move them to metadata/properties.yaml',
   });
 });
 
-export const checkTypeMeta: Check = ofCsv((csv, report) => {
+export const checkTypeMeta: Check = csvCheck((csv, report) => {
   const apiVersion = foldedMember(csv.object.value, 'apiVersion') ?? '';
   // Another rule reports values that are not text.
   if (typeof apiVersion !== 'string') return;
   if (apiVersion === '')
-    report(`${called(csv)} has no apiVersion`, csv.at(), {
+    report(`${csvText(csv)} has no apiVersion`, csv.at(), {
       hint: 'apiVersion: operators.coreos.com/v1alpha1',
     });
   else if (apiVersion !== 'operators.coreos.com/v1alpha1') {
     report(
-      `${called(csv)}: apiVersion must be operators.coreos.com/v1alpha1, found ${JSON.stringify(apiVersion)}`,
+      `${csvText(csv)}: apiVersion must be operators.coreos.com/v1alpha1, found ${JSON.stringify(apiVersion)}`,
       csv.at('apiVersion'),
       {
         severity: 'warning',
@@ -403,21 +406,21 @@ export const checkTypeMeta: Check = ofCsv((csv, report) => {
   }
 });
 
-export const checkRelatedImages: Check = ofCsv((csv, report) => {
+export const checkRelatedImages: Check = csvCheck((csv, report) => {
   for (const [i, related] of memberObjects(csv.spec, 'relatedImages').entries()) {
     const image = memberText(related, 'image');
     const defect = image === '' ? 'is empty' : referenceDefect(image);
     if (defect === undefined) continue;
     const shown = image === '' ? '' : ` ${JSON.stringify(image)}`;
     report(
-      `${called(csv)}: relatedImages[${i}].image${shown} ${defect}`,
+      `${csvText(csv)}: relatedImages[${i}].image${shown} ${defect}`,
       csv.at('spec', 'relatedImages', i, 'image'),
     );
   }
 });
 
 /** Users see `containerImage`, and scanners read it: it names what the operator runs. */
-export const checkContainerImage: Check = ofCsv((csv, report) => {
+export const checkContainerImage: Check = csvCheck((csv, report) => {
   const named = tryParseReference(String(csv.annotations['containerImage'] ?? ''));
   const deployed = deploymentsOf(csv)
     .flatMap(({ value }) => memberObjects(value, 'spec', 'template', 'spec', 'containers'))
@@ -430,7 +433,7 @@ export const checkContainerImage: Check = ofCsv((csv, report) => {
   };
   if (!named || deployed.length === 0 || deployed.some(isSame)) return;
   const path = ['metadata', 'annotations', 'containerImage'];
-  const message = `${called(csv)}: no deployment runs an image of ${named.registry}/${named.repository}, which the annotation containerImage names; they run ${deployed.map((image) => JSON.stringify(image)).join(', ')}`;
+  const message = `${csvText(csv)}: no deployment runs an image of ${named.registry}/${named.repository}, which the annotation containerImage names; they run ${deployed.map((image) => JSON.stringify(image)).join(', ')}`;
   report(message, csv.at(...path), {
     hint: 'name the image of the operator in both, from the registry that users pull from',
   });
@@ -447,22 +450,22 @@ function referenceDefect(image: string): string | undefined {
   }
 }
 
-export const checkReleaseName: Check = ofCsv((csv, report, bundle) => {
+export const checkReleaseName: Check = csvCheck((csv, report, bundle) => {
   const release = memberText(csv.spec, 'release');
   if (release === '') return;
   if (!/^[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*$/.test(release)) {
-    const message = `${called(csv)}: release ${JSON.stringify(release)} must be letters, digits and -, separated by dots`;
+    const message = `${csvText(csv)}: release ${JSON.stringify(release)} must be letters, digits and -, separated by dots`;
     report(message, csv.at('spec', 'release'), { hint: "release: '1'" });
   }
   const expected = `${bundle.package}-v${memberText(csv.spec, 'version')}-${release}`;
   if (csv.name === expected) return;
   report(
-    `${called(csv)} has a release, so it must be named ${JSON.stringify(expected)}`,
+    `${csvText(csv)} has a release, so it must be named ${JSON.stringify(expected)}`,
     csv.at('metadata', 'name'),
   );
 });
 
-export const checkServiceAccounts: Check = ofCsv((csv, report, { objects }) => {
+export const checkServiceAccounts: Check = csvCheck((csv, report, { objects }) => {
   const used = new Set(
     deploymentsOf(csv).map(({ value }) =>
       memberText(memberObject(value, 'spec', 'template', 'spec'), 'serviceAccountName'),
@@ -470,25 +473,25 @@ export const checkServiceAccounts: Check = ofCsv((csv, report, { objects }) => {
   );
   for (const { kind, group, version, name, document } of objects) {
     if (kind !== 'ServiceAccount' || group !== '' || version !== 'v1' || !used.has(name)) continue;
-    const message = `OLM creates the service account ${JSON.stringify(name)} for a deployment of ${called(csv)}`;
+    const message = `OLM creates the service account ${JSON.stringify(name)} for a deployment of ${csvText(csv)}`;
     report(message, document.locate(['metadata', 'name']), {
       hint: 'remove the manifest, or rename one of the two',
     });
   }
 });
 
-export const checkSubstitutes: Check = ofCsv((csv, report) => {
+export const checkSubstitutes: Check = csvCheck((csv, report) => {
   const substitutes = csv.annotations['olm.substitutesFor'];
   if (substitutes === undefined || memberText(csv.spec, 'release') === '') return;
-  const message = `${called(csv)} has a release and substitutes for ${JSON.stringify(substitutes)}; it can have only one of the two`;
+  const message = `${csvText(csv)} has a release and substitutes for ${JSON.stringify(substitutes)}; it can have only one of the two`;
   report(message, csv.at('metadata', 'annotations', 'olm.substitutesFor'));
 });
 
-export const checkUnquoted: Check = ofCsv((csv, report) => {
+export const checkUnquoted: Check = csvCheck((csv, report) => {
   for (const path of csv.unquoted) {
     if (isMiscased(csv, path)) continue;
     const field = path.join('.');
-    const message = `${called(csv)}: ${field} is not a string: operator-sdk accepts it, but opm and OLM v1 reject the bundle`;
+    const message = `${csvText(csv)}: ${field} is not a string: operator-sdk accepts it, but opm and OLM v1 reject the bundle`;
     report(message, csv.at(...path), { hint: `${String(path.at(-1))}: "…"` });
   }
 });
@@ -501,9 +504,9 @@ const NEEDED: readonly (readonly string[])[] = [
   ['spec', 'installModes'],
 ];
 
-export const checkFieldCase: Check = ofCsv((csv, report) => {
+export const checkFieldCase: Check = csvCheck((csv, report) => {
   for (const { path, field } of csv.miscased) {
-    const message = `${called(csv)}: ${path.join('.')} is spelled ${field}, so clusters ignore the field`;
+    const message = `${csvText(csv)}: ${path.join('.')} is spelled ${field}, so clusters ignore the field`;
     const parent = path.slice(0, -1).reduce<unknown>((at, step) => Object(at)[step], csv.object.value);
     const isRequired =
       !(field in Object(parent)) &&

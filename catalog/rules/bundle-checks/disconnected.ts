@@ -5,11 +5,11 @@ import { InvalidReference, parseReference } from '../../reference.ts';
 import { namedImages, type UsedImage } from '../../references/csv.ts';
 import type { Report } from '../rule.ts';
 import { isAnnotated } from './console.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
-export const checkImagesListed: Check = ofCsv((csv, report) => {
+export const checkImagesListed: Check = csvCheck((csv, report) => {
   const listed = new Set(
     memberObjects(csv.spec, 'relatedImages').map((related) => memberText(related, 'image')),
   );
@@ -18,7 +18,7 @@ export const checkImagesListed: Check = ofCsv((csv, report) => {
   for (const { image, place, path } of [...images.filter(isVariable), ...images]) {
     if (place === 'relatedImages' || listed.has(image)) continue;
     listed.add(image);
-    const what = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not in relatedImages`;
+    const what = `${csvText(csv)}: the image ${JSON.stringify(image)} (${place}) is not in relatedImages`;
     const hint = `relatedImages: - {name: …, image: ${image}}`;
     // opm lists images of containers itself, and clusters do not pull what an annotation names.
     if (/^(?:container|the annotation) /.test(place))
@@ -31,12 +31,12 @@ function isVariable({ place }: UsedImage): boolean {
   return place.startsWith('RELATED_IMAGE_');
 }
 
-export const checkImagesPinned: Check = ofCsv((csv, report) => {
+export const checkImagesPinned: Check = csvCheck((csv, report) => {
   const seen = new Set<string>();
   for (const { image, place, path } of namedImages(csv.object.value)) {
     if (seen.has(image) || isPinned(image)) continue;
     seen.add(image);
-    const message = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) has no digest: on disconnected clusters, mirrors serve images by digest only`;
+    const message = `${csvText(csv)}: the image ${JSON.stringify(image)} (${place}) has no digest: on disconnected clusters, mirrors serve images by digest only`;
     report(message, csv.at(...path), { hint: 'find the digest of a tag with portolan resolve' });
   }
 });
@@ -51,7 +51,7 @@ function isPinned(image: string): boolean {
   }
 }
 
-export const checkDisconnectedClaim: Check = ofCsv((csv, report) => {
+export const checkDisconnectedClaim: Check = csvCheck((csv, report) => {
   if (!isAnnotated(csv, 'disconnected')) return;
   const related = memberObjects(csv.spec, 'relatedImages');
   const images = namedImages(csv.object.value);
@@ -63,6 +63,6 @@ export const checkDisconnectedClaim: Check = ofCsv((csv, report) => {
       : ['digests in all relatedImages']),
   ];
   if (lacking.length === 0) return;
-  const message = `${called(csv)} declares support for disconnected clusters but lacks ${lacking.join(', ')}`;
+  const message = `${csvText(csv)} declares support for disconnected clusters but lacks ${lacking.join(', ')}`;
   report(message, csv.at('metadata', 'annotations'));
 });

@@ -23,24 +23,24 @@ import { readJson } from '../../go/json.ts';
 import { any, fitStruct, listOf, type Path, structShape, text as textShape } from '../../go/shape.ts';
 import { isDnsSubdomain } from '../../names.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 import { permissionsOf } from './rights.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
-export const checkDeploymentNames: Check = ofCsv((csv, report) => {
+export const checkDeploymentNames: Check = csvCheck((csv, report) => {
   const names = deploymentsOf(csv).map(({ value }) => memberText(value, 'name'));
   const repeated = repeatedPlaces(names);
   for (const [i, { path }] of deploymentsOf(csv).entries()) {
     const name = names[i] ?? '';
     if (repeated.has(i))
       report(
-        `${called(csv)}: the deployment ${JSON.stringify(name)} is a duplicate`,
+        `${csvText(csv)}: the deployment ${JSON.stringify(name)} is a duplicate`,
         csv.at(...path, 'name'),
       );
     else if (!isDnsSubdomain(name)) {
       report(
-        `${called(csv)}: the deployment's name ${JSON.stringify(name)} must be a lower-case DNS name`,
+        `${csvText(csv)}: the deployment's name ${JSON.stringify(name)} must be a lower-case DNS name`,
         csv.at(...path, 'name'),
       );
     }
@@ -63,10 +63,10 @@ type WebhookCheck = (
 
 /** Makes a check of each webhook. @param prepare gives it, and reads what it compares with, once */
 function eachWebhook(prepare: (csv: TypedCsv, bundle: Inspected) => WebhookCheck): Check {
-  return ofCsv((csv, report, bundle) => {
+  return csvCheck((csv, report, bundle) => {
     const check = prepare(csv, bundle);
     for (const [i, webhook] of memberObjects(csv.spec, 'webhookdefinitions').entries()) {
-      const shown = `${called(csv)}: webhook ${JSON.stringify(memberText(webhook, 'generateName'))}`;
+      const shown = `${csvText(csv)}: webhook ${JSON.stringify(memberText(webhook, 'generateName'))}`;
       const say = (field: string, message: string, severity?: Severity): void =>
         report(
           `${shown} ${message}`,
@@ -143,7 +143,7 @@ const INJECTED = ['cert-manager.io/inject-ca-from', 'service.beta.openshift.io/i
  * OLM v0 makes the service of a conversion webhook, and its certificate, only for CRDs in `conversionCRDs`; the API server
  * calls the webhook as soon as it serves several versions. Operators that may change CRDs can set their own webhook.
  */
-export const checkConversionDeclared: Check = ofCsv((csv, report, { crds }) => {
+export const checkConversionDeclared: Check = csvCheck((csv, report, { crds }) => {
   if (permissionsOf(csv.spec).some((one) => memberObjects(one, 'rules').some(changesCrds))) return;
   const declared = new Set(
     memberObjects(csv.spec, 'webhookdefinitions')
@@ -157,7 +157,7 @@ export const checkConversionDeclared: Check = ofCsv((csv, report, { crds }) => {
     if (memberText(conversion, 'strategy') !== 'Webhook' || annotations.some((key) => INJECTED.includes(key)))
       continue;
     report(
-      `the CRD ${JSON.stringify(name)} converts its versions by a webhook that no ConversionWebhook of ${called(csv)} names: OLM creates neither its service nor its certificate, and requests for other versions than the stored one fail`,
+      `the CRD ${JSON.stringify(name)} converts its versions by a webhook that no ConversionWebhook of ${csvText(csv)} names: OLM creates neither its service nor its certificate, and requests for other versions than the stored one fail`,
       document.locate(['spec', 'conversion', 'strategy']),
       { hint: `add a ConversionWebhook with conversionCRDs: [${name}], or set strategy: None` },
     );
@@ -179,7 +179,7 @@ function preserves(crd: Fields, version: string): boolean {
   return (memberObject(crd, 'spec')['preserveUnknownFields'] ?? version === 'v1beta1') === true;
 }
 
-export const checkConversionOnce: Check = ofCsv((csv, report) => {
+export const checkConversionOnce: Check = csvCheck((csv, report) => {
   const webhooks = new Map<string, string>();
   for (const [i, webhook] of memberObjects(csv.spec, 'webhookdefinitions').entries()) {
     if (memberText(webhook, 'type') !== 'ConversionWebhook') continue;
@@ -187,7 +187,7 @@ export const checkConversionOnce: Check = ofCsv((csv, report) => {
       const other = webhooks.get(crd);
       webhooks.set(crd, memberText(webhook, 'generateName'));
       if (other === undefined) continue;
-      const message = `${called(csv)}: both ${JSON.stringify(other)} and ${JSON.stringify(memberText(webhook, 'generateName'))} convert ${JSON.stringify(crd)}`;
+      const message = `${csvText(csv)}: both ${JSON.stringify(other)} and ${JSON.stringify(memberText(webhook, 'generateName'))} convert ${JSON.stringify(crd)}`;
       report(message, csv.at('spec', 'webhookdefinitions', i, 'conversionCRDs'));
     }
   }
@@ -224,24 +224,24 @@ export const checkWebhookRules: Check = eachWebhook(() => (webhook, say) => {
   }
 });
 
-export const checkApiServices: Check = ofCsv((csv, report) => {
+export const checkApiServices: Check = csvCheck((csv, report) => {
   if (memberObjects(csv.spec, 'apiservicedefinitions', 'owned').length === 0) return;
   report(
-    `${called(csv)}: OLM v1 cannot install it because it owns API services`,
+    `${csvText(csv)}: OLM v1 cannot install it because it owns API services`,
     csv.at('spec', 'apiservicedefinitions', 'owned'),
   );
 });
 
-export const checkWebhookSupport: Check = ofCsv((csv, report) => {
+export const checkWebhookSupport: Check = csvCheck((csv, report) => {
   if (memberObjects(csv.spec, 'webhookdefinitions').length === 0) return;
-  const message = `${called(csv)}: OLM v1 before 1.4 (OpenShift 4.20) cannot install it because it has webhooks`;
+  const message = `${csvText(csv)}: OLM v1 before 1.4 (OpenShift 4.20) cannot install it because it has webhooks`;
   report(message, csv.at('spec', 'webhookdefinitions'));
 });
 
 const SINGLE_MODES = ['AllNamespaces', 'SingleNamespace', 'OwnNamespace'];
 
 /** OLM v1 reads keys only as they are spelled in the type. */
-export const checkInstallModeSupport: Check = ofCsv((csv, report) => {
+export const checkInstallModeSupport: Check = csvCheck((csv, report) => {
   const supported = memberObjects(csv.object.value, 'spec', 'installModes')
     .filter((mode) => mode['supported'] === true)
     .map((mode) => memberText(mode, 'type'));
@@ -249,7 +249,7 @@ export const checkInstallModeSupport: Check = ofCsv((csv, report) => {
   const some = supported.some((mode) => SINGLE_MODES.includes(mode));
   const how = some ? ' without its feature gate SingleOwnNamespaceInstallSupport' : '';
   report(
-    `${called(csv)}: OLM v1 cannot install it${how} because it does not support AllNamespaces`,
+    `${csvText(csv)}: OLM v1 cannot install it${how} because it does not support AllNamespaces`,
     csv.at('spec', 'installModes'),
   );
 });
@@ -310,7 +310,7 @@ export const checkProperties: Check = ({ csv, files }, report) => {
     const read = readJson(json);
     const defect =
       'defect' in read ? ` is not JSON: ${read.defect}` : misfitOf({ properties: read.value })?.text;
-    const message = `${called(csv)}: OLM v1 cannot load the bundle: the annotation olm.properties`;
+    const message = `${csvText(csv)}: OLM v1 cannot load the bundle: the annotation olm.properties`;
     if (defect !== undefined)
       report(`${message}${defect}`, csv.at('metadata', 'annotations', 'olm.properties'));
   }

@@ -18,7 +18,7 @@ import { readJson } from '../../go/json.ts';
 import { isObject } from '../../go/shape.ts';
 import { formatVersion, parseTolerant, type Version } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 import { podSecurityUses, usesOf } from './removed-api.ts';
 import { parseTolerantIfValid, versionRange } from './version-range.ts';
 
@@ -44,7 +44,7 @@ function maxVersion(csv: TypedCsv): { readonly value: unknown } | { readonly def
     : { defect: 'olm.properties does not contain it' };
 }
 
-function place(csv: TypedCsv): Location {
+function propertiesPlace(csv: TypedCsv): Location {
   return csv.at('metadata', 'annotations', 'olm.properties');
 }
 
@@ -57,27 +57,27 @@ function compareReleases(a: Version, b: Version): number {
   return compareMinors(minorOf(a), minorOf(b));
 }
 
-export const checkMaxVersion: Check = ofCsv((csv, report) => {
+export const checkMaxVersion: Check = csvCheck((csv, report) => {
   const found = maxVersion(csv);
   if ('defect' in found) {
-    if (found.defect.startsWith(UNREAD)) report(`${called(csv)}: ${found.defect}`, place(csv));
+    if (found.defect.startsWith(UNREAD)) report(`${csvText(csv)}: ${found.defect}`, propertiesPlace(csv));
     return;
   }
   const { value } = found;
   const written = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   const version = parseTolerantIfValid(written);
   if (typeof value !== 'string') {
-    const message = `${called(csv)}: olm.maxOpenShiftVersion must be a string: OLM accepts a number, but the validators do not`;
-    report(message, place(csv), { hint: `"value": "${written}"`, severity: 'warning' });
+    const message = `${csvText(csv)}: olm.maxOpenShiftVersion must be a string: OLM accepts a number, but the validators do not`;
+    report(message, propertiesPlace(csv), { hint: `"value": "${written}"`, severity: 'warning' });
   }
   if (!version) {
     report(
-      `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(value)} is not a valid version, for example 4.16`,
-      place(csv),
+      `${csvText(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(value)} is not a valid version, for example 4.16`,
+      propertiesPlace(csv),
     );
   } else if (formatVersion(version) !== `${version.major}.${version.minor}.0`) {
-    const message = `${called(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(written)} is read as ${version.major}.${version.minor}`;
-    report(message, place(csv), { severity: 'warning' });
+    const message = `${csvText(csv)}: olm.maxOpenShiftVersion ${JSON.stringify(written)} is read as ${version.major}.${version.minor}`;
+    report(message, propertiesPlace(csv), { severity: 'warning' });
   }
 });
 
@@ -87,7 +87,7 @@ const LAST: readonly (readonly [kubernetes: string, openshift: string])[] = [22,
   lastBefore({ major: 1, minor }),
 ]);
 
-export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
+export const checkMaxVersionForRemoved: Check = csvCheck((csv, report, bundle) => {
   const [removedIn, last] =
     LAST.find(
       ([release]) =>
@@ -98,10 +98,10 @@ export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
   const version = 'value' in found ? parseTolerantIfValid(String(found.value)) : undefined;
   if (version && compareReleases(version, parseTolerant(last)) <= 0) return;
   const why = 'defect' in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
-  const message = `${called(csv)} uses APIs that OpenShift supports up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
+  const message = `${csvText(csv)} uses APIs that OpenShift supports up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
   // The tools know only the APIs that 1.22 removed, and stop at a version with a patch.
   const isTheirs = removedIn === '1.22' && (!version || version.patch === 0n || version.patch === 0);
-  report(message, place(csv), {
+  report(message, propertiesPlace(csv), {
     ...(isTheirs ? {} : { severity: 'warning' }),
     hint: `olm.properties: '[{"type": "olm.maxOpenShiftVersion", "value": "${last}"}]'`,
   });
@@ -109,12 +109,12 @@ export const checkMaxVersionForRemoved: Check = ofCsv((csv, report, bundle) => {
 
 const LABEL = 'com.redhat.openshift.versions';
 
-export const checkVersionsLabel: Check = ofCsv((csv, report, bundle) => {
+export const checkVersionsLabel: Check = csvCheck((csv, report, bundle) => {
   if (usesOf(bundle, '1.22').length === 0) return;
   const { dockerfile } = bundle.options;
   const hint = `LABEL ${LABEL}="v4.6-v4.8"`;
   if (!dockerfile) {
-    const message = `${called(csv)} uses APIs that OpenShift 4.9 removed, and no Dockerfile declares the supported versions`;
+    const message = `${csvText(csv)} uses APIs that OpenShift 4.9 removed, and no Dockerfile declares the supported versions`;
     report(message, csv.at(), { severity: 'warning', hint });
     return;
   }
@@ -123,7 +123,7 @@ export const checkVersionsLabel: Check = ofCsv((csv, report, bundle) => {
   const location = { file: dockerfile.path, line: Math.max(index, 0) + 1, column: 1 };
   const defect = dockerfile.text === undefined ? 'the Dockerfile cannot be read' : labelDefect(lines[index]);
   if (defect !== undefined)
-    report(`${called(csv)} uses APIs that OpenShift 4.9 removed: ${defect}`, location, { hint });
+    report(`${csvText(csv)} uses APIs that OpenShift 4.9 removed: ${defect}`, location, { hint });
 });
 
 /**
@@ -150,7 +150,7 @@ function isNumber({ files }: Inspected, { path, key }: AnnotationsFile): boolean
   return typeof annotations?.[LABEL] === 'number';
 }
 
-export const checkVersionsRange: Check = ofCsv((csv, report, bundle) => {
+export const checkVersionsRange: Check = csvCheck((csv, report, bundle) => {
   const { annotations } = bundle;
   const label = annotations ? memberText(annotations.values, LABEL) : '';
   if (!annotations || label === '') return;
@@ -174,22 +174,22 @@ export const checkVersionsRange: Check = ofCsv((csv, report, bundle) => {
   const max = 'value' in found ? parseTolerantIfValid(String(found.value)) : undefined;
   if (!max) return;
   if (compareReleases(range.first, max) > 0) {
-    const message = `the annotation ${LABEL} ${JSON.stringify(label)} begins after olm.maxOpenShiftVersion ${max.major}.${max.minor}: clusters that install ${called(csv)} cannot be upgraded`;
+    const message = `the annotation ${LABEL} ${JSON.stringify(label)} begins after olm.maxOpenShiftVersion ${max.major}.${max.minor}: clusters that install ${csvText(csv)} cannot be upgraded`;
     report(message, location, { hint: `begin the range with v${max.major}.${max.minor} or earlier` });
     return;
   }
   if (range.last && compareReleases(range.last, max) < 0) {
-    const message = `the annotation ${LABEL} ends with ${range.last.major}.${range.last.minor}, but olm.maxOpenShiftVersion lets clusters upgrade to ${max.major}.${max.minor}, where the catalog lacks ${called(csv)}: certification rejects the bundle`;
+    const message = `the annotation ${LABEL} ends with ${range.last.major}.${range.last.minor}, but olm.maxOpenShiftVersion lets clusters upgrade to ${max.major}.${max.minor}, where the catalog lacks ${csvText(csv)}: certification rejects the bundle`;
     report(message, location, { hint: `end the range with v${max.major}.${max.minor}` });
     return;
   }
   if (range.last && compareReleases(range.last, max) === 0) return;
   const end = range.last ? `up to ${range.last.major}.${range.last.minor}` : 'to every later version';
-  const message = `the annotation ${LABEL} offers ${called(csv)} ${end}, but olm.maxOpenShiftVersion keeps clusters that have it at ${max.major}.${max.minor}`;
+  const message = `the annotation ${LABEL} offers ${csvText(csv)} ${end}, but olm.maxOpenShiftVersion keeps clusters that have it at ${max.major}.${max.minor}`;
   report(message, location, { severity: 'warning', hint: `end the range with v${max.major}.${max.minor}` });
 });
 
-export const checkScc: Check = ofCsv((csv, report) => {
+export const checkScc: Check = csvCheck((csv, report) => {
   for (const [i, permission] of memberObjects(csv.spec, 'install', 'spec', 'clusterPermissions').entries()) {
     for (const [j, rule] of memberObjects(permission, 'rules').entries()) {
       const isAbout = memberTexts(rule, 'resources').includes('securitycontextconstraints');
@@ -198,7 +198,7 @@ export const checkScc: Check = ofCsv((csv, report) => {
       const which = names.length === 0 ? 'any security context constraints' : names.join(', ');
       const path = ['spec', 'install', 'spec', 'clusterPermissions', i, 'rules', j];
       report(
-        `${called(csv)} needs more than the restricted security context constraints of OpenShift: ${which}`,
+        `${csvText(csv)} needs more than the restricted security context constraints of OpenShift: ${which}`,
         csv.at(...path),
         {
           hint: 'run without them, or explain in the description why the operator needs them',

@@ -18,7 +18,7 @@ import {
 import type { Path } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
@@ -48,12 +48,12 @@ interface Labelled {
 }
 
 /** Makes a check that only runs where somebody has asked registries for platforms. */
-function ofImages(check: (scene: PlatformInput) => void): Check {
-  return ofCsv((csv, report, { options: { platforms } }) => {
+function imagesCheck(check: (scene: PlatformInput) => void): Check {
+  return csvCheck((csv, report, { options: { platforms } }) => {
     if (!platforms) return;
     const images = imagesOf(csv).map((placed) => ({
       ...placed,
-      platforms: known(platforms.get(placed.image)),
+      platforms: knownPlatforms(platforms.get(placed.image)),
     }));
     check({
       csv,
@@ -65,8 +65,8 @@ function ofImages(check: (scene: PlatformInput) => void): Check {
   });
 }
 
-/** Manifest lists contain attestations as unknown platforms. */
-function known(platforms: readonly string[] | undefined): readonly string[] | undefined {
+/** The platforms of an image that a node may have: manifest lists contain attestations as unknown platforms. */
+function knownPlatforms(platforms: readonly string[] | undefined): readonly string[] | undefined {
   return platforms?.filter(
     (platform) => !platform.split('/').some((part) => part === 'unknown' || part === ''),
   );
@@ -97,8 +97,8 @@ export function imagesOf(csv: TypedCsv): Omit<PlacedImage, 'platforms'>[] {
     if (placed.image !== '' && !isThere) images.push(placed);
   };
   const containers = deploymentsOf(csv).flatMap(({ value, path }) => containersOf(value, path));
-  for (const { name: _, ...manager } of containers.filter(({ kind }) => kind === 'manager')) add(manager);
-  for (const { name: _, ...other } of containers.filter(({ kind }) => kind === 'other')) add(other);
+  for (const manager of containers.filter(({ kind }) => kind === 'manager')) add(manager);
+  for (const other of containers.filter(({ kind }) => kind === 'other')) add(other);
   for (const [i, related] of memberObjects(csv.spec, 'relatedImages').entries()) {
     const path = ['spec', 'relatedImages', i, 'image'];
     add({ image: memberText(related, 'image'), kind: 'related', path, affinity: [] });
@@ -107,7 +107,7 @@ export function imagesOf(csv: TypedCsv): Omit<PlacedImage, 'platforms'>[] {
 }
 
 /** The images of a deployment's containers. Without a container `manager`, all but the proxy count as managers. */
-function containersOf(deployment: Fields, path: Path): (Omit<PlacedImage, 'platforms'> & { name: string })[] {
+function containersOf(deployment: Fields, path: Path): Omit<PlacedImage, 'platforms'>[] {
   const pod = memberObject(deployment, 'spec', 'template', 'spec');
   const containers = memberObjects(pod, 'containers');
   const hasManager = containers.some((container) => memberText(container, 'name') === 'manager');
@@ -116,7 +116,6 @@ function containersOf(deployment: Fields, path: Path): (Omit<PlacedImage, 'platf
     const name = memberText(container, 'name');
     const isManager = hasManager ? name === 'manager' : name !== PROXY;
     return {
-      name,
       image: memberText(container, 'image'),
       kind: isManager ? 'manager' : 'other',
       path: [...path, 'spec', 'template', 'spec', 'containers', i, 'image'],
@@ -146,50 +145,51 @@ function affinityOf(pod: Fields): string[] {
   });
 }
 
-export const checkPlatformsSupported: Check = ofImages(({ csv, images, arch, os, report }) => {
+export const checkPlatformsSupported: Check = imagesCheck(({ csv, images, arch, os, report }) => {
   const wanted = os.values.flatMap((one) => arch.values.map((other) => `${one}/${other}`));
   for (const { image, path, platforms } of images) {
     const missing = platforms ? wanted.filter((platform) => !platforms.includes(platform)) : [];
     if (missing.length === 0) continue;
     const why = arch.isDefault && os.isDefault ? 'without labels the platform is' : 'its labels name';
-    const message = `${called(csv)}: the image ${JSON.stringify(image)} does not support ${missing.join(', ')}: ${why} ${wanted.join(', ')}, the image supports ${shown(platforms)}`;
+    const message = `${csvText(csv)}: the image ${JSON.stringify(image)} does not support ${missing.join(', ')}: ${why} ${wanted.join(', ')}, the image supports ${platformsText(platforms)}`;
     report(message, csv.at(...path), {
       hint: 'push a manifest list with all platforms, or remove the label',
     });
   }
 });
 
-function shown(platforms: readonly string[] | undefined): string {
+function platformsText(platforms: readonly string[] | undefined): string {
   return platforms && platforms.length > 0 ? platforms.join(', ') : 'no platform';
 }
 
 /** Values of one part of the platforms that managers are for. */
-function ofManagers(images: readonly PlacedImage[], part: 0 | 1): Set<string> {
+function managerPlatforms(images: readonly PlacedImage[], part: 0 | 1): Set<string> {
   const managers = images.filter(({ kind }) => kind === 'manager');
   return new Set(
     managers.flatMap(({ platforms = [] }) => platforms.map((one) => one.split('/')[part] ?? '')),
   );
 }
 
-export const checkPlatformLabels: Check = ofImages(({ csv, images, arch, os, report }) => {
+export const checkPlatformLabels: Check = imagesCheck(({ csv, images, arch, os, report }) => {
   for (const [kind, { values, isDefault }, part] of [
     ['arch', arch, 1],
     ['os', os, 0],
   ] as const) {
-    const supported = ofManagers(images, part);
+    const supported = managerPlatforms(images, part);
+    // By default, `values` has a platform for which there is no label either.
     const missing = [...supported].filter((value) => isDefault || !values.includes(value)).sort(compareText);
     // An operator for the default platforms needs no labels.
     const isPlain = isDefault && missing.every((value) => values.includes(value));
     if (missing.length === 0 || isPlain) continue;
     const labels = missing.map((value) => `operatorframework.io/${kind}.${value}`);
-    const message = `${called(csv)} lacks the label ${labels.join(', ')}: the operator's image also supports ${missing.join(', ')}, but clusters on these platforms do not list the operator without the label`;
+    const message = `${csvText(csv)} lacks the label ${labels.join(', ')}: the operator's image also supports ${missing.join(', ')}, but clusters on these platforms do not list the operator without the label`;
     report(message, csv.at('metadata', 'labels'), {
       hint: labels.map((label) => `${label}: supported`).join('\n'),
     });
   }
 });
 
-export const checkPlatformsAlike: Check = ofImages(({ csv, images, arch, os, report }) => {
+export const checkPlatformsAlike: Check = imagesCheck(({ csv, images, arch, os, report }) => {
   for (const { image, kind, path, platforms } of images) {
     if (kind === 'manager' || !platforms) continue;
     for (const [labels, part] of [
@@ -197,24 +197,24 @@ export const checkPlatformsAlike: Check = ofImages(({ csv, images, arch, os, rep
       [os, 0],
     ] as const) {
       const own = new Set(platforms.map((one) => one.split('/')[part]));
-      const wanted = new Set([...labels.values, ...ofManagers(images, part)]);
+      const wanted = new Set([...labels.values, ...managerPlatforms(images, part)]);
       const missing = [...wanted].filter((value) => !own.has(value)).sort(compareText);
       if (missing.length === 0) continue;
-      const message = `${called(csv)}: the image ${JSON.stringify(image)} does not support ${missing.join(', ')}, unlike the labels or the operator's image`;
+      const message = `${csvText(csv)}: the image ${JSON.stringify(image)} does not support ${missing.join(', ')}, unlike the labels or the operator's image`;
       report(message, csv.at(...path));
     }
   }
 });
 
-export const checkAffinity: Check = ofImages(({ csv, images, report }) => {
+export const checkAffinity: Check = imagesCheck(({ csv, images, report }) => {
   for (const { image, kind, path, platforms, affinity } of images) {
     if (kind === 'related') continue;
     const say = (message: string): void =>
-      report(`${called(csv)}: ${message} the image ${JSON.stringify(image)}`, csv.at(...path), {
+      report(`${csvText(csv)}: ${message} the image ${JSON.stringify(image)}`, csv.at(...path), {
         hint: AFFINITY,
       });
     if (affinity.length === 0) {
-      say(`no node affinity excludes nodes other than ${shown(platforms)}, the platforms of`);
+      say(`no node affinity excludes nodes other than ${platformsText(platforms)}, the platforms of`);
       continue;
     }
     const extra = affinity.filter((platform) => !(platforms ?? []).includes(platform));
@@ -227,11 +227,11 @@ export const checkAffinity: Check = ofImages(({ csv, images, report }) => {
 const AFFINITY =
   'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution: kubernetes.io/arch and kubernetes.io/os In […]';
 
-export const checkInspected: Check = ofImages(({ csv, images, report }) => {
+export const checkInspected: Check = imagesCheck(({ csv, images, report }) => {
   for (const { image, path, platforms } of images) {
     if (platforms) continue;
     report(
-      `${called(csv)}: the platforms of the image ${JSON.stringify(image)} are unknown`,
+      `${csvText(csv)}: the platforms of the image ${JSON.stringify(image)} are unknown`,
       csv.at(...path),
     );
   }

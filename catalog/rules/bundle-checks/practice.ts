@@ -25,20 +25,20 @@ import {
 import { nameEnd } from '../../names.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
-export const checkDeployments: Check = ofCsv((csv, report) => {
+export const checkDeployments: Check = csvCheck((csv, report) => {
   if (Array.isArray(memberObject(csv.spec, 'install', 'spec')['deployments'])) return;
-  report(`${called(csv)} installs no deployment`, csv.at('spec', 'install', 'spec'));
+  report(`${csvText(csv)} installs no deployment`, csv.at('spec', 'install', 'spec'));
 });
 
-export const checkResourceRequests: Check = ofCsv((csv, report) => {
+export const checkResourceRequests: Check = csvCheck((csv, report) => {
   for (const { value, path } of deploymentsOf(csv)) {
     for (const [i, container] of memberObjects(value, 'spec', 'template', 'spec', 'containers').entries()) {
       if (memberObject(container, 'resources')['requests']) continue;
-      const message = `${called(csv)}: the container ${JSON.stringify(memberText(container, 'name'))} requests neither CPU nor memory`;
+      const message = `${csvText(csv)}: the container ${JSON.stringify(memberText(container, 'name'))} requests neither CPU nor memory`;
       report(message, csv.at(...path, 'spec', 'template', 'spec', 'containers', i), {
         hint: 'resources: {requests: {cpu: 10m, memory: 64Mi}}',
       });
@@ -48,14 +48,14 @@ export const checkResourceRequests: Check = ofCsv((csv, report) => {
 
 const VERSION_AT_END = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/;
 
-export const checkNaming: Check = ofCsv((csv, report) => {
+export const checkNaming: Check = csvCheck((csv, report) => {
   const hint = '<operator>.v<version>, for example etcd.v1.0.0';
   const version = VERSION_AT_END.exec(nameEnd(csv.name))?.[0];
   if (version === undefined || !tryParseVersion(version)) {
-    report(`${called(csv)}: the name does not end with a version`, csv.at('metadata', 'name'), { hint });
+    report(`${csvText(csv)}: the name does not end with a version`, csv.at('metadata', 'name'), { hint });
   }
   if (csv.name.split('.v').length !== 2) {
-    report(`${called(csv)}: the name is not <operator>.v<version>`, csv.at('metadata', 'name'), { hint });
+    report(`${csvText(csv)}: the name is not <operator>.v<version>`, csv.at('metadata', 'name'), { hint });
   }
 });
 
@@ -69,38 +69,35 @@ export const checkChannelNames: Check = ({ annotations, channels }, report) => {
   }
 };
 
-const CREATES_CRDS = [
-  ['*', '[*]', 'customresourcedefinitions'],
-  ['create', '*', '[*]', 'patch'],
-] as const;
+// As in the validator of operator-framework/api, which knows the star in brackets as well.
+const CRD_RESOURCES: readonly string[] = ['*', '[*]', 'customresourcedefinitions'];
+const CREATING_VERBS: readonly string[] = ['create', '*', '[*]', 'patch'];
 
-export const checkCreatesCrds: Check = ofCsv((csv, report) => {
+export const checkCreatesCrds: Check = csvCheck((csv, report) => {
   for (const section of ['permissions', 'clusterPermissions']) {
     for (const [i, permission] of memberObjects(csv.spec, 'install', 'spec', section).entries()) {
       for (const [j, rule] of memberObjects(permission, 'rules').entries()) {
-        const [resources, verbs] = CREATES_CRDS;
-        const asks =
+        const mayCreate =
           memberTexts(rule, 'apiGroups').includes('apiextensions.k8s.io') &&
-          memberTexts(rule, 'resources').some((resource) =>
-            (resources as readonly string[]).includes(resource),
-          ) &&
-          memberTexts(rule, 'verbs').some((verb) => (verbs as readonly string[]).includes(verb));
-        if (!asks) continue;
-        const message = `${called(csv)} may create CRDs, but OLM should install them`;
+          memberTexts(rule, 'resources').some((resource) => CRD_RESOURCES.includes(resource)) &&
+          memberTexts(rule, 'verbs').some((verb) => CREATING_VERBS.includes(verb));
+        if (!mayCreate) continue;
+        const message = `${csvText(csv)} may create CRDs, but OLM should install them`;
         report(message, csv.at('spec', 'install', 'spec', section, i, 'rules', j), {
           hint: 'declare a dependency on the operator that owns them',
         });
+        // One finding is enough: it is about the ClusterServiceVersion, not about the rule.
         return;
       }
     }
   }
 });
 
-export const checkCrdDescriptions: Check = ofCsv((csv, report) => {
+export const checkCrdDescriptions: Check = csvCheck((csv, report) => {
   for (const which of ['owned', 'required']) {
     for (const [i, crd] of memberObjects(csv.spec, 'customresourcedefinitions', which).entries()) {
       if (memberText(crd, 'description') !== '') continue;
-      const message = `${called(csv)}: the ${which} CRD ${JSON.stringify(memberText(crd, 'name'))} has no description`;
+      const message = `${csvText(csv)}: the ${which} CRD ${JSON.stringify(memberText(crd, 'name'))} has no description`;
       report(message, csv.at('spec', 'customresourcedefinitions', which, i));
     }
   }
@@ -157,12 +154,12 @@ function misfitsOf(kind: string, value: unknown): readonly Misfit[] {
 }
 
 /** Objects with the types that Go expects. */
-function ofKind({ objects }: Inspected, ...kinds: readonly string[]): readonly BundleObject[] {
+function typedObjects({ objects }: Inspected, ...kinds: readonly string[]): readonly BundleObject[] {
   return objects.filter(({ kind, value }) => kinds.includes(kind) && misfitsOf(kind, value).length === 0);
 }
 
 export const checkDisruptionBudgets: Check = (bundle, report) => {
-  for (const { name, value, document } of ofKind(bundle, 'PodDisruptionBudget')) {
+  for (const { name, value, document } of typedObjects(bundle, 'PodDisruptionBudget')) {
     const spec = memberObject(value, 'spec');
     const say = (field: string, message: string): void =>
       report(
@@ -176,7 +173,7 @@ export const checkDisruptionBudgets: Check = (bundle, report) => {
 };
 
 export const checkPriorityClasses: Check = (bundle, report) => {
-  for (const { name, value, document } of ofKind(bundle, 'PriorityClass')) {
+  for (const { name, value, document } of typedObjects(bundle, 'PriorityClass')) {
     if (value['globalDefault'] !== true) continue;
     report(
       `PriorityClass ${JSON.stringify(name)}: globalDefault must not be true`,
@@ -187,7 +184,7 @@ export const checkPriorityClasses: Check = (bundle, report) => {
 
 /** The rules of all roles in a bundle, with their places. */
 function* rulesOf(bundle: Inspected): Generator<{ object: BundleObject; rule: Fields; path: Path }> {
-  for (const object of ofKind(bundle, 'Role', 'ClusterRole')) {
+  for (const object of typedObjects(bundle, 'Role', 'ClusterRole')) {
     for (const [i, rule] of memberObjects(object.value, 'rules').entries())
       yield { object, rule, path: ['rules', i] };
   }

@@ -15,7 +15,7 @@ import { compactJson } from '../../go/json-text.ts';
 import { base64Defect, isObject, type Path } from '../../go/shape.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 import { CATEGORIES } from './store.ts';
 
 interface Field {
@@ -131,10 +131,10 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-export const checkRequiredForStore: (bundle: Inspected, report: Report) => void = ofCsv((csv, report) => {
+export const checkRequiredForStore: (bundle: Inspected, report: Report) => void = csvCheck((csv, report) => {
   for (const { path, expected, isGood, isMild } of FIELDS) {
     if (isGood(csv)) continue;
-    const message = `${called(csv)}: OperatorHub requires ${path.join('.')}: ${expected}`;
+    const message = `${csvText(csv)}: OperatorHub requires ${path.join('.')}: ${expected}`;
     report(message, csv.at(...path), isMild ? { severity: 'warning' } : {});
   }
 });

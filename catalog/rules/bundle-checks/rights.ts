@@ -11,7 +11,7 @@ import {
 import type { BundleObject } from '../../bundle/registry-bundle.ts';
 
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
@@ -27,7 +27,7 @@ export function permissionsOf(spec: Fields): Fields[] {
  *
  * @see https://github.com/operator-framework/operator-lifecycle-manager/blob/v0.46.0/pkg/controller/registry/resolver/rbac.go
  */
-export const checkServiceAccountsExist: Check = ofCsv((csv, report, { objects }) => {
+export const checkServiceAccountsExist: Check = csvCheck((csv, report, { objects }) => {
   const known = new Set([
     'default',
     ...permissionsOf(csv.spec).map((permission) => memberText(permission, 'serviceAccountName')),
@@ -37,7 +37,7 @@ export const checkServiceAccountsExist: Check = ofCsv((csv, report, { objects })
     const pod = memberObject(value, 'spec', 'template', 'spec');
     const field = ['serviceAccountName', 'serviceAccount'].find((one) => memberText(pod, one) !== '');
     if (field === undefined || known.has(memberText(pod, field))) continue;
-    const message = `${called(csv)}: the deployment ${JSON.stringify(memberText(value, 'name'))} uses the service account ${JSON.stringify(memberText(pod, field))}, which OLM does not create: no pod starts`;
+    const message = `${csvText(csv)}: the deployment ${JSON.stringify(memberText(value, 'name'))} uses the service account ${JSON.stringify(memberText(pod, field))}, which OLM does not create: no pod starts`;
     const [only, ...more] = [...known].filter((name) => name !== 'default' && name !== '');
     report(message, csv.at(...path, 'spec', 'template', 'spec', field), {
       hint:
@@ -49,7 +49,7 @@ export const checkServiceAccountsExist: Check = ofCsv((csv, report, { objects })
 });
 
 /** An operator that may read none of its APIs does nothing: its rules were lost. */
-export const checkOwnRights: Check = ofCsv((csv, report, { objects }) => {
+export const checkOwnRights: Check = csvCheck((csv, report, { objects }) => {
   if (deploymentsOf(csv).length === 0) return;
   const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned').map((crd) =>
     memberText(crd, 'name'),
@@ -72,7 +72,7 @@ export const checkOwnRights: Check = ofCsv((csv, report, { objects }) => {
     return;
   const [group = ''] = groups;
   report(
-    `${called(csv)} has no permission for the APIs that it owns: its pods cannot read ${owned.map((name) => JSON.stringify(name)).join(', ')}`,
+    `${csvText(csv)} has no permission for the APIs that it owns: its pods cannot read ${owned.map((name) => JSON.stringify(name)).join(', ')}`,
     csv.at('spec', 'install', 'spec'),
     { hint: `add a rule with apiGroups: [${group}] to spec.install.spec.clusterPermissions` },
   );

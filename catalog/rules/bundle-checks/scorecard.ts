@@ -15,15 +15,15 @@ import { tryReadJson } from '../../go/json.ts';
 import { onceFor } from '../../go/once.ts';
 import { isObject } from '../../go/shape.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
-export const checkOwnedResources: Check = ofCsv((csv, report) => {
+export const checkOwnedResources: Check = csvCheck((csv, report) => {
   const owned = memberObjects(csv.spec, 'customresourcedefinitions', 'owned');
   for (const [i, crd] of owned.entries()) {
     if (memberObjects(crd, 'resources').length > 0) continue;
-    const message = `${called(csv)}: the owned CRD ${JSON.stringify(memberText(crd, 'name'))} lists no resources`;
+    const message = `${csvText(csv)}: the owned CRD ${JSON.stringify(memberText(crd, 'name'))} lists no resources`;
     report(message, csv.at('spec', 'customresourcedefinitions', 'owned', i), {
       hint: 'resources: [{kind: Deployment, name: "", version: apps/v1}]',
     });
@@ -65,10 +65,10 @@ const describedIn = onceFor(
     new Set(memberObjects(crd, 'specDescriptors').map((descriptor) => memberText(descriptor, 'path'))),
 );
 
-export const checkSpecDescriptors: Check = ofCsv((csv, report) => {
+export const checkSpecDescriptors: Check = csvCheck((csv, report) => {
   for (const example of examplesOf(csv)) {
     if ((example.value['spec'] ?? null) === null) {
-      report(`${called(csv)}: the example of ${where(example)} has no spec`, examplesPlace(csv), {
+      report(`${csvText(csv)}: the example of ${where(example)} has no spec`, examplesPlace(csv), {
         hint: '"spec": {}',
       });
       continue;
@@ -78,18 +78,18 @@ export const checkSpecDescriptors: Check = ofCsv((csv, report) => {
     const known = describedIn(owned.crd);
     for (const field of Object.keys(memberObject(example.value, 'spec'))) {
       if (known.has(field)) continue;
-      const message = `${called(csv)}: the field spec.${field} of ${where(example)} has no descriptor`;
+      const message = `${csvText(csv)}: the field spec.${field} of ${where(example)} has no descriptor`;
       report(message, csv.at('spec', 'customresourcedefinitions', 'owned', owned.index));
     }
   }
 });
 
-export const checkStatusDescriptors: Check = ofCsv((csv, report) => {
+export const checkStatusDescriptors: Check = csvCheck((csv, report) => {
   for (const example of examplesOf(csv)) {
     const { owned } = example;
     const fields = Object.keys(memberObject(example.value, 'status'));
     if (!owned || fields.length === 0 || memberObjects(owned.crd, 'statusDescriptors').length > 0) continue;
-    const message = `${called(csv)}: the example of ${where(example)} has status.${fields.join(', status.')}, but the owned CRD has no status descriptors`;
+    const message = `${csvText(csv)}: the example of ${where(example)} has status.${fields.join(', status.')}, but the owned CRD has no status descriptors`;
     report(message, csv.at('spec', 'customresourcedefinitions', 'owned', owned.index));
   }
 });
@@ -124,7 +124,7 @@ function apiKey(kind: string, version: string): string {
 /** Most schemas of one kind and version that an example is compared with. Only different groups have more than one. */
 const MOST_SCHEMAS = 10;
 
-export const checkExampleFields: Check = ofCsv((csv, report, bundle) => {
+export const checkExampleFields: Check = csvCheck((csv, report, bundle) => {
   for (const example of examplesOf(csv)) {
     const kind = kindOf(example.value);
     const schemas = (kind && schemasIn(bundle.crds).get(apiKey(kind.kind, kind.version))) ?? [];
@@ -133,7 +133,7 @@ export const checkExampleFields: Check = ofCsv((csv, report, bundle) => {
         const known = memberObject(schema, 'properties', part, 'properties');
         for (const field of Object.keys(memberObject(example.value, part))) {
           if (Object.hasOwn(known, field)) continue;
-          const message = `${called(csv)}: the example of ${where(example)} has ${part}.${field}, which is not in the CRD's schema`;
+          const message = `${csvText(csv)}: the example of ${where(example)} has ${part}.${field}, which is not in the CRD's schema`;
           report(message, examplesPlace(csv));
         }
       }

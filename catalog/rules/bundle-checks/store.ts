@@ -5,26 +5,26 @@ import { tryReadJson } from '../../go/json.ts';
 import { base64Defect, isObject } from '../../go/shape.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
-export const checkProvider: Check = ofCsv((csv, report) => {
+export const checkProvider: Check = csvCheck((csv, report) => {
   if (memberText(memberObject(csv.spec, 'provider'), 'name').trim() !== '') return;
-  report(`${called(csv)} has no provider.name`, csv.at('spec', 'provider'), {
+  report(`${csvText(csv)} has no provider.name`, csv.at('spec', 'provider'), {
     hint: 'provider: {name: Example Inc}',
   });
 });
 
-export const checkMaintainers: Check = ofCsv((csv, report) => {
+export const checkMaintainers: Check = csvCheck((csv, report) => {
   for (const [i, maintainer] of memberObjects(csv.spec, 'maintainers').entries()) {
     const [name, email] = [memberText(maintainer, 'name'), memberText(maintainer, 'email')];
     const place = csv.at('spec', 'maintainers', i, 'email');
     if (name === '' || email === '')
-      report(`${called(csv)}: maintainer ${i} must have a name and an email`, place);
+      report(`${csvText(csv)}: maintainer ${i} must have a name and an email`, place);
     if (email !== '' && !isAddress(email)) {
       report(
-        `${called(csv)}: the email ${JSON.stringify(email)} of maintainer ${i} is not a single address`,
+        `${csvText(csv)}: the email ${JSON.stringify(email)} of maintainer ${i} is not a single address`,
         place,
       );
     }
@@ -47,14 +47,14 @@ function isAddress(email: string): boolean {
   return ADDRESS.test(NAMED.exec(trimmed)?.[1] ?? trimmed);
 }
 
-export const checkLinks: Check = ofCsv((csv, report) => {
+export const checkLinks: Check = csvCheck((csv, report) => {
   for (const [i, link] of memberObjects(csv.spec, 'links').entries()) {
     const url = memberText(link, 'url');
     const place = csv.at('spec', 'links', i, 'url');
     if (memberText(link, 'name') === '' || url === '')
-      report(`${called(csv)}: link ${i} must have a name and a url`, place);
+      report(`${csvText(csv)}: link ${i} must have a name and a url`, place);
     if (url !== '' && !isRequestUri(url))
-      report(`${called(csv)}: the url ${JSON.stringify(url)} of link ${i} is not a valid URL`, place);
+      report(`${csvText(csv)}: the url ${JSON.stringify(url)} of link ${i} is not a valid URL`, place);
   }
 });
 
@@ -76,55 +76,55 @@ function isHost(authority: string): boolean {
   return host.startsWith('[') ? /^\[[^\]]*\](?::[0-9]*)?$/.test(host) : /^[^:[\]]*(?::[0-9]*)?$/.test(host);
 }
 
-export const checkVersion: Check = ofCsv((csv, report) => {
+export const checkVersion: Check = csvCheck((csv, report) => {
   const version = memberText(csv.spec, 'version');
   if (version === '' || version === '0.0.0') {
-    report(`${called(csv)} has no version`, csv.at('spec', 'version'), { hint: 'version: 1.0.0' });
+    report(`${csvText(csv)} has no version`, csv.at('spec', 'version'), { hint: 'version: 1.0.0' });
   } else if (!tryParseVersion(version)) {
-    const message = `${called(csv)}: version ${JSON.stringify(version)} is not a valid semantic version: opm rejects a catalog with it`;
+    const message = `${csvText(csv)}: version ${JSON.stringify(version)} is not a valid semantic version: opm rejects a catalog with it`;
     report(message, csv.at('spec', 'version'), { severity: 'warning' });
   }
 });
 
 const MEDIA_TYPES = ['image/gif', 'image/jpeg', 'image/png', 'image/svg+xml'];
 
-export const checkIcon: Check = ofCsv((csv, report) => {
+export const checkIcon: Check = csvCheck((csv, report) => {
   const icons = memberObjects(csv.spec, 'icon');
   if (icons.length > 1)
-    report(`${called(csv)} has ${icons.length} icons; consoles show only one`, csv.at('spec', 'icon', 1));
+    report(`${csvText(csv)} has ${icons.length} icons; consoles show only one`, csv.at('spec', 'icon', 1));
   const [icon] = icons;
   if (!icon) return;
   const [data, type] = [memberText(icon, 'base64data'), memberText(icon, 'mediatype')];
   if (data === '' || type === '')
-    report(`${called(csv)}: the icon must have base64data and a mediatype`, csv.at('spec', 'icon', 0));
+    report(`${csvText(csv)}: the icon must have base64data and a mediatype`, csv.at('spec', 'icon', 0));
   if (type !== '' && !MEDIA_TYPES.includes(type)) {
-    const message = `${called(csv)}: the icon's mediatype ${JSON.stringify(type)} must be one of ${MEDIA_TYPES.join(', ')}`;
+    const message = `${csvText(csv)}: the icon's mediatype ${JSON.stringify(type)} must be one of ${MEDIA_TYPES.join(', ')}`;
     report(message, csv.at('spec', 'icon', 0, 'mediatype'));
   }
 });
 
-export const checkIconData: Check = ofCsv((csv, report) => {
+export const checkIconData: Check = csvCheck((csv, report) => {
   const data = memberText(memberObjects(csv.spec, 'icon')[0] ?? {}, 'base64data');
   if (data === '' || base64Defect(data) < 0) return;
   report(
-    `${called(csv)}: the icon's base64data is not valid base64`,
+    `${csvText(csv)}: the icon's base64data is not valid base64`,
     csv.at('spec', 'icon', 0, 'base64data'),
   );
 });
 
-export const checkIconPresent: Check = ofCsv((csv, report) => {
+export const checkIconPresent: Check = csvCheck((csv, report) => {
   if (memberObjects(csv.spec, 'icon').length > 0) return;
-  report(`${called(csv)} has no icon`, csv.at('spec'), {
+  report(`${csvText(csv)} has no icon`, csv.at('spec'), {
     hint: 'icon: [{base64data: …, mediatype: image/svg+xml}]',
   });
 });
 
 const CAPABILITIES = ['Basic Install', 'Seamless Upgrades', 'Full Lifecycle', 'Deep Insights', 'Auto Pilot'];
 
-export const checkCapabilities: Check = ofCsv((csv, report) => {
+export const checkCapabilities: Check = csvCheck((csv, report) => {
   const level = csv.annotations['capabilities'];
   if (level === undefined || CAPABILITIES.includes(level)) return;
-  const message = `${called(csv)}: capabilities ${JSON.stringify(level)} must be one of ${CAPABILITIES.join(', ')}`;
+  const message = `${csvText(csv)}: capabilities ${JSON.stringify(level)} must be one of ${CAPABILITIES.join(', ')}`;
   report(message, csv.at('metadata', 'annotations', 'capabilities'));
 });
 
@@ -148,7 +148,7 @@ export const CATEGORIES: readonly string[] = [
   'Streaming & Messaging',
 ];
 
-export const checkCategories: Check = ofCsv((csv, report, { options }) => {
+export const checkCategories: Check = csvCheck((csv, report, { options }) => {
   const value = csv.annotations['categories'];
   if (value === undefined) return;
   const place = csv.at('metadata', 'annotations', 'categories');
@@ -160,7 +160,7 @@ export const checkCategories: Check = ofCsv((csv, report, { options }) => {
   const kind = options.categories === undefined ? 'standard' : 'custom';
   for (const category of value.split(',')) {
     if (allowed.includes(category.trim())) continue;
-    const message = `${called(csv)}: ${JSON.stringify(category)} is not one of the ${kind} categories`;
+    const message = `${csvText(csv)}: ${JSON.stringify(category)} is not one of the ${kind} categories`;
     report(message, place, { hint: `one of ${allowed.join(', ')}` });
   }
 });

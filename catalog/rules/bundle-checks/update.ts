@@ -3,25 +3,25 @@
 import { type Inspected, memberText, memberTexts, PREFIX } from '../../bundle/inspect.ts';
 import { tryParseRange } from '../../version/version.ts';
 import type { Report } from '../rule.ts';
-import { called, ofCsv } from './csv.ts';
+import { csvCheck, csvText } from './csv.ts';
 
 type Check = (bundle: Inspected, report: Report) => void;
 
-export const checkSkipRange: Check = ofCsv((csv, report) => {
+export const checkSkipRange: Check = csvCheck((csv, report) => {
   const range = csv.annotations['olm.skipRange'];
   if (range === undefined) return;
   if (tryParseRange(range)) return;
-  const message = `${called(csv)}: olm.skipRange ${JSON.stringify(range)} is not a valid range of semantic versions, so OLM skips nothing`;
+  const message = `${csvText(csv)}: olm.skipRange ${JSON.stringify(range)} is not a valid range of semantic versions, so OLM skips nothing`;
   report(message, csv.at('metadata', 'annotations', 'olm.skipRange'), {
     hint: "olm.skipRange: '>=1.0.0 <1.2.0'",
   });
 });
 
-export const checkSelfReplacement: Check = ofCsv((csv, report) => {
+export const checkSelfReplacement: Check = csvCheck((csv, report) => {
   if (csv.name !== '' && memberText(csv.spec, 'replaces') === csv.name)
-    report(`${called(csv)} replaces itself`, csv.at('spec', 'replaces'));
+    report(`${csvText(csv)} replaces itself`, csv.at('spec', 'replaces'));
   const at = memberTexts(csv.spec, 'skips').indexOf(csv.name);
-  if (csv.name !== '' && at >= 0) report(`${called(csv)} skips itself`, csv.at('spec', 'skips', at));
+  if (csv.name !== '' && at >= 0) report(`${csvText(csv)} skips itself`, csv.at('spec', 'skips', at));
 });
 
 /** The labels of a bundle's image by key, from the image or from its Dockerfile. */

@@ -3,7 +3,7 @@ import { tryReadJson } from '../../go/json.ts';
 import { namedImages } from '../../references/csv.ts';
 import { tryParseVersion } from '../../version/version.ts';
 import { REQUIRED_FEATURES } from '../bundle-checks/console.ts';
-import { called, ofCsv } from '../bundle-checks/csv.ts';
+import { csvCheck, csvText } from '../bundle-checks/csv.ts';
 import type { Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -14,13 +14,13 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports a feature annotation that the release policy requires and that is missing, or not true or false',
     opm: ['The annotation "A" is either missing or has an unexpected value'],
-    inspect: ofCsv((csv, report) => {
+    inspect: csvCheck((csv, report) => {
       for (const name of REQUIRED_FEATURES) {
         const key = `features.operators.openshift.io/${name}`;
         const value = csv.annotations[key];
         if (value === 'true' || value === 'false') continue;
         const found = value === undefined ? 'is missing' : `is ${JSON.stringify(value)}`;
-        const message = `${called(csv)}: the annotation ${key} ${found}, expected "true" or "false"`;
+        const message = `${csvText(csv)}: the annotation ${key} ${found}, expected "true" or "false"`;
         report(message, csv.at('metadata', 'annotations', key), { hint: `${key}: "false"` });
       }
     }),
@@ -32,12 +32,12 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports an image in a ClusterServiceVersion that is not from a registry that the release policy allows',
     opm: ['The "I" CSV image reference is not from an allowed registry.'],
-    inspect: ofCsv((csv, report) => {
+    inspect: csvCheck((csv, report) => {
       const seen = new Set<string>();
       for (const { image, place, path } of namedImages(csv.object.value)) {
         if (seen.has(image) || ALLOWED_REGISTRIES.some((prefix) => image.startsWith(prefix))) continue;
         seen.add(image);
-        const message = `${called(csv)}: the image ${JSON.stringify(image)} (${place}) is not from an allowed registry`;
+        const message = `${csvText(csv)}: the image ${JSON.stringify(image)} (${place}) is not from an allowed registry`;
         report(message, csv.at(...path), { hint: `use an image from ${ALLOWED_REGISTRIES.join(' or ')}` });
       }
     }),
@@ -62,7 +62,7 @@ export const rules: readonly Rule[] = [
     isOptional: true,
     summary: 'Reports an operator that may not create, change and delete NetworkPolicies for its operands',
     opm: ['Operator "N" version "V" is missing required NetworkPolicy RBAC'],
-    inspect: ofCsv((csv, report, bundle) => {
+    inspect: csvCheck((csv, report, bundle) => {
       // The policy names the operator by the label of its package, and says nothing without one.
       if (bundle.package === '') return;
       const rules = ['clusterPermissions', 'permissions'].flatMap((kind) =>
@@ -71,7 +71,7 @@ export const rules: readonly Rule[] = [
         ),
       );
       if (rules.some(allows)) return;
-      const message = `${called(csv)} has no permission to create, delete, and update or patch NetworkPolicies`;
+      const message = `${csvText(csv)} has no permission to create, delete, and update or patch NetworkPolicies`;
       const hint =
         '- {apiGroups: [networking.k8s.io], resources: [networkpolicies], verbs: [create, delete, update]}';
       report(message, csv.at('spec', 'install', 'spec'), { hint });
@@ -83,11 +83,11 @@ export const rules: readonly Rule[] = [
     isOptional: true,
     summary: 'Reports a ClusterServiceVersion without a JSON list of the subscriptions that it is valid with',
     opm: ['Value of operators.openshift.io/valid-subscription annotation is missing'],
-    inspect: ofCsv((csv, report) => {
+    inspect: csvCheck((csv, report) => {
       const value = csv.annotations[KEY];
       const defect = value === undefined ? 'is missing' : defectOf(tryReadJson(value));
       if (defect === undefined) return;
-      const message = `${called(csv)}: the annotation ${KEY} ${defect}`;
+      const message = `${csvText(csv)}: the annotation ${KEY} ${defect}`;
       const hint = `${KEY}: '["OpenShift Container Platform"]'`;
       report(message, csv.at('metadata', 'annotations', KEY), { hint });
     }),
@@ -98,11 +98,11 @@ export const rules: readonly Rule[] = [
     isOptional: true,
     summary: 'Reports a ClusterServiceVersion whose version is not a semantic version',
     opm: ['The ClusterServiceVersion spec.version, "V", is not a valid semver'],
-    inspect: ofCsv((csv, report) => {
+    inspect: csvCheck((csv, report) => {
       const version = memberObject(csv.object.value, 'spec')['version'];
       if (typeof version === 'string' && tryParseVersion(version)) return;
       const found = version === undefined ? 'has no version' : `has version ${JSON.stringify(version)}`;
-      const message = `${called(csv)} ${found}: the release policy requires a semantic version`;
+      const message = `${csvText(csv)} ${found}: the release policy requires a semantic version`;
       report(message, csv.at('spec', 'version'), { hint: 'version: 1.0.0' });
     }),
   },
