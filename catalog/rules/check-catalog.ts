@@ -148,7 +148,7 @@ function lightDeprecations(deprecations: Deprecations, own: OwnText): Deprecatio
   return { ...lightBlob(deprecations, [], own), document: deprecations.document.detached(), entries };
 }
 
-/** The fields that all blobs have, with the locations of some. */
+/** What all blobs have, without the value, and with the locations of `fields` alone: findings point to those. */
 function lightBlob(blob: Blob, fields: readonly string[], own: OwnText): Blob {
   return {
     schema: own(blob.schema),

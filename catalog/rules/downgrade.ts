@@ -23,6 +23,8 @@ export interface LoweringField {
 /**
  * The fields of a channel's entries that follow bundles of the channel with a higher major, minor or patch version.
  * What a range covers is counted, never listed: thousands of open ranges cost no square of them.
+ *
+ * @param most how many of the newer bundles each field lists
  */
 export function loweringFields(ofPackage: Package, channel: Channel, most: number): LoweringField[] {
   const ordered = orderedBundles(ofPackage, channel);
@@ -190,12 +192,13 @@ export function lowering(from: Version | undefined, to: Version | undefined): 0 
   return !sameNumbers(from, to) || isUnstable(to.prerelease.join('.')) ? 2 : 1;
 }
 
-/** Channels with names that mark them as unstable. */
+/** Words in the names of channels, and in pre-releases, that mark them as unstable. */
 const UNSTABLE =
   /(?:^|[^a-z])(?:alpha|beta|candidate|nightly|preview|dev|edge|experimental|next|rc|unstable|test)(?:[^a-z]|$)/i;
 
-export function isUnstable(channel: string): boolean {
-  return UNSTABLE.test(channel);
+/** Whether the name of a channel, or a pre-release, says that it is not for production. */
+export function isUnstable(name: string): boolean {
+  return UNSTABLE.test(name);
 }
 
 // The part of a list of sorted versions that a range contains, as intervals of positions.

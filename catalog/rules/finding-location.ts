@@ -15,12 +15,13 @@ export function entryIn(channel: Channel | undefined, name: string): Entry | und
   if (!channel) return undefined;
   // The first of several entries of one name counts.
   const byName =
-    entries.get(channel) ?? new Map([...channel.entries].reverse().map((entry) => [entry.name, entry]));
-  entries.set(channel, byName);
+    entriesByChannel.get(channel) ??
+    new Map([...channel.entries].reverse().map((entry) => [entry.name, entry]));
+  entriesByChannel.set(channel, byName);
   return byName.get(name);
 }
 
-const entries = new WeakMap<Channel, ReadonlyMap<string, Entry>>();
+const entriesByChannel = new WeakMap<Channel, ReadonlyMap<string, Entry>>();
 
 /** Place of an entry's field, by position. */
 export function placeOfEntry(channel: Channel, index: number, field = 'name'): Location {

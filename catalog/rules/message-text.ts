@@ -38,7 +38,7 @@ export function channelText(channel: string, ofPackage: string): string {
 }
 
 /** `1.0.0 is` or `1.0.0 and 1.0.1 are`. */
-export function counted(names: readonly string[], one: string, many: string): string {
+export function listWithVerb(names: readonly string[], one: string, many: string): string {
   return `${listed(names)} ${names.length === 1 ? one : many}`;
 }
 

@@ -112,8 +112,8 @@ function* newStepsOf(
 const END = -1;
 
 /**
- * Whether what becomes a bundle comes by another one later, or is it already. Paths are walked as numbers: those of a
- * long chain have the square of its length together.
+ * Tells whether the upgrade path that begins at a bundle comes by the bundle of a name, the first one included. Paths are
+ * walked as numbers: those of a long chain have the square of its length together.
  */
 function passesIn(
   nextOne: NextState,
@@ -171,10 +171,10 @@ export function stepsFrom(world: World, installation: PackageInstallation): Gene
 
 type NextState = (installation: PackageInstallation) => Bundle | undefined;
 
-/** The bundles that follow one after the other, up to one that was there already. @param first the next one, if it is known */
-function* stepsBy(nextOne: NextState, installation: PackageInstallation, first?: Bundle): Generator<Bundle> {
+/** The bundles that follow one after the other, up to one that was there already. */
+function* stepsBy(nextOne: NextState, installation: PackageInstallation): Generator<Bundle> {
   const seen = new Set([installation.installed.name]);
-  for (let next = first ?? nextOne(installation); next && !seen.has(next.name); ) {
+  for (let next = nextOne(installation); next && !seen.has(next.name); ) {
     seen.add(next.name);
     yield next;
     next = nextOne({ ...installation, installed: installedOf(next) });

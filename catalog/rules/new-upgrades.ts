@@ -46,12 +46,12 @@ interface FormerPath {
   readonly path: () => readonly Side[];
 }
 
-const known = new WeakMap<Change, Map<string, readonly NewUpgrade[]>>();
+const upgradesByChange = new WeakMap<Change, Map<string, readonly NewUpgrade[]>>();
 
 /** The upgrades that a change adds to a package, each pair of bundles once. */
 function newUpgrades(change: Change, name: string): readonly NewUpgrade[] {
-  const byPackage = known.get(change) ?? new Map<string, readonly NewUpgrade[]>();
-  known.set(change, byPackage);
+  const byPackage = upgradesByChange.get(change) ?? new Map<string, readonly NewUpgrade[]>();
+  upgradesByChange.set(change, byPackage);
   const found = byPackage.get(name) ?? findEdges(change, name);
   byPackage.set(name, found);
   return found;
@@ -83,7 +83,10 @@ function findEdges(change: Change, name: string): readonly NewUpgrade[] {
   return [...edges.values()];
 }
 
-/** What those had to whom an upgrade is new, and where they got to before a change, one upgrade after the other. */
+/**
+ * The bundles of the upgrade path before a change of those to whom an upgrade is new, from the one that they had on. Under
+ * OLM v1 it ends where clusters were refused an upgrade.
+ */
 function formerPath(change: Change, before: World, { newTo, ...step }: NewStep): Side[] {
   const former = { ...step, installed: newTo };
   const names = [newTo.name, ...[...stepsFrom(before, former)].map((bundle) => bundle.name)];

@@ -16,12 +16,12 @@ export interface Origin {
   readonly bundle: Bundle;
 }
 
-const found = new WeakMap<Change, Map<string, BundleOf>>();
+const findersByChange = new WeakMap<Change, Map<string, BundleOf>>();
 
 /** Finds the bundles of a package wherever they are known: after the change, before it, in the past, in other catalogs. */
 export function bundleOf(change: Change, name: string): BundleOf {
-  const byPackage = found.get(change) ?? new Map<string, BundleOf>();
-  found.set(change, byPackage);
+  const byPackage = findersByChange.get(change) ?? new Map<string, BundleOf>();
+  findersByChange.set(change, byPackage);
   const known = new Map<string, Bundle | undefined>();
   const find =
     byPackage.get(name) ??

@@ -28,7 +28,10 @@ export interface Loss {
 /** Kinds of losses, the most serious first. */
 export const WORST_FIRST: readonly Loss['what'][] = ['package', 'channel', 'v0', 'v1'];
 
-/** How much is lost, 0 for the most: who had lost more under the same OLM has not lost anything new. */
+/**
+ * How much is lost among what can be lost under the same OLM, 0 for the most: who had lost more has not lost anything
+ * new.
+ */
 export function rankOf({ what, olm }: Loss): number {
   return WORST_FIRST.filter(
     (one) => one === 'package' || one === olm || (olm === 'v0' && one === 'channel'),
@@ -39,6 +42,7 @@ export function rankOf({ what, olm }: Loss): number {
 export function nearestLosses(world: World): Loss[] {
   return headsIn(world).flatMap((head) => {
     const found = stepsOf(world).flatMap((to) => lossesOf(world, to, head));
+    // Where the package is missing, it is so with and without a channel.
     const isFirst = (loss: Loss): boolean =>
       found.find(
         (one) => (one.selects === loss.selects || one.what === 'package') && one.olm === loss.olm,
@@ -141,11 +145,15 @@ function endIn(
   return endOfPath(upgradePathOf(world.foresight, { olm, package: name, channel: '' }, installed));
 }
 
-/** Why an existing upgrade path would be lost. */
-function lostEnd(now: PathEnd, then: PathEnd, nowhere: () => string): string | undefined {
+/**
+ * Why an existing upgrade path would be lost; undefined if it is kept, or was lost before.
+ *
+ * @param endReason why the path then ends short of a head
+ */
+function lostEnd(now: PathEnd, then: PathEnd, endReason: () => string): string | undefined {
   if (then.fails !== undefined)
     return now.fails === undefined ? `resolution fails: ${then.fails}` : undefined;
-  return then.arrives || !now.arrives ? undefined : nowhere();
+  return then.arrives || !now.arrives ? undefined : endReason();
 }
 
 /** A merge, from both sides. */

@@ -25,7 +25,7 @@ export function rangedChannels(world: World): RangedChannel[] {
     [...ofPackage.channels.values()].flatMap((channel) => {
       const ranged = channel.entries.flatMap((entry): RangedEntry[] => {
         const range = skipRangeOf(entry);
-        const bundle = range && versioned(ofPackage, entry.name);
+        const bundle = range && bundleWithVersion(ofPackage, entry.name);
         return bundle ? [{ channel, entry, range, bundle }] : [];
       });
       return ranged.length > 0 ? [{ ofPackage, channel, ranged }] : [];
@@ -34,7 +34,7 @@ export function rangedChannels(world: World): RangedChannel[] {
 }
 
 /** A bundle of a package, if it has a version. */
-export function versioned({ bundles }: Package, name: string): Versioned | undefined {
+export function bundleWithVersion({ bundles }: Package, name: string): Versioned | undefined {
   const bundle = bundles.get(name);
   return bundle && hasVersion(bundle) ? bundle : undefined;
 }

@@ -16,14 +16,14 @@ export interface Reached {
 
 /** The bundles of a package that clusters install automatically, each once. */
 export function reachedBundles(world: World, ofPackage: Package): readonly Reached[] {
-  const ofWorld = known.get(world) ?? new Map<Package, readonly Reached[]>();
-  known.set(world, ofWorld);
+  const ofWorld = reachedByWorld.get(world) ?? new Map<Package, readonly Reached[]>();
+  reachedByWorld.set(world, ofWorld);
   const found = ofWorld.get(ofPackage) ?? findReached(world, ofPackage);
   ofWorld.set(ofPackage, found);
   return found;
 }
 
-const known = new WeakMap<World, Map<Package, readonly Reached[]>>();
+const reachedByWorld = new WeakMap<World, Map<Package, readonly Reached[]>>();
 
 /** The bundles of a package that clusters get by an installation or an upgrade, with the OLMs that go there. */
 function findReached(world: World, ofPackage: Package): Reached[] {

@@ -6,7 +6,7 @@ import { lookupKey } from '../references/site.ts';
 import { quoted } from './rule.ts';
 
 /** Every place whose reference was looked up, with the answer. */
-export function* lookedUp({
+export function* sitesWithLookups({
   sites,
   lookups,
 }: ResolvedReferences): Generator<{ readonly site: ReferenceSite; readonly lookup: Lookup }> {
@@ -39,6 +39,6 @@ const KINDS: Readonly<Record<SiteKind, string>> = {
 };
 
 /** The image at a place, for a message: `bundle "b": the image "r"`. */
-export function placed({ kind, written, bundle }: ReferenceSite): string {
+export function siteText({ kind, written, bundle }: ReferenceSite): string {
   return `${bundle === '' ? '' : `bundle ${quoted(bundle)}: `}${KINDS[kind]} ${quoted(written)}`;
 }

@@ -285,7 +285,7 @@ function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
   const isOfFiles = rule.inspect !== undefined || rule.operator !== undefined;
   const fix = isOfFiles && rule.fix !== undefined ? { hint: rule.fix } : {};
   return (message, location, { severity: own = severity, ...details } = {}) => {
-    const named = details.package === '' ? ofNoPackage(details) : details;
+    const named = details.package === '' ? withoutPackage(details) : details;
     const finding = {
       rule: rule.id,
       severity: milderSeverity(severity, own),
@@ -299,6 +299,6 @@ function reportTo(findings: Finding[], rule: Rule, severity: Severity): Report {
 }
 
 /** Files outside of packages have an empty package name. */
-function ofNoPackage({ package: _, ...rest }: Details): Details {
+function withoutPackage({ package: _, ...rest }: Details): Details {
   return rest;
 }

@@ -64,7 +64,7 @@ export const rules: readonly Rule[] = [
       if (!platform) return;
       const needed = readsCsvMetadata(platform) ? 'olm.csv.metadata' : 'olm.bundle.object';
       for (const bundle of checkedBundles(world)) {
-        if (has(bundle, needed)) continue;
+        if (positionOf(bundle, needed) >= 0) continue;
         const message = `bundle ${quoted(bundle.name)} of package ${quoted(bundle.package)} has no ${needed}, which catalogs for ${formatMinor(platform)} need`;
         const flag = readsCsvMetadata(platform)
           ? '--migrate-level=bundle-object-to-csv-metadata'
@@ -103,18 +103,15 @@ function checkName(world: World, { bundles }: Package, bundle: Bundle, report: R
     );
 }
 
+/** Position of the first property of a type, or -1. */
 function positionOf({ properties }: Bundle, wanted: string): number {
   return properties.findIndex(({ type }) => type === wanted);
 }
 
-/** The bundle with the highest version: what is older is most often as it always was. */
+/** The bundle with the highest version. The one finding of a package points to it: older ones are most often as they always were. */
 function newest(bundles: readonly Bundle[]): Bundle | undefined {
   return bundles.reduce<Bundle | undefined>((last, one) => {
     if (!last?.version || !one.version) return last ?? one;
     return compareVersions(one.version, last.version) > 0 ? one : last;
   }, undefined);
-}
-
-function has({ properties }: Bundle, wanted: string): boolean {
-  return properties.some(({ type }) => type === wanted);
 }

@@ -122,10 +122,10 @@ export const rules: readonly Rule[] = [
           });
           continue;
         }
-        const [newest, ...others] = [...heads].reverse();
+        const [last, ...others] = [...heads].reverse();
         const correction = correctionToFollow(channel, heads, catalog.packages.get(channel.package));
         for (const head of others) {
-          const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head.name)} or ${quoted(newest?.name ?? '')}`;
+          const message = `${where} has ${heads.length} heads: nothing replaces or skips ${quoted(head.name)} or ${quoted(last?.name ?? '')}`;
           const hint = `make one entry replace the other: replaces: ${head.name}`;
           report(message, locate(channel, 'entries', head.index, 'name'), {
             ...details,

@@ -223,7 +223,11 @@ function mutatedElsewhere(change: Change, bundle: Bundle): Mutated[] {
   const confirm = isUnconfirmed ? ', and nothing confirms that the tag points to the digest' : '';
   return [
     {
-      ...{ bundle, version: shortName(bundle), says, text: `${other.text}${confirm}`, path },
+      bundle,
+      version: shortName(bundle),
+      says,
+      text: `${other.text}${confirm}`,
+      path,
       details: { ...(isOfOtherLine ? { severity: 'warning' } : {}), ...details },
     },
   ];

@@ -128,18 +128,12 @@ function addedTo(was: Package, before: World, change: Change): Counts {
   const { name } = was;
   const find = bundleOf(change, name);
   const crds: CrdsOf = (bundle) => before.crds(bundle) ?? change.after.crds(bundle);
-  const isOld = (one: string): Bundle | undefined => was.bundles.get(one) ?? find(one);
-  const origins = originsIn(before, name, isOld);
-  const places = new Map([...groupedBy(origins, ({ channel }) => channel)].map(namesOf));
+  const formerBundle = (one: string): Bundle | undefined => was.bundles.get(one) ?? find(one);
+  const origins = originsIn(before, name, formerBundle);
+  const namesByChannel = new Map([...groupedBy(origins, ({ channel }) => channel)].map(namesOf));
   const edges = usedEdges(before, was, origins);
-  const earlier = pastUpgrades(before, name, isOld);
-  const reported = new ReportedChanges();
-  const unsafe = new Set<UsedEdge>();
-  for (const { crd, changes, edges: its } of causesOf(edges, { crds }, { earlier }))
-    for (const edge of its) {
-      unsafe.add(edge);
-      for (const { text } of changes) reported.add(edge.from.name, edge.to.name, changeKey(crd, text));
-    }
+  const earlier = pastUpgrades(before, name, formerBundle);
+  const { unsafe, reported } = unsafeUpgrades(causesOf(edges, { crds }, { earlier }));
   const isBlind = ({ from, to }: UsedEdge): boolean => [from, to].some((one) => !isKnown(one, { crds }));
   const bySource = groupedBy(edges, ({ from }) => from.name);
   const refusedFrom = groupedBy(unsafe, ({ from }) => from.name);
@@ -163,11 +157,27 @@ function addedTo(was: Package, before: World, change: Change): Counts {
     const known = [...alike.flatMap(({ choices }) => choices), ...refused];
     return edge.choices.filter((choice) => {
       // Nobody is in a channel that is new, or gets the bundle there: what others had is known.
-      const isThere = choice.channel === '' || places.get(choice.channel)?.has(edge.from.name) === true;
+      const isThere =
+        choice.channel === '' || namesByChannel.get(choice.channel)?.has(edge.from.name) === true;
       const isOld = known.some((old) => (isThere ? isSameChoice(old, choice) : old.olm === choice.olm));
       return !isOld || isNewToOthers(edge, choice, key);
     });
   };
+}
+
+/** The upgrades that some causes make unsafe, and what each of them changes. */
+function unsafeUpgrades(causes: Iterable<Cause>): {
+  readonly unsafe: ReadonlySet<UsedEdge>;
+  readonly reported: ReportedChanges;
+} {
+  const unsafe = new Set<UsedEdge>();
+  const reported = new ReportedChanges();
+  for (const { crd, changes, edges } of causes)
+    for (const edge of edges) {
+      unsafe.add(edge);
+      for (const { text } of changes) reported.add(edge.from.name, edge.to.name, changeKey(crd, text));
+    }
+  return { unsafe, reported };
 }
 
 function namesOf([channel, origins]: readonly [string, readonly Origin[]]): [string, Set<string>] {
@@ -280,7 +290,7 @@ function asNote(report: Report): Report {
 /** Changes and upgrades that a message names. */
 const SHOWN = 3;
 
-function listed(texts: readonly string[]): string {
+function shownTexts(texts: readonly string[]): string {
   const more = texts.length > SHOWN ? `; and ${texts.length - SHOWN} more` : '';
   return `${texts.slice(0, SHOWN).join('; ')}${more}`;
 }
@@ -302,7 +312,7 @@ function reportCause(
   );
   const more = upgrades.length > SHOWN ? ` and ${upgrades.length - SHOWN} more` : '';
   const onEdges = `${upgrades.length === 1 ? 'on the upgrade' : `on ${upgrades.length} upgrades`} ${upgrades.slice(0, SHOWN).join(', ')}${more}`;
-  const message = `the CRD ${quoted(crd)} of package ${quoted(name)} changes unsafely ${onEdges}: ${listed(changes.map(textOf))}`;
+  const message = `the CRD ${quoted(crd)} of package ${quoted(name)} changes unsafely ${onEdges}: ${shownTexts(changes.map(textOf))}`;
   // What a policy allows in one channel it does not allow in the others.
   const channels = new Set(
     edges.flatMap(({ channel, choices }) => [
@@ -317,7 +327,7 @@ function reportCause(
     ...(channels.size === 1 ? { channel: first.channel.name } : {}),
     subject: JSON.stringify([crd, edges.map(({ from, to }) => [from.name, to.name])]),
     installed: [...new Set(edges.map(({ from }) => shortName(installedOf(from))))],
-    hint: listed([...new Set(changes.map(safeChange))]),
+    hint: shownTexts([...new Set(changes.map(safeChange))]),
     ...(isRefused(changes, edges) ? {} : { severity: 'warning' }),
   });
 }

@@ -245,6 +245,7 @@ function unconvertedOn({ from, to }: Between): readonly string[] {
       const schemas = new Set(
         versions.filter(({ served }) => served).map(({ schema }) => JSON.stringify(schema)),
       );
+      // Versions of one schema need no conversion.
       return converted.has(name) && !convertsByWebhook && schemas.size > 1;
     })
     .map(({ name }) => quoted(name));

@@ -106,9 +106,9 @@ function refusalsOf({ manifests, crds }: World, { bundle, olm }: Reached): Refus
   const { csv, objects } = manifests(bundle);
   if (!csv) return [];
   const all = [
-    ...(csv.webhooks ?? []).flatMap((webhook) => ofWebhook(webhook, csv)),
-    ...ofApiServers(csv),
-    ...ofCrds(csv, objects ?? [], crds(bundle) ?? []),
+    ...(csv.webhooks ?? []).flatMap((webhook) => webhookRefusals(webhook, csv)),
+    ...apiServerRefusals(csv),
+    ...crdRefusals(csv, objects ?? [], crds(bundle) ?? []),
   ];
   return all
     .map((refusal) => ({ ...refusal, olm: refusal.olm.filter((one) => olm.has(one)) }))
@@ -119,7 +119,7 @@ const BOTH: readonly Olm[] = ['v0', 'v1'];
 const CONFIGURATIONS = ['*', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
 
 /** Why OLM refuses a webhook's definition: what it applies to, or the deployment that it names. */
-function ofWebhook({ name, targets, deployment }: Webhook, { deployments }: CsvFacts): Refusal[] {
+function webhookRefusals({ name, targets, deployment }: Webhook, { deployments }: CsvFacts): Refusal[] {
   const forbidden = targets.flatMap(({ apiGroups, resources }) => [
     ...(apiGroups.includes('*') ? ['all API groups'] : []),
     ...(apiGroups.includes('operators.coreos.com') ? ['the group of OLM, operators.coreos.com'] : []),
@@ -152,7 +152,7 @@ function ofWebhook({ name, targets, deployment }: Webhook, { deployments }: CsvF
 }
 
 /** OLM v1 installs no API services at all, which another rule says. */
-function ofApiServers({ apiServers, deployments }: CsvFacts): Refusal[] {
+function apiServerRefusals({ apiServers, deployments }: CsvFacts): Refusal[] {
   if (deployments === undefined) return [];
   const missing = apiServers.filter((name) => !deployments.some((one) => one.name === name));
   if (missing.length === 0) return [];
@@ -161,7 +161,11 @@ function ofApiServers({ apiServers, deployments }: CsvFacts): Refusal[] {
 }
 
 /** OLM v1 fails the bundle; OLM v0 keeps the ClusterServiceVersion pending until somebody else creates the CRD. */
-function ofCrds({ ownedCrds }: CsvFacts, objects: readonly ManifestApi[], crds: readonly Crd[]): Refusal[] {
+function crdRefusals(
+  { ownedCrds }: CsvFacts,
+  objects: readonly ManifestApi[],
+  crds: readonly Crd[],
+): Refusal[] {
   // A bundle whose objects are unknown, or whose CRDs cannot be read, may have them.
   const isKnown = objects.length > 0 && objects.filter(({ kind }) => kind === CRD).length === crds.length;
   const missing = ownedCrds.filter((owned) => !crds.some(({ name }) => name === owned));

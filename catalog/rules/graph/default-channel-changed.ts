@@ -1,5 +1,6 @@
 import { headOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
+import type { Package } from '../../fbc/model.ts';
 import { fixFor } from '../../olm/foresight/fix.ts';
 import { type InstallationChange, installationChanges } from '../../olm/foresight/installation-change.ts';
 import { type Change, lowestEndOf, type World } from '../../olm/foresight/world.ts';
@@ -7,7 +8,7 @@ import { compareVersionReleases, withRelease } from '../../olm/resolve/release.t
 import { compareVersions, type Version } from '../../version/version.ts';
 import { placeOfPackage } from '../finding-location.ts';
 import { endText, listed, versionsOf } from '../message-text.ts';
-import { quoted, type Rule } from '../rule.ts';
+import { type Details, quoted, type Rule } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/default-channel-changed',
@@ -32,33 +33,42 @@ export const rule: Rule = {
         report(message, location, { ...details, installed: versions, hint });
         continue;
       }
-      const old = was.channels.get(was.defaultChannel);
-      const head = old && headOf(old);
-      const bundle = head && was.bundles.get(head.name);
-      const path =
-        bundle &&
-        change.after.foresight.v0({ package: name, channel: is.defaultChannel }, installedOf(bundle));
-      if (!bundle || !path || path.arrives) {
-        const message = `${changed}: new installations use the new one, subscriptions that name a channel keep it`;
-        const hint =
-          'mention it in the release notes, and deprecate the old channel if it gets no more updates';
-        report(message, location, { ...details, severity: 'info', hint });
-        continue;
-      }
-      const installed = [installedOf(bundle)];
-      const stuck = { package: name, channel: is.defaultChannel, olm: 'v0' as const, installed };
-      const fix = fixFor(change.after, stuck, change.before);
-      const message = `${changed}, but the old head ${shortName(bundle)} has no upgrade path to the new head: ${endText(path)}`;
-      report(message, location, {
-        ...details,
-        installed: [shortName(bundle)],
-        severity: 'info',
-        hint:
-          fix?.text ?? `add ${bundle.name} to replaces or skips of an entry in channel ${is.defaultChannel}`,
-      });
+      const note = noteOf(change, was, is.defaultChannel);
+      report(`${changed}${note.text}`, location, { ...details, ...note.details, severity: 'info' });
     }
   },
 };
+
+/**
+ * The note about a new default channel by which no subscription without a channel loses anything: whether the head of
+ * the old channel has an upgrade path there.
+ */
+function noteOf(
+  { before, after }: Change,
+  was: Package,
+  channel: string,
+): { readonly text: string; readonly details: Details } {
+  const old = was.channels.get(was.defaultChannel);
+  const head = old && headOf(old);
+  const bundle = head && was.bundles.get(head.name);
+  const path = bundle && after.foresight.v0({ package: was.name, channel }, installedOf(bundle));
+  if (!bundle || !path || path.arrives)
+    return {
+      text: ': new installations use the new one, subscriptions that name a channel keep it',
+      details: {
+        hint: 'mention it in the release notes, and deprecate the old channel if it gets no more updates',
+      },
+    };
+  const installed = [installedOf(bundle)];
+  const fix = fixFor(after, { package: was.name, channel, olm: 'v0', installed }, before);
+  return {
+    text: `, but the old head ${shortName(bundle)} has no upgrade path to the new head: ${endText(path)}`,
+    details: {
+      installed: [shortName(bundle)],
+      hint: fix?.text ?? `add ${bundle.name} to replaces or skips of an entry in channel ${channel}`,
+    },
+  };
+}
 
 /** Installations whose subscription names no channel and that end in an error, or lower than before. */
 function lostBy(change: Change, name: string): Installed[] {

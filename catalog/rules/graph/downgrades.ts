@@ -137,9 +137,9 @@ type Takers = ReadonlyMap<string, readonly Bundle[]>;
 const NOBODY: Takers = new Map();
 
 /** Reports a field that follows newer versions: an error if a cluster would follow it. */
-function reportField(lowering: LoweringField, takers: Takers, report: Report): void {
-  const { channel, entry, field, to, count, lowest } = lowering;
-  const taken = versionsOf((takers.get(to.name) ?? []).filter(lowering.includes));
+function reportField(lowerings: LoweringField, takers: Takers, report: Report): void {
+  const { channel, entry, field, to, count, lowest, includes } = lowerings;
+  const taken = versionsOf((takers.get(to.name) ?? []).filter(includes));
   const isTaken = taken.length > 0;
   const newer = isTaken ? listed(taken) : listed(versionsOf(lowest), count);
   const effect = isTaken ? `${newer} would be downgraded` : 'no cluster follows that edge today';
@@ -202,6 +202,7 @@ interface Downgrade extends Place {
   /** The installed version before the platform upgrade: the end of the upgrade path. */
   readonly end: Installed;
   readonly upgrade: Upgrade;
+  /** How far the version goes down, see `lowering`. */
   readonly depth: 1 | 2;
 }
 

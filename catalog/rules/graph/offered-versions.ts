@@ -6,7 +6,7 @@ import { compareVersions } from '../../version/version.ts';
 import { isUnstable } from '../downgrade.ts';
 import { placeOfEntry, placeOfPackage } from '../finding-location.ts';
 import { channelText, grouped, listed } from '../message-text.ts';
-import { type Versioned, versioned } from '../ranges.ts';
+import { bundleWithVersion, type Versioned } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -134,5 +134,5 @@ export const rules: readonly Rule[] = [
 
 function headBundle(ofPackage: Package, channel: Channel): Versioned | undefined {
   const head = headOf(channel);
-  return head && versioned(ofPackage, head.name);
+  return head && bundleWithVersion(ofPackage, head.name);
 }

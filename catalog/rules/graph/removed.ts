@@ -4,7 +4,7 @@ import { compareInstalled, publishedInstallations } from '../../olm/foresight/in
 import { installationChanges } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
 import { entryIn, placeOfEntry, placeOfHead, placeOfPackage } from '../finding-location.ts';
-import { channelText, counted, joined, listed, versionsOf } from '../message-text.ts';
+import { channelText, joined, listed, listWithVerb, versionsOf } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -87,7 +87,7 @@ export const rules: readonly Rule[] = [
           ),
         );
         reportRemoved({ ...removed, installed: covered }, 'upgrade edges still lead to the head', report);
-        reportRemoved({ ...removed, installed: drafts }, NEVER_PUBLISHED(drafts.length === 1), report);
+        reportRemoved({ ...removed, installed: drafts }, neverPublishedText(drafts.length === 1), report);
       }
     },
   },
@@ -108,7 +108,7 @@ export const rules: readonly Rule[] = [
         );
         const versions = versionsOf(pinned);
         if (versions.length === 0) continue;
-        const message = `${counted(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}: installing it with startingCSV (OLM v0) or a pinned version (OLM v1) fails`;
+        const message = `${listWithVerb(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}: installing it with startingCSV (OLM v0) or a pinned version (OLM v1) fails`;
         const hint = 'if users were told to pin it, keep the entry and skip it in a later one';
         report(message, placeOfHead(channel), {
           package: name,
@@ -124,38 +124,39 @@ export const rules: readonly Rule[] = [
 /** How the upgrade edges of an entry change, in words. */
 function differencesOf(old: Entry, entry: Entry): string[] {
   const lost = namesNotIn(old.skips, entry.skips);
-  const won = namesNotIn(entry.skips, old.skips);
+  const added = namesNotIn(entry.skips, old.skips);
   return [
     ...(old.replaces === entry.replaces
       ? []
-      : [`replaces ${shown(entry.replaces)} instead of ${shown(old.replaces)}`]),
+      : [`replaces ${quotedOrNothing(entry.replaces)} instead of ${quotedOrNothing(old.replaces)}`]),
     ...(lost.length > 0 ? [`no longer skips ${listed(lost)}`] : []),
-    ...(won.length > 0 ? [`skips ${listed(won)}`] : []),
+    ...(added.length > 0 ? [`skips ${listed(added)}`] : []),
     ...(old.skipRange === entry.skipRange
       ? []
-      : [`skipRange ${shown(entry.skipRange)} instead of ${shown(old.skipRange)}`]),
+      : [`skipRange ${quotedOrNothing(entry.skipRange)} instead of ${quotedOrNothing(old.skipRange)}`]),
   ];
 }
 
 /** The names of a list that another one lacks. */
-function namesNotIn(names: readonly string[], from: readonly string[]): string[] {
+function namesNotIn(names: readonly string[], others: readonly string[]): string[] {
   // Most entries are as they were.
-  if (names.every((name, i) => name === from[i])) return [];
-  const has = new Set(from);
-  return names.filter((name) => !has.has(name));
+  if (names.every((name, i) => name === others[i])) return [];
+  const known = new Set(others);
+  return names.filter((name) => !known.has(name));
 }
 
-function shown(text: string): string {
+function quotedOrNothing(text: string): string {
   return text === '' ? 'nothing' : quoted(text);
 }
 
-const NEVER_PUBLISHED = (one: boolean): string =>
-  `no cluster has ${one ? 'it, because it was' : 'them, because they were'} never published`;
+function neverPublishedText(isOne: boolean): string {
+  return `no cluster has ${isOne ? 'it, because it was' : 'them, because they were'} never published`;
+}
 
 function reportRemoved({ package: name, channel, installed }: Removed, why: string, report: Report): void {
   if (installed.length === 0) return;
   const versions = versionsOf(installed);
-  const message = `${counted(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}; ${why}`;
+  const message = `${listWithVerb(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}; ${why}`;
   report(message, placeOfHead(channel), { package: name, channel: channel.name, installed: versions });
 }
 

@@ -10,7 +10,7 @@ import { highestIn, satisfies } from '../../version/satisfies.ts';
 import { compareVersions, formatVersion, type Version, type VersionRange } from '../../version/version.ts';
 import { entryIn, placeOfEntry } from '../finding-location.ts';
 import { channelText, grouped, listed, versionsOf } from '../message-text.ts';
-import { isOpen, type RangedChannel, rangedChannels, type Versioned, versioned } from '../ranges.ts';
+import { bundleWithVersion, isOpen, type RangedChannel, rangedChannels, type Versioned } from '../ranges.ts';
 import { quoted, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -71,7 +71,7 @@ export const rules: readonly Rule[] = [
           .map(({ version }) => version)
           .sort(compareVersions);
         for (const ranged of channel.ranged) {
-          const replaced = versioned(channel.ofPackage, ranged.entry.replaces);
+          const replaced = bundleWithVersion(channel.ofPackage, ranged.entry.replaces);
           const highest = replaced && highestIn(ascending, ranged.range);
           if (!highest || compareVersions(highest, replaced.version) >= 0) continue;
           const versions = versionsOf(stuck.filter(isBetween(highest, replaced.version)));
@@ -175,7 +175,7 @@ export const rules: readonly Rule[] = [
 ];
 
 function versionsIn({ ofPackage, channel }: RangedChannel): Versioned[] {
-  return channel.entries.flatMap(({ name }) => versioned(ofPackage, name) ?? []);
+  return channel.entries.flatMap(({ name }) => bundleWithVersion(ofPackage, name) ?? []);
 }
 
 /** The bundles of a channel from which nothing goes on, although they are not its head. */

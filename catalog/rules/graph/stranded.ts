@@ -135,6 +135,7 @@ function isLongAgo(last: string | undefined, asOf: string | undefined): boolean 
 
 /** Reports who never got to the head of its channel, and now gets no upgrade at all. */
 function reportLostSteps(change: Change, report: Report): void {
+  // Subscriptions without a channel are reported by themselves.
   const lost = changesUnder(change, 'v0').filter(
     (move) => move.channel !== '' && !move.before.arrives && losesUpgrade(move),
   );

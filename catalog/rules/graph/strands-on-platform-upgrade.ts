@@ -30,7 +30,7 @@ export const rule: Rule = {
     // A loss at a later platform version is not new if the merge repairs a nearer version.
     const known = new Map(lossesAtAll(before).map((loss) => [keyOf(loss), rankOf(loss)]));
     const isWorse = (loss: Loss): boolean =>
-      rankOf(loss) < (known.get(keyOf(loss)) ?? WORST_FIRST.length) || isBrought(before, loss);
+      rankOf(loss) < (known.get(keyOf(loss)) ?? WORST_FIRST.length) || isNewInNext(before, loss);
     const isFresh = (loss: Loss): boolean =>
       // An extension without a channel may come from the head of any channel.
       loss.selects === 'none'
@@ -43,7 +43,7 @@ export const rule: Rule = {
       fresh,
       (loss) =>
         (loss.selects === 'none' || isInstallable(before, loss.channel)) &&
-        (isDefault(after, loss) || !isBrought(before, loss)),
+        (isDefault(after, loss) || !isNewInNext(before, loss)),
     );
     const errors = eachChannelOnce(lost);
     const reported = new Set(errors.map(placeOf));
@@ -94,7 +94,7 @@ function isInstallable({ catalog }: World, { package: packageName, name }: Chann
 }
 
 /** Whether the merge adds the package to the next catalog: its author then decides which versions can go on. */
-function isBrought({ following }: World, { channel, to, what }: Loss): boolean {
+function isNewInNext({ following }: World, { channel, to, what }: Loss): boolean {
   const next = following.find(({ name }) => name === to.name);
   return what !== 'package' && (next?.catalog.packages.get(channel.package)?.channels.size ?? 0) === 0;
 }

@@ -31,7 +31,7 @@ export const rule: Rule = {
       for (const [channel, group] of newInChannels(change, ofPackage))
         reportStuckInChannel(channel, group, report);
     }
-    for (const [channel, group] of byChannel(change)) reportStuckInChannel(channel, group, report);
+    for (const [channel, group] of lostByChannel(change)) reportStuckInChannel(channel, group, report);
   },
 };
 
@@ -74,7 +74,7 @@ function stuckNames(world: World, name: string): ReadonlySet<string> {
 }
 
 /** Extensions that select one channel and no longer reach its head, while others still reach a head. */
-function byChannel(change: Change): ReadonlyMap<Channel, readonly StuckInChannel[]> {
+function lostByChannel(change: Change): ReadonlyMap<Channel, readonly StuckInChannel[]> {
   const lost = changesUnder(change, 'v1').filter(
     ({ before, after }) =>
       before.arrives && !after.arrives && after.next.kind !== 'fails' && !isReportedElsewhere(after),

@@ -2,7 +2,7 @@ import { quoted, shellWord } from '../../names.ts';
 import { formatReference, withDigest } from '../../reference.ts';
 import { lookupKey } from '../../references/site.ts';
 import { runsFor } from '../../references/support.ts';
-import { lockedTags, lookedUp, placed } from '../registry-answers.ts';
+import { lockedTags, sitesWithLookups, siteText } from '../registry-answers.ts';
 import type { Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -14,9 +14,9 @@ export const rules: readonly Rule[] = [
       'Reports images of bundles that are manifest lists: Conforma refuses bundles for several platforms',
     opm: ['The B bundle image is a multi-arch reference.'],
     resolved: (references, report) => {
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         if (site.kind !== 'bundle' || lookup.kind !== 'found' || !lookup.isList) continue;
-        report(`${placed(site)} is a manifest list, which a bundle must not be`, site.location, {
+        report(`${siteText(site)} is a manifest list, which a bundle must not be`, site.location, {
           package: site.package,
           hint: 'build the bundle for one platform, and reference that image',
         });
@@ -29,15 +29,15 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports images that have not passed the external checks that the policy requires, as signed statements say',
     resolved: (references, report) => {
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         if (lookup.kind !== 'found') continue;
         for (const check of lookup.checks ?? []) {
           const details = { package: site.package, subject: `${check.name} ${site.written}` };
           if (check.kind === 'passed') {
-            const message = `${placed(site)} passed the check ${quoted(check.name)}, says ${check.by}`;
+            const message = `${siteText(site)} passed the check ${quoted(check.name)}, says ${check.by}`;
             report(message, site.location, { ...details, severity: 'info' });
           } else {
-            const message = `${placed(site)} has not passed the check ${quoted(check.name)}: ${check.why}`;
+            const message = `${siteText(site)} has not passed the check ${quoted(check.name)}: ${check.why}`;
             const hint = `see its statements with portolan verify ${shellWord(site.written)} --key FILE (policy: registries.attestations)`;
             report(message, site.location, { ...details, hint });
           }
@@ -50,9 +50,9 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: 'Reports images with a digest that does not exist in their registry',
     resolved: (references, report) => {
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         if (site.reference.kind !== 'digest' || lookup.kind !== 'absent') continue;
-        report(`${placed(site)} does not exist: the registry does not have this digest`, site.location, {
+        report(`${siteText(site)} does not exist: the registry does not have this digest`, site.location, {
           package: site.package,
           hint: 'push the image again, or reference an existing one; registries delete images without a tag',
         });
@@ -65,10 +65,10 @@ export const rules: readonly Rule[] = [
     summary:
       'Reports images that are not referenced by digest, so that clusters may get another one than was checked',
     resolved: (references, report) => {
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         if (site.reference.kind !== 'tag' || lookup.kind !== 'found') continue;
         const pinned = formatReference(withDigest(site.reference, lookup.digest));
-        report(`${placed(site)} is a tag, which may point to another image later`, site.location, {
+        report(`${siteText(site)} is a tag, which may point to another image later`, site.location, {
           package: site.package,
           hint: pinned,
           correction: { kind: 'replace', location: site.location, found: site.written, wanted: pinned },
@@ -84,13 +84,13 @@ export const rules: readonly Rule[] = [
     resolved: (references, report) => {
       const { supports } = references;
       if (!supports) return;
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         if (lookup.kind !== 'found' || !lookup.platforms || !runsFor(site, supports)) continue;
         const { platforms } = lookup;
         const missing = supports.get(site.package)?.platforms.filter((one) => !platforms.includes(one)) ?? [];
         if (missing.length === 0) continue;
         const isFor = platforms.length === 0 ? 'no platform' : platforms.join(', ');
-        const message = `${placed(site)} supports ${isFor}, but not ${missing.join(', ')}, which package ${quoted(site.package)} declares as supported`;
+        const message = `${siteText(site)} supports ${isFor}, but not ${missing.join(', ')}, which package ${quoted(site.package)} declares as supported`;
         report(message, site.location, {
           package: site.package,
           hint: 'reference a manifest list with all platforms, or remove the labels from the ClusterServiceVersion',
@@ -103,9 +103,9 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: 'Reports images from registries that the policy does not allow',
     resolved: (references, report) => {
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         if (lookup.kind !== 'not-allowed') continue;
-        report(`${placed(site)} is in a registry that the policy does not allow`, site.location, {
+        report(`${siteText(site)} is in a registry that the policy does not allow`, site.location, {
           package: site.package,
           hint: `registries: {allow: [${site.reference.registry}]}`,
         });
@@ -117,10 +117,10 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: 'Reports images that are not signed as the policy requires',
     resolved: (references, report) => {
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         if (lookup.kind !== 'found' || lookup.unsigned === undefined) continue;
         report(
-          `${placed(site)} lacks the signature that the policy requires: ${lookup.unsigned}`,
+          `${siteText(site)} lacks the signature that the policy requires: ${lookup.unsigned}`,
           site.location,
           {
             package: site.package,
@@ -135,9 +135,9 @@ export const rules: readonly Rule[] = [
     severity: 'error',
     summary: 'Reports tags in bundles and templates that do not exist in their registry',
     resolved: (references, report) => {
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         if (site.reference.kind !== 'tag' || lookup.kind !== 'absent') continue;
-        report(`${placed(site)} does not exist: the registry does not have this tag`, site.location, {
+        report(`${siteText(site)} does not exist: the registry does not have this tag`, site.location, {
           package: site.package,
           hint: 'push the image, or reference an existing tag',
         });
@@ -151,12 +151,12 @@ export const rules: readonly Rule[] = [
     resolved: (references, report) => {
       const { lock, lookups } = references;
       if (!lock) return;
-      for (const { site, lookup } of lookedUp(references)) {
+      for (const { site, lookup } of sitesWithLookups(references)) {
         const { reference } = site;
         if (reference.kind !== 'tag' || lookup.kind !== 'found') continue;
         const locked = lock.digests.get(lookupKey(reference));
         if (locked === undefined || locked === lookup.digest) continue;
-        report(`${placed(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
+        report(`${siteText(site)} has moved: it was ${locked}, it is ${lookup.digest} now`, site.location, {
           package: site.package,
           hint: 'run portolan resolve DIR --lock FILE --update to use the new image, or reference the locked digest',
         });
@@ -165,7 +165,7 @@ export const rules: readonly Rule[] = [
       for (const { site, tag } of lockedTags(references)) {
         const lookup = lookups.get(tag);
         if (lookup?.kind !== 'found' || lookup.digest === lock.digests.get(tag)) continue;
-        report(`${placed(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
+        report(`${siteText(site)} was pinned from ${tag}, which is ${lookup.digest} now`, site.location, {
           package: site.package,
           severity: 'info',
           hint: 'run portolan resolve DIR --lock FILE --update --write to use the new image',

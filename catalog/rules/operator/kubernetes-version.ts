@@ -28,15 +28,14 @@ export const rule: Rule = {
 /** The last version of OpenShift in the table of operator-pipelines: it does not fail a bundle for later ones. */
 const LAST_KNOWN: Minor = { major: 4, minor: 17 };
 
-/**
- * Reports a bundle that is for a version of OpenShift whose Kubernetes is too old for it. What operator-pipelines does
- * not know is a warning.
- */
+type Say = (message: string, location: Location, hint: string, severity?: Severity) => void;
+
+/** Reports a bundle whose `minKubeVersion` cannot be read, or that does not say for which OpenShift it is. */
 function checkVersions(bundle: OperatorBundle, operator: OperatorFolder, report: Report): void {
   const written = memberObject(bundle.csv, 'spec')['minKubeVersion'];
   if (!written || !bundle.csvFile) return;
   const own = bundle.csvFile.locate('spec', 'minKubeVersion');
-  const say = (message: string, location: Location, hint: string, severity: Severity = 'error'): void =>
+  const say: Say = (message, location, hint, severity = 'error') =>
     report(`bundle ${quoted(bundle.folder)} ${message}`, location, {
       package: operator.name,
       hint,
@@ -72,12 +71,23 @@ function checkVersions(bundle: OperatorBundle, operator: OperatorFolder, report:
       'warning',
     );
   const older = platforms.filter((platform) => !hasKubernetes(platform, minimum));
-  if (older.length === 0) return;
-  const message = `is for OpenShift ${older.map(formatMinor).join(', ')}, which has an older Kubernetes than minKubeVersion ${written}`;
+  if (older.length > 0)
+    reportOlder(older, minimum, (message, hint, severity) =>
+      say(`${message} ${written}`, place, hint, severity),
+    );
+}
+
+/** Reports the versions of OpenShift whose Kubernetes is too old. That operator-pipelines does not know one is a warning. */
+function reportOlder(
+  older: readonly Minor[],
+  minimum: Release,
+  say: (message: string, hint: string, severity: Severity) => void,
+): void {
+  const message = `is for OpenShift ${older.map(formatMinor).join(', ')}, which has an older Kubernetes than minKubeVersion`;
   const isTheirs = older.some((platform) => compareMinors(platform, LAST_KNOWN) <= 0);
   const first = knownPlatforms().find((platform) => hasKubernetes(platform, minimum));
   const hint = first ? `${OPENSHIFT_VERSIONS}: v${formatMinor(first)}` : 'write an earlier minKubeVersion';
-  say(message, place, hint, isTheirs ? 'error' : 'warning');
+  say(message, hint, isTheirs ? 'error' : 'warning');
 }
 
 interface Release extends Minor {

@@ -80,16 +80,15 @@ export const rules: readonly Rule[] = [
 
 const KEY = 'operators.operatorframework.io.bundle.package.v1';
 
-/**
- * Checks the names in a bundle of an operator's folder against each other, against those of the other bundles, and
- * against the folder.
- */
+type Say = (message: string, location: Location, severity: Severity, hint: string) => void;
+
+/** Checks that the annotations and the ClusterServiceVersion of a bundle have names, and then compares these. */
 function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Report): void {
   const { annotationsFile: file, csvFile, folder } = bundle;
   const name = packageOf(bundle);
   const start = { file: `${operator.path}/${folder}/metadata/annotations.yaml`, line: 1, column: 1 };
   const place = file?.locate('annotations', KEY) ?? start;
-  const say = (message: string, location: Location, severity: Severity, hint: string): void =>
+  const say: Say = (message, location, severity, hint) =>
     report(message, location, { package: operator.name, severity, hint });
   if (name === '') {
     const why = file?.defect ? `: ${file.defect.message}` : '';
@@ -113,6 +112,24 @@ function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Re
     );
     return;
   }
+  compareNames(operator, bundle, { name, csvName: bundle.name, place, csvPlace }, say);
+}
+
+interface PlacedNames {
+  /** The package in the annotations. */
+  readonly name: string;
+  readonly csvName: { readonly operator: string; readonly version: string };
+  readonly place: Location;
+  readonly csvPlace: Location;
+}
+
+/** Compares the names in a bundle with those in the other bundles, with each other, and with the operator's folder. */
+function compareNames(
+  operator: OperatorFolder,
+  bundle: OperatorBundle,
+  { name, csvName, place, csvPlace }: PlacedNames,
+  say: Say,
+): void {
   const others = operator.bundles.filter((other) => other !== bundle);
   // operator-pipelines fails these in an operator's first bundle, and warns of them in later ones.
   const mild = others.length > 0 ? 'warning' : 'error';
@@ -120,15 +137,13 @@ function checkNames(bundle: OperatorBundle, operator: OperatorFolder, report: Re
   reportOthers(name, named.map(packageOf), 'the package in annotations.yaml', (message, severity, hint) =>
     say(message, place, severity, hint),
   );
-  const csvName = bundle.name.operator;
   const csvNames = others.flatMap((other) => (other.name ? [other.name.operator] : []));
-  if (others.length > 0)
-    reportOthers(csvName, csvNames, 'the ClusterServiceVersion', (message, severity, hint) =>
-      say(message, csvPlace, severity, hint),
-    );
-  if (name !== csvName) {
-    const message = `the package is ${quoted(name)}, but the ClusterServiceVersion is named after ${quoted(csvName)}`;
-    say(message, csvPlace, mild, `name: ${name}.v${bundle.name.version}`);
+  reportOthers(csvName.operator, csvNames, 'the ClusterServiceVersion', (message, severity, hint) =>
+    say(message, csvPlace, severity, hint),
+  );
+  if (name !== csvName.operator) {
+    const message = `the package is ${quoted(name)}, but the ClusterServiceVersion is named after ${quoted(csvName.operator)}`;
+    say(message, csvPlace, mild, `name: ${name}.v${csvName.version}`);
   }
   if (name !== operator.name) {
     const message = `the package is ${quoted(name)}, but its folder is ${quoted(operator.name)}`;
