@@ -1,8 +1,9 @@
 import { type Installed, installedOf, shortName, versionText } from '../../fbc/edge.ts';
 import type { Channel, Entry } from '../../fbc/model.ts';
 import { groupedBy } from '../../go/grouped.ts';
+import { onceFor } from '../../go/once.ts';
 import { stepsOf } from '../../olm/foresight/foresight.ts';
-import { installationsOf } from '../../olm/foresight/installation.ts';
+import { type Installation, installationsOf } from '../../olm/foresight/installation.ts';
 import { changesUnder, type InstallationChange } from '../../olm/foresight/installation-change.ts';
 import { type Change, upgradePathOf, type World } from '../../olm/foresight/world.ts';
 import { upgradeOf } from '../../olm/resolve/outcome.ts';
@@ -42,10 +43,9 @@ export const rules: readonly Rule[] = [
     reads: ['history'],
     checkWorld(world, report) {
       for (const { ofPackage, channel, ranged } of rangedChannels(world)) {
-        const installations = installationsOf(world, ofPackage.name).map(({ installed }) => installed);
+        const isCovered = coverOf(installationsOf(world, ofPackage.name));
         // A first release has nothing to cover yet.
-        if (new Set(installations.map(({ name }) => name)).size < 2) continue;
-        const isCovered = coverOf(installations);
+        if (!isCovered) continue;
         for (const { entry, range, bundle } of ranged) {
           if (isCovered(range, entry.name)) continue;
           const message = `${channelText(channel.name, channel.package)}: the skipRange ${quoted(range.text)} of ${shortName(bundle)} covers no known published version`;
@@ -312,8 +312,13 @@ function spotOf(
   return spots.find((spot) => spot.channel.name === channel) ?? spots[0];
 }
 
-/** Tells whether a range covers a version that was published under another name, by bisection. */
-function coverOf(installations: readonly Installed[]): (range: VersionRange, own: string) => boolean {
+/**
+ * Tells whether a range covers a version that was published under another name, by bisection; undefined where only one name
+ * was. Made once for all channels of a package, each of which asks for the same installations.
+ */
+const coverOf = onceFor((all: readonly Installation[]): Cover | undefined => {
+  const installations = all.map(({ installed }) => installed);
+  if (new Set(installations.map(({ name }) => name)).size < 2) return undefined;
   const byVersion = groupedBy(installations, ({ version }) => (version ? formatVersion(version) : ''));
   const ascending = [...byVersion.values()].flatMap(([one]) => one?.version ?? []).sort(compareVersions);
   const isOthers = (version: Version, own: string): boolean =>
@@ -324,4 +329,6 @@ function coverOf(installations: readonly Installed[]): (range: VersionRange, own
     // The highest may be the entry's own version alone; then any lower one counts.
     return highestIn(ascending.slice(0, ascending.indexOf(highest)), range) !== undefined;
   };
-}
+});
+
+type Cover = (range: VersionRange, own: string) => boolean;

@@ -193,3 +193,18 @@ test('ranges that cover nothing are not compared with each version', async () =>
   const [least = 0, more = 0, most = 0] = steps;
   expect(most - more).toBeLessThan(2.4 * (more - least));
 });
+
+test('channels with the same entries ask once what was published', async () => {
+  const versions = times(20, (i) => `1.${i}.0`);
+  const entries = versions.map((version) => ({ name: `p.v${version}`, skipRange: '<0.0.1' }));
+  const rules = RULES.filter(({ id }) => id === 'graph/skiprange-covers-nothing');
+  const steps: number[] = [];
+  for (const count of [10, 20, 40]) {
+    const channels = Object.fromEntries(times(count, (i) => [`c${i}`, entries]));
+    const world = await worldOf({ name: 'v4.20', catalog: await catalogFrom({ p: { versions, channels } }) });
+    expect(runForesight(world, rules)).toHaveLength(count * versions.length);
+    steps.push(stepsOf(() => runForesight(world, rules)));
+  }
+  const [least = 0, more = 0, most = 0] = steps;
+  expect(most - more).toBeLessThan(2.4 * (more - least));
+});
