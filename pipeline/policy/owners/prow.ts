@@ -7,7 +7,7 @@
  */
 
 import { compileGoRegexp, type GoRegexp } from '../../../catalog/go/regexp.ts';
-import { isObject } from '../../../catalog/go/shape.ts';
+import { foldCase, isObject } from '../../../catalog/go/shape.ts';
 import { type Steps, spendSteps } from '../../../catalog/go/steps.ts';
 import type { Settings } from '../../settings.ts';
 
@@ -32,7 +32,7 @@ type Aliases = ReadonlyMap<string, readonly string[]>;
 /** Reads `OWNERS_ALIASES`; a file that prow would refuse has no aliases. */
 export function readAliases(settings: Settings | undefined): Aliases {
   const aliases = new Map<string, readonly string[]>();
-  const value = isObject(settings?.value) ? settings.value['aliases'] : undefined;
+  const value = fieldOf(settings?.value, 'aliases');
   if (!isObject(value)) return aliases;
   for (const [alias, members] of Object.entries(value)) {
     // `{group: {a, b}}` is a list of people to prow.
@@ -50,13 +50,18 @@ export function readAliases(settings: Settings | undefined): Aliases {
  * @throws StepsError
  */
 export function readOwnersFile(settings: Settings | undefined, steps: Steps): OwnersFile {
-  const value = isObject(settings?.value) ? settings.value : {};
-  const options = isObject(value['options']) ? value['options'] : {};
-  const noParentOwners = options['no_parent_owners'] === true;
+  const value = settings?.value;
+  // Go reads options into one struct, whichever key they stand under.
+  const noParentOwners = fieldsOf(value, 'options').flatMap((one) => fieldsOf(one, 'no_parent_owners'));
+  return { ...approversBy(value, steps), noParentOwners: noParentOwners.at(-1) === true };
+}
+
+function approversBy(value: unknown, steps: Steps): Omit<OwnersFile, 'noParentOwners'> {
   // As prow does: people at the top make it ignore all filters.
-  if (PEOPLE.some((key) => textList(value[key]).length > 0))
-    return { noParentOwners, approvers: [{ pattern: undefined, logins: approversIn(value) }], unread: [] };
-  const filters = isObject(value['filters']) ? Object.entries(value['filters']) : [];
+  if (PEOPLE.some((key) => textList(fieldOf(value, key)).length > 0))
+    return { approvers: [{ pattern: undefined, logins: approversIn(value) }], unread: [] };
+  const written = fieldOf(value, 'filters');
+  const filters = isObject(written) ? Object.entries(written) : [];
   const approvers: OwnersFile['approvers'][number][] = [];
   const unread: string[] = [];
   let size = 0;
@@ -66,14 +71,29 @@ export function readOwnersFile(settings: Settings | undefined, steps: Steps): Ow
     if (source !== '.*' && (!pattern || size > LARGEST)) unread.push(source);
     else approvers.push({ pattern, logins: approversIn(config) });
   }
-  return { noParentOwners, approvers, unread };
+  return { approvers, unread };
 }
 
 /** Any of these makes prow read a file without its filters. */
 const PEOPLE = ['approvers', 'reviewers', 'required_reviewers', 'labels'];
 
 function approversIn(config: unknown): string[] {
-  return isObject(config) ? textList(config['approvers']).map(normal) : [];
+  return textList(fieldOf(config, 'approvers')).map(normal);
+}
+
+/** The value of a field that Go's reader of JSON ends up with. */
+function fieldOf(value: unknown, name: string): unknown {
+  return fieldsOf(value, name).at(-1);
+}
+
+/**
+ * All values of a field, in the order in which Go's reader of JSON meets them: it knows the field by a key in upper case, too,
+ * and the keys are sorted, so that the usual one comes last.
+ */
+function fieldsOf(value: unknown, name: string): unknown[] {
+  if (!isObject(value)) return [];
+  const keys = Object.keys(value).filter((key) => foldCase(key) === foldCase(name));
+  return keys.sort().map((key) => value[key]);
 }
 
 /** What a login costs, in steps. */

@@ -138,6 +138,17 @@ describe('prow', () => {
     expect(await owners({ ...root, 'operators/OWNERS': `${options}reviewers: [x]\n` }, PATHS)).toBe('root');
   });
 
+  test.each([
+    ['ops', 'Options: {No_Parent_Owners: true}\napprovers: [ops]\n'],
+    ['ops', 'OPTIONS: {no_parent_owners: true}\noptions: {}\nApprovers: [ops]\n'],
+    ['ops root', 'Options: {no_parent_owners: true}\noptions: {no_parent_owners: false}\napprovers: [ops]\n'],
+    ['ops root', 'approvers: [ops]\nApprovers: [dan]\n'],
+    ['ops root', 'Filters: {".*": {Approvers: [ops]}}\n'],
+  ])('Go reads keys in upper case, too, before the usual ones: %s by %j', async (expected, text) => {
+    const files = { OWNERS: 'approvers: [root]\n', 'operators/OWNERS': text };
+    expect(await owners(files, PATHS)).toBe(expected);
+  });
+
   test('aliases stand for their members', async () => {
     const aliases = { OWNERS_ALIASES: 'aliases:\n  Team: [A, b]\n  flow: {c, d}\n  none:\n' };
     expect(await owners({ ...aliases, OWNERS: 'approvers: [TEAM, flow, none, e]\n' }, PATHS)).toBe(
