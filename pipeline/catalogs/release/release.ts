@@ -68,7 +68,7 @@ export async function releasedTexts(
   const texts = new Map<string, string>();
   const wrong: Finding[] = [];
   for (const wanted of await releaseConfigOf(place, folder)) {
-    const made = await releaseInto(place, { ...request, bundle, wanted });
+    const made = await releaseInto(place, { ...request, bundle, wanted, released: texts });
     wrong.push(...made.findings);
     for (const [path, text] of made.texts) texts.set(path, text);
   }
@@ -79,6 +79,8 @@ interface Releasing extends ReleaseRequest {
   /** In the form that a catalog has. */
   readonly bundle: (migrates: boolean) => RenderedImage;
   readonly wanted: ReleaseConfig;
+  /** By path: what was released before into the same template is in its text. */
+  readonly released: ReadonlyMap<string, string>;
 }
 
 /**
@@ -87,11 +89,11 @@ interface Releasing extends ReleaseRequest {
  */
 async function releaseInto(
   place: ReleaseRepository,
-  { package: name, image, rendering, bundle, wanted }: Releasing,
+  { package: name, image, rendering, bundle, wanted, released }: Releasing,
 ): Promise<ReleasedTexts> {
   const { template, catalogs, kind, release: asked } = wanted;
   const path = `operators/${name}/catalog-templates/${template}`;
-  const before = await place.text(path);
+  const before = released.get(path) ?? (await place.text(path));
   const text = editTemplate(path, () =>
     kind.release(before, { ...asked, package: name, name: bundle(false).bundle.name, image }),
   );

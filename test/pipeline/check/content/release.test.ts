@@ -122,6 +122,20 @@ test('however release-config.yaml is spelled, the check shows what the merge wri
   expect(released).toBeGreaterThan(2);
 });
 
+test('a template that is named twice gets both releases', async () => {
+  const twice = [
+    ['stable', ', replaces: etcd.v1.0.0'],
+    ['candidate', ''],
+  ]
+    .map(([channel, edge]) => `- {template_name: basic.yaml, channels: [${channel}]${edge}}\n`)
+    .join('');
+  const made = await texts(bundleFiles('etcd', '1.1.0', `catalog_templates:\n${twice}`));
+  for (const path of [TEMPLATE, CATALOG]) {
+    expect(made.get(path)?.match(/name: candidate$/gm), path).toHaveLength(1);
+    expect(made.get(path)?.match(/replaces: etcd.v1.0.0/g), path).toHaveLength(1);
+  }
+});
+
 test('what its catalogs would do to clusters is a finding before it is merged', async () => {
   const other =
     'catalog_templates:\n- {template_name: basic.yaml, channels: [other], default_channel: other}\n';
