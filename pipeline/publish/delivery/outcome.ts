@@ -221,8 +221,8 @@ function wordsOf(state: OutcomeState, detail: string): Pick<CommitStatus, 'state
 }
 
 /**
- * Records the latest outcome of a catalog. A superseded commit is not recorded unless no newer commit is known. Nor is a
- * published one while a newer commit waits: the catalog is not up to date yet.
+ * Records the latest outcome of a catalog. That a commit is superseded takes the place of its own record only: the newer
+ * commit has one of its own. A published commit is not recorded while a newer one waits: the catalog is not up to date yet.
  */
 async function recordLast(records: RecordStore, outcome: Outcome): Promise<void> {
   const { state, commit, detail } = outcome;
