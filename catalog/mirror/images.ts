@@ -113,6 +113,7 @@ class Collector {
   readonly #readable = new Map<string, Reference>();
   readonly #doubtful = new Map<string, Location>();
   readonly #empty: Location[] = [];
+  /** One copy of each text, whatever it is: a name, or a reference. */
   readonly #texts = new Map<string, string>();
   readonly #deployed: DeployedImages;
 
@@ -167,9 +168,8 @@ class Collector {
 
   /** Notes a reference; looks at it once only, wherever else it stands. */
   #reference(written: string, blob: Blob, path: readonly (string | number)[]): string {
-    const known = this.#texts.get(written);
-    if (known !== undefined) return known;
     const own = this.#own(written);
+    if (this.#readable.has(own) || this.#doubtful.has(own)) return own;
     const reference = tryParseReference(own);
     if (reference) this.#readable.set(own, reference);
     if (isDoubtful(own, reference)) this.#doubtful.set(own, blob.document.locate(path));

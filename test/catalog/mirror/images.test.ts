@@ -54,6 +54,16 @@ ${data === undefined ? '' : `- type: olm.bundle.object\n  value: {data: ${data}}
 
 const encoded = Buffer.from(JSON.stringify(csv)).toString('base64');
 
+test('an image that is called as a package or bundle before it is one all the same', async () => {
+  const bundle = (name: string, image: string): string =>
+    `schema: olm.bundle\nname: ${name}\npackage: p\nimage: ${image}\n`;
+  const { doubtful, readable } = await catalogImages(
+    sourceOf({ 'a.yaml': `${bundle('q', OWN)}---\n${bundle('r', 'p')}---\n${bundle('s', 'q')}` }),
+  );
+  expect([...doubtful.keys()]).toEqual(['p', 'q']);
+  expect([...readable.keys()]).toEqual([OWN, 'p', 'q']);
+});
+
 describe('what a bundle needs', () => {
   test.each([
     ['what only init containers and environment variables name', encoded, [OWN, LISTED, INIT, VARIABLE]],
