@@ -5,6 +5,7 @@
  * @see https://pkg.go.dev/encoding/json#Decoder
  */
 import { DEEPEST } from '../json.ts';
+import { goQuoted } from './text.ts';
 
 /** Why a value cannot be read. `offset` counts UTF-16 units from the beginning of the text. */
 export class JsonError extends Error {
@@ -364,11 +365,11 @@ export class JsonReader {
   }
 }
 
-/** A character as Go's encoding/json quotes it in messages. */
+/** A character as Go's encoding/json quotes it in messages; Go itself would name only the first byte of other than ASCII ones. */
 function quoteRune(character: string): string {
   if (character === "'") return `'\\''`;
   if (character === '"') return `'"'`;
-  return `'${JSON.stringify(character).slice(1, -1)}'`;
+  return `'${goQuoted(character).slice(1, -1)}'`;
 }
 
 /** How many nodes a value has, itself among them. */

@@ -106,7 +106,7 @@ function nextJson(
 
 /** Go reads bytes: it names the first one of a character as if it were a character of its own. */
 function inBytes(message: string, character: number): string {
-  if (character >= 0x20 && character < 0x7f) return message;
+  if (character < 0x80) return message;
   const [byte = 0] = new TextEncoder().encode(String.fromCodePoint(character));
   const context = message.slice(message.lastIndexOf("' ") + 2);
   return `invalid character '${goQuoted(String.fromCharCode(byte)).slice(1, -1)}' ${context}`;
