@@ -62,9 +62,11 @@ interface BundleImage {
  */
 export async function renderBundleImage(name: string, options: Rendering): Promise<BundleImage> {
   return withImage(name, options, async (image) => {
-    if (image.labels.has(CONFIGS_LABEL) || !image.labels.has(PACKAGE_LABEL)) {
+    // opm reads an image with both labels as an index image.
+    if (image.labels.has(CONFIGS_LABEL))
+      throw new PipelineError('usage', `${name} is an index image, not a bundle`);
+    if (!image.labels.has(PACKAGE_LABEL))
       throw new PipelineError('usage', `${name} is not a bundle: it has no label ${PACKAGE_LABEL}`);
-    }
     return unpackBundle(image, async (source) => {
       const read = await readBundle(source);
       const level = migrateLevel(options.migrates ?? false);

@@ -69,6 +69,15 @@ describe('render', () => {
     expect((await run('render', 'oci:images:empty')).err).toContain('no directory /configs');
   });
 
+  test('an index image where a template expects a bundle is called so, though it has the label of a bundle too', async () => {
+    const bundle = { 'operators.operatorframework.io.bundle.package.v1': 'a' };
+    write('t.yaml', 'schema: olm.template.basic\nentries:\n- {schema: olm.bundle, image: oci:images:both}\n');
+    await push('both', { ...CONFIGS, ...bundle }, { 'configs/a.yaml': sample('ferry-operator') });
+    const { code, err } = await run('opm', 'alpha', 'render-template', 'basic', 't.yaml');
+    expect(code).toBe(1);
+    expect(err).toContain('oci:images:both is an index image, not a bundle');
+  });
+
   test('a format that there is not is refused', async () => {
     write('c/a.yaml', sample('ferry-operator'));
     const { code, err } = await run('render', 'c', '-o', 'xml');
