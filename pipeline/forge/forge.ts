@@ -87,8 +87,8 @@ export interface Sides {
   /** The commits that the head has and the base has not; undefined where the forge lists them elsewhere. */
   readonly commits?: readonly CommitFacts[];
   /**
-   * Whether no merge is among the commits that the base branch lacks: there may be other latest common ancestors otherwise,
-   * and whoever writes commits then chooses which one is named.
+   * Whether it is known that no merge is among the commits that the base branch lacks: there may be other latest common
+   * ancestors otherwise, and whoever writes commits then chooses which one is named.
    */
   readonly isLinear: boolean;
 }

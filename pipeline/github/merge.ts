@@ -77,7 +77,7 @@ async function mergeNow(
   const tip = await readTip(github, repository, branch);
   if (tip !== base) return { kind: 'moved', why: `the branch ${branch} has new commits since the check` };
   if (merge.method === 'rebase' && !(await isOnTop(github, repository, { base, head }))) {
-    const why = `rebase the pull request onto ${branch}: its commits, one by one, may merge other content than was checked`;
+    const why = `rebase the pull request onto ${branch}, with at most 100 commits and no merges: its commits, one by one, may merge other content than was checked`;
     return { kind: 'refused', why };
   }
   // Do not try again after a refusal: the next check does.
@@ -87,7 +87,10 @@ async function mergeNow(
   return { kind: 'merged', commit: sha };
 }
 
-/** Whether commits follow the base branch's tip in a line: a rebase onto it changes nothing in them. */
+/**
+ * Whether commits follow the base branch's tip in a line: a rebase onto it changes nothing in them. Of more than a hundred,
+ * which {@link readSides} does not list, nobody knows.
+ */
 async function isOnTop(
   github: GitHub,
   repository: RepositoryName,
