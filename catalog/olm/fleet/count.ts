@@ -325,8 +325,8 @@ export function affectedCounter(fleet: Fleet, simulate: Simulation): (affected: 
     return found;
   };
   return ({ package: packageName, platforms, olm, channel, installed }) => {
-    const named = new Set<string>();
-    let grouped = 0;
+    const clusterNames = new Set<string>();
+    let unnamedClusters = 0;
     for (const { cluster, count, installation } of byPackage.get(packageName) ?? []) {
       const { platform, olm: own, channels } = installation;
       if (platforms && !platforms.has(platform)) continue;
@@ -334,9 +334,9 @@ export function affectedCounter(fleet: Fleet, simulate: Simulation): (affected: 
       // An installation that names no channel may use any.
       if (channel !== undefined && channels.length > 0 && !channels.includes(channel)) continue;
       if (!installed.has(labelOf(installation))) continue;
-      if (count === undefined) named.add(cluster);
-      else grouped += count;
+      if (count === undefined) clusterNames.add(cluster);
+      else unnamedClusters += count;
     }
-    return named.size + grouped;
+    return clusterNames.size + unnamedClusters;
   };
 }

@@ -131,12 +131,12 @@ function byVersion(
     .get(packageName)
     ?.find((one) => one.version && formatVersion(one.version) === version);
   if (past) return { name: past.name, version: past.version };
-  const called = calledByVersion(ofPackage, packageName, version);
-  return called && upgradedVersion(ofPackage, called);
+  const missing = missingBundleOf(ofPackage, packageName, version);
+  return missing && upgradedVersion(ofPackage, missing);
 }
 
 /** A bundle that is gone, with the name that entries give it or that it most likely had. */
-function calledByVersion(
+function missingBundleOf(
   ofPackage: Package | undefined,
   packageName: string,
   version: string,
@@ -160,8 +160,8 @@ export function droppedFrom(
 ): Installed | undefined {
   const ofPackage = world.catalog.packages.get(packageName);
   if (!ofPackage) return undefined;
-  const called = calledByVersion(ofPackage, packageName, version);
-  const dropped = called && name !== '' ? { ...called, name } : called;
+  const missing = missingBundleOf(ofPackage, packageName, version);
+  const dropped = missing && name !== '' ? { ...missing, name } : missing;
   if (!dropped?.version || ofPackage.bundles.has(dropped.name)) return undefined;
   const { version: own } = dropped;
   const isOlder = [...ofPackage.bundles.values()].some(

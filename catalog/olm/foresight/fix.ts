@@ -144,20 +144,20 @@ function lostBeside(
 /** Looks for one edit of a channel that helps all these installations, and notes it for later proposals. */
 function editFor(world: World, plan: Plan, stuck: readonly StuckInstallations[]): Edit | undefined {
   // All of them are of one channel, and there is at least one.
-  const [{ package: name, channel: wanted }] = stuck as [StuckInstallations];
+  const [{ package: name, channel: channelName }] = stuck as [StuckInstallations];
   const ofPackage = world.catalog.packages.get(name);
-  const written = ofPackage?.channels.get(wanted);
+  const written = ofPackage?.channels.get(channelName);
   if (!ofPackage || !written) return undefined;
-  const planned = plan.edited.get(wanted);
+  const planned = plan.edited.get(channelName);
   const channel = planned ? withEntries(written, planned) : written;
   const helps: Helps = ({ entries }) =>
     // Two findings must not ask for different values of one field.
     placesIn(channel, entries).every((place) => isFree(plan, place)) &&
-    plan.trial?.helps(new Map([...plan.edited, [wanted, entries]]), [...stuck, ...plan.stuck]) === true;
+    plan.trial?.helps(new Map([...plan.edited, [channelName, entries]]), [...stuck, ...plan.stuck]) === true;
   const installed = [
     ...new Map(stuck.flatMap((one) => one.installed).map((one) => [one.name, one])).values(),
   ].sort(compareInstalled);
-  const old = plan.past?.catalog.packages.get(name)?.channels.get(wanted)?.entries ?? [];
+  const old = plan.past?.catalog.packages.get(name)?.channels.get(channelName)?.entries ?? [];
   for (const way of waysToEdit(channel, { ofPackage, installed, old, helps })) {
     const found = way().find(helps);
     if (!found) continue;

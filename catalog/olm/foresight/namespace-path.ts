@@ -151,6 +151,7 @@ function installedAmong(
   const bundle = source.catalog.packages.get(place.package)?.bundles.get(name);
   const own = { packageName: place.package, ...(version ? { version: formatVersion(version) } : {}) };
   const others = all.filter((one) => one.place.package !== place.package).map(offerOfMember);
+  // Of a bundle that the catalog does not have, only package and version are known.
   const properties = (bundle?.properties ?? [{ type: 'olm.package', value: own }]).filter(
     (property) => !REQUIRING.has(property.type) || isMetBy(scope, property, others),
   );

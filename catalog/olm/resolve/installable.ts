@@ -10,7 +10,7 @@ import { packageIn } from './requirement.ts';
 import { type Node, offerOfBundle, type Scope, type ScopeCatalog, spendEffort } from './snapshot.ts';
 import { requirementsOfOffer } from './unreadable.ts';
 
-const known = new WeakMap<Scope, Map<Node, boolean>>();
+const installableByScope = new WeakMap<Scope, Map<Node, boolean>>();
 
 /**
  * Whether OLM v0 can install a bundle, with all that it requires, in an empty namespace.
@@ -18,8 +18,8 @@ const known = new WeakMap<Scope, Map<Node, boolean>>();
  * @throws Undecided where resolving costs too much
  */
 export function isInstallable(scope: Scope, source: ScopeCatalog, node: Node): boolean {
-  const ofScope = known.get(scope) ?? new Map<Node, boolean>();
-  known.set(scope, ofScope);
+  const ofScope = installableByScope.get(scope) ?? new Map<Node, boolean>();
+  installableByScope.set(scope, ofScope);
   const found = ofScope.get(node) ?? findInstallable(scope, source, node);
   ofScope.set(node, found);
   return found;
@@ -32,12 +32,12 @@ function findInstallable(scope: Scope, source: ScopeCatalog, node: Node): boolea
   return here.every((one) => isMet(scope, one)) && isResolved(scope, source, node);
 }
 
-const obvious = new WeakMap<Scope, Set<Bundle>>();
+const obviousByScope = new WeakMap<Scope, Set<Bundle>>();
 
 /** Whether the first bundles that go together meet all requirements: nearly always, and then nothing needs to be solved. */
 function isObvious(scope: Scope, bundle: Bundle): boolean {
-  const known = obvious.get(scope) ?? new Set<Bundle>();
-  obvious.set(scope, known);
+  const known = obviousByScope.get(scope) ?? new Set<Bundle>();
+  obviousByScope.set(scope, known);
   // Each bundle of a set can be installed with it.
   if (!known.has(bundle)) for (const one of obviousSet(scope, bundle)) known.add(one);
   return known.has(bundle);

@@ -66,13 +66,13 @@ export function keysOf({ packages, gvks, labels }: Offer): string[] {
   ];
 }
 
-const known = new WeakMap<readonly string[], ReadonlySet<string>>();
+const setsByList = new WeakMap<readonly string[], ReadonlySet<string>>();
 
 /** Whether a list has a value: one bundle may list thousands, and thousands of requirements ask for them. */
 function has(list: readonly string[], value: string): boolean {
   if (list.length < 10) return list.includes(value);
-  const values = known.get(list) ?? new Set(list);
-  known.set(list, values);
+  const values = setsByList.get(list) ?? new Set(list);
+  setsByList.set(list, values);
   return values.has(value);
 }
 
