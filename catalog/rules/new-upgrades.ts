@@ -202,5 +202,6 @@ function placeOfEdge({ after }: Change, { package: name, channel, to }: NewUpgra
   const channelBlob = after.catalog.packages.get(name)?.channels.get(channel);
   const entry = entryIn(channelBlob, to.bundle.name);
   const place = channelBlob && entry ? placeOfEntry(channelBlob, entry.index) : placeOfPackage(after, name);
+  // The package has the bundle that the upgrade leads to, so it has a place: the last one only satisfies the types.
   return place ?? { file: '', line: 1, column: 1 };
 }

@@ -164,16 +164,16 @@ interface Sides {
 
 /** Whether anybody gets to the bundle of a loss who got to a head before the merge. */
 export function isReached(loss: Loss, sides: Sides): boolean {
-  return safeOrigins(loss, sides).length > 0;
+  return formerHeads(loss, sides).length > 0;
 }
 
 /** Whether anybody gets there who would have lost nothing before the merge. */
 export function isReachedFromSafety(loss: Loss, sides: Sides): boolean {
-  return safeOrigins(loss, sides).some((at) => !wasLost(loss, at, sides));
+  return formerHeads(loss, sides).some((at) => !wasLost(loss, at, sides));
 }
 
-/** The heads from which installations come to the bundle of a loss. */
-function safeOrigins(loss: Loss, { before, after }: Sides): Installed[] {
+/** The heads that installations got to before the merge which end at the bundle of a loss with it. */
+function formerHeads(loss: Loss, { before, after }: Sides): Installed[] {
   const { channel, installed, selects } = loss;
   const all = publishedInstallations(before, channel.package);
   const asked =

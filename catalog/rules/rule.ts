@@ -194,7 +194,7 @@ export function runFragmentChecks(
   return runEach(rules, severityOf, (rule, report) => rule.fragment?.(fragment, report));
 }
 
-/** Runs the checks of registries' replies. Findings are sorted, the most serious first. */
+/** Runs the checks of registries' replies. Findings are sorted, the worst first. */
 export function runResolved(
   references: ResolvedReferences,
   rules: readonly Rule[],
@@ -214,7 +214,7 @@ export class UndecidedRules extends Undecided {
 }
 
 /**
- * Runs rules, and gives their findings by file and line.
+ * Runs rules, and gives their findings, the worst first.
  *
  * @throws UndecidedRules with these findings if a rule could not decide
  */

@@ -9,8 +9,7 @@ type Check = (bundle: Inspected, report: Report) => void;
 
 export const checkSkipRange: Check = csvCheck((csv, report) => {
   const range = csv.annotations['olm.skipRange'];
-  if (range === undefined) return;
-  if (tryParseRange(range)) return;
+  if (range === undefined || tryParseRange(range)) return;
   const message = `${csvText(csv)}: olm.skipRange ${JSON.stringify(range)} is not a valid range of semantic versions, so OLM skips nothing`;
   report(message, csv.at('metadata', 'annotations', 'olm.skipRange'), {
     hint: "olm.skipRange: '>=1.0.0 <1.2.0'",

@@ -128,6 +128,7 @@ function webhookRefusals({ name, targets, deployment }: Webhook, { deployments }
       ? ['configurations of webhooks']
       : []),
   ]);
+  // Only OLM v1 looks for the deployment before it installs the bundle.
   const isMissing = deployments !== undefined && !deployments.some((one) => one.name === deployment);
   return [
     ...(forbidden.length > 0

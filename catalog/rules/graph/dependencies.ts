@@ -184,6 +184,7 @@ function keyOf(group: string, kind: string): string {
 function isReportedOfProperty({ properties }: Bundle, { name, kind }: RequiredCrd): boolean {
   return properties.some(({ type, value }) => {
     if (type !== 'olm.gvk.required') return false;
+    // `Object` makes null a value without fields.
     const { group, kind: requiredKind } = Object(value) as Readonly<Record<string, unknown>>;
     return group === groupOf(name) && requiredKind === kind;
   });

@@ -287,7 +287,7 @@ function jumpsOver(change: Change, jumps: readonly Jump[]): Jumps | undefined {
   return moves.length > 0 && spot ? { moves, to, spot, passed } : undefined;
 }
 
-/** The versions of an installation, one upgrade after the other. */
+/** The bundles that follow an installation on its upgrade path, one upgrade after the other. */
 function wayOf(
   { foresight }: World,
   { package: name, olm, channel, installed }: InstallationChange,
