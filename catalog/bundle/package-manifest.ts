@@ -144,15 +144,19 @@ function textOf(value: unknown): string {
 /** Reports defects of a package file: missing names, channels without or with the same name, a wrong default channel. */
 function checkManifest(manifest: PackageManifest, report: Report): void {
   const { name, channels, defaultChannel, location } = manifest;
-  const called = `package ${JSON.stringify(name)}`;
+  const packageText = `package ${JSON.stringify(name)}`;
   if (name === '') report('name', 'the package has no packageName', location);
-  if (channels.length === 0) report('channels-empty', `${called} has no channels`, location);
+  if (channels.length === 0) report('channels-empty', `${packageText} has no channels`, location);
   if (defaultChannel === '' && channels.length > 1) {
-    report('default-missing', `${called} has ${channels.length} channels and no defaultChannel`, location);
+    report(
+      'default-missing',
+      `${packageText} has ${channels.length} channels and no defaultChannel`,
+      location,
+    );
   } else if (defaultChannel === '' && channels.length === 1) {
     report(
       'default-missing',
-      `${called} has no defaultChannel, so its only channel is the default`,
+      `${packageText} has no defaultChannel, so its only channel is the default`,
       location,
       'warning',
     );
@@ -160,19 +164,19 @@ function checkManifest(manifest: PackageManifest, report: Report): void {
   const seen = new Set<string>();
   for (const [i, channel] of channels.entries()) {
     if (channel.name === '')
-      report('channel-name', `channel ${i} of ${called} has no name`, channel.location);
+      report('channel-name', `channel ${i} of ${packageText} has no name`, channel.location);
     else if (seen.has(channel.name)) {
-      const message = `${called} has the channel ${JSON.stringify(channel.name)} twice`;
+      const message = `${packageText} has the channel ${JSON.stringify(channel.name)} twice`;
       report('channel-duplicate', message, channel.location);
     }
     seen.add(channel.name);
     if (channel.currentCsv === '') {
-      const message = `channel ${JSON.stringify(channel.name)} of ${called} has no currentCSV`;
+      const message = `channel ${JSON.stringify(channel.name)} of ${packageText} has no currentCSV`;
       report('current-empty', message, channel.location);
     }
   }
   if (defaultChannel !== '' && !seen.has(defaultChannel)) {
-    const message = `the default channel ${JSON.stringify(defaultChannel)} of ${called} is not one of its channels`;
+    const message = `the default channel ${JSON.stringify(defaultChannel)} of ${packageText} is not one of its channels`;
     report('default-unknown', message, location);
   }
 }
@@ -215,12 +219,12 @@ function checkFolders(
   report: Report,
 ): void {
   for (const { name, folder, location } of versions) {
-    const called = JSON.stringify(name);
+    const quotedName = JSON.stringify(name);
     if (folder === '') {
-      const message = `${called} is beside the package file; operator-sdk expects a folder for each version`;
+      const message = `${quotedName} is beside the package file; operator-sdk expects a folder for each version`;
       report('version-folder', message, location, 'warning');
     } else if (folder.includes('/')) {
-      const message = `${called} is in ${folder}; operator-sdk expects the folder of a version beside the package file`;
+      const message = `${quotedName} is in ${folder}; operator-sdk expects the folder of a version beside the package file`;
       report('version-folder', message, location, 'warning');
     }
   }
@@ -265,6 +269,7 @@ function versionIn(files: readonly ManifestFile[], own: ManifestFile, report: Re
   const annotations = isObject(metadata) && isObject(metadata['annotations']) ? metadata['annotations'] : {};
   const spec = isObject(csv.value['spec']) ? csv.value['spec'] : {};
   const graph = fitObject(csv, GRAPH, { replaces: spec['replaces'], skips: spec['skips'] });
+  // The format has no `metadata/`, which would say the rest.
   const bundle: RegistryBundle = {
     name: csv.name,
     package: '',

@@ -172,6 +172,7 @@ function nodeChanges(a: Keywords, b: Keywords, release: LegacyRelease): (string 
     const message = compare(a.get(keyword), b.get(keyword), release);
     if (message !== undefined) messages.push(message);
   }
+  // Of the two validators, only that of v1.3 compares types.
   const knows = (keyword: string): boolean =>
     COMPARISONS.has(keyword) || (release === 'v1.3' && keyword === 'type');
   if (release === 'v1.3' && a.get('type') !== b.get('type')) {
