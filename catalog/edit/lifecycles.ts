@@ -23,10 +23,10 @@ interface WithLifecycles {
 /** Puts the lifecycle metadata of a source into a catalog; metadata of packages that the source does not have stays. */
 export function withLifecycles(catalog: Blobs, source: Blobs): WithLifecycles {
   const isLifecycle = ({ schema }: Blob): boolean => schema === LIFECYCLE;
-  const wanted = source.others.filter(isLifecycle);
-  const sourcePackages = new Set(wanted.map((blob) => blob.package));
+  const sourceBlobs = source.others.filter(isLifecycle);
+  const sourcePackages = new Set(sourceBlobs.map((blob) => blob.package));
   const catalogPackages = new Set(catalog.packages.map(({ name }) => name));
-  const added = wanted.filter((blob) => catalogPackages.has(blob.package));
+  const added = sourceBlobs.filter((blob) => catalogPackages.has(blob.package));
   const remainingBlobs = catalog.others.filter(
     (blob) => !isLifecycle(blob) || !sourcePackages.has(blob.package),
   );

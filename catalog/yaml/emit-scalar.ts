@@ -244,7 +244,8 @@ const SIX = /[\p{Cc}<>&\u2028\u2029]/gu;
 const TWO = /["\\\b\f\n\r\t]/g;
 
 /**
- * Checks a key that is too long to be recognized without looking ahead.
+ * Refuses a key in whose JSON go-yaml does not find the colon. It counts characters instead of writing the JSON, and takes no
+ * more of the key than can fit.
  *
  * @throws Refusal
  */

@@ -231,7 +231,12 @@ export async function bringSides(
   await bringLikely(repository.objects, base, changes);
 }
 
-/** The base branch's policy; undefined if it cannot be read, which the check then reports. */
+/**
+ * The base branch's policy; undefined if it cannot be read, which the check then reports.
+ *
+ * @param base commit of the branch's tip
+ * @returns `not gated` if the policy has the pull requests of other branches checked
+ */
 export async function governingPolicy(
   repository: Repository,
   base: string,
@@ -241,7 +246,7 @@ export async function governingPolicy(
   return isGoverned(policy, branch) ? policy : 'not gated';
 }
 
-/** Whether pull requests to a branch are checked. @param policy undefined when it cannot be read */
+/** Whether pull requests to a branch are checked. Those of a policy that cannot be read are, so that the check says so. */
 export function isGoverned(policy: Policy | undefined, branch: string): boolean {
   return policy?.branches.some((pattern) => matchesGlob(pattern, branch)) ?? true;
 }

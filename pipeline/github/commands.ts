@@ -7,7 +7,7 @@ const RECHECK = /^\/recheck[ \t]*(?:\r?\n|$)/;
 const WHO = /^\/who[ \t]*(?:\r?\n|$)/;
 const EXPLAIN = /^\/explain[ \t]+([a-z0-9-]{1,50}\/[a-z0-9-]{1,50})[ \t]*(?:\r?\n|$)/;
 
-/** The command of a comment; undefined if it has none. */
+/** The command of a comment, `/recheck` where it has no question; undefined if it has none. */
 export function commandIn(body: string): { question?: Question } | undefined {
   const [, rule] = EXPLAIN.exec(body) ?? [];
   if (rule !== undefined) return { question: { kind: 'explain', rule } };

@@ -39,7 +39,7 @@ export function overview(findings: readonly Finding[], pages: RulePages): HTMLEl
 /** Packages that are named in a row of the overview. */
 const NAMED = 5;
 
-/** Findings of one package and rule together, in the order of the worst of them. */
+/** Findings of one severity, package and rule together; the groups stand in the order of their first findings. */
 export function groupsOf(findings: readonly Finding[]): Finding[][] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {

@@ -85,7 +85,7 @@ function placedLane(lane: HopLane, top: number): PlacedLane {
   return { lane, top, y, bottom: y + NODE_HEIGHT + below + 16, width: x, stops };
 }
 
-/** How high an edge's arc is: negative below, 0 for a straight edge. */
+/** How high an edge's arc is: 0 for a straight edge, and negative below the nodes, where only OLM v1 follows the edge. */
 function arcOf({ stops }: HopLane, at: number, { to, olm }: Hop): number {
   const target = stops.findIndex(({ bundle }) => bundle === to);
   if (target < 0 || target === at + 1) return 0;
