@@ -77,8 +77,8 @@ const PARTS: readonly (Omit<Mutation, 'attack' | 'test'> & Partial<Pick<Mutation
   {
     without: 'the packages of the catalog before a new one',
     file: WORLD,
-    text: 'packages, predecessors,',
-    instead: 'packages,',
+    text: 'predecessors,\n    rebuildsHeads:',
+    instead: 'rebuildsHeads:',
   },
   {
     without: 'the catalog from which clusters pass the one before a new one',

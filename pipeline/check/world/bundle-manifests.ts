@@ -62,14 +62,14 @@ export async function ownManifests(
   touched: readonly TouchedCatalog[],
   gone: readonly Bundle[] = [],
 ): Promise<OwnManifests> {
-  const shelf = emptyShelf(objects, policy);
+  const reading = newReading(objects, policy);
   const earlier = bundlesOf([...bundlesIn(touched.map(({ before: state }) => state)), ...gone]);
   const later = bundlesOf(bundlesIn(touched.map(({ after: state }) => state)));
   // Bundles of a package that no catalog had may have had directories all the same.
   const newcomers = [...later].filter(([name]) => !earlier.has(name));
-  const before = await sideOf(shelf, trees.base, new Map([...earlier, ...newcomers]));
-  const after = await sideOf(shelf, trees.merged, later);
-  return { sides: { before, after }, unchecked: [...shelf.left].sort().map(tooMuch) };
+  const before = await sideOf(reading, trees.base, new Map([...earlier, ...newcomers]));
+  const after = await sideOf(reading, trees.merged, later);
+  return { sides: { before, after }, unchecked: [...reading.left].sort().map(tooMuch) };
 }
 
 function tooMuch(name: string): CheckReport['unchecked'][number] {
@@ -79,11 +79,11 @@ function tooMuch(name: string): CheckReport['unchecked'][number] {
   };
 }
 
-/** What was read, of either side. */
-interface KeptManifests {
+/** The manifests that one check reads, of either side, and how much of its limits they take. */
+interface ManifestReading {
   readonly objects: ObjectReader;
   readonly policy: Policy;
-  readonly byBlob: Map<string, Read>;
+  readonly byBlob: Map<string, ReadManifest>;
   /** Makes equal parts of CRDs one. */
   readonly intern: <T>(value: T) => T;
   /** Packages that were left out. */
@@ -94,13 +94,14 @@ interface KeptManifests {
   kept: number;
 }
 
-/** A manifest that was read. */
-interface Read {
+/** A manifest that was read. What is not a CRD is only parsed when somebody asks for its part. */
+interface ReadManifest {
   readonly crds: readonly Crd[];
   readonly part: () => ManifestPart;
 }
 
-function emptyShelf(objects: ObjectReader, policy: Policy): KeptManifests {
+/** Begins the reading of manifests: nothing is read yet. */
+function newReading(objects: ObjectReader, policy: Policy): ManifestReading {
   return {
     objects,
     policy,
@@ -128,32 +129,32 @@ function bundlesOf(bundles: readonly Bundle[]): ReadonlyMap<string, Bundle[]> {
   return new Map([...wanted].map(([name, bundles]) => [name, [...bundles.values()]]));
 }
 
-/** A bundle with the files of its manifests. */
-interface Listed {
+interface BundleFiles {
   readonly bundle: Bundle;
   readonly files: readonly TreeEntry[];
 }
 
 /** Look-ups of the manifests of bundles in one tree. A bundle is known only if all of its files were read. */
 async function sideOf(
-  shelf: KeptManifests,
+  reading: ManifestReading,
   tree: string,
   wanted: ReadonlyMap<string, readonly Bundle[]>,
 ): Promise<Lookups> {
-  const { objects, policy } = shelf;
-  const found = new Map<string, readonly Read[]>();
+  const { objects, policy } = reading;
+  const found = new Map<string, readonly ReadManifest[]>();
   const packages = new Set(wanted.keys());
   const folders =
     packages.size === 0 ? [] : await bundleFolders(objects, tree, { layout: policy.layout, packages });
   for (const [name, bundles] of wanted) {
     const own = folders.filter((folder) => folder.package === name);
-    const manifests = await filesOfBundles(shelf, own, bundles);
-    await readAll(shelf, name, manifests);
+    const manifests = await filesOfBundles(reading, own, bundles);
+    await readAll(reading, name, manifests);
     for (const { bundle, files } of manifests) {
-      const read = files.map(({ id }) => shelf.byBlob.get(id));
+      const read = files.map(({ id }) => reading.byBlob.get(id));
       if (read.every((one) => one !== undefined)) found.set(keyOf(bundle), read);
     }
   }
+  // Put together when a rule first asks for them: for most bundles none does.
   const known = new Map<string, Manifests>();
   return {
     crds: (bundle) => found.get(keyOf(bundle))?.flatMap(({ crds }) => crds),
@@ -172,14 +173,14 @@ function keyOf({ package: name, name: bundle }: Bundle): string {
 
 /** The manifests of those bundles that have a folder, by its name or by its ClusterServiceVersion. */
 async function filesOfBundles(
-  shelf: KeptManifests,
+  reading: ManifestReading,
   folders: readonly BundleFolder[],
   bundles: readonly Bundle[],
-): Promise<Listed[]> {
-  const listed = await Promise.all(folders.map(({ id }) => filesIn(shelf.objects, id)));
+): Promise<BundleFiles[]> {
+  const listed = await Promise.all(folders.map(({ id }) => filesIn(reading.objects, id)));
   const byVersion = new Map(folders.map(({ version }, i) => [version, listed[i]]));
   const versions = [...byVersion.keys()];
-  const manifests: Listed[] = [];
+  const manifests: BundleFiles[] = [];
   const others: Bundle[] = [];
   for (const bundle of bundles) {
     const folder = folderOfVersion(versions, bundle);
@@ -188,7 +189,7 @@ async function filesOfBundles(
     else if (files) manifests.push({ bundle, files });
   }
   const plain = listed.flatMap((files) => (files ? [files] : []));
-  return others.length === 0 ? manifests : [...manifests, ...(await manifestsByCsv(shelf, plain, others))];
+  return others.length === 0 ? manifests : [...manifests, ...(await manifestsByCsv(reading, plain, others))];
 }
 
 /** Plain files of a bundle's `manifests`; undefined where it has none. */
@@ -200,18 +201,18 @@ async function filesIn(objects: ObjectReader, folder: string): Promise<readonly 
 
 /** Folders whose ClusterServiceVersion has a bundle's name; each file is looked at once. */
 async function manifestsByCsv(
-  shelf: KeptManifests,
+  reading: ManifestReading,
   listed: readonly (readonly TreeEntry[])[],
   bundles: readonly Bundle[],
-): Promise<Listed[]> {
+): Promise<BundleFiles[]> {
   const left = new Set(bundles);
-  const manifests: Listed[] = [];
+  const manifests: BundleFiles[] = [];
   const called = listed.map((files) => files.filter(({ name }) => isCalledCsv(name)));
-  await shelf.objects.prefetch(called.flat().map(({ id }) => id));
+  await reading.objects.prefetch(called.flat().map(({ id }) => id));
   let isUnread = false;
   for (const [i, files] of listed.entries()) {
     for (const { id } of called[i] ?? []) {
-      const bytes = await bytesOf(shelf, id);
+      const bytes = await bytesOf(reading, id);
       isUnread ||= !bytes;
       for (const bundle of left) {
         if (!bytes || !isCsvOf(bytes, bundle)) continue;
@@ -221,53 +222,57 @@ async function manifestsByCsv(
       if (left.size === 0) return manifests;
     }
   }
-  if (isUnread) for (const { package: name } of left) shelf.left.add(name);
+  if (isUnread) for (const { package: name } of left) reading.left.add(name);
   return manifests;
 }
 
-/** Reads manifests onto the shelf; a package with too many is noted as left out. */
-async function readAll(shelf: KeptManifests, name: string, manifests: readonly Listed[]): Promise<void> {
+/** Reads the manifests of a package's bundles; a package with too many is noted as left out. */
+async function readAll(
+  reading: ManifestReading,
+  name: string,
+  manifests: readonly BundleFiles[],
+): Promise<void> {
   const names = new Map(manifests.flatMap(({ files }) => files.map((file) => [file.id, file.name])));
-  const ids = [...names.keys()].filter((id) => !shelf.byBlob.has(id));
-  if (shelf.files + ids.length > MOST_FILES) {
-    shelf.left.add(name);
+  const ids = [...names.keys()].filter((id) => !reading.byBlob.has(id));
+  if (reading.files + ids.length > MOST_FILES) {
+    reading.left.add(name);
     return;
   }
-  shelf.files += ids.length;
-  await shelf.objects.prefetch(ids);
+  reading.files += ids.length;
+  await reading.objects.prefetch(ids);
   for (let i = 0; i < ids.length; i += TOGETHER) {
     const batch = ids.slice(i, i + TOGETHER);
-    const contents = await Promise.all(batch.map((id) => bytesOf(shelf, id)));
+    const contents = await Promise.all(batch.map((id) => bytesOf(reading, id)));
     for (const [at, id] of batch.entries()) {
       const bytes = contents[at];
-      if (bytes) shelf.byBlob.set(id, readManifest(shelf, names.get(id) ?? '', bytes));
-      else shelf.left.add(name);
+      if (bytes) reading.byBlob.set(id, readManifest(reading, names.get(id) ?? '', bytes));
+      else reading.left.add(name);
     }
   }
 }
 
 /** Reads a file of a bundle: at once if it may be a CRD, else when somebody asks for it. */
-function readManifest(shelf: KeptManifests, name: string, bytes: Buffer): Read {
+function readManifest(reading: ManifestReading, name: string, bytes: Buffer): ReadManifest {
   const value = (): unknown => firstValue(readManifestFile(name, bytes))?.value;
-  if (mentionsAny(bytes, ['CustomResourceDefinition']) || shelf.kept + bytes.length > MOST_KEPT) {
+  if (mentionsAny(bytes, ['CustomResourceDefinition']) || reading.kept + bytes.length > MOST_KEPT) {
     const read = value();
     const crd = readCrd(read);
     const part = manifestPart(read);
-    return { crds: crd ? [shelf.intern(crd)] : [], part: () => part };
+    return { crds: crd ? [reading.intern(crd)] : [], part: () => part };
   }
   // Most are asked for by nobody: what is in them is found out when they are.
-  shelf.kept += bytes.length;
+  reading.kept += bytes.length;
   let part: ManifestPart | undefined;
   return { crds: [], part: () => (part ??= manifestPart(value())) };
 }
 
 /** A blob's bytes; undefined where they are more than is read. */
-async function bytesOf(shelf: KeptManifests, id: string): Promise<Buffer | undefined> {
-  const { objects, policy } = shelf;
-  const most = Math.min(policy.limits.fileBytes, MOST_BYTES - shelf.bytes);
+async function bytesOf(reading: ManifestReading, id: string): Promise<Buffer | undefined> {
+  const { objects, policy } = reading;
+  const most = Math.min(policy.limits.fileBytes, MOST_BYTES - reading.bytes);
   try {
     const { bytes } = await objects.read(id, most);
-    shelf.bytes += bytes.length;
+    reading.bytes += bytes.length;
     return bytes;
   } catch (error) {
     if (error instanceof PipelineError && error.code === 'too-large') return undefined;

@@ -99,14 +99,15 @@ export async function touchedCatalogs(
   const remaining = new Set([...merged.values()].map(({ catalog }) => catalog));
   const members = await membersOf(reading, packages, remaining);
   const touched = await readAlike(reading, members);
+  // Other catalogs are searched by the names of folders: those of the touched packages, and all that are known from here.
   const folders = new Set(
     members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
   );
   const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
   const listings = await Promise.all([...packages.keys()].flatMap((name) => [before(name), after(name)]));
   const familiar = new Set(listings.flat().flatMap(({ unit }) => unit.package ?? []));
-  const wide = { ...reading, folders, familiar, names: [...names].sort(order.compare) };
-  return { touched, readOthers: () => readOthers(wide, packages, touched), context, renamed };
+  const search = { ...reading, folders, familiar, names: [...names].sort(order.compare) };
+  return { touched, readOthers: () => readOthers(search, packages, touched), context, renamed };
 }
 
 /**
@@ -171,6 +172,7 @@ async function predecessorsOf(
   name: string,
 ): Promise<Predecessor[]> {
   if ((await before(name)).length > 0) return [];
+  // Clusters come from the previous version or, where they may pass that one, from the one before it.
   const previous = order
     .before(name, 2)
     .filter((other, i) => i === 0 || mayPassOne(minorOfCatalog(other), minorOfCatalog(name)));
@@ -184,7 +186,7 @@ async function predecessorsOf(
   return found;
 }
 
-/** Names of the packages that change, by catalog. */
+/** Names of the packages that change, by catalog; a renamed catalog has its new name. */
 function packagesByCatalog(
   { change }: CheckScene,
   renamed: readonly RenamedCatalog[],

@@ -163,7 +163,7 @@ function sourceOfBytes(bytes: Uint8Array): CatalogSource {
   return { files: () => Promise.resolve([{ path: 'outline.json', read: () => bytes }]) };
 }
 
-/** An outline as a file-based catalog. */
+/** An outline as a file-based catalog. Properties that an outline leaves out have no type, which no catalog may have. */
 function bytesOf({ packages, channels, bundles }: Blobs): Uint8Array {
   const all = [
     ...packages.map(({ schema, name, defaultChannel }) => ({ schema, name, defaultChannel })),

@@ -63,6 +63,10 @@ const MOST_COMPOSED = 20;
 /** Files that are asked for together: the bound is looked at between such requests. */
 const TOGETHER = 500;
 
+/**
+ * Reads untouched files as outlines, each once, and counts their bytes: what is beyond `limits.contextBytes` is left out, and
+ * its catalog is noted.
+ */
 export class ContextReader {
   readonly #objects: ObjectReader;
   readonly #reader: FileReader;
@@ -133,7 +137,10 @@ export class ContextReader {
       if (this.#outlines.get(keyOf(file)) === 'left') this.leftElsewhere.add(file.unit.catalog);
   }
 
-  /** The files whose text has any of some names, as far as the bound allows. */
+  /**
+   * The files whose text has any of some names, as far as the bound allows. Packages that are made from bundle directories
+   * have no text of their own to search: all of them are given.
+   */
   async mentioning(files: readonly CatalogFile[], names: ReadonlySet<string>): Promise<CatalogFile[]> {
     const plain = files.filter(({ composed, mode }) => !composed && whyUnreadable(mode) === undefined);
     await this.#bring(plain);
@@ -167,7 +174,7 @@ export class ContextReader {
     return has;
   }
 
-  /** Reads the outlines of the files that are not known yet, those of composed packages first. */
+  /** Reads the outlines of the files that are not known yet: composed packages, which have a limit of their own, then files. */
   async #readAll(files: readonly CatalogFile[]): Promise<void> {
     const wanted = new Map<string, CatalogFile>();
     for (const file of files) if (!this.#outlines.has(keyOf(file))) wanted.set(keyOf(file), file);
@@ -203,11 +210,13 @@ export class ContextReader {
     }
   }
 
+  /** The bytes of a file; those of a kept outline are known, even where a partial clone lacks the file. */
   async #sizeOf(file: CatalogFile): Promise<number> {
     const known = this.#kept?.get(this.#keptKey(file));
     return known?.size ?? (await this.#objects.info(file.id))?.size ?? 0;
   }
 
+  /** The outline of a file, by content: a check before may have kept it. */
   async #readPlain(file: CatalogFile, size: number): Promise<ReadOutline> {
     const key = this.#keptKey(file);
     const known = this.#kept?.get(key);
@@ -222,6 +231,7 @@ export class ContextReader {
     return `${keyOf(file)} ${this.#limitsKey}`;
   }
 
+  /** Fetches the files that a partial clone lacks, in one request. */
   async #bring(files: readonly CatalogFile[]): Promise<void> {
     if (!this.#objects.isRemote) return;
     const here = await Promise.all(files.map(({ id }) => this.#objects.info(id)));
@@ -260,7 +270,10 @@ function weightOf({ catalog: { blobs } }: Outline): number {
   return blobs.channels.reduce((sum, { entries }) => sum + entries.length, all);
 }
 
-/** What was read of the untouched packages, and what was not. */
+/**
+ * What was read of the untouched packages, and what was not. Only where the policy's limit left out whole files, the check
+ * is incomplete: an administrator can raise it.
+ */
 export function contextReport(context: ContextReader, { limits }: Policy): ContextReport {
   const what = (catalogs: ReadonlySet<string>): string =>
     `the effect on other packages of ${[...catalogs].sort(compareText).join(', ')}`;
@@ -307,7 +320,10 @@ export function packagesOf({ packages, ...blobs }: Blobs): ReadonlySet<string> {
   return names;
 }
 
-/** Several parts of one catalog together. Packages that are in one part only are the same objects as there. */
+/**
+ * Several parts of one catalog together. Packages that are in one part only are the same objects as there: what was
+ * calculated of them once counts here, too.
+ */
 export function joinedCatalog(parts: readonly Catalog[]): Catalog {
   const [only] = parts;
   if (only && parts.length === 1) return only;

@@ -67,7 +67,10 @@ function keyOf({ package: packageName, name }: Bundle): string {
   return `${packageName}\n${name}`;
 }
 
-/** The bundles of a package that are gone and from which entries upgrade, directly or by way of others that are gone. */
+/**
+ * The bundles of a package that are gone and from which entries upgrade, directly or by way of others that are gone. Only
+ * those with CRDs count: without any, no custom resource can be lost in the upgrade.
+ */
 function goneIn(
   name: string,
   published: Published,
@@ -86,6 +89,7 @@ function goneIn(
       if (!isThere && one.bundle && offerOfBundle(one.bundle).gvks.length > 0) past.set(one.name, one);
     }
   }
+  // The highest versions first: the oldest ones are beyond the limit.
   const latest = [...past.values()].sort((a, b) => compareVersionsOf(b, a));
   const found = new Set<PastBundle>();
   const follow = (edges: readonly Edges[]): void => {
@@ -106,6 +110,7 @@ function nameOf({ name }: Bundle): string {
   return name;
 }
 
+/** Orders bundles by version; unknown versions come first. */
 function compareVersionsOf({ version: a }: PastBundle, { version: b }: PastBundle): number {
   return a && b ? compareVersions(a, b) : Number(a !== undefined) - Number(b !== undefined);
 }

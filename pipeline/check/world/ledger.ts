@@ -82,6 +82,7 @@ function parseLines(text: string, path: string): LedgerLine[] {
 
 const FIELDS = ['catalog', 'package', 'channel', 'bundle', 'version', 'last'] as const;
 
+/** One line of a ledger. @throws PipelineError `usage` for text without all fields: a lost line would let removals pass */
 function parseLine(line: string, where: string): LedgerLine {
   const value = parsedJson(line);
   if (isObject(value) && FIELDS.every((field) => typeof value[field] === 'string')) {

@@ -146,7 +146,10 @@ export interface EndedVersions {
   readonly gone: readonly string[];
 }
 
-/** Old versions of files by the commit that ended them, the latest first. A path is the part behind that of its change. */
+/**
+ * Old versions of files by the commit that ended them, the latest first, from the output that `LOG` asks for: parts that end
+ * with NUL. One that begins with U+0001 is a commit; the path of a change is the part behind it.
+ */
 function parseLog(text: string): EndedVersions[] {
   const commits: EndedVersions[] = [];
   let [versions, added, gone]: [OldVersion[], string[], string[]] = [[], [], []];
@@ -161,6 +164,7 @@ function parseLog(text: string): EndedVersions[] {
       commits.push({ commit, date, isFirst: parents.length === 0, versions, added, gone });
     } else if (part.startsWith(':')) {
       const path = parts[++i] ?? '';
+      // Regular files only: links and submodules have no blobs.
       const [, id] = /^:(?:100644|100755|100664) \d+ ([0-9a-f]{40,64}) /.exec(part) ?? [];
       if (id !== undefined) versions.push({ id, path, date });
       if (/^:0{6} .* A$/.test(part)) added.push(path);

@@ -14,25 +14,28 @@ export interface CatalogOrder {
   readonly before: (name: string, most: number) => readonly string[];
 }
 
-/** The policy's order; where it has none, that of the platform's versions after which catalogs are named. */
+/**
+ * The policy's order, as it is; where it has none, that of the platform's versions after which catalogs are named, each
+ * stage (`stage-v4.20`) for itself.
+ */
 export function orderOf(
   { graph }: Pick<Policy, 'graph'>,
   units: Iterable<Pick<CatalogUnit, 'catalog'>>,
 ): CatalogOrder {
   const names = graph.catalogOrder.length > 0 ? graph.catalogOrder : byPlatform(units);
-  const rank = new Map(names.map((name, i) => [name, i]));
-  const place = (name: string): number => rank.get(name) ?? rank.size;
+  const ranks = new Map(names.map((name, i) => [name, i]));
+  const rankOf = (name: string): number => ranks.get(name) ?? ranks.size;
   const neighborsIn = (order: readonly string[], name: string, most: number): readonly string[] => {
     const at = order.indexOf(name);
     if (at < 0) return [];
     const next = order.slice(at + 1);
     // Clusters of one stage never take the catalogs of another.
-    const own =
-      graph.catalogOrder.length > 0 ? next : next.filter((other) => streamOf(other) === streamOf(name));
-    return own.slice(0, most);
+    const ofStage =
+      graph.catalogOrder.length > 0 ? next : next.filter((other) => stageOf(other) === stageOf(name));
+    return ofStage.slice(0, most);
   };
   return {
-    compare: (a, b) => place(a) - place(b) || compareText(a, b),
+    compare: (a, b) => rankOf(a) - rankOf(b) || compareText(a, b),
     after: (name, most) => neighborsIn(names, name, most),
     before: (name, most) => neighborsIn(names.toReversed(), name, most),
   };
@@ -42,10 +45,11 @@ export function orderOf(
  * The part of a catalog's name before the platform's version, which names its stage: `stage-` in
  * `stage-v4.20`.
  */
-function streamOf(name: string): string {
+function stageOf(name: string): string {
   return splitAtMinor(name)?.before ?? '';
 }
 
+/** The names of catalogs that are called after a version of the platform, in the order of these versions. */
 function byPlatform(units: Iterable<Pick<CatalogUnit, 'catalog'>>): string[] {
   const names = new Set([...units].map(({ catalog }) => catalog));
   return [...names]

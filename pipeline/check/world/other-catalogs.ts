@@ -49,7 +49,10 @@ export async function readOthers(
   return { neighbors, ...(await readEverywhere(reading, packages, read)) };
 }
 
-/** The touched packages in the catalogs that clusters come from and go to with the platform. */
+/**
+ * The touched packages in the catalogs that clusters come from and go to with the platform, unless they are touched there as
+ * well. The other packages of these catalogs do not matter: they stay as they are.
+ */
 async function neighborDrafts(
   reading: SearchScope,
   touched: ReadonlyMap<string, ReadonlySet<string>>,
@@ -136,12 +139,12 @@ async function readEverywhere(
   read: readonly TouchedCatalog[],
 ): Promise<Pick<OtherCatalogs, 'everywhere' | 'places'>> {
   const packages = new Set([...touched.values()].flatMap((names) => [...names]));
-  const known = new Map<string, TouchedCatalog[]>();
-  for (const one of read) for (const name of one.names) appendToGroup(known, name, one);
+  const readByName = new Map<string, TouchedCatalog[]>();
+  for (const one of read) for (const name of one.names) appendToGroup(readByName, name, one);
   const everywhere = new Map<string, BeforeAndAfter<Catalog>>();
   const places = new Map(read.flatMap((one) => one.places).map((place) => [place.path, place]));
   for (const name of reading.names) {
-    const parts = known.get(name) ?? [];
+    const parts = readByName.get(name) ?? [];
     const missing = new Set([...packages].filter((one) => !parts.some((part) => part.packages.has(one))));
     const side = async (filesOf: FilesOf, when: keyof BeforeAndAfter<unknown>): Promise<Catalog> => {
       const files = missing.size > 0 ? await filesOfPackages(reading, await filesOf(name), missing) : [];

@@ -58,6 +58,7 @@ export async function pastOf(repository: Repository, request: PastRequest): Prom
     catalogs,
     packages,
   });
+  // What was released is all that clusters may have: the branch's history adds nothing to it.
   const places = request.touched
     .flatMap((catalog) => catalog.places)
     .filter(({ catalog }) => !released.has(catalog));

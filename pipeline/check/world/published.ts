@@ -112,6 +112,8 @@ export async function publishedIn(
     }
     if (catalog !== undefined && past) notePast(past, version, mapIn(found, catalog));
   }
+  // A package is there since the first of its files. Without an old version that was read, a file's packages are unknown:
+  // it counts under the empty name.
   const since = new Map<string, Map<string, string>>();
   for (const file of added) {
     const days = mapIn(since, catalogOf(file) ?? '');
@@ -135,6 +137,7 @@ async function readVersions(
   const known = new Map(asked.map(([id]) => [id, kept.get(keyOf(id, limits))]));
   await objects.prefetch(asked.flatMap(([id]) => (known.get(id) ? [] : id)));
   const read = new Map<string, FilePast>();
+  // By path: the version that came after, with which most documents are the same.
   const later = new Map<string, ReadFile<FilePast>>();
   let bytes = 0;
   for (let i = 0; i < asked.length && bytes < MOST_BYTES; i += TOGETHER) {
@@ -200,6 +203,7 @@ function publishedOf(found: PastByCatalog): Published {
   );
 }
 
+/** The entries of a package's channels, with their bundles as far as any old version had them. */
 function bundlesOf({ entries, bundles }: PackagePast): PastBundle[] {
   return [...entries.values()].map((entry): PastBundle => {
     const known = bundles.get(entry.name);
@@ -240,7 +244,7 @@ function keyOf(id: string, limits: Limits): string {
 
 const limitsText = onceFor((limits: Limits) => JSON.stringify(limits));
 
-/** Reads one document, unless it is known. */
+/** Reads one document, unless it is known: most documents are in many versions of their file. */
 async function documentPast(document: Buffer, { limits, kept }: VersionReading): Promise<FilePast> {
   const key = keyOf(createHash('sha256').update(document).digest('base64'), limits);
   const known = kept.get(key);
@@ -250,6 +254,7 @@ async function documentPast(document: Buffer, { limits, kept }: VersionReading):
   return past;
 }
 
+/** What all documents of a file say together. */
 function filePast({ content, documents }: ReadFile<FilePast>): FilePast {
   return {
     channels: documents.flatMap(({ value }) => value.channels),
@@ -311,6 +316,7 @@ function notePast(
         last,
         entry,
       };
+      // The newest version in which it is a head has its last day as one.
       const headUntil = one.headUntil ?? (heads.has(entry) ? last : undefined);
       if (!known.has(key) || headUntil !== one.headUntil)
         known.set(key, { ...one, ...(headUntil === undefined ? {} : { headUntil }) });
@@ -318,7 +324,7 @@ function notePast(
   }
 }
 
-/** Reads old bundles as a whole, with their manifests, where their documents hold any. */
+/** Reads old bundles as a whole, with their manifests, where their documents hold any: outlines lack these. */
 export async function wholeBundles(
   objects: ObjectReader,
   wanted: readonly PastBundle[],

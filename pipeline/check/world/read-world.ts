@@ -58,6 +58,7 @@ export async function readWorld(
   const gone = isAsked
     ? await readGoneBundles(objects, published, { everywhere: others.everywhere, limits: policy.limits })
     : { published, bundles: [], unchecked: [] };
+  // The caller's lookups, or none where no rule asks; else the repository's own bundle directories are read.
   const given = sources.crds || !isAsked ? sources : undefined;
   const manifests = given
     ? manifestsGiven(given)

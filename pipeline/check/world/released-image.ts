@@ -91,6 +91,7 @@ function packagesOf({ channels, bundles }: Blobs): ReleasedPackages {
 
 type Row = readonly [channel: string, name: string, version: string];
 
+/** What an image has, in the form in which it is kept; {@link packagesIn} reads it. */
 function bytesOf(packages: ReleasedPackages): Uint8Array {
   const rows = [...packages].map(([name, bundles]) => [
     name,
@@ -101,7 +102,7 @@ function bytesOf(packages: ReleasedPackages): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(Object.fromEntries(rows)));
 }
 
-/** What was kept; undefined for what is not whole. */
+/** What {@link bytesOf} kept of an image; undefined for damaged bytes, so that the image is read again. */
 function packagesIn(bytes: Uint8Array): ReleasedPackages | undefined {
   const value: unknown = parsedJson(bytes);
   if (!isObject(value)) return undefined;

@@ -109,6 +109,7 @@ function reader(
   };
 }
 
+/** Reads each place once, also where that fails: several catalogs may have their releases in one image or ledger. */
 function readOnce<T>(read: (place: string) => Promise<T>): (place: string) => Promise<T> {
   const known = new Map<string, Promise<T>>();
   return (place) => {

@@ -37,22 +37,23 @@ export function renamedCatalogs(base: Units, merged: Units): RenamedCatalog[] {
       renamed.push({ from, to, root: own[0]?.root ?? '' });
     }
   }
-  const [left, ...more] = gone.filter((from) => !renamed.some((one) => one.from === from));
+  const [unpaired, ...more] = gone.filter((from) => !renamed.some((one) => one.from === from));
   const [to, ...others] = fresh;
   // A catalog that is split by platforms: the first of the new ones stands for all.
-  const isSplit = others.length === 0 || minorOfCatalog(left ?? '') === undefined;
-  const isPair = (from: string): boolean =>
-    isSplit && [...fresh].every((name) => isOneOfNoPlatform(from, name));
-  return left !== undefined && to !== undefined && more.length === 0 && isPair(left)
-    ? [...renamed, { from: left, to, root: before.get(left)?.[0]?.root ?? '' }]
+  const mayBeSplit = others.length === 0 || minorOfCatalog(unpaired ?? '') === undefined;
+  const gainsOrLosesPlatform = (from: string): boolean =>
+    mayBeSplit && [...fresh].every((name) => hasOneAPlatform(from, name));
+  return unpaired !== undefined && to !== undefined && more.length === 0 && gainsOrLosesPlatform(unpaired)
+    ? [...renamed, { from: unpaired, to, root: before.get(unpaired)?.[0]?.root ?? '' }]
     : renamed;
 }
 
-function isOneOfNoPlatform(from: string, to: string): boolean {
+/** Whether exactly one of two names has a version of the platform. */
+function hasOneAPlatform(from: string, to: string): boolean {
   return (minorOfCatalog(from) === undefined) !== (minorOfCatalog(to) === undefined);
 }
 
-type Named = readonly [name: string, units: readonly CatalogUnit[]];
+type NamedUnits = readonly [name: string, units: readonly CatalogUnit[]];
 
 function catalogsOf(units: Units): Map<string, CatalogUnit[]> {
   const catalogs = new Map<string, CatalogUnit[]>();
@@ -64,12 +65,15 @@ function catalogsOf(units: Units): Map<string, CatalogUnit[]> {
   return catalogs;
 }
 
-function isSamePlatformAndContent(one: Named, other: Named): boolean {
+function isSamePlatformAndContent(one: NamedUnits, other: NamedUnits): boolean {
   return isSamePlatform(one, other) && isSameContent(one, other);
 }
 
-/** Whether both have the same git objects, and a version of the platform that fits: two names without one are two places. */
-function isSameContent([from, one]: Named, [to, other]: Named): boolean {
+/**
+ * Whether both have the same git objects, and are not of two versions of the platform. Two names without any version are two
+ * places, not one catalog that moved.
+ */
+function isSameContent([from, one]: NamedUnits, [to, other]: NamedUnits): boolean {
   const [was, is] = [minorOfCatalog(from), minorOfCatalog(to)];
   if (!(was ?? is) || (was && is && compareMinors(was, is) !== 0)) return false;
   const ids = (units: readonly CatalogUnit[]): string => JSON.stringify(units.map(({ id }) => id).sort());
@@ -77,7 +81,7 @@ function isSameContent([from, one]: Named, [to, other]: Named): boolean {
 }
 
 /** Whether both are of one version of the platform, and have a package in common as far as their folders say. */
-function isSamePlatform([from, one]: Named, [to, other]: Named): boolean {
+function isSamePlatform([from, one]: NamedUnits, [to, other]: NamedUnits): boolean {
   const [was, is] = [minorOfCatalog(from), minorOfCatalog(to)];
   if (!was || !is || compareMinors(was, is) !== 0) return false;
   const names = new Set(one.map((unit) => unit.package));

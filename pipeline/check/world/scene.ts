@@ -23,5 +23,5 @@ export interface CatalogReading extends CheckScene, BeforeAndAfter<FilesOf> {
   readonly context: ContextReader;
 }
 
-/** How many of the platform's next versions are looked at. */
+/** How many of the platform's next versions are looked at: clusters go to the next one, or past it to the one behind. */
 export const FOLLOWING = 2;

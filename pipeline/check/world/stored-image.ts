@@ -23,7 +23,7 @@ interface Derived<T> {
 }
 
 /**
- * What follows from the content of an image.
+ * What follows from the content of an image: as it was kept by the image's digest, else derived and kept.
  *
  * @param text a reference; never a path, whatever it looks like
  * @throws PipelineError `not-found`, and what a registry and `derive` may throw

@@ -89,14 +89,20 @@ const NOTHING = catalogOf(NO_BLOBS);
 interface Shared {
   readonly world: RepositoryWorld;
   readonly packages: ReadonlySet<string>;
+  /** What the branch ever had, by package, in those of them whose releases nobody looks up. */
   readonly published: Map<string, PublishedBundle[]>;
+  /** What all catalogs of the repository have and had under a bundle's name. */
   readonly publications: BeforeAndAfter<PublicationsOf>;
+  /** The touched packages. */
   readonly states: BeforeAndAfter<Catalog>;
   /** Catalogs that follow or precede any of them, by name and state, made once. */
   readonly worlds: Map<string, Map<Catalog, Promise<World>>>;
 }
 
-/** What the world of one catalog is made from, before or after the merge. */
+/**
+ * What the world of one catalog is made from, before or after the merge. Of catalogs that its clusters go to, only the
+ * content counts; of those that they come from also the past, because clusters there may run any version of it.
+ */
 async function optionsOf(
   { name, following, preceding, predecessors, context }: Member,
   when: Side,
@@ -108,13 +114,17 @@ async function optionsOf(
     ...clustersOf(name, world),
     ...world.lookups?.[when],
     ...(companions ? { companions } : {}),
+    // The touched packages in full, and the rest of the catalog in outline.
     catalog: joinedCatalog([states[when], context[when]]),
-    ...{ packages, predecessors, rebuildsHeads: world.policy.graph.rebuilds === 'heads' },
+    packages,
+    predecessors,
+    rebuildsHeads: world.policy.graph.rebuilds === 'heads',
     since: (packageName) => firstDay(world.since?.get(name), packageName),
     ...(world.digests ? { digests: world.digests } : {}),
     ...(world.installSets ? { installSets: world.installSets[when] } : {}),
     following: await Promise.all(following.map((next) => followingWorld(next.name, next[when], shared))),
     preceding: await Promise.all(preceding.map((other) => precedingWorld(other, when, shared))),
+    // Otherwise only this catalog's own publications are known, and `worldOf` takes them from `published`.
     ...(world.everywhere ? { publications: publications[when] } : {}),
     ...(world.released?.has(name) ? releasedIn(name, shared) : { published }),
   };
@@ -145,6 +155,7 @@ function releasedIn(
   return { published: publishedIn([name], packages, world.published), publishedIsAll: true };
 }
 
+/** The world of a catalog to which clusters go with an update of the platform. It has only the packages that change. */
 function followingWorld(name: string, catalog: Catalog, { world, worlds }: Shared): Promise<World> {
   // Equal content in several catalogs is one object: each of them is a world of its own.
   return madeOnce(worlds, name, catalog, () =>
