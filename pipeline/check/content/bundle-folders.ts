@@ -37,7 +37,10 @@ export function placedAt(files: BundleFiles | undefined, path: string): PlacedBu
   });
 }
 
-/** Whether a bundle is one that clusters upgrade from. Nobody has a version that a branch only says between two releases. */
+/**
+ * Whether a bundle is a lower version of the same package that clusters upgrade from. A prerelease is none: a branch has such
+ * versions between two releases, and nobody installs them.
+ */
 export function isBelow(one: PlacedBundle | undefined, { blob, version }: PlacedBundle): one is PlacedBundle {
   return (
     one?.blob.package === blob.package &&
@@ -68,8 +71,12 @@ export async function hasLater(
   bundle: PlacedBundle,
 ): Promise<boolean> {
   const [parent, [latest, ...others]] = await foldersBeside(scene, path);
-  const isPlaced = [latest, ...others].some((one) => one?.version && joinPath(parent, one.name) === path);
-  if (!isPlaced || !latest?.version || compareVersions(latest.version, bundle.version) <= 0) return false;
+  // In a folder such as `bundle/`, the version in place is overwritten by the next one.
+  const isCalledByVersion = [latest, ...others].some(
+    (one) => one?.version && joinPath(parent, one.name) === path,
+  );
+  if (!isCalledByVersion || !latest?.version || compareVersions(latest.version, bundle.version) <= 0)
+    return false;
   const beside = joinPath(parent, latest.name);
   const one = placedAt(await bundleFilesAt(scene, scene.trees.base, beside), beside);
   return one !== undefined && isBelow(bundle, one);

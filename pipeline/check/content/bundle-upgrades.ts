@@ -41,46 +41,61 @@ interface KnownPlace {
 export async function checkUpgrade(
   scene: CheckScene,
   folder: BundleFolder,
-  { before: inPlace, after }: BeforeAndAfter<PlacedBundle | undefined>,
-  { releasedAs, isPlacedByCatalogs }: KnownPlace,
+  { before, after }: BeforeAndAfter<PlacedBundle | undefined>,
+  known: KnownPlace,
 ): Promise<CatalogResult[]> {
   if (!after) return [];
-  const placed = (above: PlacedBundle, below: PlacedBundle): PlacedBundle =>
-    isPlacedByCatalogs ? { ...above, ...NO_EDGES, replaces: below.blob.name } : placedAbove(below, above);
-  if (inPlace && isSameRelease(inPlace, after)) {
-    const released = await releasedAs(inPlace);
-    const own = await changeIn(scene, folder, inPlace, after, released ? 'released' : 'before');
-    if (!own) return [];
-    const causes = async (one: PlacedBundle, other: PlacedBundle): Promise<ReadonlySet<string>> =>
-      new Set(((await changeIn(scene, folder, one, other))?.findings ?? []).map(causeOf));
-    // What is said of the bundle as it was is known.
-    const known = await causes(inPlace, inPlace);
-    const news = own.findings.filter((one) => !known.has(causeOf(one)));
-    if (!released) {
-      // Nobody has it yet, and what it newly does, no later comparison shows: its version is there already.
-      const below = await nextLowerBeside(scene, folder, after);
-      if (!below) return [{ ...own, findings: news.filter(isOfClusters).map(asWarning) }];
-      const rights = news.filter(({ rule }) => OF_RIGHTS.has(rule));
-      const worse = await newlyWorse(scene, folder, {
-        before: placed(inPlace, below),
-        after: placed(after, below),
-        below,
-      });
-      return [{ ...own, findings: [...rights, ...worse] }];
-    }
-    // What is only on the branch may go again.
-    const all = released === inPlace ? new Set(own.findings.map(causeOf)) : await causes(released, after);
-    // A branch goes on from what a tag has; where the bundle stays, it is what users install and pin.
-    const images = released === inPlace ? otherImages(scene.policy, released.blob, after.blob) : [];
-    return [{ ...own, findings: [...news.filter((one) => all.has(causeOf(one))), ...images] }];
+  return before && isSameRelease(before, after)
+    ? checkSameRelease(scene, folder, { before, after }, known)
+    : checkNextRelease(scene, folder, { before, after }, known);
+}
+
+/** Compares a bundle that changes and keeps its version. */
+async function checkSameRelease(
+  scene: CheckScene,
+  folder: BundleFolder,
+  { before, after }: BeforeAndAfter<PlacedBundle>,
+  { releasedAs, isPlacedByCatalogs }: KnownPlace,
+): Promise<CatalogResult[]> {
+  const released = await releasedAs(before);
+  const own = await changeIn(scene, folder, before, after, released ? 'released' : 'before');
+  if (!own) return [];
+  const causes = async (one: PlacedBundle, other: PlacedBundle): Promise<ReadonlySet<string>> =>
+    new Set(((await changeIn(scene, folder, one, other))?.findings ?? []).map(causeOf));
+  // What is said of the bundle as it was is known.
+  const known = await causes(before, before);
+  const news = own.findings.filter((one) => !known.has(causeOf(one)));
+  if (!released) {
+    // Nobody has it yet, and what it newly does, no later comparison shows: its version is there already.
+    const below = await nextLowerBeside(scene, folder, after);
+    if (!below) return [{ ...own, findings: news.filter(isOfClusters).map(asWarning) }];
+    const rights = news.filter(({ rule }) => OF_RIGHTS.has(rule));
+    const worse = await newlyWorse(scene, folder, {
+      before: placedAbove(below, before, { isPlacedByCatalogs }),
+      after: placedAbove(below, after, { isPlacedByCatalogs }),
+      below,
+    });
+    return [{ ...own, findings: [...rights, ...worse] }];
   }
-  const below = isBelow(inPlace, after)
-    ? inPlace
-    : inPlace
-      ? undefined
-      : await nextLowerBeside(scene, folder, after);
+  // What is only on the branch may go again.
+  const all = released === before ? new Set(own.findings.map(causeOf)) : await causes(released, after);
+  // A branch goes on from what a tag has; where the bundle stays, it is what users install and pin.
+  const images = released === before ? otherImages(scene.policy, released.blob, after.blob) : [];
+  return [{ ...own, findings: [...news.filter((one) => all.has(causeOf(one))), ...images] }];
+}
+
+/** Compares a bundle of a new version with the version below it: the one in its place, or the nearest beside it. */
+async function checkNextRelease(
+  scene: CheckScene,
+  folder: BundleFolder,
+  { before, after }: { readonly before: PlacedBundle | undefined; readonly after: PlacedBundle },
+  { isPlacedByCatalogs }: KnownPlace,
+): Promise<CatalogResult[]> {
+  // What it takes the place of may be another package's, or higher: then it upgrades nothing.
+  const inPlace = isBelow(before, after) ? before : undefined;
+  const below = before ? inPlace : await nextLowerBeside(scene, folder, after);
   if (!below) return [];
-  const above = placed(after, below);
+  const above = placedAbove(below, after, { isPlacedByCatalogs });
   const found = await upgradeIn(scene, folder, below, above);
   if (!found) return [];
   // A missing edge hides nothing: what the upgrade does comes with its repair.
@@ -218,10 +233,18 @@ async function upgradeIn(
   return { ...result, findings: result.findings.map(placed), known: result.known.map(placed), diffs: [] };
 }
 
-/** A bundle that is an upgrade of the one below it, if it names that one, or no version at all. */
-function placedAbove(below: PlacedBundle, bundle: PlacedBundle): PlacedBundle {
+/**
+ * A bundle that is an upgrade of the one below it, if it names that one, or no version at all; in any case where catalogs
+ * say what it replaces.
+ */
+function placedAbove(
+  below: PlacedBundle,
+  bundle: PlacedBundle,
+  { isPlacedByCatalogs }: Pick<KnownPlace, 'isPlacedByCatalogs'>,
+): PlacedBundle {
   const { replaces, skips, skipRange } = bundle;
   const { name } = below.blob;
+  if (isPlacedByCatalogs) return { ...bundle, ...NO_EDGES, replaces: name };
   const range = tryParseRange(skipRange);
   const reaches =
     replaces === name || skips.includes(name) || (range !== undefined && satisfies(below.version, range));

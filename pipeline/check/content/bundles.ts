@@ -44,8 +44,8 @@ export async function checkBundles(
     const renamed = (finding: Finding): Finding =>
       was && is ? { ...finding, message: finding.message.replaceAll(was, is) } : finding;
     results.push(newsOf(now, earlier.map(renamed)));
-    const isNamed = !others.includes(folder);
-    results.push(...(await upgradesOf(scene, { ...folder, isNamed }, { before, after }, sources)));
+    const isInLayout = !others.includes(folder);
+    results.push(...(await upgradesOf(scene, { ...folder, isInLayout }, { before, after }, sources)));
   }
   return results;
 }
@@ -60,25 +60,26 @@ interface Sources {
 /** What a bundle does to installed versions, unless the catalogs get it: then it is checked there. */
 async function upgradesOf(
   scene: CheckScene,
-  folder: BundleFolder & { readonly isNamed: boolean },
+  folder: BundleFolder & { readonly isInLayout: boolean },
   { before, after }: BeforeAndAfter<PlacedBundle | undefined>,
   { resolve, kept, hasCatalogs }: Sources,
 ): Promise<CatalogResult[]> {
   const { policy, trees } = scene;
-  const { isNamed } = folder;
+  const { isInLayout } = folder;
   if (!after) return [];
-  const isComposed = isNamed && policy.layout.composed !== undefined;
+  // Then catalogs are made from the directories of the layout, and have all of their bundles.
+  const isComposed = isInLayout && policy.layout.composed !== undefined;
   const inCatalogs = async (tree: string, bundle: PlacedBundle | undefined): Promise<InCatalogs> =>
     isComposed ? { bundle: bundle !== undefined, package: true } : listedIn(scene, { tree, bundle, kept });
   const was = await inCatalogs(trees.base, before);
   const is = await inCatalogs(trees.merged, after);
-  if (isNamed && is.bundle && !was.bundle) return [];
+  if (isInLayout && is.bundle && !was.bundle) return [];
   return checkUpgrade(
     scene,
     folder,
     { before, after },
     {
-      isPlacedByCatalogs: is.package || (isNamed && hasCatalogs),
+      isPlacedByCatalogs: is.package || (isInLayout && hasCatalogs),
       releasedAs: async (bundle) =>
         was.bundle || (await hasLater(scene, folder, bundle))
           ? bundle

@@ -53,21 +53,21 @@ export async function checkCatalog(
 ): Promise<CatalogResult> {
   const { policy } = world;
   const severityOf = severitiesOf(policy);
-  const valid = touched.after ? validity(touched.after, severityOf) : [];
+  const ofState = touched.after ? findingsOfState(touched.after, severityOf) : [];
   const inAll = (finding: Finding): Finding => ({ ...finding, catalogs: touched.names });
   // What these rules find in the state counts as known: what is new they report when they compare.
   const isCompared = ({ rule }: Finding): boolean => BY_COMPARISON.has(rule);
   const isOmitted = omittedBefore(touched);
   const wasInBundle = defectsBefore(touched, severityOf);
-  const wasRead = readingsBefore(touched);
+  const wasWarnedOf = readingsBefore(touched);
   const old = new Set(
-    valid.filter(
-      (finding) => isCompared(finding) || isOmitted(finding) || wasInBundle(finding) || wasRead(finding),
+    ofState.filter(
+      (finding) => isCompared(finding) || isOmitted(finding) || wasInBundle(finding) || wasWarnedOf(finding),
     ),
   );
-  const findings: Finding[][] = [valid.filter((finding) => !old.has(finding)).map(inAll)];
+  const findings: Finding[][] = [ofState.filter((finding) => !old.has(finding)).map(inAll)];
   const known: Finding[][] = [];
-  const news = new Set<string>();
+  const newCauses = new Set<string>();
   const undecided: Undecided[] = [];
   const changes = await changesIn(touched, world);
   for (const { member, change } of changes) {
@@ -77,9 +77,9 @@ export async function checkCatalog(
     findings.push(foreseen.findings.map(placed));
     known.push(foreseen.known.map(placed));
     undecided.push(...foreseen.undecided);
-    for (const finding of foreseen.findings) news.add(causeKey(finding));
+    for (const finding of foreseen.findings) newCauses.add(causeKey(finding));
   }
-  known.push([...old].filter((finding) => !news.has(causeKey(finding))).map(inAll));
+  known.push([...old].filter((finding) => !newCauses.has(causeKey(finding))).map(inAll));
   const inCatalogs = (all: readonly Finding[][]): Finding[] =>
     joinedCatalogs(touched, all.flat()).map((finding) => inChannel(policy, finding));
   return {
@@ -164,10 +164,10 @@ export function foreseenIn(
   const foreseen = after
     ? findingsOrUndecided(undecided, () => runForesight(change.after, RULES, severityOf))
     : [];
-  const said = new Set(compared.map(causeKey));
+  const reportedCauses = new Set(compared.map(causeKey));
   const isReportedStranding = areStrandedIn(compared);
   const isReported = (finding: Finding): boolean =>
-    said.has(causeKey(finding)) ||
+    reportedCauses.has(causeKey(finding)) ||
     isReportedStranding(finding) ||
     (finding.package !== undefined && BY_COMPARISON.has(finding.rule));
   // Whether a finding is news only its own rule tells: the others are not asked about the state before, and whether they
@@ -177,14 +177,17 @@ export function foreseenIn(
   const findingsIn = (world: World): readonly Finding[] =>
     findingsOrUndecided(undecided, () => runForesight(world, rules, severityOf));
   const earlier = before ? findingsIn(change.before) : [];
+  // What a channel that is new has wrong is news, though another channel had the same.
   const isNewChannel = ({ package: packageName = '', channel }: Finding): boolean =>
     channel !== undefined && change.before.catalog.packages.get(packageName)?.channels.has(channel) !== true;
   const isKnown = knownFrom([...earlier, ...copiedFrom(change, findingsIn)], isNewChannel);
   const isNews = (finding: Finding): boolean => !isKnown(finding) && !isReported(finding);
   return {
     findings: [...foreseen.filter(isNews), ...compared],
+    // A defect that the comparison reports as new is not known as well.
     known: foreseen.filter(
-      (finding) => !isNews(finding) && !said.has(causeKey(finding)) && !isReportedStranding(finding),
+      (finding) =>
+        !isNews(finding) && !reportedCauses.has(causeKey(finding)) && !isReportedStranding(finding),
     ),
     undecided,
   };
@@ -275,13 +278,13 @@ function defectsBefore(
   let earlier: ReadonlySet<string> | undefined;
   return (finding) => {
     if (!OF_BUNDLES.has(finding.rule)) return false;
-    earlier ??= new Set(validity(before, severityOf).map(findingIdentity));
+    earlier ??= new Set(findingsOfState(before, severityOf).map(findingIdentity));
     return earlier.has(findingIdentity(finding));
   };
 }
 
 /** Findings of a state of a catalog by itself: what could not be read, and what rules say that compare nothing. */
-function validity({ blobs, unread }: CatalogState, severityOf: SeverityOf): Finding[] {
+function findingsOfState({ blobs, unread }: CatalogState, severityOf: SeverityOf): Finding[] {
   return [...withSeverities(unread, RULES, severityOf), ...runRules(catalogOf(blobs), RULES, severityOf)];
 }
 

@@ -48,6 +48,7 @@ export async function danglingBundles(scene: CheckScene, kept?: KeptOutlines): P
   };
 }
 
+/** The finding about a bundle directory that no catalog lists. */
 function findingOf({ path, package: name, version }: BundleFolder, severity: Finding['severity']): Finding {
   return {
     rule: rule.id,
@@ -121,6 +122,7 @@ export async function listedBundles(
 
 /**
  * Folders that stand for none of these bundles, neither by the version in their name nor by their ClusterServiceVersion.
+ * Only where some bundle has no folder of its version, ClusterServiceVersions are looked into.
  */
 async function withoutBundle(
   scene: CheckScene,

@@ -37,6 +37,7 @@ export async function deploymentsOf(
   { policy, registry, store }: DeploymentSources,
 ): Promise<BeforeAndAfter<DeployedImages>> {
   const allows = repositoryMatcher(policy.registries.allow);
+  // The catalog itself, or the repository's bundle directories, may have the deployments: then no image is read.
   const isUnknown = (bundle: Bundle): boolean =>
     manifestsOfBundle(bundle).csv?.images === undefined && manifests.after(bundle)?.csv?.images === undefined;
   const bundleImages = new Set<string>();

@@ -74,16 +74,7 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
   const catalogIn = catalogReader(scene);
   for (const one of wanted) {
     const old = earlier.get(one.path);
-    const had = [...((old && before.catalogsOf(old)) ?? [])].filter((name) => after.catalogs.has(name));
-    const by = changed.includes(one.path)
-      ? undefined
-      : ignoreFilesOf(one.path).find((path) => ignoring.includes(path));
-    const change = old && {
-      ...(by === undefined ? {} : { by }),
-      base: old.base,
-      labels: old.labels,
-      lost: await servedByNone(scene, after, { names: had, own: one }),
-    };
+    const change = old && (await changeOfImage(scene, { before, after }, { old, one, changed, ignoring }));
     now.push(...(await findingsOf(one, after, change)));
     const own =
       changed.includes(one.path) && (await servedChange(scene, { before, after, catalogIn }, old, one));
@@ -96,6 +87,29 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
       ? []
       : [{ what: `what the images of ${shortList(unread, 'Dockerfiles')} have`, why: WHY_UNREAD }];
   return { results: [newsOf(now, known), ...served], left, unchecked };
+}
+
+interface ChangedImage {
+  readonly old: DescribedFragment;
+  readonly one: DescribedFragment;
+  /** Paths that change, and those of ignore files among them. */
+  readonly changed: readonly string[];
+  readonly ignoring: readonly string[];
+}
+
+/** How the image of a Dockerfile changes: by its Dockerfile, or by an ignore file, and the catalogs that no image has any more. */
+async function changeOfImage(
+  scene: CheckScene,
+  { before, after }: BeforeAndAfter<Side>,
+  { old, one, changed, ignoring }: ChangedImage,
+): Promise<Required<Fragment>['change']> {
+  // A catalog that the merge removes is in no image for that reason.
+  const names = [...(before.catalogsOf(old) ?? [])].filter((name) => after.catalogs.has(name));
+  const by = changed.includes(one.path)
+    ? undefined
+    : ignoreFilesOf(one.path).find((path) => ignoring.includes(path));
+  const lost = await servedByNone(scene, after, { names, own: one });
+  return { ...(by === undefined ? {} : { by }), base: old.base, labels: old.labels, lost };
 }
 
 /**
@@ -118,6 +132,7 @@ async function servedChange(
   const isOther = was !== undefined && was.length > 0 && foldersIn(was) !== foldersIn(is);
   const isSamePlatform = platform === undefined || (earlier && compareMinors(earlier, platform) === 0);
   const left = new Set(isOther && old ? before.catalogsOf(old) : []);
+  // The same folders for the same platform: what changes in their files is checked as a change of the catalog.
   if (!is || is.length === 0 || (!isOther && isSamePlatform)) return { results: [], left };
   const now = await catalogIn(after, is);
   const had = isOther ? await catalogIn(before, was) : now;

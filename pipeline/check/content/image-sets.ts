@@ -34,6 +34,7 @@ export async function checkImageSets({ objects, change, policy }: CheckScene): P
   for (const { path, before, after } of files) {
     if (!after || whyUnreadable(after.mode) !== undefined) continue;
     const size = (await objects.info(after.id))?.size ?? 0;
+    // Any file counts: only reading it shows whether it is a configuration.
     bytesLeft -= size;
     if (size > fileBytes || bytesLeft < 0) {
       unread.push(path);

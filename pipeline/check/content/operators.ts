@@ -43,6 +43,7 @@ function foldersOf({ change, policy: { layout } }: Pick<CheckScene, 'change' | '
   const folders = new Map<string, Set<string>>();
   for (const { path } of change.paths) {
     const match = layout.match(path);
+    // Files of catalogs may be in the folder as well: other checks look at them.
     if (match?.kind === 'catalog' || match?.kind === 'composite') continue;
     const folder = layout.packageFolder(path);
     if (folder === undefined) continue;

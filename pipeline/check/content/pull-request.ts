@@ -97,6 +97,7 @@ async function partsOf({ objects, trees, change }: CheckScene): Promise<Parts> {
   };
   for (const { path } of change.paths) {
     const [top = '', first = '', second = '', ...rest] = path.split('/');
+    // `operators/<operator>`, or `catalogs/<version>/<operator>`.
     const folder = top === 'catalogs' ? `${top}/${first}/${second}` : `${top}/${first}`;
     const sides = second === '' ? [] : await sidesOf(folder);
     if (top === 'operators' && sides.some(isOperator)) {
@@ -162,7 +163,12 @@ function bundleNames(bundles: readonly ChangedBundle[]): string {
   );
 }
 
-/** Reports bundles that a pull request deletes although catalogs list them. @returns what could not be checked */
+/**
+ * Reports deleted bundles that operator-pipelines refuses: those that a catalog still lists, and all of an operator without
+ * `fbc.enabled`.
+ *
+ * @returns what could not be checked
+ */
 async function reportDeleted(
   scene: CheckScene,
   { bundles }: Parts,

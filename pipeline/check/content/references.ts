@@ -43,23 +43,20 @@ export async function checkReferences(
   }));
   const count = added.reduce((sum, { sites }) => sum + sites.length, 0);
   if (count === 0) return { findings: [], unchecked: [], unanswered: false };
-  if (!registry || policy.registries.allow.length === 0) {
-    const why = registry
-      ? 'the policy does not allow access to any registry (registries.allow)'
-      : 'no registry was contacted';
-    return {
-      findings: [],
-      unchecked: [{ what: `${count} new ${count === 1 ? 'reference' : 'references'}`, why }],
-      unanswered: false,
-    };
-  }
-  const allows = repositoryMatcher(policy.registries.allow);
+  if (!registry) return notAsked(count, 'no registry was contacted');
+  if (policy.registries.allow.length === 0)
+    return notAsked(count, 'the policy does not allow access to any registry (registries.allow)');
+  const asked = {
+    registry,
+    allows: repositoryMatcher(policy.registries.allow),
+    digests: true,
+    severityOf: severitiesOf(policy),
+    signed: signatureDemands(policy),
+    attested: attestationDemands(policy),
+  };
   const findings: Finding[] = [];
   const unchecked: { what: string; why: string }[] = [];
   for (const { catalog, sites } of added) {
-    const signed = signatureDemands(policy);
-    const attested = attestationDemands(policy);
-    const asked = { registry, allows, digests: true, severityOf: severitiesOf(policy), signed, attested };
     const resolution = await resolveSites(sites, asked);
     findings.push(...resolution.findings.map((finding) => ({ ...finding, catalogs: catalog.names })));
     for (const { registry: host, references, why } of resolution.unanswered) {
@@ -70,6 +67,12 @@ export async function checkReferences(
     }
   }
   return { findings, unchecked, unanswered: unchecked.length > 0 };
+}
+
+/** The result where no registry is asked on purpose: the check is complete, and says what it left out. */
+function notAsked(count: number, why: string): ReferenceResult {
+  const what = `${count} new ${count === 1 ? 'reference' : 'references'}`;
+  return { findings: [], unchecked: [{ what, why }], unanswered: false };
 }
 
 /** Places of references that the base branch does not have; nothing is located in bundles that bring none. */

@@ -55,6 +55,7 @@ interface ForeseenBundle {
  * The bundles that a merge will release, with the images that they will have.
  *
  * @param trees ids of the base's tree or commit, and of the merge's tree
+ * @param under the policy, and the day of the check
  */
 export async function foreseeRelease(
   repository: Repository,
@@ -73,7 +74,7 @@ export async function foreseeRelease(
       await foreseeOne(place, under, { bundle, texts, drafts });
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
-      note(error, bundle, drafts);
+      noteUnreleased(error, bundle, drafts);
     }
   }
   const tree = await treeWith(repository, { directory: scratch, tree: trees.merged, texts });
@@ -164,7 +165,11 @@ function refuse(host: string): never {
  * Notes why a bundle is not released: as not checked where only the check may not ask a registry, else as a
  * finding.
  */
-function note(error: PipelineError, { package: name, version, folder }: AddedBundle, drafts: Drafts): void {
+function noteUnreleased(
+  error: PipelineError,
+  { package: name, version, folder }: AddedBundle,
+  drafts: Drafts,
+): void {
   const { code, message } = error;
   // A check contacts no registry for this: the bundle is not wrong.
   if (code === 'not-allowed') {
@@ -217,6 +222,7 @@ export function otherImages(
   );
 }
 
+/** Whether two references name one repository of a registry; an image from elsewhere is not the bundle's. */
 function sameRepository(a: string, b: string): boolean {
   const [one, other] = [tryParseReference(a), tryParseReference(b)];
   if (!one || !other) return false;

@@ -214,6 +214,7 @@ interface Pair {
   readonly name: string;
 }
 
+/** The finding that a template and a catalog differ, at the place in the template if it has one. */
 function driftFinding({ text, location }: Difference, { path, unit, name }: Pair): Finding {
   const file = /\.(?:ya?ml|json)$/.test(unit.path) ? unit.path : `${unit.path}/catalog.yaml`;
   return {
@@ -239,12 +240,13 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
     );
   const before = await unitsOf(base);
   const after = await unitsOf(merged);
-  const isRendered = (name: string): boolean =>
+  const changesInCatalogs = (name: string): boolean =>
     [...scene.change.contents.values()].some((names) => names.has(name));
   const found: Finding[] = [];
   for (const path of await templatesBeside(scene, before)) {
     const [was, is] = [await templateAt(scene, base, path), await templateAt(scene, merged, path)];
     const name = was?.packages[0]?.name;
+    // A template that is new or gone has nothing on the base branch that could be rendered from it.
     if (!was || !is || name === undefined) continue;
     const all = before.filter((unit) => (unit.package ?? name) === name);
     const inFolder = all.filter((unit) => isWithin(unit.root, dirname(path)));
@@ -256,7 +258,7 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
       if (difference) differing.push(driftFinding(difference, { path, unit, name }));
     }
     // A template for several catalogs may be rendered later: but not where other catalogs of the package get what is new.
-    if (rendered.length === 1 || isRendered(name)) found.push(...differing);
+    if (rendered.length === 1 || changesInCatalogs(name)) found.push(...differing);
   }
   return underPolicy(scene, found);
 }
@@ -284,21 +286,22 @@ async function templatesBeside(scene: TemplateScene, units: readonly CatalogUnit
   for (const unit of units)
     for (const folder of above(unit))
       catalogsBelow.set(folder, (catalogsBelow.get(folder) ?? new Set()).add(unit.catalog));
-  const isOwn = (folder: string): boolean => catalogsBelow.get(folder)?.size === 1;
+  const hasOneCatalog = (folder: string): boolean => catalogsBelow.get(folder)?.size === 1;
   const changed = new Set(change.paths.flatMap(({ catalog }) => catalog ?? []));
   const folders = new Set(
     units
       .filter(({ catalog }) => changed.has(catalog))
       .flatMap(above)
-      .filter(isOwn),
+      .filter(hasOneCatalog),
   );
   const hasCatalog = change.paths.some(({ area }) => area === 'catalog');
   const own = change.paths.filter(({ area, path }) => area !== 'catalog' && TEMPLATE_FILE.test(path));
   const paths = new Set<string>();
   for (const { path, package: name } of own) {
+    // What ci.yaml maps is compared by that.
     const isMapped = async (): Promise<boolean> =>
       name !== undefined && (await mappingOf(scene, trees.merged, name)) !== undefined;
-    if (isOwn(dirname(path)) || (hasCatalog && !(await isMapped()))) paths.add(path);
+    if (hasOneCatalog(dirname(path)) || (hasCatalog && !(await isMapped()))) paths.add(path);
   }
   for (const folder of folders) {
     const entry = await entryAt(objects, trees.base, folder);
@@ -388,6 +391,7 @@ function entryDifference(template: Channel, catalog: Channel): Difference | unde
   return more && { text: `the entry ${quoted(more.name)} ${where} is only in the catalog` };
 }
 
+/** The first bundle that only one of them has. They are compared by image: a template need not name its bundles. */
 function bundleDifference(template: Blobs, catalog: Blobs): Difference | undefined {
   const [want, have] = [template, catalog].map(({ bundles }) => new Set(bundles.map(({ image }) => image)));
   const lacking = template.bundles.find(({ image }) => image !== '' && !have?.has(image));

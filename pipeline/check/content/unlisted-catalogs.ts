@@ -35,7 +35,7 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const { objects, policy, change } = scene;
   const severity = severitiesOf(policy)(rule);
   if (severity === 'off') return [];
-  const strange = change.paths.filter(
+  const candidates = change.paths.filter(
     ({ area, path }) =>
       (area !== 'catalog' && policy.layout.serves(path)) ||
       ((area === 'unknown' || area === 'root') && MAY_BE_CATALOG.test(path)),
@@ -44,24 +44,29 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const oldFile = (one: PathChange): PathChange['after'] =>
     severity === 'error' ? undefined : fileOf({ ...one, after: undefined });
   await objects.prefetch(
-    strange.flatMap((one) => [fileOf(one), oldFile(one)].flatMap((file) => file?.id ?? [])),
+    candidates.flatMap((one) => [fileOf(one), oldFile(one)].flatMap((file) => file?.id ?? [])),
   );
-  const heldIn = async (path: string, file: PathChange['after']): Promise<readonly string[] | undefined> =>
+  const packagesIfCatalog = async (
+    path: string,
+    file: PathChange['after'],
+  ): Promise<readonly string[] | undefined> =>
     file && (await catalogAt(objects, { id: file.id, path }, policy));
   const [findings, known]: [Finding[], Finding[]] = [[], []];
   const isSource = await sourceTest(scene);
-  for (const one of strange) {
-    const held = await heldIn(one.path, fileOf(one));
-    if (!held) continue;
-    const isKnown = (await heldIn(one.path, oldFile(one))) !== undefined;
-    const own = isSource(one.path, held) ? 'info' : severity;
-    (isKnown ? known : findings).push(unlistedFinding(one.path, own, one.after ? held : []));
+  for (const one of candidates) {
+    const packages = await packagesIfCatalog(one.path, fileOf(one));
+    if (!packages) continue;
+    const isKnown = (await packagesIfCatalog(one.path, oldFile(one))) !== undefined;
+    const itsSeverity = isSource(one.path, packages) ? 'info' : severity;
+    (isKnown ? known : findings).push(unlistedFinding(one.path, itsSeverity, one.after ? packages : []));
   }
-  const found = new Set([...findings, ...known].map(({ location }) => location.file));
+  const reported = new Set([...findings, ...known].map(({ location }) => location.file));
   for (const one of await strangeFiles(scene)) {
-    if (found.has(one.path)) continue;
-    const held = one.isNoLongerIgnored ? await catalogAt(objects, one.file, policy) : undefined;
-    findings.push(held ? unlistedFinding(one.path, severity, held) : unreadFinding(one, policy, severity));
+    if (reported.has(one.path)) continue;
+    const packages = one.isNoLongerIgnored ? await catalogAt(objects, one.file, policy) : undefined;
+    findings.push(
+      packages ? unlistedFinding(one.path, severity, packages) : unreadFinding(one, policy, severity),
+    );
   }
   return [{ findings, known, diffs: [] }];
 }
@@ -211,7 +216,7 @@ async function readingOf(
   return { file, home, why, hasBlobs: Object.values(blobs).some((some) => some.length > 0) };
 }
 
-/** Templates that a change writes without the catalogs rendered from them, so that no catalog is checked. */
+/** Paths of templates that a change writes without the catalogs rendered from them, so that no catalog is checked. */
 export async function templatesAlone(
   objects: ObjectReader,
   { paths, packages }: Change,
@@ -265,6 +270,7 @@ async function catalogAt(
   return isCatalog ? defined : undefined;
 }
 
+/** The bytes of a file; undefined for one that is too large. */
 async function bytesOf(objects: ObjectReader, id: string, most: number): Promise<Buffer | undefined> {
   try {
     return (await objects.read(id, most)).bytes;
@@ -274,7 +280,7 @@ async function bytesOf(objects: ObjectReader, id: string, most: number): Promise
   }
 }
 
-/** The pattern that somebody would write for a path. */
+/** The pattern that somebody would write for a path: the version in it is the catalog, the folder below it the package. */
 function patternFor(path: string): string {
   const names = path.split('/');
   const at = names.findIndex((name) => tryParseMinor(name) !== undefined);
