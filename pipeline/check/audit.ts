@@ -148,23 +148,26 @@ function auditedCatalog(
   world: World,
 ): { findings: readonly Finding[]; about: CatalogAudit } {
   const { catalog, unread, name } = read;
-  const valid = [...withSeverities(unread, RULES, ownSeverity), ...runRules(catalog, RULES)];
+  const ofCatalog = [...withSeverities(unread, RULES, ownSeverity), ...runRules(catalog, RULES)];
   // An error of a rule that opm has as well keeps `opm serve` from starting.
   const opm = new Set(RULES.filter((rule) => rule.opm !== undefined).map(({ id }) => id));
   return {
-    findings: [...valid, ...runForesight(world, RULES)],
+    findings: [...ofCatalog, ...runForesight(world, RULES)],
     about: {
       name,
       packages: catalog.packages.size,
       bundles: catalog.blobs.bundles.length,
-      served: !valid.some(({ rule, severity }) => severity === 'error' && opm.has(rule)),
+      served: !ofCatalog.some(({ rule, severity }) => severity === 'error' && opm.has(rule)),
       reach: [...world.olm].map((olm) => reachOf(world, olm)),
       images: imagesOf(catalog),
     },
   };
 }
 
-/** How many installations there can be under an OLM, and how many of them reach a head. */
+/**
+ * How many installations there can be under an OLM, and how many of them reach a head. Under OLM v1 no channel is selected: an
+ * extension may use all of them.
+ */
 function reachOf(world: World, olm: Olm): Reach {
   const arrivals = [...world.catalog.packages.keys()].flatMap((name) => {
     const installations = installationsOf(world, name);
@@ -179,6 +182,7 @@ function reachOf(world: World, olm: Olm): Reach {
   return { olm, installations: arrivals.length, arrive: arrivals.filter((arrives) => arrives).length };
 }
 
+/** How many different references the bundles have, and how many of these are pinned by digest. */
 function imagesOf({ blobs }: Catalog): ImageCount {
   const references = new Set(
     blobs.bundles

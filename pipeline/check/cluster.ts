@@ -53,7 +53,7 @@ export function readCluster(text: string, path: string): ClusterInstallation[] {
 }
 
 /** Reads objects of a cluster: Subscriptions with their ClusterServiceVersions, and ClusterExtensions. */
-export function installationsOf(objects: readonly Json[]): ClusterInstallation[] {
+export function installationsOf(objects: readonly ClusterObject[]): ClusterInstallation[] {
   const versions = new Map(
     objects
       .filter(({ kind }) => kind === 'ClusterServiceVersion')
@@ -63,17 +63,17 @@ export function installationsOf(objects: readonly Json[]): ClusterInstallation[]
       ]),
   );
   return objects.flatMap((object) => {
-    if (object['kind'] === 'Subscription' && isOlms(object)) return [subscription(object, versions)];
-    return object['kind'] === 'ClusterExtension' ? [extension(object)] : [];
+    if (object['kind'] === 'Subscription' && isOlms(object))
+      return [subscribedInstallation(object, versions)];
+    return object['kind'] === 'ClusterExtension' ? [extensionInstallation(object)] : [];
   });
 }
 
 /** An object of a cluster's API. */
 export type ClusterObject = Readonly<Record<string, unknown>>;
 
-type Json = ClusterObject;
-
-function parsed(text: string, path: string): unknown {
+/** The value of a text of JSON. @throws PipelineError `usage` for any other text, with the command that prints JSON */
+function jsonValueIn(text: string, path: string): unknown {
   try {
     return parseJson(text);
   } catch (cause) {
@@ -90,17 +90,17 @@ function parsed(text: string, path: string): unknown {
  * @throws PipelineError `usage` when it is not JSON
  */
 export function itemsOf(text: string, path: string): ClusterObject[] {
-  return objectsIn(parsed(text, path));
+  return objectsIn(jsonValueIn(text, path));
 }
 
-function objectsIn(value: unknown): Json[] {
+function objectsIn(value: unknown): ClusterObject[] {
   if (Array.isArray(value)) return value.flatMap(objectsIn);
   if (!isObject(value)) return [];
   return Array.isArray(value['items']) ? value['items'].flatMap(objectsIn) : [value];
 }
 
 /** Knative also has a kind Subscription. */
-function isOlms({ apiVersion }: Json): boolean {
+function isOlms({ apiVersion }: ClusterObject): boolean {
   return typeof apiVersion === 'string' && apiVersion.startsWith('operators.coreos.com/');
 }
 
@@ -122,7 +122,10 @@ export function numberAt(value: unknown, ...path: readonly string[]): number {
 }
 
 /** The installation that a Subscription stands for. @param versions ClusterServiceVersions by namespace and name */
-function subscription(object: Json, versions: ReadonlyMap<string, Json>): ClusterInstallation {
+function subscribedInstallation(
+  object: ClusterObject,
+  versions: ReadonlyMap<string, ClusterObject>,
+): ClusterInstallation {
   const namespace = textAt(object, 'metadata', 'namespace');
   const name = textAt(object, 'status', 'installedCSV');
   const csv = versions.get(JSON.stringify([namespace, name]));
@@ -143,7 +146,8 @@ function subscription(object: Json, versions: ReadonlyMap<string, Json>): Cluste
 /** The annotation with the namespaces that an operator watches; empty for all. */
 const TARGETS = 'olm.targetNamespaces';
 
-function settingsOf(object: Json, csv: Json | undefined): SubscriptionSettings {
+/** How a Subscription and the ClusterServiceVersion that it has installed limit the operator. */
+function settingsOf(object: ClusterObject, csv: ClusterObject | undefined): SubscriptionSettings {
   const spec = isObject(object['spec']) ? object['spec'] : {};
   const metadata = csv && isObject(csv['metadata']) ? csv['metadata'] : {};
   const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
@@ -157,20 +161,20 @@ function settingsOf(object: Json, csv: Json | undefined): SubscriptionSettings {
 }
 
 /** The installation that a ClusterExtension stands for. */
-function extension(object: Json): ClusterInstallation {
-  const spec = isObject(object['spec']) && isObject(object['spec']['source']) ? object['spec']['source'] : {};
-  const wanted = isObject(spec['catalog']) ? spec['catalog'] : {};
-  const channels = Array.isArray(wanted['channels']) ? wanted['channels'] : [];
+function extensionInstallation(object: ClusterObject): ClusterInstallation {
+  const found = valueAt(object, 'spec', 'source', 'catalog');
+  const selection = isObject(found) ? found : {};
+  const channels = Array.isArray(selection['channels']) ? selection['channels'] : [];
   const name = textAt(object, 'status', 'install', 'bundle', 'name');
   const version = tryParseVersion(textAt(object, 'status', 'install', 'bundle', 'version'));
   return {
     olm: 'v1',
     namespace: '',
     name: textAt(object, 'metadata', 'name'),
-    package: textAt(wanted, 'packageName'),
+    package: textAt(selection, 'packageName'),
     channels: channels.filter((channel) => typeof channel === 'string'),
     catalog: '',
-    range: textAt(wanted, 'version'),
+    range: textAt(selection, 'version'),
     installed: name === '' ? undefined : { name, version },
   };
 }

@@ -94,6 +94,7 @@ export async function findDefects(
   ]);
   const { numbers, why } = ofCatalogs;
   const ofRelease = [...release.findings, ...taken, ...otherImages(touched, release.bundles)];
+  // Where an image gets another catalog in its place, that is compared with what the image had: it is not only renamed.
   const renamed = catalogs.renamed.filter(({ from }) => !ofFiles.left.has(from));
   const results = [
     ...withoutMoved(ofCatalogs.results, ofFiles.unlisted)
@@ -255,6 +256,7 @@ async function checkCatalogs(
     results,
     unchecked: [...unchecked, ...undecided],
     incomplete: incomplete ?? (first && `${first.what}: ${first.why}`),
+    // What rules could not decide would be missing in the numbers.
     numbers: fleet && !first ? await numbersIn(scene, fleet, changes) : undefined,
     why,
     deployed,

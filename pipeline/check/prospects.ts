@@ -138,7 +138,7 @@ function summariesOf(installations: readonly PlacedInstallation[], worlds: reado
   });
 }
 
-/** Other operators from the same catalog in its namespace, which may block its upgrade. */
+/** Other operators from the same catalog in its namespace, which may block its upgrade: OLM v0 resolves them together. */
 function besideOf(
   one: PlacedInstallation,
   installations: readonly PlacedInstallation[],
@@ -156,7 +156,7 @@ function besideOf(
   );
 }
 
-/** The subscribed catalog where one is called so, else the first that has the package. */
+/** The subscribed catalog where one is called so, else the first that has the package; any if none has it. */
 function worldFor({ package: name, catalog }: ClusterInstallation, worlds: readonly World[]): World {
   const having = worlds.filter((world) => world.catalog.packages.has(name));
   return (having.find((world) => world.name === catalog) ?? having[0] ?? worlds[0]) as World;

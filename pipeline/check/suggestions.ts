@@ -42,6 +42,7 @@ export async function suggestionsFor(
 ): Promise<Suggestion[]> {
   const correctable = findings.filter(({ correction }) => correction !== undefined).slice(0, MOST);
   if (correctable.length === 0) return [];
+  // Of several common ancestors any one serves, if it is always the same one.
   const ancestor = given.ancestor ?? (await mergeBases(repository, base, head)).sort()[0];
   if (ancestor === undefined) return [];
   const linesOf = linesReader(repository, { ancestor, head });
@@ -130,6 +131,7 @@ async function writtenLines(
   const run = { settings, directory: scratch, bare: true };
   const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--text', '--unified=0'];
   const { output } = await runGit(run, ['diff', ...options, before, after]);
+  // Only the headers of hunks are read, which are ASCII whatever the lines are.
   const hunks = [...output.toString('latin1').matchAll(/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/gm)];
   const ranges = hunks.map(([, from = '', count = '1']) => ({ from: Number(from), count: Number(count) }));
   return (line) => ranges.some(({ from, count }) => line >= from && line < from + count);

@@ -82,16 +82,19 @@ export async function plansOf(repository: Repository, request: AdvisoryRequest):
     const published = past.published.get(catalog)?.get(advisory.package) ?? [];
     catalogs.push(await planCatalog({ request, catalog, published, ...(await textsOf(catalog)) }));
   }
-  return { catalogs: withTarget(catalogs, advisory), unread: past.unread };
+  return { catalogs: refusedWithoutTarget(catalogs, advisory), unread: past.unread };
 }
 
 type Planned = CatalogPlan & { readonly hasTarget: boolean };
 
 /**
- * Refuses a redirection in all catalogs if no catalog has its target, or if nobody can follow it. If only some lack it,
- * the plans list their installations.
+ * The plans of catalogs; refused in all of them for a redirection if no catalog has its target, or if nobody can follow it.
+ * If only some lack it, the plans list their installations.
  */
-function withTarget(catalogs: readonly Planned[], { to, allowDowngrade }: StoredAdvisory): CatalogPlan[] {
+function refusedWithoutTarget(
+  catalogs: readonly Planned[],
+  { to, allowDowngrade }: StoredAdvisory,
+): CatalogPlan[] {
   const isFound = catalogs.some(({ hasTarget }) => hasTarget);
   if (!to || (isFound && !reachesNobody(catalogs))) return [...catalogs];
   const what = to.version === undefined ? `channel ${quoted(to.channel ?? '')}` : `version ${to.version}`;
@@ -177,18 +180,19 @@ async function unitsOfPackage(
   units: readonly CatalogUnit[],
 ): Promise<CatalogUnit[]> {
   const { package: name } = advisory;
-  const isNamed = (unit: CatalogUnit): boolean => (unit.package ?? name) === name;
+  // A unit without a name may have any package.
+  const hasItsName = (unit: CatalogUnit): boolean => (unit.package ?? name) === name;
   if (places) {
     const givenPlaces = new Set(places.map(({ catalog, path }) => JSON.stringify([catalog, path])));
     return units.filter(
-      (unit) => isNamed(unit) || givenPlaces.has(JSON.stringify([unit.catalog, unit.path])),
+      (unit) => hasItsName(unit) || givenPlaces.has(JSON.stringify([unit.catalog, unit.path])),
     );
   }
-  if (units.some((unit) => unit.package === name)) return units.filter(isNamed);
+  if (units.some((unit) => unit.package === name)) return units.filter(hasItsName);
   const { limits } = policy;
   const found: CatalogUnit[] = [];
   for (const unit of units)
-    if (isNamed(unit) || (await hasPackage(objects, { unit, tree, name, limits }))) found.push(unit);
+    if (hasItsName(unit) || (await hasPackage(objects, { unit, tree, name, limits }))) found.push(unit);
   return found;
 }
 
@@ -273,7 +277,7 @@ function loweredText(names: readonly string[]): string {
   return `clusters would move from ${shortList(names, 'bundles')} to a lower version; if that is wanted, set allowDowngrade: true`;
 }
 
-/** Paths of the files with blobs of a package. */
+/** Paths of the files with blobs of a package, whatever folder they are in. */
 function holdersOf({ packages, channels, bundles, deprecations, others }: Blobs, name: string): Set<string> {
   const own = [
     ...packages.filter((blob) => blob.name === name),
@@ -326,12 +330,13 @@ async function whyRefused(
   );
   const published = [...scene.published, ...publishedSoFar];
   const after = await stateOf({ ...scene, published }, texts);
-  const givenPlaces = new Set(before.errors.map(({ rule, message }) => `${rule} ${message}`));
+  const knownErrors = new Set(before.errors.map(({ rule, message }) => `${rule} ${message}`));
   const [error] = [
     ...after.unread,
-    ...after.errors.filter(({ rule, message }) => !givenPlaces.has(`${rule} ${message}`)),
+    ...after.errors.filter(({ rule, message }) => !knownErrors.has(`${rule} ${message}`)),
   ];
   if (error) return `the edited catalog would be invalid: ${error.message}`;
+  // Planned once more, the edited catalog must need nothing.
   const { kind } = planOf(after.world, advisory);
   if (kind === 'applied' || kind === 'not affected') return undefined;
   return 'the text of the catalog cannot be edited as planned: edit it by hand';

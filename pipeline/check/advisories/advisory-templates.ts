@@ -193,16 +193,19 @@ function statesFrom(
     return states.filter(({ catalog }) => names.has(catalog));
   }
   // A semver template lists images only. Its channels are made when it is rendered.
-  const isOwn =
+  const isOfPackage =
     template.schema === SEMVER_SCHEMA
       ? ({ before }: State) => before.bundles.some(({ image }) => template.images.includes(image))
       : () => template.blobs.channels.some((channel) => channel.package === name);
-  const near = states.filter((state) => isOwn(state) && mayRender(template.file, state.catalog));
+  const near = states.filter((state) => isOfPackage(state) && mayRender(template.file, state.catalog));
   const same = near.filter(({ before }) => differenceText(template.blobs, before) === undefined);
   return same.length > 0 ? same : near;
 }
 
-/** Whether a path names no version of the platform, or that of a catalog, or the catalog has none. */
+/**
+ * Whether a template may be for a catalog by the version of the platform in its path: none, or the catalog's. A catalog without
+ * a version may have any template.
+ */
 function mayRender(path: string, catalog: string): boolean {
   const names = path.replace(FORMAT, '').split('/');
   const minors = names.flatMap((name) => minorOfCatalog(name) ?? []);
@@ -210,6 +213,7 @@ function mayRender(path: string, catalog: string): boolean {
   return !own || minors.length === 0 || minors.some((minor) => compareMinors(minor, own) === 0);
 }
 
+/** The edit of a template, or the finding that it would undo the edit of its catalogs. */
 function planTemplate(template: Template, states: readonly State[]): TemplatePlan {
   const { file: path, schema } = template;
   const catalogs = states.map(({ catalog }) => catalog);
@@ -242,6 +246,7 @@ function editOf(template: Template, states: readonly State[]): Edited {
   const text = editedBasic(template, own, edit);
   if (text === undefined) return {};
   const after = writtenInBasic({ file: template.file, bytes: new TextEncoder().encode(text) }, []);
+  // One template for several catalogs has one edit: it must give each of them.
   for (const state of states)
     if (differenceText(after, state.after) !== undefined)
       return { why: `catalog ${quoted(state.catalog)} needs another edit than ${quoted(first.catalog)}` };

@@ -40,7 +40,7 @@ export async function checkAdvisories(
     );
   const written = advisories.filter((one) => changed.has(one.path) && touchedBy(one).length > 0);
   const tooMany = written.length > MOST_WRITTEN ? [tooManyOf(written)] : [];
-  const unread = {
+  const ofFiles = {
     findings: [...findings.filter(isNews), ...tooMany],
     known: findings.filter((finding) => !isNews(finding)),
     diffs: [],
@@ -63,7 +63,7 @@ export async function checkAdvisories(
         undone.push({ ...findingOf(advisory, one), severity, catalogs });
     }
   }
-  return { results: [unread, { findings: undone, known: [], diffs: [] }], soften: softenLosses(accepted) };
+  return { results: [ofFiles, { findings: undone, known: [], diffs: [] }], soften: softenLosses(accepted) };
 }
 
 /** Advisories that a pull request may write together with changes of their packages: each takes seconds to plan. */
@@ -179,7 +179,7 @@ function isUndone(before: CatalogPlan | undefined, after: CatalogPlan | undefine
   return isDone(before) && !isDone(after);
 }
 
-/** The finding about a merge that undoes an advisory, at the bundle that is back if there is one. */
+/** The finding about a merge that undoes an advisory: at the bundle that is back, else at a channel of the package. */
 function findingOf(advisory: StoredAdvisory, { after }: TouchedCatalog): Omit<Finding, 'severity'> {
   const { id, action, package: name, versions } = advisory;
   const back = after?.blobs.bundles.find((bundle) => bundle.package === name && isAffected(advisory, bundle));

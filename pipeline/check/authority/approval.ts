@@ -31,14 +31,14 @@ interface Pinned {
  * approval holds when its author comments later.
  */
 export function lastDecisions<T extends Pick<Review, 'author' | 'state'>>(reviews: readonly T[]): T[] {
-  const words: T[] = [];
+  const decisions: T[] = [];
   for (const review of reviews) {
     if (review.state === 'commented') continue;
-    const before = words.findIndex(({ author }) => samePerson(author, review.author));
-    if (before >= 0) words.splice(before, 1);
-    words.push(review);
+    const before = decisions.findIndex(({ author }) => samePerson(author, review.author));
+    if (before >= 0) decisions.splice(before, 1);
+    decisions.push(review);
   }
-  return words;
+  return decisions;
 }
 
 /** Whether a review is of what the merge changes of a subject. */

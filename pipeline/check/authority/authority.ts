@@ -129,6 +129,7 @@ function joinedSubjects(all: readonly SubjectDecision[]): SubjectDecision[] {
   return [...joined.values()];
 }
 
+/** A decision that no approval can change. */
 function refusal(reason: string, warnings: readonly string[] = []): AuthorityDecision {
   return {
     authority: 'deny',
@@ -212,7 +213,7 @@ function decidePackage(given: AuthorityFacts, change: PackageChange): Decided {
   return { decision, needs: [unnamed, ...decided.needs] };
 }
 
-/** Decides who must still approve the changes of an area, such as the policy or files outside of catalogs. */
+/** Decides who must still approve the changes of an area, such as the policy or files outside of catalogs. It has no owners. */
 function decideArea(given: AuthorityFacts, change: AreaChange): Decided {
   if (mayAloneInArea(given, change)) {
     const reasons = [`the policy allows @${given.author.login} this change`];
@@ -265,6 +266,7 @@ function decideDemands(given: AuthorityFacts, { subject, classes, owners, demand
   const stuck = asked.some(({ from, count }) => from.length < count);
   const own = stuck ? ownCommitNeed(given, { subject, owners, demands, supporters, candidates }) : undefined;
   const needs = own ? [own] : asked;
+  // First of all: until the base branch comes in, no approval counts.
   if (needs.length > 0 && isOutdated(given, subject)) needs.unshift(updateNeed(given, subject));
   const authority = needs.length === 0 ? 'allow' : 'needs';
   return { decision: { subject, classes, authority, reasons }, needs };
@@ -293,16 +295,16 @@ function ownCommitNeed(given: AuthorityFacts, stuck: Stuck): Need | undefined {
     needsFor(missingFor(demands, [...supporters, ...more]), candidates).every(
       ({ from, count }) => from.length >= count,
     );
-  const hasSpoken = supporters.some((one) => one.author);
-  if (!hasSpoken && (includesPerson(admins, author) || includesPerson(owners, author))) {
+  const doesAuthorCount = supporters.some((one) => one.author);
+  if (!doesAuthorCount && (includesPerson(admins, author) || includesPerson(owners, author))) {
     const doubt = commitDoubt(given, owners);
     const own = { person: author, admin: includesPerson(admins, author), author: true };
     if (doubt && isEnough([own])) return need(`${doubt.found}, and nobody else can approve: ${doubt.remedy}`);
   }
   if (!pusher || pusher.bot === true || samePerson(pusher, author)) return undefined;
-  const isHeard = includesPerson(admins, pusher) || includesPerson(owners, pusher);
+  const mayPusherApprove = includesPerson(admins, pusher) || includesPerson(owners, pusher);
   const other = { person: pusher, admin: includesPerson(admins, pusher), author: false };
-  if (!isHeard || !isEnough([other])) return undefined;
+  if (!mayPusherApprove || !isEnough([other])) return undefined;
   return need(
     `@${pusher.login} pushed the head, and nobody else can approve: @${author.login} must push a new commit, so that @${pusher.login} can approve it`,
   );

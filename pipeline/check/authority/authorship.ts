@@ -44,7 +44,7 @@ function isWebFlow({ name, email, account }: CommitPerson): boolean {
 }
 
 /** How many commits are named before the rest is counted. */
-const NAMED = 5;
+const MOST_NAMED = 5;
 
 /**
  * Checks the commits of a pull request.
@@ -68,15 +68,16 @@ export function checkCommits(
     const unknown = people.find((one) => !among(welcome, one));
     return unknown ? [`commit ${commit.id.slice(0, 12)} is from ${personText(unknown)}`] : [];
   });
+  // Merges are left out: they only bring commits together.
   const own = commits.filter(({ parents }) => parents < 2);
   const unsigned = policy.signOff ? own.filter((commit) => !isSignedOff(commit)) : [];
   const unverified = policy.verified ? own.filter(({ verified }) => verified === false) : [];
   const isUnknown = policy.verified && own.some(({ verified }) => verified === undefined);
   return {
-    strangers: cut(strangers),
+    strangers: firstTexts(strangers),
     demands: [
-      ...demand(unsigned, 'has no Signed-off-by line from its author (git commit --amend --signoff)'),
-      ...demand(unverified, 'has no verified signature on GitHub (git commit --amend -S)'),
+      ...demandTexts(unsigned, 'has no Signed-off-by line from its author (git commit --amend --signoff)'),
+      ...demandTexts(unverified, 'has no verified signature on GitHub (git commit --amend -S)'),
       ...(isUnknown ? ['whether signatures are verified can be seen on the pull request alone'] : []),
     ],
   };
@@ -97,6 +98,7 @@ export function claimedCommits(commits: readonly Commit[], author: Person): Comm
   }));
 }
 
+/** Whether a commit has a `Signed-off-by` line of its own author, as the Developer Certificate of Origin asks. */
 function isSignedOff({ author, signedOffBy }: CommitFacts): boolean {
   // Without an address nobody signed.
   return (
@@ -104,14 +106,16 @@ function isSignedOff({ author, signedOffBy }: CommitFacts): boolean {
   );
 }
 
-function demand(commits: readonly CommitFacts[], what: string): string[] {
-  return cut(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
+function demandTexts(commits: readonly CommitFacts[], what: string): string[] {
+  return firstTexts(commits.map(({ id }) => `commit ${id.slice(0, 12)} ${what}`));
 }
 
 /** The first texts, and the number of those that are left out. */
-function cut(texts: readonly string[]): string[] {
-  const rest = texts.length - NAMED;
-  return rest <= 0 ? [...texts] : [...texts.slice(0, NAMED), `${rest} more commits have the same problem`];
+function firstTexts(texts: readonly string[]): string[] {
+  const rest = texts.length - MOST_NAMED;
+  return rest <= 0
+    ? [...texts]
+    : [...texts.slice(0, MOST_NAMED), `${rest} more commits have the same problem`];
 }
 
 function personText({ name, account }: CommitPerson): string {
@@ -129,12 +133,12 @@ export function trailerPeople(
     .map(({ name, email }) => ({
       name,
       email,
-      account: accounts.get(email.toLowerCase()) ?? noReply(email),
+      account: accounts.get(email.toLowerCase()) ?? accountOfNoReply(email),
     }));
 }
 
 /** The account in an address that GitHub gives to those who keep theirs to themselves. */
-function noReply(email: string): Person | undefined {
+function accountOfNoReply(email: string): Person | undefined {
   const [, id, login] =
     /^([1-9][0-9]*)\+([A-Za-z0-9-]+(?:\[bot\])?)@users\.noreply\.github\.com$/i.exec(email) ?? [];
   return id === undefined || login === undefined ? undefined : { login, id: Number(id) };

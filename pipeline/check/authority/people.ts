@@ -97,6 +97,7 @@ export async function knownOf(
   ]);
   const asked = resolvePeople(identities, { directory, allowTeams: policy.owners.allowTeams });
   const seen = await changesSeen(repository, changed, { people, asked: asked.people });
+  // For the change itself, and once more with what the merge commits.
   const knownFor = (one: keyof BothChanges): KnownReviews => ({
     content: digestsOf(changed, one),
     // An approval of a head that cannot be read counts as outdated. If nobody approved it, the change itself stands in.

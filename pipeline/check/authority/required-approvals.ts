@@ -133,7 +133,7 @@ function demandOf(
   const isOnly = hasOnlyAdmin(policy);
   const otherAdmin = OTHER_ADMIN.has(changeClass) && !isOnly;
   // More admins than there are could never approve.
-  const available = isOnly ? 1 : otherAdmin ? othersOf(policy, author) : Infinity;
+  const available = isOnly ? 1 : otherAdmin ? otherAdmins(policy, author) : Infinity;
   return { anyOf: [{ owners, admins: Math.min(admins, available) }], otherAdmin, why: WORDS[changeClass] };
 }
 
@@ -141,7 +141,7 @@ function demandOf(
  * How many admins besides the author can approve, at least one. No limit if the author is not an admin, or if
  * a team, whose size is unknown, is among the admins.
  */
-function othersOf({ owners: { admins } }: Policy, author: Person): number {
+function otherAdmins({ owners: { admins } }: Policy, author: Person): number {
   const others = admins.filter((identity) => !isAuthor(identity, author)).length;
   const isAdmin = others < admins.length && admins.every(({ kind }) => kind === 'account');
   return isAdmin ? Math.max(1, others) : Infinity;

@@ -164,15 +164,16 @@ async function blameIn(
 ): Promise<Blamed | undefined> {
   const { repository, history, policy } = search;
   const { package: name } = installation;
-  const own = history.statesOf({ catalog, package: name });
-  const [state] = own;
-  const found = await presentIn(own, installation);
-  if (!found || !state) return undefined;
-  const { installed, world: at } = found;
-  const selectsNoChannel = installation.olm === 'v0' && installation.channels.length === 0;
-  const channels = selectsNoChannel ? [homeOf([at], name, installed)] : installation.channels;
+  const states = history.statesOf({ catalog, package: name });
+  const [latest] = states;
+  const present = await presentIn(states, installation);
+  if (!present || !latest) return undefined;
+  const { installed, world } = present;
+  // A Subscription has one channel, also where nobody knows it; a ClusterExtension without one takes upgrades from all.
+  const lacksChannel = installation.olm === 'v0' && installation.channels.length === 0;
+  const channels = lacksChannel ? [homeOf([world], name, installed)] : installation.channels;
   const about = { installation: { ...installation, channels }, installed };
-  const result = await searchBack(own, about);
+  const result = await searchBack(states, about);
   const { past, first, why } = result;
   const base = {
     olm: installation.olm,
@@ -181,11 +182,11 @@ async function blameIn(
     installed: shortName(installed),
     catalogs: [catalog],
     state: result.state,
-    ...(installation.olm === 'v0' && requiresOthers(at, name) ? { requiresOthers: true as const } : {}),
+    ...(installation.olm === 'v0' && requiresOthers(world, name) ? { requiresOthers: true as const } : {}),
   };
   if (result.state === 'upgrades') return base;
   const cause = past ? causeOf('merge', first?.merge) : await firstCause(repository, policy, first);
-  const tip = await state.world();
+  const tip = await latest.world();
   const fix = suggestedFix({ tip, past: await past?.world(), before: past?.commit }, about);
   return { ...base, why, cause, ...(fix ? { fix: withoutEntries(fix) } : {}) };
 }
@@ -195,7 +196,7 @@ interface PresentInstallation {
   readonly world: World;
 }
 
-/** The latest state with the version in a channel, else the latest with its bundle. */
+/** The installation in the latest state with its version in a channel, else in the latest with its bundle. */
 async function presentIn(
   states: readonly PackageState[],
   installation: FleetInstallation,
@@ -277,6 +278,7 @@ async function firstCause(
   return { ...causeOf('unknown', merge), why: 'before this merge, the repository had another layout' };
 }
 
+/** A cause with the merge that it names, and the pull request if the merge's subject has its number. */
 function causeOf(kind: Cause['kind'], merge: MergedCommit | undefined): Cause {
   if (!merge) return { kind };
   const { id, date, subject } = merge;
@@ -332,7 +334,7 @@ export function suggestedFix(
   return { text, location, channel: channel.name, ...(entries ? { entries } : {}) };
 }
 
-/** The channel of which a cluster most likely has the version. */
+/** The channel of which a cluster most likely has the version: one that lists it, the default channel first. */
 function homeOf(worlds: readonly (World | undefined)[], name: string, installed: Installed): string {
   const packages = worlds.flatMap((world) => world?.catalog.packages.get(name) ?? []);
   return packages.flatMap((one) => channelsListing(one, installed))[0] ?? packages[0]?.defaultChannel ?? '';

@@ -31,6 +31,7 @@ export async function mustGatherInstallations(folder: string): Promise<FleetInst
   return fleet.rows.map(({ installation }) => ({ ...installation, platform: minor }));
 }
 
+/** The objects in a file. @throws PipelineError `usage` if one cannot be read: an operator would be missing */
 function objectsIn(path: string, bytes: Uint8Array): unknown[] {
   return readManifestFile(path, bytes).documents.map((document) => {
     if (document.kind === 'value') return document.value;

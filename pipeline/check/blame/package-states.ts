@@ -38,7 +38,7 @@ export interface History {
 const ANY = '*';
 
 /** A merge with the packages that it changed, by catalog. */
-interface Touching {
+interface PackageMerge {
   readonly merge: MergedCommit;
   readonly packages: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -50,7 +50,7 @@ export async function packageHistory(
   { policy, limit }: { readonly policy: Policy; readonly limit?: TimeLimit },
 ): Promise<History> {
   const merges = new Map((await mergedCommits(repository, tip, [])).map((merge) => [merge.id, merge]));
-  const touching: Touching[] = [];
+  const touching: PackageMerge[] = [];
   for (const { commit, versions, added, gone } of await endedVersions(repository, tip, [])) {
     const merge = merges.get(commit);
     const packages = touchedPackages([...versions.map(({ path }) => path), ...added, ...gone], policy);
@@ -58,7 +58,7 @@ export async function packageHistory(
   }
   const units = await catalogUnits(repository.objects, tip, policy.layout);
   const here = [...units.values()].map(({ catalog }) => catalog);
-  const ground = { tip, touching, policy, limit };
+  const shared = { tip, touching, policy, limit };
   // Of one package at a time: a fleet may have hundreds, each with many states.
   let current = '';
   const known = new Map<string, readonly PackageState[]>();
@@ -70,7 +70,7 @@ export async function packageHistory(
     statesOf: (question) => {
       if (question.package !== current) known.clear();
       current = question.package;
-      const states = known.get(question.catalog) ?? statesOf(repository, { ...ground, reader }, question);
+      const states = known.get(question.catalog) ?? statesOf(repository, { ...shared, reader }, question);
       known.set(question.catalog, states);
       return states;
     },
@@ -93,7 +93,7 @@ function touchedPackages(paths: readonly string[], { layout }: Policy): Map<stri
 
 interface StatesInput {
   readonly tip: string;
-  readonly touching: readonly Touching[];
+  readonly touching: readonly PackageMerge[];
   readonly policy: Policy;
   readonly limit?: TimeLimit | undefined;
   readonly reader: BlobReader;

@@ -87,6 +87,7 @@ export function endedCheck(why: string): Checker {
     });
 }
 
+/** What a report says of a check before anything of the pull request is read. */
 async function startCheck(repository: Repository, request: CheckRequest): Promise<Start> {
   const [base = '', head = ''] = await repository.resolve([request.base, request.head]);
   return startOf(repository, { base, head }, request);
@@ -237,7 +238,10 @@ function answersOf(
   };
 }
 
-/** Questions about data that is large: it is read a part at a time, so that a slow reader holds little. */
+/**
+ * Questions about data that is large: it is read a part at a time, so that a slow reader holds little. `getBlob` and
+ * `listTags` answer with a number, for which `next` gives one part, and `end` lets go of the rest.
+ */
 function streamsOf(registry: () => Promise<Registry>): Answers {
   const open = new Map<number, AsyncIterator<unknown>>();
   let count = 0;

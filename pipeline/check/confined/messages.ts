@@ -52,6 +52,7 @@ export type FromReader =
   | { readonly kind: 'report'; readonly report: CheckReport }
   | { readonly kind: 'error'; readonly error: SentError };
 
+/** An error as data, for the other process. */
 export function sentError({
   code,
   message,
@@ -64,6 +65,7 @@ export function sentError({
   return { code, message, retryable, status, hint, details: [...details], remedy };
 }
 
+/** The error that the other process sent. */
 export function receivedError({ code, message, hint, remedy, ...more }: SentError): PipelineError {
   return new PipelineError(code, message, {
     ...more,

@@ -14,29 +14,31 @@ import { type FromReader, receivedError, sentError, type Task, type ToReader } f
 /** Asks the process that started this one. @throws PipelineError as it answers */
 type Ask = <T>(what: string, ...parameters: readonly unknown[]) => Promise<T>;
 
-interface Waiting {
+/** A question that the parent has not answered yet. */
+interface OpenQuestion {
   readonly resolve: (value: never) => void;
   readonly reject: (error: PipelineError) => void;
 }
 
 /** Runs the check of the first message, sends the report, and ends. */
 export function serveReader(): void {
-  const waiting = new Map<number, Waiting>();
-  const say = (message: FromReader): void => void process.send?.(message);
+  const questions = new Map<number, OpenQuestion>();
+  const send = (message: FromReader): void => void process.send?.(message);
   let count = 0;
   const ask: Ask = (what, ...parameters) =>
     new Promise((resolve, reject) => {
       const id = count++;
-      waiting.set(id, { resolve, reject });
-      say({ kind: 'ask', id, what, parameters });
+      questions.set(id, { resolve, reject });
+      send({ kind: 'ask', id, what, parameters });
     });
+  // Without its parent nobody takes the report.
   process.once('disconnect', () => process.exit(2));
   process.on('message', (message: ToReader) => {
-    if (message.kind === 'task') return void run(message.task, ask).then(say);
-    const asked = waiting.get(message.id);
-    waiting.delete(message.id);
-    if (message.kind === 'answer') asked?.resolve(message.value as never);
-    else asked?.reject(receivedError(message.error));
+    if (message.kind === 'task') return void run(message.task, ask).then(send);
+    const question = questions.get(message.id);
+    questions.delete(message.id);
+    if (message.kind === 'answer') question?.resolve(message.value as never);
+    else question?.reject(receivedError(message.error));
   });
 }
 

@@ -117,6 +117,7 @@ async function artifactFiles(text: string, registry: Registry | undefined): Prom
   return files;
 }
 
+/** A layer of a manifest, which a registry may have filled with anything; none without a digest and a size. */
 function layerOf(layer: unknown): { digest: string; size: number }[] {
   if (!isObject(layer)) return [];
   const { digest, size } = layer;

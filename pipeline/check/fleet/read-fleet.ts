@@ -30,6 +30,7 @@ export function readFleet(files: readonly FleetFile[]): ReadFleet {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** The records of one file. JSON begins with a bracket; anything else is a table. */
 function recordsOf({ path, text }: FleetFile): FleetRecord[] {
   if (text.length > MOST) throw new PipelineError('too-large', `${path} has more than ${MOST} characters`);
   if (!/^\s*[[{]/.test(text.slice(0, 1000))) return tableRecords(text, path);

@@ -55,6 +55,7 @@ export function fleetOf(records: readonly FleetRecord[]): ReadFleet {
   const seen = new Set<string>();
   for (const record of records) {
     if (isPlatformOnly(record)) continue;
+    // A subscription that has nothing installed yet.
     if (record.isSubscription && !record.csv && !record.version) continue;
     const whole = completedRecord(record, bySubscription, platforms);
     const wrong = defectOf(whole);
@@ -75,6 +76,7 @@ export function fleetOf(records: readonly FleetRecord[]): ReadFleet {
   return { fleet: { rows, unread }, bad };
 }
 
+/** Whether a record says only which platform a cluster has: `platformsOf` reads it, and it stands for no installation. */
 function isPlatformOnly({
   package: packageName,
   csv,
@@ -149,7 +151,7 @@ function minorText(platform: string): string | undefined {
   return tryParseMinor(minor) ? minor : undefined;
 }
 
-/** What of a record cannot be understood. */
+/** The first text of a record that cannot be understood, or that is missing; undefined for a good record. */
 function defectOf(record: FleetRecord): Omit<BadRow, 'place'> | undefined {
   const { count, platform, olm, csv, version, approval } = record;
   const wrong = (what: string, found: string, expected: string): Omit<BadRow, 'place'> => ({

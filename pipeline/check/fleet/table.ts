@@ -125,7 +125,7 @@ function cellsBy(
   };
 }
 
-/** Equal texts of a table as one text: most cells of a column repeat. */
+/** Equal texts of a table as one text, to save memory: most cells of a column repeat. */
 function textsOnce(): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
@@ -199,19 +199,19 @@ function* csvRows(text: string): Generator<CsvRow> {
     const end = text.indexOf('\n', at);
     const stop = end < 0 ? text.length : end;
     if (quote >= 0 && quote < at) quote = text.indexOf('"', at);
-    const begun = line;
+    const firstLine = line;
     if (quote < 0 || quote > stop) {
       const whole = text.slice(at, stop).replace(/\r$/, '');
       at = stop + 1;
       line++;
-      if (whole !== '') yield { line: begun, cells: whole.split(',') };
+      if (whole !== '') yield { line: firstLine, cells: whole.split(',') };
       continue;
     }
     const row = quotedRow(text, at);
-    if (!row) throw new CsvError(begun);
+    if (!row) throw new CsvError(firstLine);
     at = row.end;
     line += row.lines;
-    yield { line: begun, cells: row.cells };
+    yield { line: firstLine, cells: row.cells };
   }
 }
 

@@ -6,6 +6,7 @@
 import type { Installed } from '../../../catalog/fbc/edge.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { appendToGroup } from '../../../catalog/go/grouped.ts';
+import { compareText } from '../../../catalog/go/text.ts';
 import { type FleetInstallation, installedIn } from '../../../catalog/olm/fleet/fleet.ts';
 import { installedPath } from '../../../catalog/olm/foresight/namespace-path.ts';
 import { effectOf } from '../../../catalog/rules/effect.ts';
@@ -106,23 +107,25 @@ export async function monitorRepository(
   const rehearsal = await rehearseMerges(repository, { ...asked, today });
   const [tip = ''] = await repository.resolve([asked.head]);
   const { policy } = readPolicy(asked.policy.bytes, RULE_IDS);
-  const isRemoved = (commit: string, of: string): boolean =>
+  const isRemoved = ({ merge: { commit }, package: packageName }: Reported): boolean =>
     removed.some(
       (one) =>
         one.repository === name &&
         commit.startsWith(one.commit) &&
-        (one.package === undefined || one.package === of),
+        (one.package === undefined || one.package === packageName),
     );
   const reported = rehearsal.merges.flatMap((merge) =>
-    [...strandedErrors(merge)].map(([of, findings]) => ({ merge, of, findings })),
+    [...strandedErrors(merge)].map(
+      ([packageName, findings]): Reported => ({ merge, package: packageName, findings }),
+    ),
   );
-  const kept = reported.filter(({ merge, of }) => !isRemoved(merge.commit, of));
+  const kept = reported.filter((one) => !isRemoved(one));
   const entries: MonitorEntry[] = [];
   let unconfirmed = 0;
   if (policy && kept.length > 0) {
     const history = await packageHistory(repository, tip, { policy });
     // By package: the states of a package are read once.
-    for (const one of [...kept].sort((a, b) => (a.of < b.of ? -1 : a.of > b.of ? 1 : 0))) {
+    for (const one of [...kept].sort((a, b) => compareText(a.package, b.package))) {
       const search = { repository, tip, history, today };
       const found = await entryOf(search, one);
       unconfirmed += found.unconfirmed;
@@ -163,8 +166,7 @@ interface Search {
 
 interface Reported {
   readonly merge: RehearsedMerge;
-  /** Name of the package. */
-  readonly of: string;
+  readonly package: string;
   readonly findings: readonly Finding[];
 }
 
@@ -175,25 +177,28 @@ interface Reported {
  */
 async function entryOf(
   search: Search,
-  { merge, of, findings }: Reported,
+  { merge, package: packageName, findings }: Reported,
 ): Promise<{ readonly entry?: MonitorEntry; readonly unconfirmed: number }> {
   const lost: Lost[] = [];
   const confirmed: Finding[] = [];
   for (const finding of findings) {
     const found: Lost[] = [];
     for (const catalog of finding.catalogs ?? [])
-      for (const channels of channelsOf(finding))
-        found.push(...(await lostIn(search, { finding, channels, of, catalog, commit: merge.commit })));
+      for (const channels of channelsOf(finding)) {
+        const place = { finding, channels, package: packageName, catalog, commit: merge.commit };
+        found.push(...(await lostIn(search, place)));
+      }
     if (found.length > 0) confirmed.push(finding);
     lost.push(...found);
   }
   const unconfirmed = findings.length - confirmed.length;
   if (lost.length === 0) return { unconfirmed };
+  // It is repaired with the last of its installations.
   const repairs = lost.map(({ repaired }) => repaired?.date);
   const isStuck = repairs.includes(undefined);
   const last = isStuck ? search.today : (repairs as string[]).sort().at(-1);
   const entry: MonitorEntry = {
-    package: of,
+    package: packageName,
     merge: mergeOf(merge.commit, merge),
     rules: [...new Set(confirmed.map(({ rule }) => rule))],
     messages: [...new Set(confirmed.map(({ message }) => message))],
@@ -213,15 +218,17 @@ function channelsOf(finding: Finding): (readonly string[])[] {
 interface Place {
   readonly finding: Finding;
   readonly channels: readonly string[];
-  /** Name of the package. */
-  readonly of: string;
+  readonly package: string;
   readonly catalog: string;
   readonly commit: string;
 }
 
 /** The versions of a finding that could upgrade before the merge and cannot after it, with what became of them. */
-async function lostIn(search: Search, { finding, channels, of, catalog, commit }: Place): Promise<Lost[]> {
-  const states = search.history.statesOf({ catalog, package: of });
+async function lostIn(
+  search: Search,
+  { finding, channels, package: packageName, catalog, commit }: Place,
+): Promise<Lost[]> {
+  const states = search.history.statesOf({ catalog, package: packageName });
   const at = states.findIndex(({ merge }) => merge?.id === commit);
   const [after, before] = [states[at], states[at + 1]];
   const olm = effectOf(finding)?.olm;
@@ -231,10 +238,11 @@ async function lostIn(search: Search, { finding, channels, of, catalog, commit }
   const channel = channels.length === 0 ? {} : { channel: channels[0] ?? '' };
   const place = { olm, ...channel, catalogs: [catalog] };
   for (const version of finding.installed ?? []) {
-    const installation = { ...NOBODY, olm, package: of, channels, ...namedBy(version) };
+    const installation = { ...NOBODY, olm, package: packageName, channels, ...namedBy(version) };
     const installed = installedIn(await before.world(), installation);
     if (!installed) continue;
     const about = { installation, installed };
+    // Otherwise the merge did not take its path, whatever the rule says.
     if (!(await arrives(before, about)) || (await arrives(after, about))) continue;
     const repair = await repairOf(states.slice(0, at), about);
     if (repair) {
@@ -259,7 +267,7 @@ interface Unrepaired {
 async function withFixes(
   search: Search,
   place: Omit<Lost, 'versions'>,
-  { stuck, ...of }: Unrepaired,
+  { stuck, states, before }: Unrepaired,
 ): Promise<Lost[]> {
   const lostOf = (some: readonly Stuck[], fix: MonitorFix | undefined): Lost => ({
     ...place,
@@ -267,12 +275,12 @@ async function withFixes(
     ...(fix ? { fix } : {}),
   });
   if (stuck.length === 0) return [];
-  const all = await fixOf(search, { stuck, ...of });
+  const all = await fixOf(search, { stuck, states, before });
   if (all || stuck.length === 1) return [lostOf(stuck, all)];
   const each: Lost[] = [];
   const without: Stuck[] = [];
   for (const one of stuck) {
-    const fix = await fixOf(search, { stuck: [one], ...of });
+    const fix = await fixOf(search, { stuck: [one], states, before });
     if (fix) each.push(lostOf([one], fix));
     else without.push(one);
   }
@@ -291,6 +299,7 @@ interface AskedInstallation {
   readonly installed: Installed;
 }
 
+/** Whether an installation has an upgrade path to a head in a state of its package. */
 async function arrives(
   state: PackageState,
   { installation, installed }: AskedInstallation,

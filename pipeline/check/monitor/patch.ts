@@ -84,6 +84,7 @@ function withEdges(item: Readonly<Record<string, unknown>>, { replaces, skips, s
 /** One hunk, from the first line that differs to the last. */
 function hunkOf(file: string, before: string, after: string): string | undefined {
   const [old, now] = [before.split('\n'), after.split('\n')];
+  // Without a line break at the end, a patch needs a line that says so: such files get none.
   const isWhole = old.at(-1) === '' && now.at(-1) === '';
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start++;

@@ -43,7 +43,7 @@ function severitiesIn(row: PresetRow, policy: Policy, findings: readonly Finding
   return findings.flatMap(({ rule, severity }) => {
     const own = rules.get(rule);
     if (own === undefined) return [];
-    // The gate does not know the rule settings of the policy.
+    // A rule may report a finding that is milder than usual. A severity that the policy sets the gate does not know.
     return [settingOf(policy, rule)?.severity === undefined ? milderSeverity(own, severity) : own];
   });
 }

@@ -84,7 +84,7 @@ function isSameEffect(one: Finding, other: Finding): boolean {
   return known !== undefined && effect?.many === known.many && one.package === other.package;
 }
 
-/** The stranded versions, as many as fit. */
+/** The stranded versions, as many as fit; undefined if not even one does, or if the finding names none. */
 function strandedText(alike: readonly Finding[], room: number): string | undefined {
   const [first] = alike;
   const effect = first && effectOf(first);

@@ -77,6 +77,7 @@ export function reportOf(outcome: Outcome): CheckReport {
   }
 }
 
+/** Why there is no merge, and what the author can do. */
 function mergeText(merged: Exclude<Merged, { kind: 'merged' }>): string {
   if (merged.kind === 'unrelated') return 'base and head have no common history: rebase onto the base branch';
   const [first = '', ...more] = merged.paths;
@@ -116,6 +117,7 @@ function head(
   };
 }
 
+/** Which policy a report is of. @param expired waivers that hold no longer, each with its place for whoever removes it */
 function policyReport({ defaults, path }: Start['policy'], expired: Waived['expired']): PolicyReport {
   return {
     source: defaults ? 'built-in defaults' : path,

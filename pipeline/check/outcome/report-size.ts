@@ -98,7 +98,7 @@ function fewerFindings(findings: readonly Finding[], what: string, omitted: Set<
   return all.slice(0, FINDINGS);
 }
 
-/** The findings of one rule and package that are too many to be told apart, as one. */
+/** The findings of one rule and package that are too many to be told apart, as one with the highest severity of them. */
 function joinedRest(rest: readonly Finding[]): Finding[] {
   const [first, ...others] = rest;
   if (!first || others.length === 0) return [...rest];
@@ -130,7 +130,7 @@ function cutInstalled<T extends { readonly installed?: readonly string[] }>(
   return all.map((one) => (one.installed ? { ...one, installed: one.installed.slice(0, FEW) } : one));
 }
 
-/** Cuts all diffs to one common size, the later ones first, and notes in `omitted` what that leaves out. */
+/** Cuts the diffs so that all together keep to the limits: the first ones stay whole. Notes in `omitted` what that leaves out. */
 function smallerDiffs(diffs: readonly PlacedDiff[], omitted: Set<string>): readonly PlacedDiff[] {
   const room = { stops: STOPS, written: WRITTEN, reviewed: ALL_REVIEWED };
   return diffs.map((diff): PlacedDiff => {

@@ -81,7 +81,7 @@ export async function promotionsOf(objects: ObjectReader, request: PromotionRequ
     const files = await filesOf(objects, { unit, request, settings });
     const why = unit.composed
       ? 'its catalogs are built from bundle directories'
-      : (whyNot(strategy) ?? whyNotFiles(files));
+      : (whyNotByStrategy(strategy) ?? whyNotByFiles(files));
     if (why !== undefined) skipped.push({ package: name, why });
     else {
       const { identities } = await owners.ownersOf(name, [...files.keys()]);
@@ -143,14 +143,16 @@ function strategyOf(ci: Ci | undefined): string {
   return written === undefined ? 'review-needed' : String(written);
 }
 
-function whyNot(strategy: string): string | undefined {
+/** Why a package's owners do not let it be promoted; undefined if they do. */
+function whyNotByStrategy(strategy: string): string | undefined {
   if (strategy === 'always' || strategy === 'review-needed') return undefined;
   if (strategy === 'never') return 'its version_promotion_strategy is never';
   if (strategy === 'unreadable') return 'its ci.yaml is not valid YAML';
   return `its version_promotion_strategy is ${JSON.stringify(strategy)}, expected always, never or review-needed`;
 }
 
-function whyNotFiles(files: Promotion['files']): string | undefined {
+/** Why a package's files cannot be copied, such as a link among them; undefined if they can. */
+function whyNotByFiles(files: Promotion['files']): string | undefined {
   const odd = [...files].find(
     ([, content]) => !(content instanceof Uint8Array) && whyUnreadable(content.mode) !== undefined,
   );
@@ -212,7 +214,10 @@ function mappedText({ text, settings }: Ci, from: string, to: string): string | 
   return place && textWith(text, place, { from, to });
 }
 
-/** A text with another item behind one of a list, written as that one is. */
+/**
+ * A text with the item `to` behind `from`, which stands at a place of a list in block or flow style. It has the same quotes and
+ * indentation; undefined where the place does not have `from`, as behind an anchor.
+ */
 function textWith(
   text: string,
   { line, column }: { readonly line: number; readonly column: number },
@@ -239,7 +244,10 @@ interface News {
   readonly promoted: readonly Promotion[];
 }
 
-/** What foresight finds in both catalogs with the promoted packages, and did not find without them. */
+/**
+ * What foresight finds in both catalogs with the promoted packages, and did not find without them: clusters of the first one
+ * come to the second with the platform.
+ */
 async function newsOf(objects: ObjectReader, { request, units, promoted }: News): Promise<Finding[]> {
   const { from, to, today } = request;
   const listed = async (catalog: string): Promise<ListedFile[]> =>
@@ -266,15 +274,15 @@ async function newsOf(objects: ObjectReader, { request, units, promoted }: News)
     return worlds.flatMap((world) => runForesight(world, RULES, ownSeverity));
   };
   const asSource = (file: ListedFile): SourceFile => sourceFile(objects, file);
-  const before = new Set((await findingsWith(target)).map(cause));
+  const before = new Set((await findingsWith(target)).map(causeKey));
   const after = await findingsWith([...target, ...added]);
   const news = new Map(
-    after.filter((finding) => !before.has(cause(finding))).map((finding) => [cause(finding), finding]),
+    after.filter((finding) => !before.has(causeKey(finding))).map((finding) => [causeKey(finding), finding]),
   );
   return [...news.values()].sort(compareFindings);
 }
 
-/** What makes two findings the same one. */
-function cause({ rule, package: name = '', channel = '', message }: Finding): string {
+/** Equal for two findings that say the same, whatever line they stand on. */
+function causeKey({ rule, package: name = '', channel = '', message }: Finding): string {
   return JSON.stringify([rule, name, channel, message]);
 }

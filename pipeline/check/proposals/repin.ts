@@ -112,7 +112,7 @@ interface Templates extends RepinRequest {
   readonly lock: ReferenceLock;
 }
 
-/** Templates of the catalog's packages that name an image of the lock. */
+/** Templates of the catalog's packages that name an image of the lock. Texts are searched: most templates name none. */
 async function templatesOf(
   objects: ObjectReader,
   { commit, policy: { layout }, catalog, lock }: Templates,
@@ -138,6 +138,7 @@ function shortOf(tag: string): string {
   return tag.slice(tag.lastIndexOf('/') + 1);
 }
 
+/** The files of a folder with their paths in the repository; of a file, itself. */
 async function filesBelow(
   objects: ObjectReader,
   { path, id, mode }: TreeFile & { readonly path: string },
@@ -146,6 +147,7 @@ async function filesBelow(
   return (await listFiles(objects, id)).map((file) => ({ ...file, path: joinPath(path, file.path) }));
 }
 
+/** The tags that the new lock has with other digests than the old one, or that only it has. */
 function movedTags(before: ReferenceLock, after: ReferenceLock): MovedTag[] {
   return [...after.digests]
     .map(([tag, digest]) => ({ tag, before: before.digests.get(tag), after: digest }))

@@ -120,7 +120,10 @@ export function rollbackTitle(catalog: string, to: string): string {
 /** Rules that say what a change does to clusters: what going back cannot be without, and people can accept. */
 const COMPARING: ReadonlySet<string> = new Set(RULES.filter(({ compare }) => compare).map(({ id }) => id));
 
-/** The catalog's folders and files, in either of the commits. */
+/**
+ * The catalog's folders and files, in either of the commits: what only one of them has comes back, or goes. A composed package
+ * has no file: its folder of bundle directories stands for it.
+ */
 async function placesOf(
   repository: Repository,
   commits: readonly string[],

@@ -64,6 +64,7 @@ export async function auditHistory(repository: Repository, request: HistoryReque
   const merges = (await mergedCommits(repository, tip, paths)).filter(({ date }) => date >= since).reverse();
   const harmful: HarmfulMerge[] = [];
   const unchecked = [...shallowNotes(repository)];
+  // With a lookup that knows no CRDs, bundle directories are not read, merge by merge.
   const asked = { tip, paths, merges, more: () => ({ crds: () => undefined }) };
   const tell = (done: number) => progress?.({ done, merges: merges.length, harmful: harmful.length });
   for await (const { merge, outcome } of checkedMerges(repository, asked, tell)) {
@@ -106,7 +107,11 @@ export interface CheckedMerge {
 /** How many merges what was read stays for, if none of them asks for it: a package that is left alone takes no memory. */
 const ROUNDS = 20;
 
-/** Checks merges as if each were a pull request onto the commit before it. @param tell called before each of them */
+/**
+ * Checks merges as if each were a pull request onto the commit before it, on its own day.
+ *
+ * @param tell called before each of them
+ */
 export async function* checkedMerges(
   repository: Repository,
   { tip, paths, merges, more, limit }: MergesAsked,

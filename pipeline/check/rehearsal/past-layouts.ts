@@ -56,6 +56,7 @@ export function pastLayouts({ objects }: Repository, layout: Layout): LayoutAt {
     const reasons = sides.flatMap((side) => side.reasons);
     const leftOut = new Map(reasons.map(({ path, reason }) => [path, reason]));
     if (fitsBoth(today)) return { kind: 'same', leftOut };
+    // The layout after the merge is tried first, then that before it, then both together.
     const layouts: (readonly WrittenPattern[])[] = [];
     for (const side of sides.toReversed()) layouts.push((await findLayout(side)).found.patterns);
     // Where the merge renames the files of its catalogs, each side has a pattern of its own.
@@ -80,6 +81,7 @@ function linkToCatalog([before, after]: readonly ReadEvidence[]): Link | undefin
   return after?.links.find(({ path, target }) => isAt(path, before) && isAt(target, after));
 }
 
+/** The patterns of catalogs as a policy writes them. */
 function writtenOf({ patterns }: Layout): WrittenPattern[] {
   return patterns
     .filter(({ kind }) => kind === 'catalog')

@@ -11,7 +11,7 @@ import { severitiesOf } from '../../policy/severity.ts';
 import { checkedMerges } from './history.ts';
 import type { RehearsalRequest } from './rehearsal.ts';
 
-/** How many of the latest merges are looked at, and how many of those that change packages are checked. */
+/** How many of the latest merges are looked at, and how many of those that change packages decide. */
 const MOST_MERGES = 100;
 const MOST_CHECKED = 3;
 

@@ -11,6 +11,7 @@ import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Person } from '../../policy/identity.ts';
 import type { Layout } from '../../policy/layout.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { amountText } from '../../text.ts';
@@ -74,12 +75,51 @@ interface StrandedMonth {
  * @throws PipelineError `usage` for a policy that cannot be read, `not-found`
  */
 export async function rehearseMerges(repository: Repository, request: RehearsalRequest): Promise<Rehearsal> {
-  const { head, count, policy, limit, progress } = request;
+  const { head, count, policy, limit } = request;
   const { policy: read, findings } = readPolicy(policy.bytes, RULE_IDS);
   if (!read)
     throw new PipelineError('usage', `the policy cannot be read: ${findings[0]?.message ?? policy.path}`);
   const [tip = ''] = await repository.resolve([head]);
   const merges = (await mergedCommits(repository, tip, [])).slice(-count).reverse();
+  const tally = await tallyMerges(repository, request, { tip, merges, read });
+  const unchecked =
+    limit && limit.left > 0
+      ? [{ what: amountText(limit.left, 'merge'), why: limit.why }, ...tally.unchecked]
+      : tally.unchecked;
+  const place = new Map(merges.map(({ id }, i) => [id, i]));
+  const rehearsed = tally.merges.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
+  return {
+    from: merges.at(-1)?.date ?? '',
+    to: merges[0]?.date ?? '',
+    merges: rehearsed,
+    rules: ruleCounts(tally.rules),
+    people: peopleAsked(rehearsed.filter(({ state }) => state === 'pending')),
+    stranded: strandedByMonth(rehearsed),
+    intended: proposedSettings(
+      rehearsed.map(({ errors }) => errors),
+      [merges[0]?.date ?? '', request.today ?? ''].sort().at(-1) ?? '',
+    ),
+    unchecked,
+  };
+}
+
+interface RehearsedBranch {
+  /** Id of the branch's tip. */
+  readonly tip: string;
+  /** The latest first. */
+  readonly merges: readonly MergedCommit[];
+  readonly read: Policy;
+}
+
+/**
+ * Checks merges with the layout of today. Its errors may only say that the layout was another one: such merges are checked
+ * again with that of their time.
+ */
+async function tallyMerges(
+  repository: Repository,
+  { policy, limit, progress }: RehearsalRequest,
+  { tip, merges, read }: RehearsedBranch,
+): Promise<Tally> {
   const tally = new Tally(shallowNotes(repository));
   // What to check of some merges under a policy.
   const requestFor = (own: typeof policy, { layout }: { readonly layout: Layout }, some: typeof merges) => ({
@@ -113,25 +153,7 @@ export async function rehearseMerges(repository: Repository, request: RehearsalR
     const asked = requestFor(other, readPolicy(other.bytes, RULE_IDS).policy ?? read, own);
     for await (const checked of checkedMerges(repository, asked, () => undefined)) tally.take(checked);
   }
-  const unchecked =
-    limit && limit.left > 0
-      ? [{ what: amountText(limit.left, 'merge'), why: limit.why }, ...tally.unchecked]
-      : tally.unchecked;
-  const place = new Map(merges.map(({ id }, i) => [id, i]));
-  const rehearsed = tally.merges.sort((a, b) => (place.get(a.commit) ?? 0) - (place.get(b.commit) ?? 0));
-  return {
-    from: merges.at(-1)?.date ?? '',
-    to: merges[0]?.date ?? '',
-    merges: rehearsed,
-    rules: ruleCounts(tally.rules),
-    people: peopleAsked(rehearsed.filter(({ state }) => state === 'pending')),
-    stranded: strandedByMonth(rehearsed),
-    intended: proposedSettings(
-      rehearsed.map(({ errors }) => errors),
-      [merges[0]?.date ?? '', request.today ?? ''].sort().at(-1) ?? '',
-    ),
-    unchecked,
-  };
+  return tally;
 }
 
 /** How many merges pass, and how many do not; each merge counts once. */
@@ -237,6 +259,7 @@ export function accountOf({
   };
 }
 
+/** Who would have been asked for approvals, each with the number of merges; those with most first. */
 function peopleAsked(merges: readonly RehearsedMerge[]): Rehearsal['people'] {
   const counts = new Map<string, number>();
   for (const login of merges.flatMap(({ asked }) => asked)) counts.set(login, (counts.get(login) ?? 0) + 1);

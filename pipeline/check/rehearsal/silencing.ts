@@ -60,21 +60,21 @@ export function proposedSettings(merges: readonly (readonly Finding[])[], today:
   const waivers: object[] = [];
   const lines = rules.map((rule) => {
     const errors = errorsOf(rule);
-    const counted = { rule, errors: errors.length, merges: mergesOf(rule) };
+    const counts = { rule, errors: errors.length, merges: mergesOf(rule) };
     const patterns = passingPatterns(errors);
     if (patterns) {
       settings[rule] = { allowChannels: patterns };
-      return { ...counted, setting: inOneLine(settings[rule]) };
+      return { ...counts, setting: inOneLine(settings[rule]) };
     }
     const packages = [...new Set(errors.map((finding) => finding.package ?? ''))];
     if (packages.length <= MOST_WAIVERS && packages.every((name) => /^[a-z0-9.-]+$/.test(name))) {
       const until = laterBy(today, WAIVED_MONTHS);
       for (const name of packages)
         waivers.push({ rule, package: name, until, reason: 'say why it is intended' });
-      return { ...counted, setting: `a waiver for ${packages.join(' and ')}` };
+      return { ...counts, setting: `a waiver for ${packages.join(' and ')}` };
     }
     settings[rule] = { enforce: 'off' };
-    return { ...counted, setting: inOneLine(settings[rule]) };
+    return { ...counts, setting: inOneLine(settings[rule]) };
   });
   const parts = [
     ...(rules.includes('graph/bundle-mutated') ? [`${UNRELEASED}\n`] : []),

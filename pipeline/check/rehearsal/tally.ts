@@ -55,7 +55,7 @@ export class Tally {
       return;
     }
     const one = rehearsedMerge(merge, outcome);
-    const why = isOnlyUnconfirmed(one) ? UNASKED : partsAlone(one, this.leftOut.get(merge.id));
+    const why = isOnlyUnconfirmed(one) ? UNASKED : whyLayoutUnclear(one, this.leftOut.get(merge.id));
     if (why !== undefined) {
       this.leave(merge, why);
       return;
@@ -72,7 +72,7 @@ export class Tally {
 }
 
 /** Why a merge says nothing: all of its errors are about blobs in no catalog, so the layout at its time is not clear. */
-function partsAlone({ errors }: RehearsedMerge, leftOut: LeftOutFiles = new Map()): string | undefined {
+function whyLayoutUnclear({ errors }: RehearsedMerge, leftOut: LeftOutFiles = new Map()): string | undefined {
   const reasons = errors.map(({ rule, location: { file } }) =>
     rule === UNMATCHED.id ? leftOut.get(file) : undefined,
   );
