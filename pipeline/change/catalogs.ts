@@ -140,6 +140,7 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   const isSaid = saysMore(before, after);
   const changed = pieces.filter((one) => one.name !== '' && (isChanged(one) || isSaid(one)));
   for (const one of changed) {
+    // Its owners, and its place in the report, are those of the name that its folder always had.
     const folderName = whoseChange(input, one) === 'place' ? unit.package : undefined;
     const draft = drafts.draftOf(folderName ?? one.name);
     draft.sides.set(`${unit.path} ${one.name}`, [sideText(one, before), sideText(one, after)]);
@@ -159,8 +160,8 @@ async function compareUnit(input: CatalogsInput, pair: UnitPair, drafts: Drafts)
   };
 }
 
-/** What a unit holds of each package, before and after. */
-function piecesOf(unit: CatalogUnit, { packages: old }: Side, { packages: now }: Side): Pieces[] {
+/** What a unit holds of each package, before and after; nothing on a side where it lacks the package. */
+function piecesOf(unit: CatalogUnit, { packages: old }: Side, { packages: now }: Side): PackagePiece[] {
   const names = new Set([...old.keys(), ...now.keys()]);
   if (unit.package !== undefined) names.add(unit.package);
   return [...names].map((name) => {
@@ -171,7 +172,7 @@ function piecesOf(unit: CatalogUnit, { packages: old }: Side, { packages: now }:
 }
 
 /** Whether blobs of a package change. A unit of one package is here because its files changed. */
-function isChanged({ unit, name, before, after, added }: Pieces): boolean {
+function isChanged({ unit, name, before, after, added }: PackagePiece): boolean {
   // A folder of bundles changes for all of its catalogs, and few of them change with it.
   const mayBeEqual = name !== unit.package || unit.composed !== undefined;
   return !mayBeEqual || added.length > 0 || isLess(before, after);
@@ -181,7 +182,7 @@ function isChanged({ unit, name, before, after, added }: Pieces): boolean {
  * Says of a package whether composing it reports something new: a bundle that its graph leaves out changes no blob, and its
  * author must learn of it.
  */
-function saysMore(before: Side, after: Side): (pieces: Pieces) => boolean {
+function saysMore(before: Side, after: Side): (pieces: PackagePiece) => boolean {
   const known = new Set(before.warnings.map(findingKey));
   const isMore = after.warnings.some((one) => !known.has(findingKey(one)));
   return ({ unit, name }) => isMore && unit.composed !== undefined && name === unit.package;
@@ -191,11 +192,11 @@ function saysMore(before: Side, after: Side): (pieces: Pieces) => boolean {
  * Whether blobs of no package change. They are nobody's also in a package's own folder: clients read them as part of the
  * whole catalog, and may know them by a name that is another package's.
  */
-function changesOutsidePackages({ name, before, after, added }: Pieces): boolean {
+function changesOutsidePackages({ name, before, after, added }: PackagePiece): boolean {
   return name === '' && (added.length > 0 || isLess(before, after));
 }
 
-/** What cannot be read of the files that change. */
+/** What cannot be read of the files that change: what the base branch cannot read either is not this change's. */
 function newlyUnread(before: Side, after: Side): Finding[] {
   const old = new Set(before.files.map(({ path, id }) => `${path} ${id}`));
   const unchanged = new Set(
@@ -231,14 +232,14 @@ function findingKey({ rule, message, location }: Finding): string {
 /** The parts of a unit with files that cannot be read: folders where packages share it, else all of it. */
 function unreadPartsOf(
   unit: CatalogUnit,
-  pieces: readonly Pieces[],
+  pieces: readonly PackagePiece[],
   unread: readonly Finding[],
 ): UnreadPart[] {
   const parts = new Map<string, UnreadPart>();
   for (const { location } of unread) {
     const { file } = location;
     const path = unit.package === undefined && file !== unit.path ? folderOf(file) : unit.path;
-    const isHere = ({ name, before, after }: Pieces): boolean =>
+    const isHere = ({ name, before, after }: PackagePiece): boolean =>
       name !== '' && [...before.files.values(), ...after.files.values()].some((one) => isWithin(one, path));
     const packages = pieces.filter((one) => one.name === unit.package || isHere(one)).map(({ name }) => name);
     if (!parts.has(path)) parts.set(path, { catalog: unit.catalog, path, packages, file });
@@ -247,7 +248,7 @@ function unreadPartsOf(
 }
 
 /** Tags of changed bundles that a change replaces by digests. */
-function pinsIn({ unit, before, after }: Pieces): PinnedTag[] {
+function pinsIn({ unit, before, after }: PackagePiece): PinnedTag[] {
   return changedBundles(before, after).flatMap(({ was, bundle }) =>
     newPins(was, bundle).map((pin) => ({ ...pin, catalog: unit.catalog })),
   );
@@ -261,7 +262,7 @@ interface Side extends UnitContent {
  * What a side of a unit holds of a package: the files that are loaded, where they are the package's own; the blobs,
  * where other packages are in the same file or the package is composed.
  */
-function sideText({ unit, name }: Pieces, { files, packages }: Side): string {
+function sideText({ unit, name }: PackagePiece, { files, packages }: Side): string {
   if (unit.package !== undefined && !unit.composed) {
     return digestOf(files.map(({ path, mode, id }) => `${path} ${mode} ${id}`));
   }
@@ -292,7 +293,8 @@ async function sideOf(input: CatalogsInput, tree: string, unit: CatalogUnit | un
   return { files, ...(await readContent(input.reader, files)) };
 }
 
-interface Pieces {
+/** What a unit holds of one package, before and after. */
+interface PackagePiece {
   readonly unit: CatalogUnit;
   /** The package that the blobs name. */
   readonly name: string;
@@ -313,7 +315,7 @@ function isLess(before: PackageContent, after: PackageContent): boolean {
  */
 function whoseChange(
   { claimed }: CatalogsInput,
-  { unit, name, before }: Pieces,
+  { unit, name, before }: PackagePiece,
 ): 'own' | 'place' | 'foreign' {
   if (unit.package === undefined || unit.package === name) return 'own';
   if (claimed(name)) return 'foreign';
@@ -321,19 +323,20 @@ function whoseChange(
 }
 
 /** A blob of the package `name` in a folder that belongs to another package. */
-function foreignPlace({ unit, name, after }: Pieces, blob: Blob): ForeignPlace {
+function foreignPlace({ unit, name, after }: PackagePiece, blob: Blob): ForeignPlace {
   const location = { ...locate(blob), file: after.files.get(blob) ?? unit.path };
   return { package: name, place: unit.package ?? '', location };
 }
 
 /** Notes in the draft how a package changes in one catalog. */
-async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageDraft): Promise<void> {
-  const { unit, before, after } = pieces;
+async function writeChange(input: CatalogsInput, piece: PackagePiece, draft: PackageDraft): Promise<void> {
+  const { unit, before, after } = piece;
   draft.kinds.add('catalog');
   draft.catalogs.add(unit.catalog);
   if (unit.package !== draft.name) draft.paths.add(unit.path);
   if (before.files.size === 0 && after.files.size > 0) {
-    for (const one of promotionClasses(after, await contentElsewhere(input, pieces))) draft.classes.add(one);
+    // What another catalog has already is promoted: it needs other approvals than new content.
+    for (const one of promotionClasses(after, await contentElsewhere(input, piece))) draft.classes.add(one);
     noteDetail(draft, 'appears', unit.catalog);
     return;
   }
@@ -351,8 +354,11 @@ async function writeChange(input: CatalogsInput, pieces: Pieces, draft: PackageD
     noteDetail(draft, `pins images of ${name} without confirmation`, unit.catalog);
 }
 
-/** The content of a package in other catalogs of the base branch, before and after. */
-async function contentElsewhere(input: CatalogsInput, { unit, name }: Pieces): Promise<PackageContent[]> {
+/** The content of a package in other catalogs of the base branch, before the change and after it, which may change them alike. */
+async function contentElsewhere(
+  input: CatalogsInput,
+  { unit, name }: PackagePiece,
+): Promise<PackageContent[]> {
   const found: PackageContent[] = [];
   for (const [path, other] of input.base.units) {
     if (other.package !== unit.package || path === unit.path) continue;

@@ -60,6 +60,7 @@ export async function classifyChange(
   const unsafe = await unsafePaths(objects, { diff, placed: paths, merged: trees.merged, policy });
   // What is too large is not read.
   if (unsafe.some(({ rule }) => rule === 'path/limits')) return unreadChange(paths, unsafe);
+  // Reading the new files counts it down.
   const values = { left: MOST_VALUES };
   const scene = await inputOf(
     objects,
@@ -76,6 +77,7 @@ export async function classifyChange(
   if (catalogs.entries > mostEntries)
     return unreadChange(paths, [...unsafe, tooManyEntries(catalogs.entries, mostEntries)]);
   await settlePackages(scene);
+  // Afterwards: a package that only has a bundle outside the layout is not a new one.
   await compareNamedBundles(scene);
   const packages = await withOwners(scene);
   return {
@@ -131,14 +133,14 @@ async function checkedDiff(
   const all = await diffTrees(objects, sides, Math.max(most, MOST_PATHS));
   if (!all.complete) return diff;
   const placed = await placePaths(objects, all.changes, policy, trees);
-  const isOther = (_: PathChange, i: number): boolean => {
+  const mayStayUnlisted = (_: PathChange, i: number): boolean => {
     const { area, path } = placed[i] ?? { area: 'gate', path: '' };
     const mayBeCatalog = MAY_BE_CATALOG.test(path) || layout.governs(path) || layout.serves(path);
     return area === 'unknown' && !mayBeCatalog;
   };
-  const needed = all.changes.filter((change, i) => !isOther(change, i));
+  const needed = all.changes.filter((change, i) => !mayStayUnlisted(change, i));
   if (needed.length >= most) return diff;
-  const others = all.changes.filter(isOther);
+  const others = all.changes.filter(mayStayUnlisted);
   const unlisted = others.slice(most - needed.length);
   const isUnlisted = new Set(unlisted);
   return { changes: all.changes.filter((change) => !isUnlisted.has(change)), unlisted, complete: true };
@@ -199,20 +201,22 @@ async function settlePackages(scene: ClassificationInput): Promise<void> {
       classes.clear();
       classes.add('delete-package');
     } else if (inCatalogs(scene.base.units, name) && !inCatalogs(scene.merged.units, name)) {
+      // A folder of it stays, such as that of its bundles, but no catalog has it any more.
       classes.delete('prune');
       classes.add('delete-package');
     }
   }
 }
 
-/** Whether a package is in a tree: in a place of its own, or in a file that several packages share. */
+/** Tells whether a package is in a tree: in a place of its own, or in a file that several packages share. */
 async function existenceCheck(
   { objects, reader, drafts }: ClassificationInput,
   side: CatalogTree,
   placed: ReadonlySet<string>,
 ): Promise<(name: string) => boolean> {
-  const asked = [...drafts.all.keys()].some((name) => !placed.has(name));
-  const shared = asked ? await sharedPackages(objects, reader, side) : new Set<string>();
+  // Shared files are only read for packages without a place of their own.
+  const isUndecided = [...drafts.all.keys()].some((name) => !placed.has(name));
+  const shared = isUndecided ? await sharedPackages(objects, reader, side) : new Set<string>();
   return (name) => placed.has(name) || shared.has(name);
 }
 
@@ -235,9 +239,10 @@ async function withOwners(scene: ClassificationInput): Promise<Map<string, Packa
       after: await merged.ownersOf(draft.name, asked),
     };
     const hasOwners = owners.before.identities.length > 0 || owners.after.identities.length > 0;
-    const lasting = !draft.classes.has('new-package') && scene.after.has(draft.name);
+    // A new or a deleted package needs approvals of its own.
+    const isLasting = !draft.classes.has('new-package') && scene.after.has(draft.name);
     if (
-      lasting &&
+      isLasting &&
       hasOwners &&
       [...draft.paths].some((path) => config.has(path)) &&
       !sameOwners(owners.before, owners.after)

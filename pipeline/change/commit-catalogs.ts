@@ -25,7 +25,7 @@ export type BlobReader = Pick<FileReader, 'read'>;
  * Catalogs by name. A package that cannot be made is left out, and `unread` says why.
  *
  * @param tree id of a tree or commit
- * @param selection.reader one that has read other commits of the same repository
+ * @param selection.reader gives files as it read them for other commits of the same repository
  */
 export async function commitCatalogs(
   objects: ObjectReader,

@@ -68,6 +68,7 @@ export async function composedPackage(
   const findings: Finding[] = [];
   const bundles: PlacedBundle[] = [];
   for (const entry of entries.filter(isBundleFolder)) {
+    // The same directory is rendered in two ways, for new and for old platforms.
     const key = `${isMigrated(composed)} ${composed.folder} ${entry.name} ${entry.id}`;
     const folder = read.get(key) ?? readFolder(objects, entry, composed);
     read.set(key, folder);

@@ -167,6 +167,7 @@ async function readTemplate(
   }
 }
 
+/** A finding in a file of a name: contents are read once for all files that have them. */
 function inFile(finding: Finding, file: string): Finding {
   const hint = UNREAD.has(finding.rule) ? ignoreHint(file) : undefined;
   return { ...finding, ...(hint === undefined ? {} : { hint }), location: { ...finding.location, file } };
@@ -230,7 +231,7 @@ export async function loadedFiles(
   return loaded.filter(({ path }) => path === unit.path || !isOfEarlier(unit, path));
 }
 
-/** The first pattern that matches a file decides whose it is. */
+/** Whether a file of a unit's folder is of an earlier pattern: the first that matches a file decides whose it is. */
 function isOfEarlier({ earlier = [] }: CatalogUnit, path: string): boolean {
   return earlier.length > 0 && firstMatch(earlier, path) !== undefined;
 }

@@ -36,7 +36,7 @@ export async function compareFiles(scene: ClassificationInput): Promise<FilesFou
 
 type PackagePath = ChangedPath & { readonly package: string };
 
-/** Notes in the draft of the package, and in `found`, what a changed file means. */
+/** Notes in the draft of the package, and in `found`, what a changed file means. Files of catalogs are compared by their blobs. */
 async function comparePath(scene: ClassificationInput, path: PackagePath, found: FilesFound): Promise<void> {
   const draft = scene.drafts.draftOf(path.package);
   draft.paths.add(path.path);
@@ -64,9 +64,6 @@ async function comparePath(scene: ClassificationInput, path: PackagePath, found:
       break;
     }
     case 'packageConfig':
-      draft.kinds.add('packageConfig');
-      draft.classes.add('package-config');
-      break;
     case 'owners':
       draft.kinds.add('packageConfig');
       draft.classes.add('package-config');
@@ -164,7 +161,10 @@ interface NotedBundle {
   readonly isOneVersion: boolean;
 }
 
-/** Notes in the draft that a bundle directory is added, changed or removed. */
+/**
+ * Notes in the draft that a bundle directory is added, changed or removed. One that has a single version for good is published
+ * with it: changing it is as grave as changing a published bundle. Another one, such as `bundle/`, gets the next version.
+ */
 async function noteBundle(
   scene: ClassificationInput,
   { folder, named, isOneVersion }: NotedBundle,

@@ -37,7 +37,10 @@ interface TemplateRead {
   readonly unread: readonly Finding[];
 }
 
-/** Packages that a template names beyond its own and did not name before. */
+/**
+ * Packages that a template names beyond its own and did not name before, and errors: for what cannot be read of it, and for
+ * images that it newly takes from the machine that renders it.
+ */
 export async function packagesOfTemplate(
   reader: FileReader,
   { path, before, after, package: own = '' }: PlacedPath & PathChange,
@@ -80,7 +83,7 @@ async function readWritten(
   };
 }
 
-/** An error for an image that whoever renders the file would read from their own machine. */
+/** An error for an image that whoever renders the file would read from their own machine; none for one in a registry. */
 export function localImage(image: string, location: Location): Finding[] {
   if (!isOnThisMachine(image)) return [];
   const message = `${JSON.stringify(image)} is not in a registry: it is read from the machine that renders this file`;

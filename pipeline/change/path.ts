@@ -24,7 +24,10 @@ export interface PlacedPath {
 /** Names of files outside of catalogs' folders that may hold one. */
 export const MAY_BE_CATALOG: RegExp = /\.(?:ya?ml|json)$|(?:^|\/)[^./]+$/i;
 
-/** Gives a function that says what a path is under a policy. */
+/**
+ * Gives a function that says what a path is under a policy. What decides about permissions comes first: no pattern of the
+ * layout makes it a package's.
+ */
 export function pathPlacer(policy: Policy): (path: string) => PlacedPath {
   const { layout, owners } = policy;
   const sources = owners.sources.map(sourceMatcher);
@@ -53,6 +56,7 @@ function isReadWhole(match: { readonly kind: PathKind } | undefined): boolean {
   return match?.kind === 'bundle' || match?.kind === 'template';
 }
 
+/** The first answer of `of` for an item of a list. */
 function firstDefined<T, R>(list: readonly T[], of: (item: T) => R | undefined): R | undefined {
   for (const item of list) {
     const found = of(item);
@@ -153,6 +157,7 @@ export async function placePaths(
   );
 }
 
+/** Whether a file is a regular one, neither a link nor a submodule. */
 const isPlainFile = ({ mode }: TreeFile): boolean => whyUnreadable(mode) === undefined;
 
 /** Most files of a folder that are looked into. */
@@ -168,6 +173,7 @@ async function mayRunPortolan(
   if (file.mode !== LINK_MODE) return true;
   const text = (await objects.read(file.id, WORKFLOW_BYTES)).bytes.toString('utf8');
   const target = join(dirname(path), text).replace(/\/$/, '');
+  // What the link leads to is looked at only inside of the repository.
   if (text.startsWith('/') || target.startsWith('..')) return true;
   const entry = await entryAt(objects, tree, target);
   if (!entry) return true;

@@ -114,10 +114,14 @@ export async function bringLikely(
     ...beside.flatMap(likelyBeside),
     ...(await otherPackages(objects, base, changes)),
   ];
+  // Regular files have modes that begin with 100: of links, submodules and folders nothing is read.
   await objects.prefetch(files.flatMap((file) => (file && /^100/.test(file.mode) ? [file.id] : [])));
 }
 
-/** The files of all other packages in the catalogs that most likely change, because checks need whole catalogs. */
+/**
+ * The files of all other packages in the catalogs that most likely change, because checks need whole catalogs; none if they
+ * are many: the check asks for those within its limits.
+ */
 async function otherPackages(
   objects: ObjectReader,
   base: string,
@@ -167,7 +171,7 @@ async function ownersFiles(
 /** Most files of untouched packages that are brought in the same request; more of them are asked for later. */
 const MOST_AROUND = 1000;
 
-/** The files of the packages that change, and of all others in the same catalogs. */
+/** Ids of the files of the packages that change, and of all others in the same catalogs unless these are too many. */
 async function unitFiles(objects: ObjectReader, trees: Trees, { layout, limits }: Policy): Promise<string[]> {
   const before = await catalogUnits(objects, trees.base, layout);
   const after = await catalogUnits(objects, trees.merged, layout);

@@ -4,7 +4,8 @@ import type { ChangedPath, ClassificationInput } from './classification-input.ts
 import { contentText } from './package-draft.ts';
 import type { CatalogUnit } from './unit.ts';
 
-type Whole = 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
+/** Areas of single files; a new or deleted catalog is an area of its own. */
+type FileArea = 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
 
 /**
  * The areas of a change. A path that is not a package's ends here, so that no change goes
@@ -14,7 +15,7 @@ type Whole = 'gate' | 'advisory' | 'repository' | 'root' | 'unknown';
  */
 export function areasOf(scene: ClassificationInput, outsidePackages: readonly string[]): AreaChange[] {
   const { paths, base, merged } = scene;
-  const inArea = (area: Whole): string[] =>
+  const inArea = (area: FileArea): string[] =>
     paths.filter((path) => path.area === area).map(({ path }) => path);
   const concerned = new Set([...scene.drafts.all.values()].flatMap((draft) => [...draft.paths]));
   const unowned = paths.filter((path) => isNobodys(path, concerned)).map(({ path }) => path);
@@ -31,7 +32,10 @@ export function areasOf(scene: ClassificationInput, outsidePackages: readonly st
   return areas.map((area) => ({ ...area, sides: sidesOf(scene, area) }));
 }
 
-/** Both sides of the paths of an area, and of the catalogs' units in its folder. */
+/**
+ * Both sides of the paths of an area, and of the catalogs' units in its folder. An approval is also of the changes beyond the
+ * limit: they are outside the layout, so they count for `unknown`.
+ */
 function sidesOf(
   { paths, unlisted, base, merged }: ClassificationInput,
   { area, paths: own, root }: Area,
@@ -54,7 +58,13 @@ function sidesOf(
 
 type Area = Omit<AreaChange, 'sides'>;
 
-const WHOLE: ReadonlySet<string> = new Set<Whole>(['gate', 'advisory', 'repository', 'root', 'unknown']);
+const FILE_AREAS: ReadonlySet<string> = new Set<FileArea>([
+  'gate',
+  'advisory',
+  'repository',
+  'root',
+  'unknown',
+]);
 
 /**
  * Whether a shared path changed without a change of any package in it.
@@ -62,13 +72,13 @@ const WHOLE: ReadonlySet<string> = new Set<Whole>(['gate', 'advisory', 'reposito
  * @param concerned paths, or folders above them, in which a package changes
  */
 function isNobodys({ path, area, package: name }: ChangedPath, concerned: ReadonlySet<string>): boolean {
-  if (name !== undefined || WHOLE.has(area)) return false;
+  if (name !== undefined || FILE_AREAS.has(area)) return false;
   const names = path.split('/');
   return !names.some((_, i) => concerned.has(names.slice(0, i + 1).join('/')));
 }
 
 /** An area with its paths; none if no path is in it. */
-function areaFor(area: Whole, paths: readonly string[]): Area[] {
+function areaFor(area: FileArea, paths: readonly string[]): Area[] {
   return paths.length === 0 ? [] : [{ area, paths, catalog: undefined, root: undefined }];
 }
 

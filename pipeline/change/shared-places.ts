@@ -53,9 +53,9 @@ export async function sharedPlaces(
   return found;
 }
 
-type Said = Pick<Finding, 'message'> & { readonly hint: string };
+type FindingText = Pick<Finding, 'message'> & { readonly hint: string };
 
-function sharedByCatalogs(catalogs: readonly string[], place: string): Said {
+function sharedByCatalogs(catalogs: readonly string[], place: string): FindingText {
   return {
     message: `${catalogs.join(' and ')} are all published to ${place}, expected a different image for each`,
     hint: 'use the placeholder {catalog}, for example quay.io/my-org/catalog:{catalog}',
@@ -63,7 +63,7 @@ function sharedByCatalogs(catalogs: readonly string[], place: string): Said {
 }
 
 /** What is wrong with the places of one catalog; undefined where the same image goes to one place twice. */
-function sharedByImages(all: readonly Written[]): Said | undefined {
+function sharedByImages(all: readonly Written[]): FindingText | undefined {
   const [first] = all;
   const whats = [...new Set(all.map(({ what }) => what))];
   if (!first || whats.length < 2) return undefined;

@@ -69,7 +69,10 @@ export async function catalogUnits(
   return found;
 }
 
-/** The units (files or folders of one catalog) in a tree, by path. If several patterns match a path, the first counts. */
+/**
+ * The units (files or folders of one catalog) in a tree, by path. If several patterns match a path, the first counts; a file
+ * that an earlier pattern gives to something else than a catalog is none.
+ */
 async function findUnits(
   objects: ObjectReader,
   tree: string,
@@ -89,7 +92,7 @@ async function findUnits(
       units.set(path, { path, id, mode, catalog, package: captured['package'], root, earlier });
     }
   }
-  await addMade(units, objects, { tree, layout });
+  await addComposed(units, objects, { tree, layout });
   return units;
 }
 
@@ -97,7 +100,7 @@ async function findUnits(
  * Adds the packages that are made from bundle directories, unless the catalog has them as files. Their paths are not
  * those of a file.
  */
-async function addMade(
+async function addComposed(
   units: Map<string, CatalogUnit>,
   objects: ObjectReader,
   { tree, layout }: { readonly tree: string; readonly layout: Layout },
@@ -186,8 +189,8 @@ export async function bundleFolders(
   const isWanted = ({ package: name }: Captured): boolean => name === undefined || packages.has(name);
   for (const pattern of layout.patterns.filter(({ kind }) => kind === 'bundle')) {
     const isOfVersions = pattern.segments.some(({ names }) => names.includes('version'));
-    const way = pattern.segments.slice(0, bundleDepth(pattern));
-    const places = isOfVersions ? await expand(objects, { tree, isWanted }, way) : [];
+    const segments = pattern.segments.slice(0, bundleDepth(pattern));
+    const places = isOfVersions ? await expand(objects, { tree, isWanted }, segments) : [];
     for (const { captured, ...place } of places) {
       const name = captured['package'];
       if (name === undefined || !isTree(place.mode)) continue;
@@ -216,7 +219,11 @@ interface ExpansionTree {
 /** Files and folders that a pattern matches at most: a tree may be many folders in two objects. */
 const MOST_PLACES = 200_000;
 
-/** Everything in a tree that the segments of a pattern match. @throws PipelineError `too-large` for a tree bomb */
+/**
+ * Everything in a tree that the segments of a pattern match, one level of folders after the other.
+ *
+ * @throws PipelineError `too-large` for a tree bomb: a few objects that contain each other many times
+ */
 async function expand(
   objects: ObjectReader,
   { tree, isWanted = () => true }: ExpansionTree,

@@ -53,6 +53,7 @@ const MODES: ReadonlyMap<string, string> = new Map([
   ['160000', 'a submodule'],
 ]);
 
+/** A finding if a file where catalogs are is a link or a submodule: readers follow it to what nobody checked. */
 function modeFindings({ path, after }: PathChange, layout: Layout): Finding[] {
   if (!after || SAFE_MODES.has(after.mode) || !layout.governs(path)) return [];
   const what = MODES.get(after.mode) ?? `a file of mode ${after.mode}`;
@@ -60,6 +61,7 @@ function modeFindings({ path, after }: PathChange, layout: Layout): Finding[] {
   return [unsafeFinding('path/mode', message, path, 'commit the file itself')];
 }
 
+/** A finding if some program would read the path as another one, or if the names in it are not valid. */
 function nameFindings(path: string, placed: PlacedPath | undefined, layout: Layout): Finding[] {
   const defect = pathDefect(path) ?? edgeDefect(path, layout) ?? placedDefect(placed);
   const why = defect ?? windowsDefect(path, placed, layout);
@@ -67,6 +69,7 @@ function nameFindings(path: string, placed: PlacedPath | undefined, layout: Layo
   return [unsafeFinding('path/name', `${JSON.stringify(path)}: ${why}`, path, 'rename it')];
 }
 
+/** Why the package or the catalog in a path is not valid as a name; undefined if both are. */
 function placedDefect(placed: PlacedPath | undefined): string | undefined {
   if (placed?.package !== undefined && !isPackageName(placed.package)) {
     return `${JSON.stringify(placed.package)} is not a valid package name: lower-case letters, digits and dashes`;
@@ -130,7 +133,10 @@ function isCatalogOrGatePath(path: string, layout: Layout): boolean {
   return layout.governs(path) || OBEYED.test(path);
 }
 
-/** Findings about added paths that collide with others on file systems that do not tell upper from lower case. */
+/**
+ * Findings about added paths that collide with others on file systems that do not tell upper from lower case: one of the two
+ * files would take the place of the other. What no catalog or gate is concerned by may collide.
+ */
 async function collisionFindings(
   objects: ObjectReader,
   {
@@ -160,7 +166,7 @@ async function collisionFindings(
   return [...found.values()];
 }
 
-/** Names of a folder that share their folded form with another one, and which. */
+/** Names of a folder that differ from another one only in case or in how letters are encoded, each with that other one. */
 async function sharedNames(
   objects: ObjectReader,
   root: string,

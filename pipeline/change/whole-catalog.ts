@@ -83,6 +83,7 @@ function composedFile(
   };
 }
 
+/** The files of a catalog's folder, or its only file. */
 async function filesAt(objects: ObjectReader, tree: string, root: string): Promise<SourceFile[]> {
   const entry = await entryAt(objects, tree, root);
   if (!entry) throw new PipelineError('git', `${root} is not in the tree ${tree}`);
