@@ -170,8 +170,8 @@ export function shortenedText(text: string, most: number): string {
 }
 
 /**
- * Whether a text matches a pattern in which `*` stands for anything. In time that the pattern's length cannot
- * multiply: a pull request may bring the pattern and the text.
+ * Whether a text matches a pattern in which `*` stands for anything. It never goes back in the text, so many stars cost no
+ * more than few: a pull request may bring the pattern and the text.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [first = '', ...parts] = pattern.split('*');

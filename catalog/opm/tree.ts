@@ -111,8 +111,8 @@ function chainError(channel: Channel): Branch {
 }
 
 /**
- * What is wrong with a bundle of an entry. A bundle with a release must have a name that follows from its package and
- * version.
+ * What is wrong with a bundle of an entry. For an entry without a bundle, opm makes up one that has no image and no
+ * properties. A bundle with a release must have a name that follows from its package and version.
  */
 function bundleTree(pkg: Package, entry: Entry): ErrorTree | undefined {
   const bundle = pkg.bundles.get(entry.name);

@@ -143,7 +143,11 @@ const KINDS: ReadonlyMap<string, SiteKind> = new Map([
   ['baseimage', 'base'],
 ]);
 
-/** The images in a value. Values may be many and deep: a path is copied only where an image is. */
+/**
+ * The images in a value. Values may be many and deep: a path is copied only where an image is.
+ *
+ * @param deep whether to look for bundles inside of it, as in a template; without, only its own keys count
+ */
 function imagesIn(root: unknown, deep: boolean): InnerImage[] {
   const found: InnerImage[] = [];
   const path: (string | number)[] = [];
@@ -165,7 +169,8 @@ function imagesIn(root: unknown, deep: boolean): InnerImage[] {
         if (kind !== undefined && typeof inner === 'string')
           found.push({ path: [...path], kind: related ?? kind, written: inner });
         else if (name === 'relatedimages' && Array.isArray(inner)) visit(inner, false, 'related');
-        else if (isDeep && name !== 'properties') visit(inner, isDeep, related);
+        // Properties hold data of any schema: a key `image` in them need not mean an image.
+        else if (isDeep && name !== 'properties') visit(inner, isDeep);
       });
     }
   };

@@ -108,23 +108,27 @@ function newElsewhere(
     .filter(({ catalog, bundle, last }) => bundle && last === undefined && !had.has(catalog));
 }
 
-type CompareImages = (before: string, after: string, digests: TagDigests) => ImageChange;
+/** Compares the image of what was published with that of a new bundle. */
+type CompareImages = (published: string, fresh: string, digests: TagDigests) => ImageChange;
 
-/** How images of two catalogs differ: only a registry knows what a tag of one and a digest of the other have in common. */
-function changeElsewhere(before: string, after: string, digests: TagDigests): ImageChange {
-  const [was, is] = [tryParseReference(before), tryParseReference(after)];
-  if (was?.kind === 'digest' && is?.kind === 'tag') return 'unconfirmed';
+/**
+ * How the image of another catalog and that of a new bundle differ. If theirs has a tag and ours a digest, `digests` may
+ * know the tag. It never knows the tag of a new bundle: then a tag and a digest may be the same image.
+ */
+function changeElsewhere(theirs: string, ours: string, digests: TagDigests): ImageChange {
+  const [their, our] = [tryParseReference(theirs), tryParseReference(ours)];
+  if (their?.kind === 'digest' && our?.kind === 'tag') return 'unconfirmed';
   // A tag may be copied to another registry, but not renamed.
-  if (was?.kind === 'tag' && is?.kind === 'tag' && was.tag === is.tag && before !== after)
+  if (their?.kind === 'tag' && our?.kind === 'tag' && their.tag === our.tag && theirs !== ours)
     return 'unconfirmed';
-  return imageChange(before, after, digests);
+  return imageChange(theirs, ours, digests);
 }
 
 /** How a bundle differs from what was published under its name; undefined if too little of that is known. */
 function compare(
   publication: Publication,
   bundle: Bundle,
-  changeOf: (before: string, after: string) => ImageChange,
+  changeOf: (published: string, fresh: string) => ImageChange,
 ): OtherContent | 'same' | undefined {
   const { image, version } = publication;
   const change = image === '' ? undefined : changeOf(image, bundle.image);

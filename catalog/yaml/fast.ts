@@ -182,7 +182,13 @@ function pastSpaces(from: number): number {
   return at;
 }
 
-/** Reads a block mapping. @param firstColon where the first key ends */
+/**
+ * Reads a block mapping. {@link readValue} moves `start` and `indent` to the line after the value: there, the next key
+ * begins if the column is that of the mapping.
+ *
+ * @param column that of its keys
+ * @param firstColon where the first key ends
+ */
 function readMapping(column: number, firstColon: number): Record<string, unknown> {
   const mapping: Record<string, unknown> = {};
   let entries = 0;
@@ -201,7 +207,7 @@ function readMapping(column: number, firstColon: number): Record<string, unknown
 }
 
 /**
- * Reads the value of a key.
+ * Reads the value of a key, up to the line after it.
  *
  * @param after behind the colon
  * @param column that of the key

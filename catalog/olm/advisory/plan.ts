@@ -307,7 +307,12 @@ function newestChannel(ofPackage: Package): string | undefined {
   return channels.find((channel) => headOf(channel) === top)?.name;
 }
 
-/** Edits that lead affected versions to the version or channel that an advisory names. */
+/**
+ * Edits that lead affected versions to the version or channel that an advisory names. Two ways to write the same edges are
+ * tried, because OLM v0 does not offer a version that is skipped. Of equally good ones, the first counts.
+ *
+ * @param base the deprecations, to which the new entries are added
+ */
 function redirections({ advisory, ofPackage, groups }: PlanInput, base: PackageEdit): PackageEdit[] {
   const { to = {}, allowDowngrade } = advisory;
   const targets = [...ofPackage.channels.values()].flatMap((channel) => {
@@ -319,12 +324,12 @@ function redirections({ advisory, ofPackage, groups }: PlanInput, base: PackageE
         : targetIn(ofPackage, channel.name, to.version);
     return isWanted && target ? [{ channel, target }] : [];
   });
+  // If the advisory names a channel, clusters of all channels move to it.
+  const moves = (group: InstallationGroup, channel: Channel): boolean =>
+    to.channel !== undefined || group.channel === channel.name || group.channel === '';
   const edit = (write: typeof withMoreSkips): PackageEdit => {
     const channels = targets.map(({ channel, target }) => {
-      // If the advisory names a channel, clusters of all channels move to it.
-      const here = groups.filter(
-        (one) => one.channel === channel.name || one.channel === '' || to.channel !== undefined,
-      );
+      const here = groups.filter((group) => moves(group, channel));
       const affected = affectedIn(here, advisory).filter(
         (one) => one.name !== target.name && (allowDowngrade || isBelow(one, target)),
       );

@@ -86,7 +86,7 @@ const PROXY = 'kube-rbac-proxy';
 
 /**
  * Every image that a bundle runs or declares, each once in each role. What a manager runs is not listed as `other`,
- * too.
+ * too. As in operator-framework/api, an image of several deployments has the affinity of one of them, here the first.
  */
 export function imagesOf(csv: TypedCsv): Omit<PlacedImage, 'platforms'>[] {
   const images: Omit<PlacedImage, 'platforms'>[] = [];

@@ -98,7 +98,7 @@ export interface CheckedState {
   readonly beside?: readonly string[];
   /** Digests of images that the mirror or archive has, or is to have where nothing is looked up. */
   readonly digestsOf: (names: Iterable<string>) => Promise<ReadonlyMap<string, string | undefined>>;
-  /** Whether nothing is looked up: what a plan has says nothing of an image that is missing. */
+  /** Whether `digestsOf` reads only the plan: it has a digest for images that could not be copied as well. */
   readonly isOffline?: boolean;
   /** Digests of the files of an archive's plan, by name; undefined for a mirror. */
   readonly files?: ReadonlyMap<string, string>;
@@ -148,10 +148,7 @@ export async function checkFreshness(
   }
   const accepted = acceptedIn(memory);
   const now = terminal.now();
-  const { images, missing } = signed.statement;
-  const stated = new Set([...images.keys(), ...(state.isOffline ? [] : missing)]);
-  // Only of this mirror: a statement about another one must not lead to its registry.
-  const digests = await state.digestsOf(names.filter((name) => stated.has(name)));
+  const digests = await state.digestsOf(namesToCompare(signed, state));
   const findings = freshnessFindings(signed, {
     now,
     accepted,
@@ -169,6 +166,17 @@ export async function checkFreshness(
   const { version, by, statement } = signed;
   const [madeAt, freshUntil] = [textOf(statement.madeAt), textOf(statement.freshUntil)];
   return { statement: { version, madeAt, freshUntil, by }, findings };
+}
+
+/**
+ * The images whose digests are compared with a statement: those that it has and, online, those that it calls missing,
+ * because none of them may be there. A plan cannot tell that. Images of other mirrors are left out: a statement about
+ * another mirror must not lead to its registry.
+ */
+function namesToCompare({ statement }: SignedStatement, { names, isOffline }: CheckedState): string[] {
+  const { images, missing } = statement;
+  const stated = new Set([...images.keys(), ...(isOffline ? [] : missing)]);
+  return names.filter((name) => stated.has(name));
 }
 
 /** Says for which index images no statement was accepted before: for these, an earlier rollback cannot be found. */
@@ -222,7 +230,7 @@ function foreignFinding({ where }: FoundStatement, { message }: InvalidFreshness
   };
 }
 
-/** `Freshness: statement 1767225600 of 2026-01-01T00:00:00Z, valid until …, signed by key 1`. */
+/** `Fresh: statement 1767225600 of 2026-01-01T00:00:00Z, valid until …, signed by key 1`; none if anything is wrong. */
 export function freshnessLines({ statement, findings }: FreshnessReport): string[] {
   if (!statement || findings.length > 0) return [];
   const { version, madeAt, freshUntil, by } = statement;

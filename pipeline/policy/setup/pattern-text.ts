@@ -37,8 +37,9 @@ export function patternOf(shape: Shape, repository: Repository): string {
   const { folders, stem } = shape;
   if (stem) return [...folders.map(partText), `${partText(stem)}.${endingText(shape)}`].join('/');
   // Below the catalog's or the package's own folder, everything is the catalog's where nothing else is there.
-  const named = folders.findLastIndex(({ kind }) => kind !== 'name');
-  for (let depth = Math.max(1, named + 1); depth <= folders.length; depth++) {
+  const lastVariable = folders.findLastIndex(({ kind }) => kind !== 'name');
+  // At least one folder: `**` alone would match the whole repository.
+  for (let depth = Math.max(1, lastVariable + 1); depth <= folders.length; depth++) {
     if (haveOnlyCatalogs(shape, depth, repository))
       return [...folders.slice(0, depth).map(partText), '**'].join('/');
   }

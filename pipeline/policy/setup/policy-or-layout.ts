@@ -54,5 +54,6 @@ function covers(layout: Layout, other: Layout, paths: readonly string[]): boolea
     others.add(String(found.catalog));
     pairs.add(JSON.stringify([match.catalog, found.catalog]));
   }
+  // As many pairs as names on either side: none of the catalogs is split, and no two are merged.
   return pairs.size === names.size && pairs.size === others.size;
 }

@@ -127,7 +127,10 @@ interface FoundCatalog {
   readonly tell: (claim: StandingClaim) => Promise<void>;
 }
 
-/** Tells of a retirement before the record of what is published says it: after that nobody comes back to it. */
+/**
+ * Tells of a retirement. It belongs before the record of what is published: while that has no `retired`,
+ * {@link retiredFrom} finds the catalog again, so a run that dies after the report starts over instead of losing it.
+ */
 function toldOnce(tell: FoundCatalog['tell']): Follower {
   let isTold = false;
   return {
@@ -139,7 +142,11 @@ function toldOnce(tell: FoundCatalog['tell']): Follower {
   };
 }
 
-/** Retires a catalog at each place that it was published to. */
+/**
+ * Retires a catalog at each place that it was published to. At the place that the record names, {@link retireAt} acts in
+ * this order: images and tag, the report, the record. That place is the last one, so a run that dies before the record starts
+ * over with all places.
+ */
 async function retire(
   { current, taken, repository, at: { name, branch, tip, policy }, tell }: FoundCatalog,
   ports: DeliveryPorts,
@@ -152,9 +159,13 @@ async function retire(
     registry,
     isAncestor: (older, newer) => isAncestor(repository, older, newer),
   };
-  const at = { name: fenceName(catalog, image), catalog, place: image, from: { repository: name, branch } };
-  const record = followingRecord(records, at);
-  // The place with the record last: who dies before it begins anew.
+  const fenced = {
+    name: fenceName(catalog, image),
+    catalog,
+    place: image,
+    from: { repository: name, branch },
+  };
+  const record = followingRecord(records, fenced);
   const { places, attest } = await formerPlaces(repository, current);
   for (const place of places) {
     const written = formatLocation(place);
