@@ -9,8 +9,9 @@ import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
 import { type CatalogSource, compareWalk, SKIPPED_LINKS } from '../source.ts';
 import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';
-import { type ManifestFile, readManifestFile } from './manifest.ts';
+import type { ManifestFile } from './manifest.ts';
 import { versionOf } from './properties.ts';
+import { readBundleFile } from './read.ts';
 import { BundleRefusal, fitObject, objectIn, type RegistryBundle, readInto } from './registry-bundle.ts';
 
 /** One version of an operator: a ClusterServiceVersion and the files next to it. */
@@ -59,8 +60,9 @@ export async function readPackageFolder(source: CatalogSource): Promise<PackageF
   };
   for (const file of [...(await source.files())].sort((a, b) => compareWalk(a.path, b.path))) {
     if (file.path.split('/').some((part) => part.startsWith('.'))) continue;
-    if (file.unreadable === undefined) files.push(readManifestFile(file.path, await file.read()));
-    else if (!SKIPPED_LINKS.includes(file.unreadable)) report('unreadable', file.unreadable, at(file.path));
+    const read = await readBundleFile(file);
+    if (typeof read !== 'string') files.push(read);
+    else if (!SKIPPED_LINKS.includes(read)) report('unreadable', read, at(file.path));
   }
   const manifest = findManifest(files, report);
   const versions = versionsIn(files, report);

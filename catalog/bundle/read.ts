@@ -5,7 +5,7 @@
  * @see https://olm.operatorframework.io/docs/tasks/creating-operator-bundle/
  */
 import { compareText } from '../go/text.ts';
-import type { CatalogSource } from '../source.ts';
+import { type CatalogSource, LARGEST_DOCUMENT, type SourceFile } from '../source.ts';
 import { type ManifestFile, readManifestFile } from './manifest.ts';
 
 export interface BundleFiles {
@@ -19,6 +19,16 @@ export interface BundleFiles {
   readonly unreadable: readonly { readonly path: string; readonly why: string }[];
 }
 
+/** No cluster takes an object of that size, and its values take twenty times as much memory. */
+const TOO_LARGE = `too large: no cluster takes an object of more than ${LARGEST_DOCUMENT / 2 ** 20} MiB`;
+
+/** A file of a bundle or of a package manifest; where it cannot be read, what it is instead. */
+export async function readBundleFile(file: SourceFile): Promise<ManifestFile | string> {
+  if (file.unreadable !== undefined) return file.unreadable;
+  const bytes = await file.read();
+  return bytes.length > LARGEST_DOCUMENT ? TOO_LARGE : readManifestFile(file.path, bytes);
+}
+
 /** Reads every file of a bundle. Names are in byte order, as Go lists directories. */
 export async function readBundleFiles(source: CatalogSource): Promise<BundleFiles> {
   const manifests: ManifestFile[] = [];
@@ -28,9 +38,13 @@ export async function readBundleFiles(source: CatalogSource): Promise<BundleFile
   for (const file of [...(await source.files())].sort((a, b) => compareText(a.path, b.path))) {
     const [folder] = file.path.split('/');
     const target = folder === 'manifests' ? manifests : folder === 'metadata' ? metadata : undefined;
-    if (!target || folder === file.path) others.push(file.path);
-    else if (file.unreadable !== undefined) unreadable.push({ path: file.path, why: file.unreadable });
-    else target.push(readManifestFile(file.path, await file.read()));
+    if (!target || folder === file.path) {
+      others.push(file.path);
+      continue;
+    }
+    const read = await readBundleFile(file);
+    if (typeof read === 'string') unreadable.push({ path: file.path, why: read });
+    else target.push(read);
   }
   return { manifests, metadata, others, unreadable };
 }

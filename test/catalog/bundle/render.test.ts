@@ -138,3 +138,18 @@ test.each([
   const own = ofFolder.filter(({ location }) => location.file === link.path);
   expect(own.map((finding) => finding.message)).toEqual(message === '' ? [] : [unreadable]);
 });
+
+test('a manifest that no cluster could take is refused unread', async () => {
+  const source = sourceOf({
+    'manifests/csv.yaml': CSV,
+    'manifests/large.json': `{"a": "${'a'.repeat(8 * 2 ** 20)}"}`,
+    'metadata/annotations.yaml': ANNOTATIONS,
+  });
+  const { bundle, findings } = await readBundle(source);
+  expect(bundle).toBeUndefined();
+  expect(findings.map(({ message }) => message)).toEqual([
+    'manifests/large.json is too large: no cluster takes an object of more than 8 MiB',
+  ]);
+  const { files } = await readPackageFolder(source);
+  expect(files.map(({ path }) => path)).not.toContain('manifests/large.json');
+});
