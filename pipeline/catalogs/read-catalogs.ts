@@ -66,12 +66,12 @@ export async function readCatalogs(
   places: readonly CatalogPlace[],
   mostEntries: number = MOST_ENTRIES,
 ): Promise<ReadCatalog[]> {
-  const kept = new Map<string, Promise<Loaded>>();
+  const loadedById = new Map<string, Promise<Loaded>>();
   const read: ReadCatalog[] = [];
   let entries = 0;
   for (const place of places) {
-    const one = await readCatalog(place, kept);
-    entries += entriesOf(one.catalog, place.name, mostEntries);
+    const added = await readCatalog(place, loadedById);
+    entries += entriesOf(added.catalog, place.name, mostEntries);
     const most = PACKAGES_AT_LIMIT * mostEntries;
     if (entries > most)
       throw new PipelineError(
@@ -79,7 +79,7 @@ export async function readCatalogs(
         `the channels have ${entries} entries up to ${place.name}, with the alternatives of their ranges; the limit is ${most}`,
         { hint: 'name fewer catalogs, or remove channels or entries' },
       );
-    read.push(one);
+    read.push(added);
   }
   return read;
 }
@@ -116,16 +116,19 @@ export function refuseDense(findings: readonly Finding[], name: string): void {
   throw new PipelineError('too-large', `${name}: ${where}: ${message}`, hint === undefined ? {} : { hint });
 }
 
-/** Reads a catalog file by file. Files with the same content, in any catalog, are parsed once: `kept` has them by id. */
-async function readCatalog(place: CatalogPlace, kept: Map<string, Promise<Loaded>>): Promise<ReadCatalog> {
+/** Reads a catalog file by file. Files with the same content, in any catalog, are parsed once: `loadedById` has them. */
+async function readCatalog(
+  place: CatalogPlace,
+  loadedById: Map<string, Promise<Loaded>>,
+): Promise<ReadCatalog> {
   const limits = { ...DEFAULT_LIMITS, room: valueRoom() };
   const unread: Finding[] = [];
   const parts: Loaded[] = [];
   const ids: string[] = [];
   for (const file of await catalogFiles(place.source)) {
     const { id, content } = await withContentId(file);
-    const loaded = kept.get(id) ?? load({ files: () => Promise.resolve([content]) }, limits);
-    kept.set(id, loaded);
+    const loaded = loadedById.get(id) ?? load({ files: () => Promise.resolve([content]) }, limits);
+    loadedById.set(id, loaded);
     ids.push(id);
     parts.push(await loaded);
   }

@@ -70,9 +70,9 @@ const ASKED: readonly Suite[] = ['olmv1', 'scorecard'];
 
 /** Errors of {@link ASKED} suites that nobody asked for become informational. */
 function softenUnasked(findings: readonly Finding[], suites: readonly Suite[]): readonly Finding[] {
-  const kinds = ASKED.filter((suite) => !suites.includes(suite)).map((suite) => `${suite}/`);
+  const prefixes = ASKED.filter((suite) => !suites.includes(suite)).map((suite) => `${suite}/`);
   return findings.map((finding) =>
-    finding.severity === 'error' && kinds.some((kind) => finding.rule.startsWith(kind))
+    finding.severity === 'error' && prefixes.some((prefix) => finding.rule.startsWith(prefix))
       ? { ...finding, severity: 'info' }
       : finding,
   );

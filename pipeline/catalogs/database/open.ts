@@ -180,6 +180,7 @@ function endlessSchema(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
+/** The bytes of a page; 0 for a file without a header. The header has 1 for 65536, which two bytes cannot hold. */
 function pageSize(file: Buffer): number {
   const size = file.length < FILE_HEADER ? 0 : file.readUInt16BE(16);
   return size === 1 ? 0x10000 : size;
@@ -204,7 +205,7 @@ function cellsOf(page: Buffer, at: number): { readonly children: readonly number
   return { children, bytes };
 }
 
-/** A number of seven bits a byte, the last one without the eighth. */
+/** SQLite's numbers: seven bits a byte, at most nine bytes, the last one without the eighth bit. */
 function sizeAt(page: Buffer, at: number): number {
   let size = 0;
   for (let i = at; i < at + 9; i++) {

@@ -35,10 +35,11 @@ export async function planEdit(root: string, edit: Edit): Promise<EditPlan> {
   const files = await textsOf(source);
   const changed = new Map(attemptEdit(() => edit(files)).map((file) => [file.path, joinedText(file)]));
   const texts = new Map([...files.map((file) => [file.path, joinedText(file)] as const), ...changed]);
+  // A file that lost all of its text is removed.
   const edited = sourceOf(Object.fromEntries([...texts].filter(([, text]) => text !== '')));
   const after = await errorsOf(edited);
-  const known = new Set(before.errors.map(nameOf));
-  const refused = [...after.unread, ...after.errors].filter((finding) => !known.has(nameOf(finding)));
+  const namesBefore = new Set(before.errors.map(nameOf));
+  const refused = [...after.unread, ...after.errors].filter((finding) => !namesBefore.has(nameOf(finding)));
   if (refused.length > 0) return { files: new Map(), refused };
   const written = [...changed].map(([path, text]) => [path, text === '' ? undefined : text] as const);
   return { files: new Map(written), refused };

@@ -51,6 +51,7 @@ export async function lookUp(
     wanted.set(key, reference);
     lookups.set(key, UNASKED);
   }
+  // Why a registry does not answer, by its host: it is not asked again.
   const silent = new Map<string, Unknown>();
   const queue = wanted.entries();
   const worker = async (): Promise<void> => {

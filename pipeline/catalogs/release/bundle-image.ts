@@ -102,6 +102,7 @@ export async function addedBundles(
   { layout }: Pick<Policy, 'layout'>,
 ): Promise<AddedBundle[]> {
   const { changes } = await diffTrees(objects, trees, MOST_PATHS);
+  // The folders in which files have changed; which of them are new is seen below.
   const folders = new Map<string, AddedBundle>();
   for (const { path, after } of changes) {
     const found = after && bundleAt(path, layout);

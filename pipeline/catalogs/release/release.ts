@@ -99,17 +99,21 @@ async function releaseInto(
   );
   const texts = new Map([[path, text]]);
   const folders = catalogs.map((catalog) => ({ catalog, folder: `catalogs/${catalog}/${name}` }));
+  // All catalogs are read before one is rendered: a bundle that one lacks is taken from another, not from its image.
   const bundlesByFolder = new Map(
     await Promise.all(folders.map(async (one) => [one.folder, await knownBundles(place, one)] as const)),
   );
   for (const [folder, known] of bundlesByFolder) {
-    const { blobs, findings } = await kind.expand({ file: path, bytes: Buffer.from(text) }, async (one) => {
-      if (one === image) return bundle(known.migrates);
-      // What a catalog holds already was rendered from the same image before.
-      const found = known.byImage.get(one) ?? bundleOfOtherCatalog(bundlesByFolder, known, one);
-      if (found) return { bundle: found, csv: known.csv };
-      return renderBundleImage(inRegistry(one, path), { ...rendering, migrates: known.migrates });
-    });
+    const { blobs, findings } = await kind.expand(
+      { file: path, bytes: Buffer.from(text) },
+      async (reference) => {
+        if (reference === image) return bundle(known.migrates);
+        // What a catalog holds already was rendered from the same image before.
+        const found = known.byImage.get(reference) ?? bundleOfOtherCatalog(bundlesByFolder, known, reference);
+        if (found) return { bundle: found, csv: known.csv };
+        return renderBundleImage(inRegistry(reference, path), { ...rendering, migrates: known.migrates });
+      },
+    );
     if (findings.length > 0 || !blobs) return { texts: new Map(), findings };
     texts.set(`${folder}/${CATALOG_FILE}`, textOf(renderOrder(blobs), 'yaml'));
   }

@@ -90,6 +90,7 @@ export function openSpool(mostHeld: number = MOST_HELD, shared?: SharedFile): Sp
       if (file === undefined) most = Number.POSITIVE_INFINITY;
       else for (const held of blocks.splice(0)) writeAll(file, held);
     }
+    // In a file of its own, blocks follow each other; in a shared one, those of others lie between them.
     if (file !== undefined) writeAll(file, block, shared && base);
     else {
       blocks.push(block);

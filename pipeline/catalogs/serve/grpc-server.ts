@@ -242,7 +242,7 @@ function answerMessages(
     if (!call.isOver && !room.hold(own, reader.left)) own.end();
   };
   const waiting = timerOf(patience, () => call.end(Status.deadlineExceeded, 'no message came in time'));
-  // Clients take this for `resourceExhausted`.
+  // What the call has in the room, and how it ends without it. Clients take this reset for `resourceExhausted`.
   const own = { bytes: 0, end: () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM) };
   stream.on('close', () => {
     waiting.stop();

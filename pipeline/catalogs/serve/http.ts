@@ -199,7 +199,10 @@ function* within(batches: Iterable<Buffer>, [start = 0, end = 0]: readonly numbe
   }
 }
 
-/** What a client says of all codings is not said of those that it names: `gzip;q=0, *` refuses gzip. */
+/**
+ * Whether a client takes an answer compressed by gzip. What it says of all codings (`*`) is not said of those that it
+ * names: `gzip;q=0, *` refuses gzip. A weight of 0 refuses a coding.
+ */
 function takesGzip(header: string | string[] | undefined): boolean {
   const codings = String(header ?? '').split(',');
   const named = codings.filter((coding) => /^\s*gzip\s*(?:;|$)/i.test(coding));
@@ -217,9 +220,11 @@ function takesGzip(header: string | string[] | undefined): boolean {
 function conditionalStatus(headers: IncomingHttpHeaders, etag: string, since: Date): 200 | 304 | 412 {
   const seconds = Math.floor(since.getTime() / 1000) * 1000;
   const wanted = headers['if-match'];
+  // Without a valid date this is NaN, with which no comparison holds.
   const until = Date.parse(headers['if-unmodified-since'] ?? '');
   if (wanted === undefined ? seconds > until : !listsTag(wanted, etag)) return 412;
   const known = headers['if-none-match'];
+  // Here a tag counts as the same whether it is weak (`W/`) or not.
   if (known !== undefined) return listsTag(known.replaceAll('W/', ''), etag) ? 304 : 200;
   return seconds <= Date.parse(headers['if-modified-since'] ?? '') ? 304 : 200;
 }

@@ -86,10 +86,10 @@ export async function serveCatalog({ source, name, grpc, http, now }: ServeReque
 
 /** A source whose content is hashed as it is read, whole or in pieces, so that the same catalog has the same version. */
 function hashingSource(source: CatalogSource): { source: CatalogSource; version: () => string } {
-  const seen = new Map<string, Hash>();
+  const hashes = new Map<string, Hash>();
   const startHash = (path: string): Hash => {
     const hash = createHash('sha256');
-    seen.set(path, hash);
+    hashes.set(path, hash);
     return hash;
   };
   const hashed = (file: SourceFile): SourceFile => {
@@ -107,7 +107,8 @@ function hashingSource(source: CatalogSource): { source: CatalogSource; version:
     return { ...file, read, readPieces: inPieces };
   };
   const version = (): string => {
-    const digests = [...seen].map(([path, hash]) => [path, hash.copy().digest('hex')] as const);
+    // A digest ends its hash, so it is taken of a copy.
+    const digests = [...hashes].map(([path, hash]) => [path, hash.copy().digest('hex')] as const);
     const sorted = digests.sort(([a], [b]) => compareText(a, b));
     return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');
   };
