@@ -26,7 +26,7 @@ export interface OperatorBundle {
   readonly folder: string;
   readonly annotationsFile: OperatorFile | undefined;
   readonly annotations: Fields;
-  /** The first `*.clusterserviceversion.yaml`; undefined without one. */
+  /** The first `*.clusterserviceversion.yaml` or, if there is none, `.yml`; undefined without either. */
   readonly csvFile: OperatorFile | undefined;
   readonly csv: Fields;
   /** The two parts of the ClusterServiceVersion's name, around the first dot and a `v`; undefined for another name. */

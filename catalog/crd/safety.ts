@@ -96,7 +96,10 @@ class Comparison {
     this.#options = { ...options, meanings: meaningsForComparison() };
   }
 
-  /** Every unsafe change, in no order. Of a removed field, and of everything below it, comes one removal each. */
+  /**
+   * Every unsafe change, in no order. A removed field is one removal, and so is each field below it. Their keywords count as
+   * changed, too, as in crdify.
+   */
   *changes(before: Crd, after: Crd): Iterable<UnsafeChange> {
     const newer = new Map(after.versions.map((version) => [version.name, version]));
     yield* scopeAndVersionChanges(before, after);
@@ -113,7 +116,7 @@ class Comparison {
         );
         yield isBelowGone ? { ...removed, isBelowRemoval: true } : removed;
       }
-      yield* this.#nodeChanges(name, nodes, true);
+      yield* this.#nodeChanges(name, nodes, { isOneVersion: true });
     }
     const mayConvert = this.#options.webhookMayConvert && after.convertsByWebhook;
     if (!mayConvert) yield* this.#servedChanges(before, after);
@@ -151,9 +154,13 @@ class Comparison {
    * The unsafe changes of nodes.
    *
    * @param version what the changes are said of: a version, or a pair of them
-   * @param isOneVersion whether the nodes are of one version: what has no counterpart is removed then
+   * @param options `isOneVersion` says that the nodes are of one version: what has no counterpart is removed then
    */
-  *#nodeChanges(version: string, nodes: readonly NodePair[], isOneVersion = false): Iterable<UnsafeChange> {
+  *#nodeChanges(
+    version: string,
+    nodes: readonly NodePair[],
+    { isOneVersion = false } = {},
+  ): Iterable<UnsafeChange> {
     for (const { text: field, older: was, newer } of nodes) {
       const is = newer ?? {};
       // Most nodes only have something below them that differs.

@@ -5,7 +5,7 @@
 import { parseJson } from '../json.ts';
 import { compareText } from './text.ts';
 
-/** Characters that JSON text must escape, and the two that Go escapes beyond that. */
+/** Characters that JSON text must escape, the two that Go escapes beyond that, and surrogates, which may be halves. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const ESCAPED = /["\\\x00-\x1f\u2028\u2029\ud800-\udfff]/;
 

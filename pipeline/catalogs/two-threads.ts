@@ -115,8 +115,10 @@ export async function sourceOfShare(
   thread: Thread = SECOND,
 ): Promise<CatalogSource> {
   const takenBy = new Int32Array(takers);
-  const isOwn = (path: string): boolean => {
+  // Takes the part of a file for this thread, unless the other one has it. Both threads take until nothing is left.
+  const takeOrHas = (path: string): boolean => {
     const part = parts.get(path);
+    // A file that came after the task has no part: without one, both threads could read it.
     if (part === undefined) return false;
     const taker = Atomics.compareExchange(takenBy, part, 0, thread);
     return taker === 0 || taker === thread;
@@ -129,7 +131,7 @@ export async function sourceOfShare(
   const files = (thread === FIRST ? all : readable).map((file): SourceFile => {
     const pieces = file.readPieces;
     if (!pieces || file.unreadable !== undefined) return file;
-    return { ...file, readPieces: () => (isOwn(file.path) ? pieces() : { size: 0, pieces: [] }) };
+    return { ...file, readPieces: () => (takeOrHas(file.path) ? pieces() : { size: 0, pieces: [] }) };
   });
   return { files: () => Promise.resolve(files) };
 }

@@ -18,7 +18,7 @@ export async function publishedCatalogs(
     .sort();
 }
 
-/** What a catalog is made of: paths and git ids, as text. Empty for a catalog that is not there. */
+/** What a catalog is made of: paths, modes and git ids, as text. Empty for a catalog that is not there. */
 export async function catalogIdentity(
   objects: ObjectReader,
   commit: string,

@@ -119,7 +119,7 @@ function imagesIn(fields: Fields, archetype: Archetype): string[] {
 /**
  * Which channels a template asks for, and which kind of them is the default.
  *
- * @throws TemplateError for a default that is not made
+ * @throws TemplateError for a default that is neither major nor minor, or not made
  */
 function kindsOf(fields: Fields, document: SourceDocument): Pick<SemverTemplate, 'kinds' | 'preference'> {
   const major = fields['generateMajorChannels'] === true;

@@ -134,7 +134,7 @@ function isAmongSeveral({ view, moved, served }: ClusterCatalogs): boolean {
   return names.size > 1;
 }
 
-/** Names that are valid under OLM v0, and that a ClusterExtension must not have. */
+/** A sentence for each name that is valid under OLM v0, and that a ClusterExtension must not have. */
 function nameObstacles({ package: packageName, name, namespace, channels }: ClusterInstallation): string[] {
   const wrong = [packageName, name, ...channels].filter((text) => !isDnsSubdomain(text));
   return [...wrong, ...(isDnsLabel(namespace) ? [] : [namespace])].map(

@@ -70,6 +70,11 @@ function verdictText(message: string | undefined, format: 'json' | 'yaml'): stri
   return `{\n  "passed": false,\n  "error": {\n    "message": ${quoted}\n  }\n}\n`;
 }
 
+/**
+ * The result as YAML, and an empty line: opm ends the document, which has its own line feed, with another one.
+ *
+ * @throws PipelineError `usage` for a message that YAML cannot hold as opm writes it
+ */
 function yamlVerdict(message: string | undefined): string {
   const verdict = { passed: message === undefined, ...(message === undefined ? {} : { error: { message } }) };
   try {

@@ -63,7 +63,10 @@ export async function endRing(store: RingStore, ring: string): Promise<void> {
 /** The scope of a hold. */
 export type HoldScope = Pick<Hold, 'commit' | 'bundle'>;
 
-/** Holds a catalog, a commit or a bundle; the same hold with another reason takes the place of the first. */
+/**
+ * Holds a catalog, a commit or a bundle. The same message once more changes nothing; the same hold with another reason, or by
+ * another person, takes the place of the first.
+ */
 export function withHold(state: RingState, scope: HoldScope, act: Act): RingState {
   if (state.holds.some((hold) => isSameHold(hold, scope) && isSameAct(hold, act))) return state;
   const event = { what: 'held', ...scope, ...act } as const;

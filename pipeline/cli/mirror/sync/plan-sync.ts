@@ -80,22 +80,30 @@ export async function planSync({ command, invocation, terminal }: SyncRun): Prom
 
 type PlannedCatalog = Parameters<typeof prepareImageSet>[0]['catalogs'][number];
 
-/** The catalogs, with an index image built for each that is selected in part. */
+/**
+ * The catalogs, with an index image built for each that is selected in part.
+ *
+ * @param catalogs in the order of the outcome's selections, of which that of a whole catalog is undefined
+ */
 async function withBuiltIndexes(
   catalogs: readonly PlannedCatalog[],
   { selections }: MirrorOutcome,
   { invocation, terminal }: Omit<SyncRun, 'command'>,
 ): Promise<PlannedCatalog[]> {
   const built: PlannedCatalog[] = [];
-  for (const [i, blobs] of selections.entries()) {
+  for (const [i, catalog] of catalogs.entries()) {
+    const blobs = selections[i];
     const place = `oci:${folderOf(invocation)}/index-images/${i + 1}`;
-    const catalog = catalogs[i];
-    if (!catalog) continue;
-    const { serverless, ...rest } = catalog;
-    built.push({
-      ...rest,
-      ...(blobs ? await buildSelection(blobs, place, { invocation, terminal }) : { serverless }),
-    });
+    // Whether the old image has a server says nothing of the one that is built here.
+    built.push(
+      blobs
+        ? {
+            ...catalog,
+            ...(await buildSelection(blobs, place, { invocation, terminal })),
+            serverless: undefined,
+          }
+        : catalog,
+    );
   }
   return built;
 }

@@ -129,6 +129,7 @@ export async function recordPlan(
   rememberIdentity(folder, identity, { invocation, terminal });
   const ports = { registry, now: terminal.now };
   const records = await beginSync(recordsAt(plan.home), { ...identity, needs }, ports);
+  // The mirror may know a chosen name by another id, from a sync on another machine: that one counts from now on.
   rememberIdentity(folder, records.identity, { invocation, terminal });
   return records;
 }
