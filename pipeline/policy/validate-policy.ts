@@ -347,16 +347,16 @@ function ruleFindings(
   if (!ruleIds) return [];
   const groups = new Set(ruleIds.map((id) => `${id.split('/')[0]}/*`));
   const known = new Set([...ruleIds, ...groups]);
-  const unknown = (id: string, location: Location): Finding[] => {
+  const findUnknown = (id: string, location: Location): Finding[] => {
     if (known.has(id)) return [];
     const meant = nearest(id, known);
     const hint = meant === undefined ? 'docs/rules.md lists the rules' : `did you mean ${meant}?`;
     return [finding('policy/unknown-key', `unknown rule ${JSON.stringify(id)}`, location, hint)];
   };
   return [
-    ...Object.keys(written.rules ?? {}).flatMap((id) => unknown(id, settings.locateKey(['rules', id]))),
+    ...Object.keys(written.rules ?? {}).flatMap((id) => findUnknown(id, settings.locateKey(['rules', id]))),
     ...(written.waivers ?? []).flatMap(({ rule }, i) =>
-      unknown(rule, settings.locate(['waivers', i, 'rule'])),
+      findUnknown(rule, settings.locate(['waivers', i, 'rule'])),
     ),
   ];
 }

@@ -202,8 +202,8 @@ async function byFolder(
     const path = joinPath(folder, fileName);
     const { settings, findings: ofFile } = await files.read(path);
     const owners = settings && files.ownersFile(path, settings);
-    const unread = settings && owners ? unreadFilters(path, settings, owners) : [];
-    findings.set(path, [...ofFile, ...unread]);
+    const filterWarnings = settings && owners ? unreadFilters(path, settings, owners) : [];
+    findings.set(path, [...ofFile, ...filterWarnings]);
     return owners;
   };
   const { settings: written, findings: ofAliases } = await files.read(ALIASES);
@@ -217,8 +217,8 @@ async function byFolder(
     common = new Set(common ? [...common].filter((login) => approvers.has(login)) : approvers);
   }
   const identities = [...(common ?? [])].flatMap((login) => parseIdentity(login) ?? []);
-  const named = [...findings.values()].flat();
-  return { identities, source: identities.length > 0 ? fileName : undefined, findings: named };
+  const allFindings = [...findings.values()].flat();
+  return { identities, source: identities.length > 0 ? fileName : undefined, findings: allFindings };
 }
 
 /** Code owners of all of the paths, each by the last line that matches it, as GitHub reads the file. */
@@ -381,7 +381,7 @@ interface SettingsFiles {
 
 /** Reads files of settings in a tree, each once. */
 function settingsFiles(objects: ObjectReader, tree: string): SettingsFiles {
-  const kept = new Map<string, ReturnType<SettingsFiles['read']>>();
+  const reads = new Map<string, ReturnType<SettingsFiles['read']>>();
   const read: SettingsFiles['read'] = async (path) => {
     const entry = await entryAt(objects, tree, path);
     if (!entry) return { settings: undefined, findings: [] };
@@ -394,8 +394,8 @@ function settingsFiles(objects: ObjectReader, tree: string): SettingsFiles {
   };
   return {
     read: (path) => {
-      const found = kept.get(path) ?? read(path);
-      kept.set(path, found);
+      const found = reads.get(path) ?? read(path);
+      reads.set(path, found);
       return found;
     },
   };

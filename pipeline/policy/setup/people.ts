@@ -89,6 +89,7 @@ async function ownersFound(
     const { identities } = await reader.ownersOf(name, [path]);
     if (identities.length > 0) continue;
     unowned.push(name);
+    // The account of a certified operator is known to Red Hat's certification service alone.
     const project = (await settingsAt(objects, tree, `operators/${name}/ci.yaml`))?.['cert_project_id'];
     if (typeof project === 'string' || typeof project === 'number') certified.set(name, String(project));
   }

@@ -26,6 +26,7 @@ export async function preferredLayout(
   for (const { id, before } of (await mergedCommits(repository, commit, [])).slice(-MOST_MERGES)) {
     for (const { path, file } of await changedFiles(repository, { before, after: id })) {
       const names = new Set(namers.map((nameOf) => nameOf(path)));
+      // Only a path on which the layouts differ tells which of them is right.
       if (names.size > 1 && seen.size < MOST_READ) seen.set(path, file);
     }
   }

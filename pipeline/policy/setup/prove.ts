@@ -131,6 +131,7 @@ export function unfilledCatalogs(
       ({ path, isCopied }) =>
         !isCopied &&
         FORMAT.test(path) &&
+        // A path with a variable (\0) or a wildcard names no single file.
         !/[\0*]/.test(path) &&
         !known.has(path) &&
         dirname(path) === dirname(unfilled.path),

@@ -34,6 +34,7 @@ export function withImageNames(
   if (joined.length === 0 || !joined.every(isApart)) return patterns;
   const split = new Set(joined.flat().map(({ path }) => owner(path)));
   const names = new Map([...split].flatMap((one) => (one === undefined ? [] : [[one, nameIn(one, plain)]])));
+  // Two patterns of one name would be one catalog again.
   return new Set(names.values()).size < names.size
     ? patterns
     : patterns.map((one) => {
@@ -76,6 +77,7 @@ export function withFoldersOfOneImage(
   { mentions }: BuildFacts,
 ): readonly WrittenPattern[] {
   const copied = mentions.filter(({ path, isCopied }) => isCopied && path !== '' && !path.includes(VARIABLE));
+  /** The pattern with `*` for the folder directly in a copied one: patterns of one image become equal. */
   const inImage = (pattern: WrittenPattern): string => {
     if (typeof pattern !== 'string') return JSON.stringify(pattern);
     const segments = pattern.split('/');
@@ -89,6 +91,7 @@ export function withFoldersOfOneImage(
   };
   return [...groupedBy(patterns, inImage)].flatMap(([joined, some]) => {
     const defined = some.flatMap(definedBy);
+    // opm cannot serve a package that two files of an image define.
     return some.length > 1 && new Set(defined).size === defined.length ? [joined] : some;
   });
 }
