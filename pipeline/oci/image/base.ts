@@ -84,7 +84,12 @@ function isRunnable({ mediaType, platform }: Descriptor): boolean {
   );
 }
 
-/** The base image for one platform. @throws PipelineError `usage` if it has a catalog already */
+/**
+ * The base image for one platform.
+ *
+ * @param listed its platform in the list that names it, which counts before that of its config
+ * @throws PipelineError `usage` if it has a catalog already
+ */
 async function platformOf(
   manifest: Json,
   listed: Platform | undefined,

@@ -152,7 +152,8 @@ export const PROBE_DIGEST = 'ada653fdcdf7a407192543f2dcc167ff86fdfe1f78d377efe09
 
 /**
  * Text that looks like catalogs and brings every part of deflate to work: repeats near
- * and farther away than the window, base64 that hardly repeats, long runs, lazy matches.
+ * and farther away than the window, base64 that hardly repeats, long runs, lazy matches. Always the same bytes: their
+ * compressed digest is known.
  */
 export function probeBytes(): Uint8Array {
   const bytes = new Uint8Array(200_000);

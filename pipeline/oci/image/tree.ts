@@ -365,6 +365,7 @@ function readAt({ file, path }: Unpacking, { offset, size }: ImageEntry): Uint8A
 /** The bytes of an entry in the unpacked file, in pieces. */
 function piecesAt({ file, path }: Unpacking, { offset, size }: ImageEntry): FilePieces {
   let at = 0;
+  /** Fills the buffer, or takes the rest: one call of the system may read fewer. */
   const read = (buffer: Buffer): number => {
     const from = at;
     attempt(path, () => {

@@ -91,6 +91,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     } catch (error) {
       const isDenied = error instanceof PipelineError && error.code === 'denied';
       const about = { registry, repository: access.repository };
+      // The password may have been replaced since it was read: then the token is asked for with the new one.
       if (!isDenied || !credential || !(await credentials.refused?.(about, credential))) throw error;
       return token(await credentials.credential(about));
     }

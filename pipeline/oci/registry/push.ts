@@ -146,7 +146,7 @@ interface SentBlobs {
   readonly bytes: number;
 }
 
-/** Sends the blobs that the registry lacks. */
+/** Sends the blobs that the registry lacks; about those in `known` it is not even asked. */
 async function sendBlobs(
   registry: Registry,
   to: Repository,
@@ -227,6 +227,7 @@ async function inParallel<T>(
       }
     }
   };
+  // Those under way end first: none goes on behind the error.
   const ends = await Promise.allSettled(Array.from({ length: Math.min(most, items.length) }, worker));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }

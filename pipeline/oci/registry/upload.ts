@@ -185,7 +185,11 @@ function sessionOf(endpoint: Endpoint, answer: Answer): Session {
   };
 }
 
-/** Sends a blob: in one request if it is small enough, or in chunks. */
+/**
+ * Sends a blob: in one request if it is small enough, or in chunks.
+ *
+ * @param earlyBody its bytes, if they were asked for while the upload was being opened
+ */
 async function send(
   upload: Upload,
   session: Session,

@@ -122,6 +122,7 @@ export async function listReferrers(
   for await (const one of referrersIn(layout, toLayout(name), asked)) {
     room -= Buffer.byteLength(JSON.stringify(one));
     const last = manifests.at(-1)?.digest;
+    // Each page has at least one, however large: the next one begins behind it.
     if (room < 0 && last !== undefined) {
       const next = new URLSearchParams({ ...(artifactType === undefined ? {} : { artifactType }), last });
       link = { link: `</v2/${name}/referrers/${digest}?${next}>; rel="next"` };

@@ -83,6 +83,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   const agents = createAgents(options);
   /** The parts that all direct requests to one host share. */
   const direct = new Map<string, Readonly<Record<string, unknown>>>();
+  /** An address in the URL is checked now; those of a name whenever it is looked up. */
   const directTo = (url: URL): Readonly<Record<string, unknown>> => {
     checkLiteral(options.addresses, url);
     const fresh = {
@@ -107,6 +108,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       const place = { hostname: hostname(url), port: url.port, path: pathOf(url) };
       return { secure: true, headers: {}, options: { ...place, agent: agents.tunnel(proxy) } };
     }
+    // Plain HTTP needs no tunnel: the proxy is asked for the whole address.
     const isSecure = proxy.protocol === 'https:';
     return {
       secure: isSecure,
@@ -177,6 +179,7 @@ function tunnelAgent(proxy: URL, secureContext: SecureContext, timeout: number):
       (error: Error) => done(error),
     );
   };
+  // Node calls it for each connection that the agent needs, in place of its own.
   (agent as unknown as { createConnection: typeof create }).createConnection = create;
   return agent;
 }

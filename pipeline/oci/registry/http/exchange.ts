@@ -299,6 +299,7 @@ function readWhole(
     });
     message.on('error', done);
     message.once('close', broken);
+    // A message that is closed already tells so no more.
     if (message.closed) broken();
   });
 }

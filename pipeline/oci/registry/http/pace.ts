@@ -167,6 +167,7 @@ class Turns {
     };
   }
 
+  /** Lets in those who wait, as many as the limit has room for now. */
   #admit(): void {
     while (this.#running < this.#limit()) {
       const go = this.#next();
@@ -176,8 +177,10 @@ class Turns {
     }
   }
 
+  /** Takes the first who waits. */
   #next(): (() => void) | undefined {
     const next = this.#waiting[this.#head++];
+    // Those before the head are gone: dropped together once they are half of the array, each costs next to nothing.
     if (next === undefined || this.#head * 2 > this.#waiting.length + 64) {
       this.#waiting = this.#waiting.slice(this.#head);
       this.#head = 0;

@@ -134,6 +134,7 @@ export function createView(
       current = index;
       const contents = byRepository.get(repository) ?? contentsOf(index.entries, repository, manifests);
       byRepository.set(repository, contents);
+      // What failed is tried again by whoever asks next.
       contents.catch(() => byRepository.delete(repository));
       return contents;
     },
@@ -162,6 +163,7 @@ export async function* referrersIn(
   for (const held of found.sort((a, b) => compareText(a.descriptor.digest, b.descriptor.digest))) {
     const described = referrerDescriptor(held.descriptor, held.parsed);
     if (artifactType !== undefined && described.artifactType !== artifactType) continue;
+    // A large manifest is kept in memory without its annotations, which belong into the list.
     const isHeld = held.descriptor.size <= LARGEST_HELD;
     const manifest = isHeld ? undefined : await view.manifest(held.descriptor);
     yield manifest ? referrerDescriptor(held.descriptor, parseManifest(manifest)) : described;

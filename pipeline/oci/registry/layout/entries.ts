@@ -119,22 +119,24 @@ export function withManifest(entries: readonly Entry[], placing: Placing): reado
   const { repository, tag, descriptor, within, held } = placing;
   const isHere = (entry: Entry): boolean => entry.repository === repository;
   const isSame = (entry: Entry): boolean => isHere(entry) && entry.descriptor.digest === descriptor.digest;
+  // Nothing changes for what is there already, by its digest or under its tag.
   if (tag === undefined) {
     if (held.has(descriptor.digest) || entries.some(isSame)) return entries;
   } else if (entries.some((entry) => isSame(entry) && entry.tag === tag)) return entries;
   const { mediaType, digest, size, artifactType } = descriptor;
   const raw = { mediaType, digest, size, ...(artifactType === undefined ? {} : { artifactType }) };
-  const kept = entries
+  const others = entries
     .map((entry) =>
       tag !== undefined && isHere(entry) && entry.tag === tag
         ? placedEntry(entry, repository, undefined)
         : entry,
     )
+    // An entry that nothing but a digest names is not needed beside the new one, or beside the list that holds it.
     .filter(
       (entry) =>
         !(isHere(entry) && entry.tag === undefined && (isSame(entry) || within.has(entry.descriptor.digest))),
     );
-  return withoutDoubles([...kept, placedEntry({ descriptor, raw }, repository, tag)], repository);
+  return withoutDoubles([...others, placedEntry({ descriptor, raw }, repository, tag)], repository);
 }
 
 /** The entries without superfluous ones: a nameless entry whose manifest has a name, or another nameless entry. */

@@ -73,6 +73,7 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
     };
     return latest;
   };
+  /** Writes the index with all changes so far, then drops the journal: a crash in between loses none of them. */
   const write = async (index: LayoutIndex): Promise<void> => {
     const indexStamp = await replaceFile(path, new TextEncoder().encode(formatIndex(index)));
     await rm(journal, { force: true });
@@ -90,6 +91,7 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
     if ((await stampOf(journal)) === ABSENT) return;
     await inTurn(async () => {
       const { journalStamp, index } = await read();
+      // While this one waited for its turn, another may have done it.
       if (journalStamp !== ABSENT) await write(index);
     });
   };

@@ -217,6 +217,7 @@ async function admitManifest(
     ...(artifactType === undefined ? {} : { artifactType }),
   };
   if ((await blobs.size(digest)) !== bytes.length) await blobs.write(streamOf(bytes), descriptor);
+  // What the list leads to needs no entries of its own in the index.
   const below = new Set<string>();
   const walk = parsed.kind === 'list' ? [...parsed.manifests] : [];
   for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
