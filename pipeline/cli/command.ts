@@ -164,6 +164,7 @@ function isJsonAsked(command: Command, values: Readonly<Record<string, unknown>>
 
 /** What is wrong with options that cannot be read, with the option that was probably meant. */
 function misreadOption(command: Command, error: unknown): string {
+  // Behind its first sentence, Node says how to write an operand that begins with a dash.
   const [first = ''] = error instanceof Error ? error.message.split('. ') : [String(error)];
   const what = first.charAt(0).toLowerCase() + first.slice(1);
   const [, typed] = /^unknown option '--?([^']*)'$/.exec(what) ?? [];

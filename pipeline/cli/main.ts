@@ -57,6 +57,7 @@ async function dispatch(
   const entry = findCommand(words);
   if (!entry) {
     const isHelp = words.length === 0 || words[0] === '--help' || words[0] === '-h';
+    // `help --all` without its first word, or `--help --all`: nothing else may stand there.
     const isAll = words.includes('--all') && words.length === (first === 'help' ? 1 : 2);
     if (isHelp || (first === 'help' && isAll)) {
       await terminal.out(overview(version, isAll));

@@ -132,6 +132,7 @@ async function effectInWorkTree(
     const top = await workTreeOf(root, settings);
     const repository = await openRepository(top, settings);
     try {
+      // A link on the way to one of them would make the root look as if it were outside of the top.
       const below = relative(realpathSync(top), realpathSync(root)).split(sep).join('/');
       const placed = [...files].map(
         ([path, content]) => [`${below}/${path}`.replace(/^\//, ''), content] as const,

@@ -63,6 +63,7 @@ async function check(file: string): Promise<void> {
 
 /** Whether words are folders, at least one, and known options with their values. */
 function isOnly(words: readonly string[], { folder, options, not }: OnlyThese): boolean {
+  // A word behind an option is its value.
   const operands = words.filter((word, i) => !word.startsWith('-') && !options.includes(words[i - 1] ?? ''));
   return (
     operands.length > 0 &&

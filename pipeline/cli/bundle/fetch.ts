@@ -32,6 +32,7 @@ export const command: Command = {
     const bundles = catalogs
       .flatMap(({ catalog }) => catalog.blobs.bundles)
       .filter(({ package: packageName }) => wanted.length === 0 || wanted.includes(packageName))
+      // With its manifests in the catalog, a bundle needs no image.
       .filter(
         ({ image, properties }) =>
           image !== '' && !properties.some(({ type }) => type === 'olm.bundle.object'),

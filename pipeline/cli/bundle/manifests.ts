@@ -190,6 +190,7 @@ function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Termi
     );
   }
   const channel = text('channel');
+  // Who follows a channel takes any version in it; without one, the version is that of the bundle.
   const version = text('version') ?? (channel === undefined ? textIn(csv.spec, 'version') : undefined);
   const suggested = suggestedNamespace(bundle);
   const namespace = text('namespace') ?? suggested ?? packageName;

@@ -159,6 +159,7 @@ function sourceOf({ catalogs }: Scope, question: Question): ScopeCatalog {
       catalogs.map((one) => one.catalog),
     );
   if (catalog === undefined) {
+    // A Subscription of OLM v0 names one catalog; OLM v1 chooses among all of them.
     if (others.length === 0 || !question.olm.includes('v0')) return first;
     throw new PipelineError('usage', `several catalogs have the package ${JSON.stringify(name)}`, {
       hint: `select one: --catalog ${having.map((one) => one.name).join('|')}`,
@@ -190,6 +191,7 @@ function installedOf(
   }
   if (bundle !== undefined) return { bundle: { name: bundle, version: parsed }, assumed: own === undefined };
   const found = bundlesOfVersion(source, name, version ?? '');
+  // Bundles that no such channel lists count only where there are no others.
   const listed = found.filter((one) => isListed(source, name, { name: one.name, channels }));
   const [only, ...more] = listed.length > 0 ? listed : found;
   if (!only)

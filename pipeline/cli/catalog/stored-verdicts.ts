@@ -63,6 +63,7 @@ export async function checkRemembered(
   const after = writeBuildCache(memory, memory.room ?? 0);
   if (before === undefined || Buffer.compare(before, after) !== 0) await store.put(KEY, after);
   const checked = new Set(contents.groups.flat().map(({ file }) => file.path));
+  // What cannot be read of a checked file is among its findings already.
   const ofIgnoreFiles = unread.filter(({ location }) => !checked.has(location.file));
   return { findings: [...findings, ...ofIgnoreFiles], ...checkedCounts(memory.verdicts) };
 }

@@ -73,6 +73,7 @@ export const command: Command = {
       if (!updated) return undefined;
       const { blobs, findings } = updated;
       for (const finding of findings) terminal.err(findingText(finding));
+      // opm's rules look into properties, which rendered bundles keep as text.
       const checked = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
       if (printErrors(opmFindings(checked), terminal)) return undefined;
       const before = invocation.text('from-index') === undefined ? undefined : base;

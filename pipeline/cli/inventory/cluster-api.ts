@@ -98,7 +98,7 @@ async function pagesOf(
   selector: string | undefined,
 ): Promise<readonly unknown[] | undefined> {
   const items: unknown[] = [];
-  const seen = new Set<string>();
+  const tokens = new Set<string>();
   let next = '';
   for (let page = 0; page < MOST_PAGES; page++) {
     const query = new URLSearchParams({ limit: String(PAGE) });
@@ -112,9 +112,9 @@ async function pagesOf(
     const metadata = isObject(value['metadata']) ? value['metadata'] : {};
     next = typeof metadata['continue'] === 'string' ? metadata['continue'] : '';
     if (next === '') return items;
-    if (seen.has(next))
+    if (tokens.has(next))
       throw new PipelineError('bad-answer', `the list ${path} leads back to an earlier page`);
-    seen.add(next);
+    tokens.add(next);
   }
   throw new PipelineError('too-large', `the list ${path} has more than ${MOST_PAGES} pages`);
 }

@@ -103,13 +103,14 @@ export async function inventoryOf(
 type Json = Readonly<Record<string, unknown>>;
 
 /** The objects of a kind, which in a list need not say their kind; undefined where the cluster has no such kind. */
-async function objectsOfKind(api: ClusterApi, of: Kind): Promise<Json[] | undefined> {
-  const items = await api.list(of.path, of.selector);
+async function objectsOfKind(api: ClusterApi, listed: Kind): Promise<Json[] | undefined> {
+  const { kind, apiVersion, path, selector } = listed;
+  const items = await api.list(path, selector);
   return items?.map((item, i) => {
-    const defect = defectOf(item, of);
-    if (isObject(item) && defect === undefined) return { ...item, kind: of.kind, apiVersion: of.apiVersion };
+    const defect = defectOf(item, listed);
+    if (isObject(item) && defect === undefined) return { ...item, kind, apiVersion };
     // An object that cannot be understood is not one less that is installed.
-    throw badAnswer(`item ${i + 1} of ${of.path}: ${defect}`);
+    throw badAnswer(`item ${i + 1} of ${path}: ${defect}`);
   });
 }
 

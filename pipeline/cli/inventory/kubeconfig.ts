@@ -46,7 +46,7 @@ export function clusterAccess(file: KubeconfigFile, context: string | undefined)
   const cluster = entryNamed(value['clusters'], text(chosen['cluster']), 'cluster') ?? {};
   const user = entryNamed(value['users'], text(chosen['user']), 'user') ?? {};
   refuse(file.path, cluster, user);
-  const data = (of: Json, key: string): string | undefined => dataOrFile(file, of, key);
+  const data = (fields: Json, key: string): string | undefined => dataOrFile(file, fields, key);
   const [cert, key] = [data(user, 'client-certificate'), data(user, 'client-key')];
   const token = tokenOf(file, user);
   return {
@@ -122,9 +122,9 @@ function serverOf(path: string, server: string): string {
 }
 
 /** The text of `KEY-data` (base64), or of the file at `KEY`. */
-function dataOrFile({ readFile }: KubeconfigFile, of: Json, key: string): string | undefined {
-  const data = text(of[`${key}-data`]);
+function dataOrFile({ readFile }: KubeconfigFile, fields: Json, key: string): string | undefined {
+  const data = text(fields[`${key}-data`]);
   if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
-  const path = text(of[key]);
+  const path = text(fields[key]);
   return path === '' ? undefined : readFile(path);
 }

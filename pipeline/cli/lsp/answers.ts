@@ -65,6 +65,7 @@ export function hoverText(asked: AskedPlace): string | undefined {
   const ofPackage = packageAt(asked);
   const { world } = asked.folder;
   if (!word || !world || !ofPackage) return undefined;
+  // In a channel's document only that channel is meant; elsewhere, as in a bundle's, all of them are.
   const own = asked.folder.blobsAt(asked.file, asked.at.line)?.channels[0]?.name;
   const lines = (['v0', 'v1'] as const).flatMap((olm) =>
     nextHops(world.foresight, ofPackage, olm)

@@ -74,6 +74,7 @@ export class CatalogFolder {
       ...segments.flatMap(({ id }) => this.#read.get(id)?.findings ?? []),
       ...runCatalogChecks(catalog, RULES),
     ].map((finding) => placedFinding(finding, places));
+    // Reading took long, and the simulation is still to come: what was found so far is shown first.
     if (own.length > 0 && performance.now() - start > this.#long) await early?.(own);
     const platform = minorOfCatalog(this.#name);
     const options = { name: this.#name, catalog, ...(platform ? { platform } : {}) };

@@ -33,6 +33,7 @@ interface PlanContext {
 /** The ClusterExtension for an installation of OLM v0, or the obstacles to it. */
 export function planExtension(one: ClusterInstallation, around: PlanContext): ExtensionPlan {
   const { source, checks, ground } = around;
+  // A catalog that stands for every CatalogSource has, in `source`, the name of this Subscription's one.
   const served = source && (source.sources === undefined ? [source] : ground.served);
   const found = served && one.installed && pinOf(scopeOf(served, one.package), wantedOf(one, source));
   const pin = found && 'version' in found ? found : undefined;

@@ -77,6 +77,7 @@ export const command: Command = {
     if ('why' in set) {
       const why = plainText(`${bundle || name} cannot be installed from these catalogs: ${set.why}`);
       terminal.err(`FAIL: ${why}\n`);
+      // Without a bundle, any version of the package may be chosen.
       const older = installSet(scope, wanted);
       const other = 'members' in older ? older.members.find((one) => one.bundle.package === name) : undefined;
       if (other?.bundle.version)

@@ -136,6 +136,7 @@ async function clusterOf(
  */
 function migrationOrder(operators: readonly MigratedOperator[], view: ClusterView): MigratedOperator[] {
   const names = new Set(operators.map((one) => one.package));
+  // 1 for a package that others require, 0 for one that nobody does: how many they are makes no difference.
   const required = new Map([...names].map((name) => [name, Math.sign(dependentsOf(view, name).length)]));
   const rank = (one: MigratedOperator): number => required.get(one.package) ?? 0;
   const eligible = operators

@@ -82,6 +82,7 @@ function whyMissed(
     selects: (labels: Readonly<Record<string, string>>) => labels[CATALOG_NAME_LABEL] === source.name,
   } as const;
   const stored = installed.version ? storedVersion(withRelease(installed.version)) : version;
+  // First as a new installation, then as one that was adopted: both must get the same bundle.
   for (const now of [undefined, { name: installed.name, version: stored }]) {
     const { outcome, ties } = resolveExtension(scope, { ...asked, installed: now });
     // A bundle with dependencies is chosen before it is refused, which is said of the bundle, not of the pin.

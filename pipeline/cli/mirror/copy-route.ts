@@ -61,6 +61,7 @@ export async function openWay(
       throw new PipelineError('usage', '--to-archive and --from-archive cannot be used together');
     return toArchive(resolve(directory, archive), invocation, { client, mapping, part, directory });
   }
+  // Only an archive that is written has anything to complete or to close.
   const whole = { finish: async () => ({}), close: async () => undefined };
   const memory = memoryFor(text('state'), { mapping, directory });
   if (archives.length === 0) {

@@ -176,6 +176,7 @@ async function catalogsOf(
   const { flag } = asked.invocation;
   const planned = flag('online') && !flag('sources') ? indexesBeside(mappingFile) : [];
   const wanted = planned.filter(({ reference }) => operand === undefined || reference === operand);
+  // No catalog of the plan is meant: the operand is a catalog itself, as a directory is.
   if (wanted.length === 0) {
     const read = await readCatalog(operand ?? '.', asked);
     return [{ read, findings: read.findings }];
@@ -281,6 +282,7 @@ async function statementsIn(registry: Registry, indexes: readonly Reference[]): 
   for (const index of indexes) {
     const found = await statementBeside(index, registry);
     const expected = formatReference(statementTag(index));
+    // Index images that were signed together have the same statement; where one has none, that is said of it alone.
     const key = found?.bytes.toString() ?? expected;
     const { beside = [], ...first } = statements.get(key) ?? { found, expected };
     statements.set(key, { ...first, beside: [...beside, formatReference(index)] });

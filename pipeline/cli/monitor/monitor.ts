@@ -92,6 +92,7 @@ function writeSite(out: string, site: ReadonlyMap<string, string>): number {
   let changed = 0;
   for (const [folder, files] of folders) {
     const at = join(out, folder);
+    // The folder `out` itself may have files that are not of the site: none of them is removed.
     const known = folder === '.' || !existsSync(at) ? [] : namesIn(at);
     const { written, removed } = writeFiles(at, files, known);
     changed += written.length + removed.length;
@@ -218,7 +219,7 @@ export async function updateClone(clone: string, { url, branch, settings, reach 
   ]);
 }
 
-/** Revisions to look at, the first that is there: of a clone that somebody else made, HEAD. */
+/** Where a branch may be in a clone, in the order of looking: one that somebody else made has other names for it. */
 function headsOf(branch: string | undefined): readonly string[] {
   return branch === undefined ? [`refs/heads/${DEFAULT}`, 'HEAD'] : [branch, `refs/remotes/origin/${branch}`];
 }

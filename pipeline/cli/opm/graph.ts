@@ -55,10 +55,10 @@ export function graphText(blobs: Blobs, options: Parameters<typeof mermaidGraph>
 export function versionErrors(blobs: Blobs): Finding[] {
   const findings: Finding[] = [];
   const check = bundleChecker([ownProperty, property, version], ownSeverity, findings);
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const bundle of blobs.bundles) {
-    if (!seen.has(bundle.name)) check(asDrawn(plainBundle(bundle)));
-    seen.add(bundle.name);
+    if (!names.has(bundle.name)) check(asDrawn(plainBundle(bundle)));
+    names.add(bundle.name);
   }
   return findings;
 }

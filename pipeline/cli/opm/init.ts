@@ -46,6 +46,7 @@ export const command: OpmCommand = {
     // A package without a name is nothing that opm would write.
     if (blob.name === '') return 0;
     const text = textOf([blob], format);
+    // In JSON, a byte that is not UTF-8 is an escape, as opm writes it; the parsed text has only the character for it.
     const written = jsonString(parsed);
     await terminal.out(dataBytes(format === 'json' ? withDescription(text, written, description) : text));
     return 0;

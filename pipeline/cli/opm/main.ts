@@ -71,6 +71,7 @@ async function answerGroup(words: readonly string[], wantsHelp: boolean, world: 
   const group = longestGroup(operands);
   const unknown = operands[group === '' ? 0 : group.split(' ').length];
   const isSilent = SILENT.has(group);
+  // An unknown command is the error of a silent group, whatever flags stand behind it.
   if (!wantsHelp && (!isSilent || unknown === undefined)) {
     const taken = new Set(operandIndexes(words).slice(0, group === '' ? 0 : group.split(' ').length));
     const most = isSilent ? 0 : Number.POSITIVE_INFINITY;

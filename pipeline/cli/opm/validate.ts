@@ -47,8 +47,8 @@ async function opmError(root: string): Promise<string> {
   }
   const { file, line } = unread.location;
   const broken = (await source.files()).find(({ path }) => path === file);
-  const said = broken && (broken.unreadable ? openingError(root, file) : readingError(await broken.read()));
-  return said ?? `${file}:${line}: ${unread.message}`;
+  const words = broken && (broken.unreadable ? openingError(root, file) : readingError(await broken.read()));
+  return words ?? `${file}:${line}: ${unread.message}`;
 }
 
 /** What opm says of a link that leads to no file. */

@@ -59,6 +59,7 @@ export const command: Command = {
     const places = [invocation.text('from'), invocation.text('fence'), invocation.operands[0]];
     if (places.filter((place) => place !== undefined).length > 1)
       throw usageError(command, 'give one of DIR, --from and --fence');
+    // Then the records are compared with a repository and a registry, beside being read.
     const isBeside = invocation.text('fence') !== undefined || invocation.text('repo') !== undefined;
     if (isBeside && invocation.text('from') !== undefined)
       throw usageError(command, '--repo and --from cannot be used together');

@@ -153,6 +153,7 @@ async function strandedBy(
   before: WorldOptions | undefined,
   after: WorldOptions,
 ): Promise<number | undefined> {
+  // The oldest image is where clusters start: nobody loses anything by it.
   if (!before) return 0;
   try {
     const change = await changeOf(before, after);

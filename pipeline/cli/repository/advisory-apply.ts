@@ -207,6 +207,7 @@ async function writeEdits(
     const old = entry && (await repository.objects.read(entry.id, MOST_BYTES)).bytes;
     const place = join(directory, path);
     const now = existsSync(place) ? readRegular(place) : undefined;
+    // The work tree has what the edit leaves already, as after an earlier run.
     const isDone =
       now === undefined ? text === undefined : text !== undefined && now.equals(Buffer.from(text));
     if (!isDone && !(now && old?.equals(now))) {

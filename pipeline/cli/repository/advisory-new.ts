@@ -75,6 +75,7 @@ async function create(invocation: Invocation, terminal: Terminal, clone: Advised
   const asked = { ...clone, advisory, today: dayOf(terminal) };
   const plans = await plansOf(clone.repository, asked);
   const templates = await templatePlans(clone.repository, asked, plans.catalogs);
+  // The file names them at once: without that, the advisory could not be applied.
   const without = [...new Set(plans.catalogs.flatMap(({ plan }) => plan.withoutUpgradePath))];
   const text = emitYaml({ ...written, ...(without.length > 0 ? { withoutUpgradePath: without } : {}) });
   writeFiles(dirname(place), new Map([[basename(place), text]]));

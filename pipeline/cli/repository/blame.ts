@@ -129,6 +129,7 @@ function askedInstallations(name: string, invocation: Invocation): FleetInstalla
   const channels = list('channel');
   if (olm === 'v0' && channels.length > 1)
     throw usageError(command, 'under OLM v0 a subscription has one channel');
+  // A Subscription of OLM v0 has one channel, so several can only be those of a ClusterExtension.
   const olms: readonly Olm[] = olm === undefined ? (channels.length > 1 ? ['v1'] : ['v0', 'v1']) : [olm];
   return olms.map((one) => ({
     platform: '',

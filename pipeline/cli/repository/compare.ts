@@ -103,7 +103,7 @@ export async function diffRevisions(
     throw new PipelineError('too-large', message, { hint });
   }
   const reader = fileReader(objects, policy.limits);
-  // Those that differ are known.
+  // A package that differs is in one of the commits; only the others have to be looked for.
   const others = packages.filter((name) => !change.packages.has(name));
   if (others.length > 0)
     refuseUnknown(

@@ -55,8 +55,8 @@ async function ownersOf(unowned: readonly string[], ask: Ask): Promise<Map<strin
   const owners = new Map<string, readonly string[]>();
   if (unowned.length > MOST_PACKAGES) return owners;
   for (const name of unowned) {
-    const named = await people(ask, `Who owns package ${plainText(name)}? (${PEOPLE}; empty: the admins) `);
-    if (named.length > 0) owners.set(name, named);
+    const answer = await people(ask, `Who owns package ${plainText(name)}? (${PEOPLE}; empty: the admins) `);
+    if (answer.length > 0) owners.set(name, answer);
   }
   return owners;
 }

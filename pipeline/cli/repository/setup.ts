@@ -348,6 +348,7 @@ const NAMED = 5;
 
 /** What the user still has to decide, and what to write. */
 function openLines({ owners: { unowned, certified }, decidedOwners, unordered }: Setup): string[] {
+  // Certified packages have a line of their own, and those that were answered at the terminal have owners now.
   const left = unowned.length - certified.size - decidedOwners;
   const [first = ''] = unowned;
   const more = unowned.length > NAMED ? ` and ${unowned.length - NAMED} more` : '';

@@ -22,6 +22,7 @@ export async function takeAttachedPlan(
   { invocation, terminal }: { readonly invocation: Invocation; readonly terminal: Terminal },
 ): Promise<ExitCode> {
   const { directory } = terminal;
+  // Nothing can be attached to a directory, so the mirror must be named.
   if (statSync(resolve(directory, operand), { throwIfNoEntry: false })?.isDirectory()) {
     throw usageError(command, '--to is required');
   }

@@ -143,6 +143,7 @@ export const command: Command = {
       );
       const built = await buildOf(outcome, invocation, terminal);
       if (!built) return await write(outcome, invocation, terminal);
+      // Whether the built image has a server is in the options of documents: that of the old one no longer matters.
       const catalogs = known.map((catalog) => ({ ...catalog, ...built, serverless: false }));
       return await write(await prepareMirror({ ...request, catalogs }), invocation, terminal);
     } finally {
@@ -193,6 +194,7 @@ async function planImageSet(file: string, invocation: Invocation, terminal: Term
     writeCharts(resolve(terminal.directory, invocation.text('out') ?? 'mirror'), { fetched });
     const built = await buildOf(outcome, invocation, terminal);
     if (!built) return await write(outcome, invocation, terminal);
+    // Only a catalog that is selected in part has an image that was built here, in place of the old one.
     const chosen = known.map((catalog, i) =>
       outcome.selections[i] ? { ...catalog, ...built, serverless: false } : catalog,
     );

@@ -175,18 +175,20 @@ export async function pruneSuperseded(
     const other = whoNeeds([...others, ours], one);
     return other ? [{ image: one.destination, by: records.nameOf(other) }] : [];
   });
-  const kept = new Set(needed.map(({ image }) => image));
+  const neededNames = new Set(needed.map(({ image }) => image));
   const foreign: string[] = [];
   await eachOf(old, PARALLEL, async (one) => {
-    if (!kept.has(one.destination) && (await isForeign(client, one))) foreign.push(one.destination);
+    if (!neededNames.has(one.destination) && (await isForeign(client, one))) foreign.push(one.destination);
   });
   const images = superseded.flatMap((destination) =>
-    foreign.includes(destination) || kept.has(destination) ? [] : (tryParseReference(destination) ?? []),
+    foreign.includes(destination) || neededNames.has(destination)
+      ? []
+      : (tryParseReference(destination) ?? []),
   );
   const stays = [...now, ...others.flatMap(({ needs }) => needs)].map(({ destination }) => destination);
   const { deleted, absent, failed } = await pruneImages(client, images, new Set(stays));
-  const left = new Set([...kept, ...failed.map(({ image }) => image)]);
-  const gone = new Set(superseded.filter((destination) => !left.has(destination)));
+  const notDeleted = new Set([...neededNames, ...failed.map(({ image }) => image)]);
+  const gone = new Set(superseded.filter((destination) => !notDeleted.has(destination)));
   writeHistory(folder, [...history.filter(({ destination }) => !gone.has(destination)), ...now]);
   return { superseded, deleted: [...deleted, ...absent], failed, foreign, needed };
 }
@@ -202,7 +204,10 @@ async function isForeign(client: Registry, { source, destination }: Mapping): Pr
 /** In the directory of a sync's files. Ids by the name of a configuration, or by its file as seen from the directory. */
 const FILE = 'configurations.json';
 
-/** Two configurations may share the directory, and one may be moved with it. */
+/**
+ * The key of a configuration's id: its name, or else its file as seen from the folder. Two configurations may share the
+ * folder, and one may be moved together with it.
+ */
 function keyOf(folder: string, { operands: [file = ''], text }: Invocation, terminal: Terminal): string {
   return text('name') ?? relative(folder, resolve(terminal.directory, file));
 }
