@@ -44,7 +44,8 @@ export function readDockerfile(text: string): readonly Stage[] {
     const stage = stages.at(-1);
     if (instruction.word === 'FROM') stages.push(openStage(instruction, common));
     else if (stage) addTo(stage, instruction, common);
-    else if (instruction.word === 'ARG') setArguments(instruction, common, new Map());
+    else if (instruction.word === 'ARG')
+      setArguments(instruction, { values: common, environment: new Set() }, new Map());
   }
   return stages;
 }
@@ -54,6 +55,8 @@ interface OpenStage extends Stage {
   readonly copies: Copy[];
   readonly runs: string[];
   readonly values: Map<string, string | undefined>;
+  /** The names of the values that ENV sets. */
+  readonly environment: Set<string>;
   folder: string | undefined;
 }
 
@@ -95,6 +98,7 @@ function openStage({ rest, line }: Instruction, common: Values): OpenStage {
     copies: [],
     runs: [],
     values: new Map(),
+    environment: new Set(),
     folder: '/',
   };
 }
@@ -102,12 +106,16 @@ function openStage({ rest, line }: Instruction, common: Values): OpenStage {
 /** Changes a stage as an instruction does. */
 function addTo(stage: OpenStage, instruction: Instruction, common: Values): void {
   const { word, rest, line } = instruction;
-  if (word === 'ARG') setArguments(instruction, stage.values, common);
+  if (word === 'ARG') setArguments(instruction, stage, common);
   if (word === 'ENV' || word === 'LABEL') {
-    for (const [key, value] of pairsOf(rest)) {
-      const filled = filledIn(value, stage.values);
-      if (word === 'ENV') stage.values.set(key, filled);
-      else stage.labels.set(key, { value: filled, line });
+    // Variables have the values from before the instruction in all of it.
+    const pairs = pairsOf(rest).map(([key, value]) => [key, filledIn(value, stage.values)] as const);
+    for (const [key, value] of pairs) {
+      if (word === 'LABEL') stage.labels.set(key, { value, line });
+      else {
+        stage.values.set(key, value);
+        stage.environment.add(key);
+      }
     }
   }
   if (word === 'WORKDIR') stage.folder = absolute(filledIn(withoutQuotes(rest), stage.values), stage.folder);
@@ -115,11 +123,19 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Values): void
   if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(rest, stage));
 }
 
-/** Sets the variables of an ARG instruction. Without a value, one has what was set before the first FROM. */
-function setArguments({ rest }: Instruction, values: Map<string, string | undefined>, common: Values): void {
+/**
+ * Sets the variables of an ARG instruction, but for those that ENV sets. Without a value, one has what was set before the
+ * first FROM.
+ */
+function setArguments(
+  { rest }: Instruction,
+  { values, environment }: Pick<OpenStage, 'values' | 'environment'>,
+  common: Values,
+): void {
   for (const written of tokensOf(rest)) {
     const at = written.indexOf('=');
     const name = at < 0 ? written : written.slice(0, at);
+    if (environment.has(name)) continue;
     values.set(name, at < 0 ? common.get(name) : filledIn(withoutQuotes(written.slice(at + 1)), values));
   }
 }
