@@ -180,7 +180,10 @@ function checkHeads(
     return inside.length > 0 && inside.every((version) => passed.has(version.name));
   });
   for (const { name, currentCsv, location } of headless) {
-    const message = `channel ${JSON.stringify(name)} has no head: its currentCSV ${JSON.stringify(currentCsv)} is skipped`;
+    const isSkipped = [...(members.get(name) ?? [])].some(({ skips }) => skips.includes(currentCsv));
+    // Cycles of `replaces` are refused before: only a version that is itself skipped may replace the currentCSV.
+    const how = isSkipped ? 'skipped' : 'replaced by a version that is skipped';
+    const message = `channel ${JSON.stringify(name)} has no head: its currentCSV ${JSON.stringify(currentCsv)} is ${how}`;
     report('head', message, location);
   }
   return headless.length === 0;
