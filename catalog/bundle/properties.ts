@@ -126,7 +126,10 @@ function fieldsOf({ type, json, location }: WrittenProperty): Fields {
   const { value: fields, misfits } = shape ? fitStruct(value, shape) : { value: {}, misfits: [] };
   const [first] = misfits;
   if (first || value === undefined) {
-    const found = first ? `${first.path.join('.')} must be ${first.expected}` : 'the value is missing';
+    // The path is empty where the value is not an object.
+    const found = first
+      ? `${first.path.join('.') || 'the value'} must be ${first.expected}`
+      : 'the value is missing';
     throw new BundleRefusal('bundle/property', `property ${JSON.stringify(type)}: ${found}`, location);
   }
   return fields;

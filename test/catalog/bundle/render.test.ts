@@ -57,6 +57,15 @@ describe('rendering a bundle', () => {
     });
   });
 
+  test('a known property whose value is not an object is refused by name', async () => {
+    const text = await rendered({
+      'manifests/csv.yaml': CSV,
+      'metadata/annotations.yaml': ANNOTATIONS,
+      'metadata/dependencies.yaml': 'dependencies: [{type: olm.gvk, value: 5}]\n',
+    });
+    expect(text).toMatch(/^property "olm.gvk[a-z.]*": the value must be /);
+  });
+
   test.each([
     [
       '[null, 5, {"type": "a"}]',
