@@ -163,7 +163,9 @@ function usage(message: string): PipelineError {
  *
  * @throws PipelineError `usage` for quotes that Go's encoding/csv does not take
  */
-export function commaList(flag: string, text: string): string[] {
+export function commaList(flag: string, given: string): string[] {
+  // Go drops a carriage return at the end of a line and of the text.
+  const text = given.replace(/\r(?=\n|$)/g, '');
   const fields: string[] = [];
   if (text === '') return fields;
   for (let at = 0; ; ) {

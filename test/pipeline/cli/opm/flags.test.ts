@@ -65,6 +65,9 @@ describe('lists are a record of CSV', () => {
     ['', []],
     ['a,', ['a', '']],
     ['"a=x ""y"", z",b', ['a=x "y", z', 'b']],
+    ['a,"b"\r\nc', ['a', 'b']],
+    ['a,b\r\nc', ['a', 'b']],
+    ['a,"b"\r', ['a', 'b']],
   ])('%s', (text, fields) => expect(commaList('label', text)).toEqual(fields));
 
   test.each(['a"b', '"a"b', '"a'])('%s is refused', (text) => {
