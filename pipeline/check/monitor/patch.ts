@@ -26,7 +26,7 @@ interface Edit {
 /**
  * A fix as a patch of one file.
  *
- * @returns undefined where the file does not have the channel, or a line has characters that nobody sees
+ * @returns undefined where the file does not have the channel with as many entries, and as `hunkOf`
  */
 export async function patchOf(
   { objects }: Repository,
@@ -81,20 +81,24 @@ function withEdges(item: Readonly<Record<string, unknown>>, { replaces, skips, s
   return next;
 }
 
-/** One hunk, from the first line that differs to the last. */
+/**
+ * A patch of one hunk, from the first line that differs to the last.
+ *
+ * @returns undefined for a text without a line feed at its end, for equal texts, for more than {@link MOST_LINES} lines, and
+ *   for characters that nobody sees
+ */
 function hunkOf(file: string, before: string, after: string): string | undefined {
-  const [old, now] = [before.split('\n'), after.split('\n')];
   // Without a line break at the end, a patch needs a line that says so: such files get none.
-  const isWhole = old.at(-1) === '' && now.at(-1) === '';
+  if (!before.endsWith('\n') || !after.endsWith('\n')) return undefined;
+  const [old, now] = [before.slice(0, -1).split('\n'), after.slice(0, -1).split('\n')];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start++;
   let end = 0;
   while (end < Math.min(old.length, now.length) - start && old.at(-1 - end) === now.at(-1 - end)) end++;
   const [gone, come] = [old.slice(start, old.length - end), now.slice(start, now.length - end)];
-  if (!isWhole || end === 0 || gone.length + come.length === 0 || gone.length + come.length > MOST_LINES)
-    return undefined;
+  if (gone.length + come.length === 0 || gone.length + come.length > MOST_LINES) return undefined;
   const above = old.slice(Math.max(0, start - CONTEXT), start);
-  const below = old.slice(old.length - end, Math.min(old.length - 1, old.length - end + CONTEXT));
+  const below = old.slice(old.length - end, old.length - end + CONTEXT);
   const lines = [
     ...above.map((line) => ` ${line}`),
     ...gone.map((line) => `-${line}`),
