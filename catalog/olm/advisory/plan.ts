@@ -145,7 +145,7 @@ function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<str
   ];
   if (small && helped.length === 0) return new Set();
   // Installations that select no channel are helped in the channel with the highest head.
-  const highestChannel = newestChannel(ofPackage);
+  const highestChannel = channelOfHighestHead(ofPackage);
   const named = helped.map(({ channel }) => (channel === '' ? highestChannel : channel));
   const isBroken = (channel: Channel): boolean =>
     !hasChain(channel) || (!small && channel.entries.some(({ name }) => affected.has(name)));
@@ -295,12 +295,12 @@ function channelEdit(
     after !== undefined &&
     ofPackage.channels.has(ofPackage.defaultChannel) &&
     !after.channels.has(ofPackage.defaultChannel);
-  const defaultChannel = isDefaultGone ? newestChannel(after) : undefined;
+  const defaultChannel = isDefaultGone ? channelOfHighestHead(after) : undefined;
   return { ...edit, bundles: new Set(bundles), defaultChannel };
 }
 
-/** The channel with the highest head. */
-function newestChannel(ofPackage: Package): string | undefined {
+/** The channel with the highest head: of equal ones, or where no channel has a single head, the first by name. */
+function channelOfHighestHead(ofPackage: Package): string | undefined {
   const channels = [...ofPackage.channels.values()].sort((a, b) => compareText(a.name, b.name));
   const heads = channels.flatMap((channel) => headOf(channel) ?? []);
   const top = highestEntry(heads, versionsIn(ofPackage));
@@ -379,7 +379,7 @@ function repairOf(
   const stuck = [...proof.strandedOthers, ...proof.strandedAffected];
   if (!after || stuck.length === 0) return undefined;
   const written = new Map(edit.channels);
-  const newest = newestChannel(after);
+  const newest = channelOfHighestHead(after);
   for (const channel of after.channels.values()) {
     const head = headOf(channel);
     const bundle = head && after.bundles.get(head.name);
