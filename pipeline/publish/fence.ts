@@ -62,6 +62,7 @@ export async function standingOf(
   if (!standing) return { kind: 'ahead', of: undefined };
   const ownEpoch = epoch ?? standing.epoch;
   if (ownEpoch < standing.epoch) return { kind: 'superseded', by: standing };
+  // A higher epoch is how the owner publishes a branch whose history was rewritten: no ancestry is asked for.
   if (ownEpoch > standing.epoch || (await isAncestor(standing.commit, commit))) {
     return { kind: 'ahead', of: standing };
   }

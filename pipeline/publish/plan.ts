@@ -142,6 +142,7 @@ export async function planPublish(
     lease,
     ...request,
     commit,
+    // Without a tag, there is nothing that an older commit could take away from a newer one.
     fence: target.untagged ? undefined : fence,
   };
   const guard = guardOf(target, guarded);

@@ -178,6 +178,7 @@ export async function keepNewest(
     try {
       const rules = registry.keepImages && (await keepRules(planned, place));
       const isKept = rules && (await registry.keepImages?.(place, rules));
+      // Its rules set no limit for tags of rings: their images are deleted here.
       if (isKept && !isRinged) continue;
       if (isRinged && !ports.inRings) {
         progress(

@@ -87,6 +87,7 @@ async function catalogStatus(one: CatalogAt, branch: Branch, ports: ComparePorts
   const tag = await tagStatus({ to: at.target.to, name: at.target.name }, claim, ports, note);
   const age = claim ? await orProblem(() => ageOf(claim.commit, branch), note) : undefined;
   if (claim && age?.behind === undefined) note(`the branch does not have the published ${claim.commit}`);
+  // Where the fence could not be read, nobody knows whether it was.
   if (!claim && problems.length === 0) note('it has never been published');
   if (claim && isChanged && !readError && age?.behind !== 0) note(`its newest content is not published`);
   const rings = await ringTags(catalog, at, ports, note);

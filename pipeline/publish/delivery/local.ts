@@ -65,6 +65,7 @@ export async function deliverLocally(request: LocalRequest, client: Registry): P
   const store = directoryStore(join(directory, 'memory'));
   await queue.send(messageOf({ v: 1, kind: 'push', repository: REPOSITORY, branch: BRANCH, commit: tip }));
   await queue.drain((body) => handleMessage(body, ports, { store }));
+  // Rings come last: they look at what was published just now.
   for (const message of await localRings(ports)) await queue.send(messageOf(message));
   await queue.drain((body) => handleMessage(body, ports));
   await reports.drain((body) => handleReport(body, ports));

@@ -105,6 +105,7 @@ function saidBefore(
   if (asked === undefined) return undefined;
   const approval = approvals.find((one) => one.asked === asked && one.by === by);
   if (approval) return imageOf(approval);
+  // An opening that several people approved names them all.
   const hasOpened = events.some(
     (one) => one.asked === asked && (one.by === by || one.by.split(', ').includes(by)),
   );
@@ -182,6 +183,7 @@ async function imageIn(
     });
   }
   const first = await fence.read(fenceName(catalog, target.name));
+  // The newest come first: a commit may have had several images.
   const images: RingImage[] = [
     ...(first && first.retired === undefined ? [first] : []),
     ...[...arrivals].reverse(),

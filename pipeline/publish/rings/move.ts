@@ -65,6 +65,7 @@ export async function moveRings(
     const opened = after.opened.filter((one) => !before.opened.includes(one));
     for (const { ring, commit, why } of opened)
       ports.log(`${ringCatalog.catalog}: ${ring} opens for ${commit} (${why})`);
+    // The next round moves the tags of the rings that were opened.
     if (opened.length === 0) return after;
   }
   throw new PipelineError(
