@@ -160,6 +160,10 @@ async function receiveRequests({ settings, telemetry, queues, records }: Host): 
 
 /** Runs the role that handles queued messages, several at a time. */
 async function handleQueues({ settings, telemetry, queues, ports, reports, store }: Host): Promise<Service> {
+  /**
+   * Counts and times a message. A failure that `work` returns is queued again already; what it throws, the queue delivers
+   * again.
+   */
   const attempt = async (
     event: string,
     body: string,

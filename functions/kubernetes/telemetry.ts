@@ -81,6 +81,7 @@ export function telemetryOf(role: string, write: (line: string) => void): Scrape
     depths: (read) => {
       // The three gauges of a scrape share one query.
       let asked: Promise<Readonly<Record<string, QueueDepth>> | undefined> | undefined;
+      /** Asks once for all gauges that wait for the answer; undefined where none comes in time. */
       const depths = () => {
         asked ??= inTime(read()).finally(() => {
           asked = undefined;
@@ -94,6 +95,7 @@ export function telemetryOf(role: string, write: (line: string) => void): Scrape
           registers: [register],
           async collect() {
             const all = await depths();
+            // A queue that is no longer listed must not keep its last number.
             made.reset();
             for (const [queue, depth] of Object.entries(all ?? {})) made.set({ queue }, valueIn(depth));
           },

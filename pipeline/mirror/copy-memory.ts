@@ -68,6 +68,7 @@ function locationsIn(text: string): Map<string, string> {
   const locations = new Map<string, string>();
   for (const line of text.split('\n')) {
     const [key, location, more] = partsIn(line);
+    // Lines of three parts say that an upload was begun: `begunIn` reads them.
     if (more === undefined && typeof key === 'string' && typeof location === 'string')
       locations.set(key, location);
   }

@@ -217,7 +217,7 @@ async function childrenOf(image: Reference, registry: Registry): Promise<readonl
   return manifest ? entriesOf(manifest).map(({ digest }) => digest) : [];
 }
 
-/** The digests that tags of a repository name, those of the platforms among them. */
+/** The digests that tags of a repository name, those of the platforms among them; lists of referrers do not count as images. */
 async function taggedDigests(
   of: Repository,
   { registry, childrenAt }: { readonly registry: Registry; readonly childrenAt: ChildrenAt },

@@ -67,6 +67,7 @@ export async function openArchives(
     const holder = earlier.get(digest);
     return holder?.startsWith(`${registry}/`) ? holder.slice(registry.length + 1) : undefined;
   };
+  /** From the destination if an earlier archive brought it there, else from these archives. */
   const manifestOf: Content['manifestOf'] = async (digest, registry, name) => {
     const holder = places.has(digest) ? undefined : holderOf(registry, digest);
     const loaded =

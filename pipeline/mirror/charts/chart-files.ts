@@ -92,6 +92,7 @@ async function filesIn(path: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   let bytes = 0;
   for (const file of await directorySource(path).files()) {
+    // Behind a link in place of a folder, templates with images could be missed.
     const isLinked = file.unreadable !== undefined && FOLDER.test(file.path);
     if (!isWanted(file.path) && !isLinked) continue;
     if (file.unreadable !== undefined)

@@ -187,6 +187,7 @@ async function groupOf(
   const { name, version } = files;
   const home = join(scratch, 'helm');
   mkdirSync(home);
+  // helm refuses to render a library: it has no manifests of its own.
   const text = files.isLibrary
     ? ''
     : await renderChart(path, {
