@@ -192,6 +192,7 @@ function cellsOf(page: Buffer, at: number): { readonly children: readonly number
   const children: number[] = [];
   let bytes = 0;
   if (kind !== INTERIOR && kind !== LEAF) return { children, bytes };
+  // A page's header has the number of cells at 3 and, above leaves, the last child at 8; pointers to the cells follow.
   const first = at + (kind === LEAF ? 8 : 12);
   for (let i = 0; i < page.readUInt16BE(at + 3); i++) {
     const pointer = first + 2 * i;

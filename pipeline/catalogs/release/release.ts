@@ -61,6 +61,7 @@ export async function releasedTexts(
     const migrating = { image, migrateLevel: migrateLevel(migrates) };
     return read.bundle ? renderBundle(read.bundle, migrating) : { blob: undefined, findings: [] };
   };
+  // With its manifests first, to find what is wrong with the bundle; each catalog then gets it in its own form.
   const { blob, findings } = render(false);
   if (!read.bundle || !blob) return { texts: new Map(), findings: [...read.findings, ...findings] };
   const { csv } = read.bundle;

@@ -249,6 +249,7 @@ function optionsOf(invocation: Invocation, { directory }: Terminal): InspectOpti
   const dockerfile = text('dockerfile') ?? values.get('index-path');
   return {
     ...(version === undefined ? {} : { kubernetesVersion: version }),
+    // The suite checks as certification does, but not where only another tool's findings are shown.
     ...(text('compat') === undefined && suitesOf(invocation).includes('openshift')
       ? { isCertified: true }
       : {}),

@@ -47,6 +47,7 @@ export const command: Command = {
     const laid = format
       ? renderOrder(blobs).map((blob) => ({ ...blob, format, text: textOf([blob], format) }))
       : (await textsOf(source)).flatMap(blobTexts);
+    // The text of a file is cut by one format: a file with both gives another number of pieces than of blobs.
     const count = Object.values(blobs).reduce((sum, { length }) => sum + length, 0);
     if (!format && laid.length !== count) {
       throw new PipelineError('usage', 'a file contains both JSON and YAML', { hint: SAY_FORMAT });

@@ -265,6 +265,7 @@ function exceptionsTo(
   source: ScopeCatalog,
   { place, bundle }: { place: Place; bundle: Installed },
 ): Exception[] {
+  // A catalog that does not answer stops every upgrade, whatever else is installed.
   if (scope.catalogs.some(({ serving }) => !serving)) return [];
   return hindrancesOf(foresightOf(scope, source), place, bundle).map(
     ({ neighbor, installed, from, to, requires, neighborRequires }) => ({

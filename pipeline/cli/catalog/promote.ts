@@ -81,6 +81,7 @@ function replaceFiles(pkg: string, wanted: readonly FileText[]): Edit {
     const rest = new Map(
       withoutBlobs(files, (blob) => packageOf(blob) === pkg).map((file) => [file.path, file]),
     );
+    // `rest` has the files that change, `all` the others too: a new text may have to go into one of them.
     const all = new Map([...files.map((file) => [file.path, file] as const), ...rest]);
     for (const file of wanted) {
       const old = all.get(file.path);

@@ -63,8 +63,9 @@ export class SegmentedText {
     const pieces = split(joined.slice(0, start) + text + joined.slice(stop), isFirst);
     // Behind its last separator the next document starts.
     if (end < this.#segments.length - 1 && pieces.at(-1)?.text === '') pieces.pop();
-    const kept = pieces.map((piece) => old.find((segment) => segment.text === piece.text) ?? piece);
-    this.#segments.splice(from.index, old.length, ...kept);
+    // A document that did not change stays the same object.
+    const segments = pieces.map((piece) => old.find((segment) => segment.text === piece.text) ?? piece);
+    this.#segments.splice(from.index, old.length, ...segments);
     this.#known = undefined;
   }
 

@@ -69,9 +69,11 @@ export function viewOf(name: string, objects: readonly ClusterObject[], isWhole 
     const key = keyOf(object);
     if (key !== undefined && !unique.has(key)) unique.set(key, object);
   }
-  const kept = [...unique.values()];
-  const byKind = groupedBy(kept, ({ kind }) => kind);
-  const inNamespace = groupedBy(kept, (one) => JSON.stringify([one['kind'], placeOfObject(one).namespace]));
+  const distinct = [...unique.values()];
+  const byKind = groupedBy(distinct, ({ kind }) => kind);
+  const inNamespace = groupedBy(distinct, (one) =>
+    JSON.stringify([one['kind'], placeOfObject(one).namespace]),
+  );
   const all = (kind: Kind, namespace?: string): readonly ClusterObject[] =>
     (namespace === undefined ? byKind.get(kind) : inNamespace.get(JSON.stringify([kind, namespace]))) ?? [];
   const isWithoutExtensions =
@@ -86,7 +88,7 @@ export function viewOf(name: string, objects: readonly ClusterObject[], isWhole 
       (isWithoutExtensions || byKind.has('ClusterCatalog') || byKind.has('ClusterExtension')));
   const one = (kind: Kind, namespace: string, object: string): ClusterObject | undefined =>
     unique.get(JSON.stringify([kind, namespace, object]));
-  return { name, objects: kept, all, one, knows };
+  return { name, objects: distinct, all, one, knows };
 }
 
 export function placeOfObject(object: ClusterObject): { readonly namespace: string; readonly name: string } {

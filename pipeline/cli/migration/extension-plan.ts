@@ -36,6 +36,7 @@ export function planExtension(one: ClusterInstallation, around: PlanContext): Ex
   // A catalog that stands for every CatalogSource has, in `source`, the name of this Subscription's one.
   const served = source && (source.sources === undefined ? [source] : ground.served);
   const found = served && one.installed && pinOf(scopeOf(served, one.package), wantedOf(one, source));
+  // What was found is a pin, or else why there is none.
   const pin = found && 'version' in found ? found : undefined;
   const home = served?.find(({ name }) => name === pin?.source.name) ?? source;
   const bundle =

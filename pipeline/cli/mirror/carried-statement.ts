@@ -72,6 +72,7 @@ export async function carriedStatement(
     : undefined;
   if (found && !checked) terminal.err(uncheckedNote(found));
   const stated = found && statedBy(found);
+  // The index images that are loaded and that the statement is about: it is put beside each of them.
   const about = jobs.map(({ to }) => to).filter((to) => stated?.indexes.has(formatReference(to)));
   const findings = [...(checked?.findings ?? [])];
   if (found && stated && findings.length === 0 && !invocation.flag('allow-older')) {

@@ -41,6 +41,7 @@ export function failureLines({ failed, refused }: Pick<CopyReport, 'failed' | 'r
   const unanswered = new Map<string, number>();
   for (const { why, isUnanswered } of others)
     if (isUnanswered) unanswered.set(why, (unanswered.get(why) ?? 0) + 1);
+  // A reason that only one image has is said with the name of that image.
   const silent = [...unanswered].filter(([, count]) => count > 1);
   const named = others.filter(({ why }) => !silent.some(([one]) => one === why));
   return [

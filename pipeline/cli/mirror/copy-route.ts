@@ -99,6 +99,7 @@ async function toArchive(
   const before = text('since');
   const since = before === undefined ? undefined : receiptAt(folderOf(resolve(directory, before)));
   const size = text('archive-size');
+  // What the option says, else the configuration, else 8 GiB.
   const part = size === undefined && usual !== undefined ? usual : sizeOption(size ?? '8GiB');
   const writer = await openArchiveWriter({ directory: archive, part, since });
   const { keepsReferrers } = client;

@@ -125,6 +125,7 @@ export async function signState(
     return path === undefined ? undefined : resolve(directory, path);
   });
   const { folder, registry } = state;
+  // The statement before may be in the folder, in the earlier archive, or in the mirror, if that can be asked.
   const candidates = [
     statementIn(folder),
     since === undefined ? undefined : statementIn(folderOf(since)),

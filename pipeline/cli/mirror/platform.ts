@@ -91,6 +91,7 @@ async function graphOf(
   deletes: boolean,
   { download, ...asked }: CommandContext & { readonly download: RepositoryPorts['download'] },
 ): Promise<GraphOutcome> {
+  // A list to delete only names the image: for that it is not built.
   if (deletes) return { findings: [], images: [{ reference: GRAPH_IMAGE, from: `oci://${GRAPH_IMAGE}` }] };
   try {
     const { image, digest }: BuiltGraph = await buildGraph(platform, download, asked);

@@ -55,6 +55,7 @@ export async function arrivedIn(
     return new Map(found.map(({ destination, atDestination }) => [destination, atDestination]));
   };
   const found = await look(jobs);
+  // What could not be copied just now is not tried again.
   const hopeless = new Set(failed.map(({ destination }) => destination));
   const incomplete = jobs.filter(
     ({ destination }) => found.get(destination) !== undefined && !hopeless.has(destination),
