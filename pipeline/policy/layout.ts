@@ -235,6 +235,7 @@ export function matchSegment(
   if (segment.literal !== undefined) return segment.literal === name ? captured : undefined;
   if (name.length > LONGEST_NAME) return undefined;
   const groups = segment.expression.exec(name)?.groups;
+  // An expression without names has no groups, even if it matches.
   if (!groups) return segment.expression.test(name) ? captured : undefined;
   for (const key of segment.names) {
     const value = groups[key] ?? '';

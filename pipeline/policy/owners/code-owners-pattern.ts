@@ -84,6 +84,7 @@ function nameMatcher(text: string): Matcher<string> {
  * one item more, as that is enough for such patterns: the number of steps is at most the product of both lengths.
  */
 function matchesSequence<T>(sequence: Sequence<T>, items: ArrayLike<T>, steps: Steps): boolean {
+  // `any` is the place of the last one, `next` the item from which the matchers behind it were tried last.
   let [at, any, next] = [0, -1, 0];
   for (let i = 0; i < items.length; ) {
     if (--steps.left < 0) return false;

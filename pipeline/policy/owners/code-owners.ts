@@ -29,11 +29,13 @@ export interface CodeOwnersLine {
 /** The lines of a CODEOWNERS file that have a pattern. Lines that Portolan cannot read as GitHub does have no owners. */
 export function readCodeOwners(text: string): CodeOwnersLine[] {
   return text.split('\n').flatMap((raw, i) => {
-    const [pattern = '', ...named] = withoutBlanks(raw.replace(/(?:^|[ \t])#.*/, '')).split(/(?<!\\)[ \t]+/);
+    const [pattern = '', ...ownerTexts] = withoutBlanks(raw.replace(/(?:^|[ \t])#.*/, '')).split(
+      /(?<!\\)[ \t]+/,
+    );
     if (pattern === '') return [];
     const { isSupported: isKnownPattern, matches } = parsePattern(pattern);
-    const identities = named.flatMap((one) => identityOf(one) ?? []);
-    const others = named.filter((one) => !identityOf(one));
+    const identities = ownerTexts.flatMap((one) => identityOf(one) ?? []);
+    const others = ownerTexts.filter((one) => !identityOf(one));
     const isSupported = isKnownPattern && others.every((one) => MAIL_ADDRESS.test(one));
     const owners = isSupported ? identities : [];
     return [{ line: i + 1, pattern, owners, hasOthers: others.length > 0, isSupported, matches }];

@@ -184,6 +184,7 @@ async function prowApprovers(
   if (!settings) return { identities: [], findings: [] };
   const { settings: written, findings } = await files.read(ALIASES);
   const aliases = readAliases(written);
+  // Approvers with a pattern are those of some files only.
   const logins = files
     .ownersFile(path, settings)
     .approvers.filter(({ pattern }) => pattern === undefined)

@@ -83,6 +83,7 @@ export async function packageIn(
   objects: ObjectReader,
   { id, path }: ListedFile,
 ): Promise<string | undefined> {
+  // What a partial clone lacks has no size, and counts as too large.
   if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return undefined;
   const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);
   const annotations = isObject(settings?.value) ? settings.value['annotations'] : undefined;
@@ -116,6 +117,7 @@ export async function bundleCatalogNames(
   );
   if (bundles.length === 0) return [];
   const minors: Minor[] = [];
+  // Where there are too many to read, a sample of all.
   const step = Math.max(1, bundles.length / MOST_BUNDLES);
   for (let i = 0; i < bundles.length; i += step) {
     const file = bundles[Math.floor(i)];

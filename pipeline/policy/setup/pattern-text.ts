@@ -164,6 +164,7 @@ export function withCatalogNames(shapes: readonly Shape[]): Shape[] {
   const found = [...groups.values()].flatMap((group) => {
     const at = catalogFolder(group[0]);
     if (at === undefined) return group;
+    // Below a folder called `catalogs`, a single folder is a catalog, too.
     const isSeveral = group.length > 1 || isText(group[0]?.folders[at - 1], 'catalogs');
     if (!isSeveral || haveOwnPackages(group)) return group;
     const [first] = group;

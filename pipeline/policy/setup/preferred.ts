@@ -63,6 +63,7 @@ async function changedFiles(
 async function holdsBlobs(objects: ObjectReader, { id }: TreeFile): Promise<boolean | undefined> {
   try {
     const found = await lookInto(objects, id);
+    // A file with inputs is a template: catalogs are made of it.
     return found !== undefined && !('inputs' in found);
   } catch (error) {
     if (error instanceof PipelineError) return undefined;

@@ -166,14 +166,14 @@ export function withoutManifest(
   entries: readonly Entry[],
   { repository, digest, orphans }: { repository: string; digest: string; orphans: readonly Descriptor[] },
 ): readonly Entry[] {
-  const kept = entries.filter(
+  const others = entries.filter(
     (entry) => !(entry.repository === repository && entry.descriptor.digest === digest),
   );
   const orphanEntries = orphans.map((orphan) => {
     const { mediaType, digest: name, size } = orphan;
     return placedEntry({ descriptor: orphan, raw: { mediaType, digest: name, size } }, repository, undefined);
   });
-  return withoutDoubles([...kept, ...orphanEntries], repository);
+  return withoutDoubles([...others, ...orphanEntries], repository);
 }
 
 /** A change of an index. It is data, so that it can be recorded before the index is written. */

@@ -105,6 +105,7 @@ async function hasEnded(text: string): Promise<boolean | undefined> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
+  // Its id may be that of another process by now.
   return (await beginningOf(pid)) !== began;
 }
 
