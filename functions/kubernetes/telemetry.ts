@@ -144,11 +144,12 @@ async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
 export function startTracing(role: string, environment: Environment): () => Promise<void> {
   const names = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   if (names.every((name) => !environment[name])) return async () => undefined;
-  const named = detectResources({ detectors: [envDetector] });
+  // Merged last: what the variables name counts before the names that are set here.
+  const fromVariables = detectResources({ detectors: [envDetector] });
   const provider = new NodeTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'portolan', 'portolan.role': role }))
-      .merge(named),
+      .merge(fromVariables),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   provider.register();

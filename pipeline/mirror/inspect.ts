@@ -83,6 +83,7 @@ async function hasPlatforms(
   for (const one of read.chosen) {
     if ((await run.ports.to.resolve(withDigest(to, one.digest))) === undefined) return false;
   }
+  // If nothing of a list is chosen, it must be read as a new image: that fails, and says why.
   return read.chosen.length > 0 || read.all.length === 0;
 }
 

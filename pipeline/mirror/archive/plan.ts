@@ -72,6 +72,7 @@ function checkedFile(archive: string, { name, digest }: ArchivedFile): Uint8Arra
 export function checkPlanIn(folder: string): void {
   if (!isArchive(folder)) return;
   const read = archivedPlan(folder);
+  // Receipts of earlier versions have no list of files.
   const hasDigests = receiptAt(folder).files !== undefined;
   for (const name of PLAN_FILES) {
     const isThere = fileInside(folder, name) !== undefined;
