@@ -54,7 +54,7 @@ function referencesOf(
   value: unknown,
 ): { list: CompositeReference[]; findings: Finding[] } {
   const findings: Finding[] = [];
-  const find = (message: string, path: readonly (string | number)[], hint: string): void => {
+  const addFinding = (message: string, path: readonly (string | number)[], hint: string): void => {
     findings.push({
       rule: 'composite/reference',
       severity: 'error',
@@ -65,14 +65,15 @@ function referencesOf(
   };
   const list: CompositeReference[] = [];
   const form = '- {name: PACKAGE, image: REFERENCE}';
-  if (!Array.isArray(value) || value.length === 0) find('the file lists no references', ['references'], form);
+  if (!Array.isArray(value) || value.length === 0)
+    addFinding('the file lists no references', ['references'], form);
   for (const [i, item] of (Array.isArray(value) ? value : []).entries()) {
     const path = ['references', i];
     const { name, image } = isObject(item) ? item : {};
     if (typeof name !== 'string' || name === '' || typeof image !== 'string' || image === '') {
-      find('a reference has a name and an image', path, form);
+      addFinding('a reference has a name and an image', path, form);
     } else if (list.some((other) => other.name === name)) {
-      find(`duplicate package ${JSON.stringify(name)}`, path, 'keep one of them');
+      addFinding(`duplicate package ${JSON.stringify(name)}`, path, 'keep one of them');
     } else list.push({ name, image, location: settings.locate([...path, 'image']) });
   }
   return { list, findings };

@@ -247,6 +247,7 @@ function answerV0(
   const channel = asked ?? ofPackage?.defaultChannel ?? '';
   const path = detailedPathV0(scope, { source, place: { package: name, channel } }, bundle);
   const where = `channel ${channel} of ${source.name}`;
+  // Where the path stops, what would come next may require an operator that no catalog has.
   const at = path.steps.at(-1)?.to ?? bundle;
   const missing = path.arrives
     ? []

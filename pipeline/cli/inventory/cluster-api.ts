@@ -105,6 +105,7 @@ async function pagesOf(
     if (selector !== undefined) query.set('labelSelector', selector);
     if (next !== '') query.set('continue', next);
     const value = await get(`${path}?${query}`);
+    // Only the first page tells that there is no such kind; a later one that is missing is a wrong answer.
     if (value === undefined && page === 0) return undefined;
     if (!isObject(value) || !Array.isArray(value['items']))
       throw new PipelineError('bad-answer', `the cluster's answer to ${path} is not a list`);
@@ -194,6 +195,7 @@ function answerTo(
           parts.push(part);
           return;
         }
+        // Rejected first: the end of the connection would count as a cluster that cannot be reached.
         reject(tooLarge(name, budget));
         sent.destroy();
       });

@@ -78,8 +78,9 @@ function movedCatalog(source: ClusterObject, around: AdoptionContext): MovedCata
       `spec.priority ${priority} is out of int32 range; pass --acknowledge-priority-overflow to cap and proceed`,
     );
   const name = nameOf(source, around.sources);
-  const before = around.created.get(name);
-  if (before === image) {
+  // The image of the ClusterCatalog that an earlier CatalogSource becomes under this name.
+  const createdImage = around.created.get(name);
+  if (createdImage === image) {
     const reason = `consolidated into shared ClusterCatalog ${name}`;
     return { ...about, name, priority, status: 'adopt', reason };
   }
@@ -95,8 +96,8 @@ function movedCatalog(source: ClusterObject, around: AdoptionContext): MovedCata
     };
   }
   const other = around.view.one('ClusterCatalog', '', name);
-  if (other || before !== undefined) {
-    const found = before ?? textAt(other, 'spec', 'source', 'image', 'ref');
+  if (other || createdImage !== undefined) {
+    const found = createdImage ?? textAt(other, 'spec', 'source', 'image', 'ref');
     return skip(
       `ClusterCatalog ${name} already exists with image ${JSON.stringify(found)}, which does not match CatalogSource image ${JSON.stringify(image)}`,
     );

@@ -157,6 +157,7 @@ function printedMember({ catalog, channel, bundle, requires }: SetMember, scope:
   if ('why' in pin) return { ...about, refusals: [...obstacles, pin.why], gates: [] };
   const options = {
     name: bundle.package,
+    // The name of a package may have dots, that of a namespace none.
     namespace: bundle.package.replaceAll('.', '-'),
     package: bundle.package,
     version: pin.version,

@@ -173,6 +173,7 @@ async function migratedOperator(
   };
   if (!asked) return { ...about, gates: [], notes };
   const { options, home } = asked;
+  // The upgrades without the pin, which holds them back.
   const next = await answerQuestion([{ ...home.read, name: home.name }], {
     package: one.package,
     version: undefined,

@@ -174,16 +174,17 @@ export function readMonitorList(text: string, file: string): MonitorList {
       .replace(/(?:^|\s)#.*$/, '')
       .split(/\s+/)
       .filter((word) => word !== '');
-    const [first = '', ...rest] = words[0] === '!' ? words.slice(1) : words;
     if (words.length === 0) continue;
-    const isWhole = words[0] === '!' ? COMMIT.test(rest[0] ?? '') : BRANCH.test(rest[0] ?? 'main');
-    if (!NAME.test(first) || !isWhole || rest.length > (words[0] === '!' ? 2 : 1))
+    const isRemoval = words[0] === '!';
+    const [first = '', ...rest] = isRemoval ? words.slice(1) : words;
+    const isWhole = isRemoval ? COMMIT.test(rest[0] ?? '') : BRANCH.test(rest[0] ?? 'main');
+    if (!NAME.test(first) || !isWhole || rest.length > (isRemoval ? 2 : 1))
       throw new PipelineError(
         'usage',
         `${file}:${i + 1}: expected OWNER/NAME [BRANCH] or ! OWNER/NAME COMMIT [PACKAGE]`,
       );
     const [second = '', third] = rest;
-    if (words[0] === '!')
+    if (isRemoval)
       removed.push({ repository: first, commit: second, ...(third === undefined ? {} : { package: third }) });
     else repositories.push({ name: first, ...(second === '' ? {} : { branch: second }) });
   }

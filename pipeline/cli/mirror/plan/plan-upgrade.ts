@@ -128,6 +128,7 @@ function itemsOf({ releases, stages, cluster }: UpgradePlan): Item[] {
       if (next) items.push({ kind: 'release', version: next.release.version, channel: next.channel });
     }
     for (const { operator, package: name, namespace, to } of stage.steps) {
+      // A step without an operator is a dependency, which only OLM v0 installs by itself.
       const key = `${operator?.olm ?? 'v0'} ${namespace} ${name}`;
       const placed = stage.placed.find(
         (one) => one.operator.package === name && one.operator.namespace === namespace,

@@ -67,6 +67,7 @@ export async function planSync({ command, invocation, terminal }: SyncRun): Prom
     );
     const errors = first.findings.filter(({ severity }) => severity === 'error');
     const part = imageSet.archiveSize === undefined ? undefined : imageSet.archiveSize * 2 ** 30;
+    // A catalog that cannot be read whole has images that nobody knows of: then nothing is written or built.
     const isLost = errors.some(isOfWhole);
     if (!isLost) writeCharts(resolve(directory, folderOf(invocation)), { fetched });
     const graph = isLost ? undefined : await mirroredGraph(first, catalogs, invocation);
