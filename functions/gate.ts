@@ -124,8 +124,8 @@ async function headsFor(
 }
 
 /**
- * The heads of the selected pull requests. For one that was closed, its head, if open ones have it, too: their status
- * counted the closed one, and must not any more.
+ * The heads of the selected pull requests. A closed one has none among the open ones: those with the same commit are checked
+ * again then, because their status counted the closed one.
  */
 async function selectedHeads(
   { forge }: ForgePorts,
