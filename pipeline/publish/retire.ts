@@ -45,7 +45,7 @@ export function goesBeyond(wanted: Retirement, done: Retirement | undefined): bo
 }
 
 /**
- * Retires a catalog at one place. Whoever dies in it leaves what the next one ends.
+ * Retires a catalog at one place. If a run dies before the end, the next one goes on from the claim.
  *
  * @returns the claim that stands; the caller's is the one that is `retired`
  * @throws PipelineError `denied` when the registry does not let tags or images be deleted; `conflict` for a commit of

@@ -56,6 +56,7 @@ export function readOwnersFile(settings: Settings | undefined, steps: Steps): Ow
   return { ...approversBy(value, steps), noParentOwners: noParentOwners.at(-1) === true };
 }
 
+/** Who approves which files by an `OWNERS` file. `unread` has the filters that are not supported, or too large together. */
 function approversBy(value: unknown, steps: Steps): Omit<OwnersFile, 'noParentOwners'> {
   // As prow does: people at the top make it ignore all filters.
   if (PEOPLE.some((key) => textList(fieldOf(value, key)).length > 0))

@@ -214,25 +214,26 @@ export async function lookInto(objects: ObjectReader, id: string, validates = fa
     files: () => Promise.resolve([{ path: 'file', read: () => bytes }]),
   });
   const { packages, channels, bundles, deprecations } = blobs;
-  const named = [...channels, ...bundles, ...deprecations].map((blob) => blob.package);
+  const packagesOfBlobs = [...channels, ...bundles, ...deprecations].map((blob) => blob.package);
   const defines = packages.map(({ name }) => name);
-  const all = [...new Set([...defines, ...named])].filter((name) => name !== '');
-  const whole = bundles.filter(({ name, package: packageName }) => name !== '' && packageName !== '');
+  const all = [...new Set([...defines, ...packagesOfBlobs])].filter((name) => name !== '');
+  const namedBundles = bundles.filter(({ name, package: packageName }) => name !== '' && packageName !== '');
   const keyOf = (blob: { readonly package: string; readonly name: string }): string =>
     copiedText(JSON.stringify([blob.package, blob.name]));
   if (all.length === 0) return isTemplateText(text) ? { inputs: inputsOf(text) } : undefined;
   // A template may be a list of blobs without a schema of its own: what opm renders from it has names.
-  if (whole.length === 0 && bundles.length > 0) return { inputs: [] };
+  if (namedBundles.length === 0 && bundles.length > 0) return { inputs: [] };
   const defect = findings.find(({ severity }) => severity === 'error')?.message;
-  const isClosed = channels.length > 0 && whole.length > 0 && all.every((pkg) => defines.includes(pkg));
+  const isClosed =
+    channels.length > 0 && namedBundles.length > 0 && all.every((pkg) => defines.includes(pkg));
   return {
     packages: all.map(copiedText),
     defines: defines.map(copiedText),
     hasContent: channels.length + bundles.length > 0,
-    isWhole: defines.length > 0 && channels.length > 0 && whole.length > 0,
-    bundles: whole.map(keyOf),
+    isWhole: defines.length > 0 && channels.length > 0 && namedBundles.length > 0,
+    bundles: namedBundles.map(keyOf),
     channels: channels.map(keyOf),
-    unnamed: bundles.length - whole.length,
+    unnamed: bundles.length - namedBundles.length,
     defect,
     invalid: validates && defect === undefined && isClosed ? invalidity(blobs) : undefined,
     invalidBundle: validates && defect === undefined ? bundleDefect(blobs) : undefined,

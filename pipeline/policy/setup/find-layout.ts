@@ -63,13 +63,14 @@ export async function readEvidence(
   const ignored = looked.catalogs.filter(({ path }) => isIgnored(path));
   const paths = files.map(({ path }) => path).filter((path) => !isIgnored(path));
   const unread = paths.filter((path) => mayBeCatalog(path) && !read.has(path));
-  const named = catalogs
+  const inputPaths = catalogs
     .map(({ path }) => path)
     .concat(templates)
     .filter((path) => [...looked.inputs].some((input) => path === input || path.endsWith(`/${input}`)));
   // What lies beside an input, and is named by no template yet, is one to come.
-  const folders = new Set(named.map(folderOf).filter((folder) => folder !== ''));
-  const isInput = ({ path }: CatalogFacts): boolean => named.includes(path) || folders.has(folderOf(path));
+  const folders = new Set(inputPaths.map(folderOf).filter((folder) => folder !== ''));
+  const isInput = ({ path }: CatalogFacts): boolean =>
+    inputPaths.includes(path) || folders.has(folderOf(path));
   const inputs = catalogs.filter(isInput).map(({ path }) => ({ path, reason: 'the input of a template' }));
   const own = catalogs.filter((file) => !isInput(file));
   const links = await linksOf(objects, files);

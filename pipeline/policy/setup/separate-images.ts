@@ -26,6 +26,7 @@ export function withImageNames(
   const owner = (path: string): string | undefined =>
     plain.find((pattern) => catalogNamer([pattern])(path) !== undefined);
   const own = files.filter(({ path }) => owner(path) !== undefined);
+  // The files of each catalog that has files of several patterns.
   const joined = [...groupedBy(own, ({ path }) => nameOf(path) ?? '').values()].filter(
     (some) => new Set(some.map(({ path }) => owner(path))).size > 1,
   );

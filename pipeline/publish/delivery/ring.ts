@@ -30,7 +30,8 @@ type RingActPorts = Pick<DeliveryPorts, 'open' | 'registry' | 'fence' | 'lease' 
   );
 
 /**
- * Writes it down; a ring that is opened gets its tag at once. Said twice it is the same.
+ * Records what a message asks for: a hold, its release, or a promotion. A ring that is opened gets its tag at once. The same
+ * message once more changes nothing.
  *
  * @throws PipelineError `usage` for a catalog without rings, `not-found` for a catalog, a commit or a bundle that does not
  *   exist and for an image that no ring has, `denied` for one that is held
