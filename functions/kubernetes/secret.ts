@@ -29,21 +29,21 @@ export function renewedCredentials(
   now: () => number = Date.now,
 ): CredentialSource {
   let source = open();
-  let opened = now();
-  let refused = Number.NEGATIVE_INFINITY;
+  let openedAt = now();
+  let refusedAt = Number.NEGATIVE_INFINITY;
   const renew = (): void => {
     source = open();
-    opened = now();
+    openedAt = now();
   };
   return {
     credential: async (of) => {
-      if (now() - opened >= KEPT) renew();
+      if (now() - openedAt >= KEPT) renew();
       return source.credential(of);
     },
     refused: async (of, credential) => {
       // What has no right to something is refused each time.
-      if (now() - refused < RENEWED) return false;
-      refused = now();
+      if (now() - refusedAt < RENEWED) return false;
+      refusedAt = now();
       renew();
       const fresh = await source.credential(of);
       return fresh !== undefined && JSON.stringify(fresh) !== JSON.stringify(credential);

@@ -79,6 +79,7 @@ async function referrers(
   digest: string,
   { registry, knownTags, keepsReferrers, firstLists }: Search,
 ): Promise<Companion[]> {
+  // The first answer of a registry tells whether it has the API: the others wait for it.
   const first = firstLists.get(image.registry);
   if (first) await first;
   // Without an API the list is in a tag, and the tags are known.

@@ -59,6 +59,7 @@ export async function pruneImages(
       const name = formatReference(image);
       await attempt(name, async () => {
         const standing = await registry.resolve(image);
+        // Looked for first: once the image is gone, nothing leads to what belonged to it.
         const belonging =
           standing && (await belongingsOf(image, standing.digest, { registry, tags, childrenAt }));
         const isGone = await deleteOne(image, going);
