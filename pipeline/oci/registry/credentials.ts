@@ -173,6 +173,7 @@ async function lookUp(
     const helper = file.helpers.get(name);
     if (helper !== undefined) return ask(helper, name);
   }
+  // The store, too, knows such a registry by its other name.
   return file.store === undefined ? undefined : ask(file.store, names[1] ?? repository.registry);
 }
 

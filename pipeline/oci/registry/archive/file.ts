@@ -48,6 +48,7 @@ export async function openArchive(path: string): Promise<ArchiveFile> {
     const first = await openRegularHandle(path);
     const magic = Buffer.alloc(2);
     await first.read(magic, 0, 2, 0);
+    // These two bytes begin every file of gzip.
     if (magic[0] !== 0x1f || magic[1] !== 0x8b) return await archiveOver(first, path, async () => undefined);
     await first.close();
     return await openGzipped(path);

@@ -64,6 +64,7 @@ export function createMembers(layout: Layout): Members {
     }
     return undefined;
   };
+  /** Whether nobody knows any more to whom a blob was pushed: it is from before the start, and nothing names it. */
   const isNobodys = async (digest: string): Promise<boolean> => {
     const written = await layout.blobs.written(digest);
     return written !== undefined && written < began && (await holder(digest)) === undefined;

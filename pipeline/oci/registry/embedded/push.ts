@@ -48,6 +48,7 @@ async function mount(
   // Mounting a blob needs the permission to read it.
   if (await gate.check(request, { repository: fromLayout(source), action: 'pull' })) return undefined;
   members.add(toLayout(name), digest);
+  // A manifest that names it is still to come: until then it must not count as left over.
   await layout.blobs.touch(digest);
   return storedReply(name, digest);
 }
