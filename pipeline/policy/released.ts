@@ -17,10 +17,10 @@ const MINOR = /(?:^|[^0-9.])([0-9]{1,3})[.-]([0-9]{1,4})$/;
  * @returns undefined where it asks for `{minor}` and the catalog's name ends in no version
  */
 export function releasedImage(image: string, catalog: string): string | undefined {
-  const named = image.replaceAll('{catalog}', catalog);
+  const withName = image.replaceAll('{catalog}', catalog);
   const [, major, minor] = MINOR.exec(catalog) ?? [];
-  if (!named.includes('{minor}')) return named;
-  return minor === undefined ? undefined : named.replaceAll('{minor}', `${major}.${minor}`);
+  if (!withName.includes('{minor}')) return withName;
+  return minor === undefined ? undefined : withName.replaceAll('{minor}', `${major}.${minor}`);
 }
 
 /** Why no catalog's image can be what is written; undefined where it may be. */

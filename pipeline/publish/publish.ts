@@ -247,8 +247,8 @@ function optionsUnder({ policy, request }: PlannedPublish): NonNullable<BuildOpt
   const options = { rules: RULES, severityOf: severitiesOf(policy), limits: policy.limits };
   return async (contents, { verdicts }) => {
     const findings = await checkContents(contents, verdicts, options);
-    const named = findings.map((finding) => ({ ...finding, catalogs: [request.catalog] }));
-    return applyWaivers(named, policy.waivers, request.today).findings;
+    const ofCatalog = findings.map((finding) => ({ ...finding, catalogs: [request.catalog] }));
+    return applyWaivers(ofCatalog, policy.waivers, request.today).findings;
   };
 }
 

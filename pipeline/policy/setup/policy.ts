@@ -177,7 +177,7 @@ function ruleLines(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['rules:', ...lines.map((line) => `  ${line}`)];
 }
 
-/** Changes of sources must pass, although they look like catalogs that nobody checks. */
+/** The rule that lets changes of sources pass, although they look like catalogs that nobody checks; no line without sources. */
 function otherLines(others: readonly string[]): string[] {
   const [first] = others;
   if (first === undefined) return [];
@@ -188,7 +188,7 @@ function otherLines(others: readonly string[]): string[] {
   ];
 }
 
-/** A bundle that nobody has yet may change: Konflux, and what rebuilt bundles before, releases them after the merge. */
+/** Allows bundles to be rebuilt that nobody has yet: Konflux, and what rebuilt bundles before, releases them after the merge. */
 function rebuiltLines(rebuilt: RebuiltBundles | undefined, gates: readonly PresetName[]): string[] {
   const { merges, of } = rebuilt ?? { merges: 0, of: 0 };
   if (!rebuilt || (merges === 0 && !gates.includes('konflux'))) return [];
@@ -201,7 +201,7 @@ function rebuiltLines(rebuilt: RebuiltBundles | undefined, gates: readonly Prese
   ];
 }
 
-/** operator-pipelines asks of bundles alone where their images are. */
+/** The rule about registries as information only: operator-pipelines asks of bundles alone where their images are. */
 function registryLines(registries: readonly string[]): string[] {
   if (registries.length === 0) return [];
   return [
@@ -210,7 +210,7 @@ function registryLines(registries: readonly string[]): string[] {
   ];
 }
 
-/** Catalogs that are named after versions of the platform have their order of themselves, and those to come as well. */
+/** The order of catalogs; no line for a single one, nor where names have versions of the platform, which give it. */
 function orderLines(catalogs: readonly string[], order: readonly string[]): string[] {
   if (unorderedOf(catalogs).length === 0) return [];
   const names = namesText(order.length > 0 ? order : catalogs);

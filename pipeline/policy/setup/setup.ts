@@ -196,7 +196,7 @@ export async function setUpRepository(repository: Repository, request: SetupRequ
   };
 }
 
-/** The action is written into workflows. @throws PipelineError `usage` for a text that is not a pinned action */
+/** Refuses an action that is not pinned by commit: it is written into workflows. @throws PipelineError `usage` */
 function refuseAction(action: string | undefined): void {
   if (action === undefined || ACTION.test(action)) return;
   throw new PipelineError(

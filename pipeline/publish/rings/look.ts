@@ -77,7 +77,7 @@ export async function lookAtRings(before: RingState, look: RingLook): Promise<Ri
   return { ...state, waits };
 }
 
-/** A retired catalog stands in no ring, though its claim is kept. */
+/** What each ring has now. A retired catalog stands in no ring, though its claim is kept. */
 function ringsNow({ rings, claims }: RingLook): RingNow[] {
   return rings.map(({ name, tag }, i) => {
     const claim = claims[i];
@@ -103,7 +103,7 @@ function arrivalsNow({ arrivals, opened }: RingState, { rings, claims }: RingLoo
   });
 }
 
-/** Without the last image where both it and the one before it are young: one of them is enough. */
+/** The arrivals before a new one, at `stamp`. The last is left out if even the one before it is young: one of them is enough. */
 function thinnedArrivals(arrivals: readonly Arrival[], after: number, stamp: string): readonly Arrival[] {
   const before = arrivals.at(-2);
   if (!before) return arrivals;
@@ -144,7 +144,7 @@ async function whyNotOpened(
   return strands === undefined ? [] : [strands];
 }
 
-/** An image that can never be looked into stays where it is, and keeps no other back. */
+/** Why an image waits that can never be looked into: it keeps no other back. Other errors are thrown. */
 function whyUnanswered(error: unknown): string[] {
   const isLasting =
     error instanceof PipelineError && (error.code === 'not-found' || error.code === 'corrupt');
