@@ -120,7 +120,7 @@ export function recordsIn(
 ): RecordStore {
   const table = tableRecords(database);
   if (bucket === undefined) return table;
-  // An address of one's own is of a store that stands in for S3: its buckets are part of the path.
+  // An address that is set is of a store that stands in for S3: its buckets are part of the path.
   const inPath = (environment['AWS_ENDPOINT_URL'] ?? '') !== '';
   const documents = bucketRecords({ bucket, prefix: '', inPath });
   const storeFor = (key: string): RecordStore => (key.startsWith(DOCUMENTS) ? documents : table);
