@@ -1,4 +1,5 @@
 /** What changes beside the catalogs themselves: templates, settings, bundles, composite files. */
+import { isIgnoreFile } from '../../catalog/fbc/ignore.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
 import { type Composite, readComposite } from '../catalogs/render/composite.ts';
@@ -69,6 +70,8 @@ async function comparePath(scene: ClassificationInput, path: PackagePath, found:
       draft.classes.add('package-config');
       break;
   }
+  // What it will leave out later is no entry, whatever else the pull request adds.
+  if (isIgnoreFile(path.path)) draft.classes.add('edit-graph');
   if (path.namesOwners) draft.classes.add('package-config');
 }
 

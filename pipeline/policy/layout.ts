@@ -66,6 +66,8 @@ export interface Layout {
   governs(path: string): boolean;
   /** Whether a path lies in the folder of a catalog, of which opm reads every file. */
   serves(path: string): boolean;
+  /** Whether a path lies beside a file that is a whole catalog: who builds an image of its folder serves both. */
+  isBesideCatalog(path: string): boolean;
 }
 
 const NAMES = ['catalog', 'package', 'version'];
@@ -134,14 +136,24 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
     },
     serves: (path) => {
       const names = path.split('/');
-      return compiled.some((pattern) => pattern.kind === 'catalog' && isInRoot(pattern, names));
+      return compiled.some(
+        (pattern) => pattern.kind === 'catalog' && isBelow(pattern, rootSegment(pattern), names),
+      );
+    },
+    isBesideCatalog: (path) => {
+      const names = path.split('/');
+      return compiled.some((pattern) => {
+        const root = rootSegment(pattern);
+        const isOneFile = pattern.segments[root - 1]?.literal?.includes('.') === true;
+        return pattern.kind === 'catalog' && isOneFile && isBelow(pattern, root - 1, names);
+      });
     },
   };
 }
 
-/** Whether a path lies below what a publish reads; see {@link rootSegment}. */
-function isInRoot(pattern: CompiledPattern, names: readonly string[]): boolean {
-  const root = pattern.segments.slice(0, rootSegment(pattern));
+/** Whether a path lies below a folder that the first segments of a pattern match. */
+function isBelow(pattern: CompiledPattern, segments: number, names: readonly string[]): boolean {
+  const root = pattern.segments.slice(0, segments);
   let captured: Captured | undefined = {};
   for (const [i, segment] of root.entries())
     captured = captured && matchSegment(segment, names[i] ?? '', captured);

@@ -1,7 +1,8 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, type Catalog, locate } from '../../fbc/model.ts';
-import type { World } from '../../olm/foresight/world.ts';
+import type { PublishedBundle } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
+import { isSameVersion } from '../../version/version.ts';
 import { grouped, listed } from '../message-text.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -25,7 +26,11 @@ export const rule: Rule = {
       const was = before.catalog.packages.get(name)?.bundles;
       for (const bundle of after.catalog.packages.get(name)?.bundles.values() ?? []) {
         if (reported.has(bundle) || was?.get(bundle.name)?.image === bundle.image) continue;
-        reportPast(before, bundle, report);
+        // A bundle under a new name is no other version: what becomes of its installations is for other rules.
+        const leaving = [...(was?.values() ?? [])].filter(
+          ({ version }) => !isSameVersion(version, bundle.version),
+        );
+        reportPast([...leaving, ...(before.published.get(name) ?? [])], bundle, report);
       }
     }
   },
@@ -41,8 +46,12 @@ function keyOf({ name, image }: Bundle): string {
 }
 
 /** A version that has the image of one that the catalog no longer has. */
-function reportPast(before: World, bundle: Bundle, report: Report): void {
-  const past = (before.published.get(bundle.package) ?? []).find(
+function reportPast(
+  earlier: readonly Pick<PublishedBundle, 'name' | 'version' | 'image' | 'last'>[],
+  bundle: Bundle,
+  report: Report,
+): void {
+  const past = earlier.find(
     ({ name, image = '' }) =>
       name !== bundle.name && image !== '' && imageOf(image) === imageOf(bundle.image),
   );

@@ -35,9 +35,10 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const { objects, policy, change } = scene;
   const severity = severitiesOf(policy)(rule);
   if (severity === 'off') return [];
+  const isServed = await servedTest(scene);
   const candidates = change.paths.filter(
     ({ area, path }) =>
-      (area !== 'catalog' && policy.layout.serves(path)) ||
+      (area !== 'catalog' && isServed(path)) ||
       ((area === 'unknown' || area === 'root') && MAY_BE_CATALOG.test(path)),
   );
   // Only a policy says that the layout leaves files out on purpose: until then, each change of them is an error.
@@ -50,7 +51,7 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
     path: string,
     file: PathChange['after'],
   ): Promise<readonly string[] | undefined> =>
-    file && (await catalogAt(objects, { id: file.id, path }, policy));
+    file && (await catalogAt(objects, { id: file.id, path, isServed: isServed(path) }, policy));
   const [findings, known]: [Finding[], Finding[]] = [[], []];
   const isSource = await sourceTest(scene);
   for (const one of candidates) {
@@ -63,12 +64,34 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const reported = new Set([...findings, ...known].map(({ location }) => location.file));
   for (const one of await strangeFiles(scene)) {
     if (reported.has(one.path)) continue;
-    const packages = one.isNoLongerIgnored ? await catalogAt(objects, one.file, policy) : undefined;
+    const packages = one.isNoLongerIgnored
+      ? await catalogAt(objects, { ...one.file, isServed: true }, policy)
+      : undefined;
     findings.push(
       packages ? unlistedFinding(one.path, severity, packages) : unreadFinding(one, policy, severity),
     );
   }
   return [{ findings, known, diffs: [] }];
+}
+
+/**
+ * Tells whether images of a catalog have a file, whatever it is called: the publish reads the whole folder of a catalog, and
+ * who copies the folder of a catalog that is one file has what lies beside it, too.
+ */
+async function servedTest({
+  objects,
+  policy,
+  trees,
+  change,
+}: CheckScene): Promise<(path: string) => boolean> {
+  const { layout } = policy;
+  const folders = new Set<string>();
+  if (change.paths.some(({ area, path }) => area !== 'catalog' && layout.isBesideCatalog(path)))
+    for (const tree of [trees.base, trees.merged])
+      for (const { root } of (await catalogUnits(objects, tree, layout)).values()) folders.add(dirname(root));
+  return (path) =>
+    layout.serves(path) ||
+    (layout.isBesideCatalog(path) && [...folders].some((folder) => isWithin(path, folder)));
 }
 
 /** Tells whether a file is what catalogs are made from: it is in a folder of templates, and catalogs have its packages. */
@@ -245,17 +268,17 @@ function fileOf({ before, after }: PathChange): PathChange['after'] {
  */
 async function catalogAt(
   objects: ObjectReader,
-  { id, path }: { readonly id: string; readonly path: string },
+  { id, path, isServed }: { readonly id: string; readonly path: string; readonly isServed: boolean },
   { limits, layout }: Policy,
 ): Promise<readonly string[] | undefined> {
   const bytes = await bytesOf(objects, id, limits.fileBytes);
-  // A file that is too large to read may be a catalog.
-  if (!bytes) return [];
+  // A file that is too large to read may be a catalog, unless it only lies beside one under another ending.
+  if (!bytes) return layout.serves(path) || MAY_BE_CATALOG.test(path) ? [] : undefined;
   const file = { path: 'file', read: () => bytes };
   const { blobs } = await load({ files: () => Promise.resolve([file]) }, limits);
   const { packages, channels, bundles, deprecations, others } = blobs;
   const defined = packages.map(({ name }) => name);
-  if (layout.serves(path))
+  if (isServed)
     return [...packages, ...channels, ...bundles, ...deprecations, ...others].some(
       ({ schema, package: packageName }) => packageName !== '' || !TEMPLATE.test(schema),
     )

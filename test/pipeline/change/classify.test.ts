@@ -124,6 +124,14 @@ describe('in a catalog', () => {
     expect(await classes({ 'catalogs/v4.20/etcd/.indexignore': 'x' })).toEqual({ etcd: 'edit-graph' });
   });
 
+  test('an ignore file is no entry: a program that may add entries needs an owner for it', async () => {
+    const added = [ETCD, channel([...ENTRIES, { name: 'etcd.v1.2.0', replaces: 'etcd.v1.1.0' }])];
+    const files = { [V420]: documents(...added, ...BUNDLES, bundle('etcd', '1.2.0')) };
+    expect(await classes(files)).toEqual({ etcd: 'add-entry' });
+    const both = { ...files, 'catalogs/v4.20/etcd/.indexignore': 'later.yaml\n' };
+    expect(await classes(both)).toEqual({ etcd: 'add-entry edit-graph' });
+  });
+
   test('a deprecation that is taken back prunes', async () => {
     const deprecations = {
       schema: 'olm.deprecations',

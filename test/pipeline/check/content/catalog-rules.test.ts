@@ -306,6 +306,37 @@ test.each([
   },
 );
 
+test.each([
+  'catalogs/{catalog}/catalog.yaml',
+  '{catalog}/catalog.yaml',
+  'packages/etcd/{catalog}/catalog.yaml',
+  'packages/{package}/{catalog}/catalog.yaml',
+])(
+  '78: blobs beside the one file of a catalog do not pass, whatever the file is called (%s)',
+  async (pattern) => {
+    const repository = makeRepository();
+    onTestFinished(repository.remove);
+    const file = pattern.replace('{catalog}', 'v4.20').replace('{package}', 'etcd');
+    const folder = file.slice(0, file.lastIndexOf('/'));
+    const base = repository.commit({
+      '.github/portolan.yaml': `${POLICY}layout: {catalog: '${pattern}'}\napproval: {required: {root: none, unknown: none}}\n`,
+      [file]: catalog(TRAP[0] as Written),
+      [`${folder}/Dockerfile`]: 'FROM scratch\nCOPY catalog.yaml /configs/\n',
+    });
+    const rulesOf = async (files: Files): Promise<string[]> => {
+      const head = repository.commit(files, { parents: [base] });
+      const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+      const { findings } = JSON.parse((await portolan(repository.directory, ...words)).out);
+      return findings.map(({ rule }: { rule: string }) => rule);
+    };
+    const gone = 'schema: olm.deprecations\npackage: etcd\nentries: []\n';
+    expect(await rulesOf({ [`${folder}/x.md`]: gone })).toEqual(['layout/unmatched']);
+    expect(await rulesOf({ [`${folder}/more/x`]: gone })).toEqual(['layout/unmatched']);
+    expect(await rulesOf({ [`${folder}/README.md`]: NOTES, [`${folder}/x.json`]: '{"a": 1}' })).toEqual([]);
+    expect(await rulesOf({ 'docs/x.md': gone })).toEqual([]);
+  },
+);
+
 test('78: an ignore file that leaves out less brings a file to light that opm refuses', async () => {
   const beside = { 'catalogs/v4.20/.indexignore': 'README.md\n', 'catalogs/v4.20/README.md': NOTES };
   const report = await added('catalogs/v4.20/.indexignore', '# nothing\n', { more: PUBLISHED, beside });
