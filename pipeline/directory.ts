@@ -160,10 +160,14 @@ function* readable(path: string): Generator<TextPiece | Uint8Array> {
   }
 }
 
-/** Why a file in a folder must not be opened; undefined for a good one, and for none. */
-export function fileDefect(path: string): string | undefined {
+/**
+ * Why a file in a folder must not be opened; undefined for a good one, and for none.
+ *
+ * @param bound what no link may lead out of, where there is no clone
+ */
+export function fileDefect(path: string, bound?: string): string | undefined {
   const entry = lstatSync(path, { throwIfNoEntry: false });
-  return entry && whyUnreadable({ full: path, entry, clones: clonesOf(resolve(path)) });
+  return entry && whyUnreadable({ full: path, entry, clones: clonesOf(resolve(path)), bound });
 }
 
 /** Why a file must not be opened, in words; undefined if it may. */

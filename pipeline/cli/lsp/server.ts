@@ -19,6 +19,7 @@ import {
 import { splitAtMinor } from '../../../catalog/fbc/openshift.ts';
 import type { Finding, Location } from '../../../catalog/finding.ts';
 import { correctedLine } from '../../../catalog/yaml/correction.ts';
+import { fileDefect } from '../../directory.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { rulePage } from '../../report/rule-help.ts';
 import { linesText, plainLines, plainText } from '../../text.ts';
@@ -152,7 +153,7 @@ class Session {
     let left = MOST_BYTES;
     for (const name of namesIn(directory).filter((one) => /\.(?:ya?ml|json)$/.test(one))) {
       const file = join(directory, name);
-      if (file === path || !isSmall(file, left)) continue;
+      if (file === path || !isSmall(file, left) || fileDefect(file, directory) !== undefined) continue;
       const text = readRegular(file).toString('utf8');
       left -= text.length;
       if (isCatalogText(text)) folder.files.set(file, new SegmentedText(text));

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { dump } from 'js-yaml';
@@ -229,6 +229,19 @@ describe('a catalog', () => {
       text: change?.newText ?? '',
     });
     expect(after).toEqual([]);
+  });
+
+  test('a link out of the folder is no file beside it', async () => {
+    const elsewhere = folder({ 'secret.yaml': BUNDLE('7.7.7') });
+    const directory = folder({ 'v4.20/etcd/.keep': '' });
+    symlinkSync(join(elsewhere, 'secret.yaml'), join(directory, 'v4.20/etcd/secret.yaml'));
+    const path = join(directory, 'v4.20/etcd/catalog.yaml');
+    const text = HEAD + BUNDLE('1.0.0');
+    await one.open(path, text);
+    const position = placeOf(text, 'etcd.v1.0.0\n', 1);
+    const offered = await one.request<CompletionItem[]>('textDocument/completion', path, { position });
+    expect(offered.map(({ label }) => label)).toContain('etcd.v1.0.0');
+    expect(offered.map(({ label }) => label)).not.toContain('etcd.v7.7.7');
   });
 
   test('files beside it are part of the package', async () => {
