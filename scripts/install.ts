@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '7b89dfec86a67df292f438cb963a8e21f3c80ab8',
+  commit: '2106bda9d427272fbea3e927ee587a1c561aa312',
 };
 
 const REPOSITORY = 'portolan/portolan';
