@@ -70,7 +70,7 @@ async function comparePath(scene: ClassificationInput, path: PackagePath, found:
       draft.classes.add('package-config');
       break;
   }
-  // What it will leave out later is no entry, whatever else the pull request adds.
+  // What it leaves out later is not an entry, whatever else the pull request adds.
   if (isIgnoreFile(path.path)) draft.classes.add('edit-graph');
   if (path.namesOwners) draft.classes.add('package-config');
 }

@@ -26,7 +26,7 @@ export const rule: Rule = {
       const was = before.catalog.packages.get(name)?.bundles;
       for (const bundle of after.catalog.packages.get(name)?.bundles.values() ?? []) {
         if (reported.has(bundle) || was?.get(bundle.name)?.image === bundle.image) continue;
-        // A bundle under a new name is no other version: what becomes of its installations is for other rules.
+        // A bundle under a new name is not another version: what becomes of its installations is for other rules.
         const leaving = [...(was?.values() ?? [])].filter(
           ({ version }) => !isSameVersion(version, bundle.version),
         );
