@@ -25,7 +25,7 @@ export function heapOptions({ memory }: Pick<ProcessLimits, 'memory'>): string[]
 
 /**
  * Makes V8 optimize functions later. Checks of many merges run thousands of functions for some seconds: optimizing them takes a
- * quarter of the time of a processor. From Node 22 on, V8 has a compiler for such functions, and no option for this.
+ * quarter of the time of a processor. The V8 of Node 24 does not know the option, and has another compiler for such functions.
  */
 export function optimizeLater(): void {
   if (process.versions.v8.startsWith('11.')) setFlagsFromString('--interrupt-budget=1000000');

@@ -11,7 +11,7 @@ import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';
 import type { ManifestFile } from './manifest.ts';
 import { versionOf } from './properties.ts';
-import { readBundleFile } from './read.ts';
+import { readBundleFile, TOO_LARGE } from './read.ts';
 import { BundleRefusal, fitObject, objectIn, type RegistryBundle, readInto } from './registry-bundle.ts';
 
 /** One version of an operator: a ClusterServiceVersion and the files next to it. */
@@ -62,7 +62,11 @@ export async function readPackageFolder(source: CatalogSource): Promise<PackageF
     if (file.path.split('/').some((part) => part.startsWith('.'))) continue;
     const read = await readBundleFile(file);
     if (typeof read !== 'string') files.push(read);
-    else if (!SKIPPED_LINKS.includes(read)) report('unreadable', read, at(file.path));
+    else if (!SKIPPED_LINKS.includes(read)) {
+      // Pictures and archives lie beside the manifests, and none of them counts.
+      const isOther = read === TOO_LARGE && !/\.(?:ya?ml|json)$/.test(file.path);
+      report('unreadable', read, at(file.path), isOther ? 'warning' : 'error');
+    }
   }
   const manifest = findManifest(files, report);
   const versions = versionsIn(files, report);

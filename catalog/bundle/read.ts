@@ -19,8 +19,8 @@ export interface BundleFiles {
   readonly unreadable: readonly { readonly path: string; readonly why: string }[];
 }
 
-/** No cluster takes an object of that size, and its values take twenty times as much memory. */
-const TOO_LARGE = `too large: no cluster takes an object of more than ${LARGEST_DOCUMENT / 2 ** 20} MiB`;
+/** No cluster takes objects of that size, and their values take twenty times as much memory. */
+export const TOO_LARGE: string = `too large: it has more than ${LARGEST_DOCUMENT / 2 ** 20} MiB`;
 
 /** A file of a bundle or of a package manifest; where it cannot be read, what it is instead. */
 export async function readBundleFile(file: SourceFile): Promise<ManifestFile | string> {

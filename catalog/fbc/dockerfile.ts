@@ -124,8 +124,8 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Values): void
 }
 
 /**
- * Sets the variables of an ARG instruction, but for those that ENV sets. Without a value, one has what was set before the
- * first FROM.
+ * Sets the variables of an ARG instruction. Without a value, one has what was set before the first FROM. One that ENV sets
+ * otherwise is not known: Docker's documentation says that ENV counts, and BuildKit takes the ARG.
  */
 function setArguments(
   { rest }: Instruction,
@@ -135,8 +135,9 @@ function setArguments(
   for (const written of tokensOf(rest)) {
     const at = written.indexOf('=');
     const name = at < 0 ? written : written.slice(0, at);
-    if (environment.has(name)) continue;
-    values.set(name, at < 0 ? common.get(name) : filledIn(withoutQuotes(written.slice(at + 1)), values));
+    const value = at < 0 ? common.get(name) : filledIn(withoutQuotes(written.slice(at + 1)), values);
+    const isOtherwise = environment.has(name) && value !== values.get(name);
+    values.set(name, isOtherwise ? undefined : value);
   }
 }
 

@@ -135,7 +135,8 @@ async function checkedDiff(
   const placed = await placePaths(objects, all.changes, policy, trees);
   const mayStayUnlisted = (_: PathChange, i: number): boolean => {
     const { area, path } = placed[i] ?? { area: 'gate', path: '' };
-    const mayBeCatalog = MAY_BE_CATALOG.test(path) || layout.governs(path) || layout.serves(path);
+    const isInFolder = layout.serves(path) || layout.isBesideCatalog(path);
+    const mayBeCatalog = MAY_BE_CATALOG.test(path) || layout.governs(path) || isInFolder;
     return area === 'unknown' && !mayBeCatalog;
   };
   const needed = all.changes.filter((change, i) => !mayStayUnlisted(change, i));

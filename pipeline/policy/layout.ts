@@ -143,9 +143,10 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
     isBesideCatalog: (path) => {
       const names = path.split('/');
       return compiled.some((pattern) => {
-        const root = rootSegment(pattern);
-        const isOneFile = pattern.segments[root - 1]?.literal?.includes('.') === true;
-        return pattern.kind === 'catalog' && isOneFile && isBelow(pattern, root - 1, names);
+        const { kind, segments } = pattern;
+        const isOneFile = segments.length > 1 && segments.at(-1)?.literal?.includes('.') === true;
+        const isWhole = isOneFile && rootSegment(pattern) === segments.length;
+        return kind === 'catalog' && isWhole && isBelow(pattern, segments.length - 1, names);
       });
     },
   };

@@ -24,11 +24,12 @@ export const rule: Rule = {
         if (!group.every((one) => known.has(keyOf(one)))) reportGroup(group, report);
       const reported = new Set(repeated.flat());
       const was = before.catalog.packages.get(name)?.bundles;
-      for (const bundle of after.catalog.packages.get(name)?.bundles.values() ?? []) {
+      const has = after.catalog.packages.get(name)?.bundles;
+      for (const bundle of has?.values() ?? []) {
         if (reported.has(bundle) || was?.get(bundle.name)?.image === bundle.image) continue;
         // A bundle under a new name is not another version: what becomes of its installations is for other rules.
         const leaving = [...(was?.values() ?? [])].filter(
-          ({ version }) => !isSameVersion(version, bundle.version),
+          (one) => has?.has(one.name) !== true && !isSameVersion(one.version, bundle.version),
         );
         reportPast([...leaving, ...(before.published.get(name) ?? [])], bundle, report);
       }

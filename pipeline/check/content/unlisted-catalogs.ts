@@ -35,11 +35,12 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const { objects, policy, change } = scene;
   const severity = severitiesOf(policy)(rule);
   if (severity === 'off') return [];
-  const isServed = await servedTest(scene);
+  const isBeside = await besideTest(scene);
+  const isServed = (path: string): boolean => policy.layout.serves(path) || isBeside(path);
   const candidates = change.paths.filter(
     ({ area, path }) =>
-      (area !== 'catalog' && isServed(path)) ||
-      ((area === 'unknown' || area === 'root') && MAY_BE_CATALOG.test(path)),
+      (area !== 'catalog' && policy.layout.serves(path)) ||
+      ((area === 'unknown' || area === 'root') && (MAY_BE_CATALOG.test(path) || isBeside(path))),
   );
   // Only a policy says that the layout leaves files out on purpose: until then, each change of them is an error.
   const oldFile = (one: PathChange): PathChange['after'] =>
@@ -75,23 +76,23 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
 }
 
 /**
- * Tells whether images of a catalog have a file, whatever it is called: the publish reads the whole folder of a catalog, and
- * who copies the folder of a catalog that is one file has what lies beside it, too.
+ * Tells whether a file lies beside a catalog that is one file: who copies its folder into an image has it there, too. Those
+ * that end as catalogs do may be templates, and are looked at wherever they are.
  */
-async function servedTest({
+async function besideTest({
   objects,
   policy,
   trees,
   change,
 }: CheckScene): Promise<(path: string) => boolean> {
   const { layout } = policy;
+  const mayBe = (path: string): boolean => layout.isBesideCatalog(path) && !MAY_BE_CATALOG.test(path);
   const folders = new Set<string>();
-  if (change.paths.some(({ area, path }) => area !== 'catalog' && layout.isBesideCatalog(path)))
+  if (change.paths.some(({ area, path }) => area !== 'catalog' && mayBe(path)))
     for (const tree of [trees.base, trees.merged])
-      for (const { root } of (await catalogUnits(objects, tree, layout)).values()) folders.add(dirname(root));
-  return (path) =>
-    layout.serves(path) ||
-    (layout.isBesideCatalog(path) && [...folders].some((folder) => isWithin(path, folder)));
+      for (const { root, path, mode } of (await catalogUnits(objects, tree, layout)).values())
+        if (root === path && !isTree(mode)) folders.add(dirname(root));
+  return (path) => mayBe(path) && [...folders].some((folder) => isWithin(path, folder));
 }
 
 /** Tells whether a file is what catalogs are made from: it is in a folder of templates, and catalogs have its packages. */

@@ -32,9 +32,7 @@ type Aliases = ReadonlyMap<string, readonly string[]>;
 /** Reads `OWNERS_ALIASES`; a file that prow would refuse has no aliases. */
 export function readAliases(settings: Settings | undefined): Aliases {
   const aliases = new Map<string, readonly string[]>();
-  const value = fieldOf(settings?.value, 'aliases');
-  if (!isObject(value)) return aliases;
-  for (const [alias, members] of Object.entries(value)) {
+  for (const [alias, members] of entriesOf(settings?.value, 'aliases')) {
     // `{group: {a, b}}` is a list of people to prow.
     const logins = isObject(members) ? Object.keys(members) : textList(members);
     const name = normal(alias);
@@ -52,8 +50,10 @@ export function readAliases(settings: Settings | undefined): Aliases {
 export function readOwnersFile(settings: Settings | undefined, steps: Steps): OwnersFile {
   const value = settings?.value;
   // Go reads options into one struct, whichever key they stand under.
-  const noParentOwners = fieldsOf(value, 'options').flatMap((one) => fieldsOf(one, 'no_parent_owners'));
-  return { ...approversBy(value, steps), noParentOwners: noParentOwners.at(-1) === true };
+  const options = fieldsOf(value, 'options').flatMap((one) => fieldsOf(one, 'no_parent_owners'));
+  // A null leaves a field of Go as it is.
+  const noParentOwners = options.filter((one) => one !== null).at(-1) === true;
+  return { ...approversBy(value, steps), noParentOwners };
 }
 
 /** Who approves which files by an `OWNERS` file. `unread` has the filters that are not supported, or too large together. */
@@ -61,8 +61,7 @@ function approversBy(value: unknown, steps: Steps): Omit<OwnersFile, 'noParentOw
   // As prow does: people at the top make it ignore all filters.
   if (PEOPLE.some((key) => textList(fieldOf(value, key)).length > 0))
     return { approvers: [{ pattern: undefined, logins: approversIn(value) }], unread: [] };
-  const written = fieldOf(value, 'filters');
-  const filters = isObject(written) ? Object.entries(written) : [];
+  const filters = entriesOf(value, 'filters');
   const approvers: OwnersFile['approvers'][number][] = [];
   const unread: string[] = [];
   let size = 0;
@@ -82,7 +81,17 @@ function approversIn(config: unknown): string[] {
   return textList(fieldOf(config, 'approvers')).map(normal);
 }
 
-/** The value of a field that Go's reader of JSON ends up with. */
+/** The entries of a mapping that Go's reader of JSON ends up with: it adds those of a second one, and a null begins anew. */
+function entriesOf(value: unknown, name: string): [string, unknown][] {
+  const entries = new Map<string, unknown>();
+  for (const one of fieldsOf(value, name)) {
+    if (one === null) entries.clear();
+    if (isObject(one)) for (const [key, own] of Object.entries(one)) entries.set(key, own);
+  }
+  return [...entries];
+}
+
+/** The list of a field that Go's reader of JSON ends up with. */
 function fieldOf(value: unknown, name: string): unknown {
   return fieldsOf(value, name).at(-1);
 }

@@ -157,7 +157,7 @@ test('a manifest that no cluster could take is refused unread', async () => {
   const { bundle, findings } = await readBundle(source);
   expect(bundle).toBeUndefined();
   expect(findings.map(({ message }) => message)).toEqual([
-    'manifests/large.json is too large: no cluster takes an object of more than 8 MiB',
+    'manifests/large.json is too large: it has more than 8 MiB',
   ]);
   const { files } = await readPackageFolder(source);
   expect(files.map(({ path }) => path)).not.toContain('manifests/large.json');

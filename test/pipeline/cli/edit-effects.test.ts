@@ -174,22 +174,22 @@ describe('the world of a work tree', () => {
   });
 
   test('versions that were pruned long ago count', async () => {
-    const range = (skipRange: string): string =>
+    const range = (version: string, skipRange: string): string =>
       documents(
         { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
         {
           schema: 'olm.channel',
           package: 'etcd',
           name: 'stable',
-          entries: [{ name: 'etcd.v1.1.0', ...(skipRange === '' ? {} : { skipRange }) }],
+          entries: [{ name: `etcd.v${version}`, skipRange }],
         },
-        bundle('etcd', '1.1.0'),
+        bundle('etcd', version),
       );
     const old = { [V20]: catalogOf('etcd', ['0.9.0']) };
     const words = ['promote', 'etcd', '--from', 'next', '--to', 'catalogs/v4.20'];
     const place = (skipRange: string): string =>
-      writeAll(cloneOf(old, { [V20]: range('<1.1.0') }), {
-        'next/etcd/catalog.yaml': range(skipRange).replaceAll('1.1.0', '1.2.0').replace('<1.2.0', skipRange),
+      writeAll(cloneOf(old, { [V20]: range('1.1.0', '<1.1.0') }), {
+        'next/etcd/catalog.yaml': range('1.2.0', skipRange),
       });
     const harmful = await portolan(place('>=1.1.0 <1.2.0'), ...words);
     expect(harmful).toMatchObject({ exit: 1, err: expect.stringContaining('0.9.0') });

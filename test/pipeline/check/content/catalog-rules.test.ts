@@ -306,6 +306,27 @@ test.each([
   },
 );
 
+/** What a change beside a catalog leads to, where the layout names catalogs by these patterns. */
+async function besideCatalog(
+  patterns: readonly string[],
+  file: string,
+): Promise<(files: Files) => Promise<string[]>> {
+  const repository = makeRepository();
+  onTestFinished(repository.remove);
+  const base = repository.commit({
+    '.github/portolan.yaml': `${POLICY}layout: {catalog: ${JSON.stringify(patterns)}}\napproval: {required: {root: none, unknown: none}}\n`,
+    [file]: catalog(TRAP[0] as Written),
+  });
+  return async (files) => {
+    const head = repository.commit(files, { parents: [base] });
+    const words = ['check', '--base', base, '--head', head, '--format', 'json'];
+    const { findings } = JSON.parse((await portolan(repository.directory, ...words)).out);
+    return findings.map(({ rule }: { rule: string }) => rule);
+  };
+}
+
+const DEPRECATIONS = 'schema: olm.deprecations\npackage: etcd\nentries: []\n';
+
 test.each([
   'catalogs/{catalog}/catalog.yaml',
   '{catalog}/catalog.yaml',
@@ -314,28 +335,28 @@ test.each([
 ])(
   '78: blobs beside the one file of a catalog do not pass, whatever the file is called (%s)',
   async (pattern) => {
-    const repository = makeRepository();
-    onTestFinished(repository.remove);
     const file = pattern.replace('{catalog}', 'v4.20').replace('{package}', 'etcd');
     const folder = file.slice(0, file.lastIndexOf('/'));
-    const base = repository.commit({
-      '.github/portolan.yaml': `${POLICY}layout: {catalog: '${pattern}'}\napproval: {required: {root: none, unknown: none}}\n`,
-      [file]: catalog(TRAP[0] as Written),
-      [`${folder}/Dockerfile`]: 'FROM scratch\nCOPY catalog.yaml /configs/\n',
-    });
-    const rulesOf = async (files: Files): Promise<string[]> => {
-      const head = repository.commit(files, { parents: [base] });
-      const words = ['check', '--base', base, '--head', head, '--format', 'json'];
-      const { findings } = JSON.parse((await portolan(repository.directory, ...words)).out);
-      return findings.map(({ rule }: { rule: string }) => rule);
-    };
-    const gone = 'schema: olm.deprecations\npackage: etcd\nentries: []\n';
-    expect(await rulesOf({ [`${folder}/x.md`]: gone })).toEqual(['layout/unmatched']);
-    expect(await rulesOf({ [`${folder}/more/x`]: gone })).toEqual(['layout/unmatched']);
+    const rulesOf = await besideCatalog([pattern], file);
+    expect(await rulesOf({ [`${folder}/x.md`]: DEPRECATIONS })).toEqual(['layout/unmatched']);
+    expect(await rulesOf({ [`${folder}/more/x.md`]: DEPRECATIONS })).toEqual(['layout/unmatched']);
     expect(await rulesOf({ [`${folder}/README.md`]: NOTES, [`${folder}/x.json`]: '{"a": 1}' })).toEqual([]);
-    expect(await rulesOf({ 'docs/x.md': gone })).toEqual([]);
+    expect(await rulesOf({ 'docs/x.md': DEPRECATIONS })).toEqual([]);
+    // A template in the form of blobs.
+    const template =
+      'schema: olm.package\nname: etcd\ndefaultChannel: stable\n---\nschema: olm.bundle\nimage: quay.io/x/etcd:v1\n';
+    expect(await rulesOf({ [`${folder}/template.yaml`]: template })).toEqual([]);
   },
 );
+
+test.each([
+  [['catalogs/v4.15/{package}/catalog.yaml'], 'catalogs/v4.15/etcd/catalog.yaml'],
+  [['catalogs/{catalog}/**', 'more/{catalog}/catalog.yaml'], 'catalogs/v4.15/catalog.yaml'],
+  [['catalogs/v4.15/**'], 'catalogs/v4.15/catalog.yaml'],
+])('78: what lies beside the folder of a catalog is not served (%j)', async (patterns, file) => {
+  const rulesOf = await besideCatalog(patterns, file);
+  expect(await rulesOf({ 'catalogs/notes.md': DEPRECATIONS })).toEqual([]);
+});
 
 test('78: an ignore file that leaves out less brings a file to light that opm refuses', async () => {
   const beside = { 'catalogs/v4.20/.indexignore': 'README.md\n', 'catalogs/v4.20/README.md': NOTES };

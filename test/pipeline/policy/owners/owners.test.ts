@@ -144,6 +144,9 @@ describe('prow', () => {
     ['ops root', 'Options: {no_parent_owners: true}\noptions: {no_parent_owners: false}\napprovers: [ops]\n'],
     ['ops root', 'approvers: [ops]\nApprovers: [dan]\n'],
     ['ops root', 'Filters: {".*": {Approvers: [ops]}}\n'],
+    ['dan ops root', 'Filters: {".*": {approvers: [dan]}}\nfilters: {"e.*": {approvers: [ops]}}\n'],
+    ['ops root', 'Filters: {".*": {approvers: [dan]}}\nfilters: {".*": {approvers: [ops]}}\n'],
+    ['ops', 'Options: {no_parent_owners: true}\noptions: {no_parent_owners: null}\napprovers: [ops]\n'],
   ])('Go reads keys in upper case, too, before the usual ones: %s by %j', async (expected, text) => {
     const files = { OWNERS: 'approvers: [root]\n', 'operators/OWNERS': text };
     expect(await owners(files, PATHS)).toBe(expected);
