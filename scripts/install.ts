@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '2106bda9d427272fbea3e927ee587a1c561aa312',
+  commit: '8274eb4fc3ee2a659c15bf4a14f869b5fd9d29c5',
 };
 
 const REPOSITORY = 'portolan/portolan';
