@@ -745,7 +745,7 @@ describe('whose blobs they are', () => {
 
   test('35: a folder that loads less is judged as what it loads', async () => {
     const { classes } = await judge({ author: 'bob', head: { 'catalogs/v4.20/etcd/.indexignore': '*\n' } });
-    expect(classes).toEqual({ etcd: 'prune' });
+    expect(classes).toEqual({ etcd: 'edit-graph prune' });
   });
 });
 
