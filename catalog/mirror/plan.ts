@@ -14,7 +14,9 @@ import { checkScope, defaultScope, type MirrorHome, namingOf, parseHome, type St
 export interface MirrorPlan {
   readonly style: Style;
   readonly home: MirrorHome;
+  /** How wide the entries of ImageDigestMirrorSets and ImageTagMirrorSets reach. */
   readonly scope: Scope;
+  /** How wide the entries of ImageContentSourcePolicies reach. */
   readonly policyScope: Scope;
   readonly catalogs: readonly PlannedCatalog[];
   /** Sorted; no destination twice. */

@@ -61,8 +61,11 @@ function octetError(bytes: Uint8Array): { at: number; problem: string } | undefi
 }
 
 /**
- * The first error of a file that begins as JSON. Up to the second value the decoder tries the rest as YAML; after that
- * it stays with JSON.
+ * The first error of a file that begins as JSON. If decoding the first or the second value fails, the decoder tries the rest
+ * as YAML; from the third on, it stays with JSON.
+ *
+ * Opm takes schema, package and name (`metaError`) while it decodes a value. It parses the blob (`blobError`) after that, so
+ * an error there is final.
  */
 function jsonStreamError(text: string): string | undefined {
   const reader = new JsonReader(text);
@@ -71,8 +74,10 @@ function jsonStreamError(text: string): string | undefined {
     const { value, refusal } = nextJson(reader, text);
     // The end, or values nested so deeply that only Go reads on.
     if (refusal === undefined && value === undefined) return undefined;
+    // What was refused while decoding: the text, or its value.
     const why = refusal ?? (value && metaError(value.value, value.raw));
     if (why !== undefined) return count > 1 ? why.bare : yamlAfterJson(text, from, why.first);
+    // Opm shows a `null` of JSON, but nothing for a `null` of YAML.
     const unfit = value && blobError(value.value, 'null\n');
     if (unfit !== undefined) return unfit;
   }

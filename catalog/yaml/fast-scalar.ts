@@ -243,7 +243,12 @@ function readDouble(at: number): string {
   }
 }
 
-/** Moves to the next line of a quoted scalar that is not blank; returns how many blank lines came before it. */
+/**
+ * Moves the reader (`start`, `eol`) to the next line of a quoted scalar that is not blank; leaves the subset if the text
+ * ends before.
+ *
+ * @returns how many blank lines came before it
+ */
 function nextQuotedLine(): number {
   let blankLines = 0;
   for (let at = eol + 1; at < end; ) {
@@ -253,6 +258,7 @@ function nextQuotedLine(): number {
     if (c !== LF) {
       // It may be a marker, which ends the document within the quotes: the full reader refuses that.
       if (i === at && (c === DASH || c === DOT)) break;
+      // Adds the blank lines to the line number; `enterLine` moves `eol`.
       passLines(blankLines, eol);
       enterLine(at, i);
       return blankLines;

@@ -48,7 +48,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
   };
 }
 
-/** What the function that reports is given: nothing of registries, tags or queues. */
+/** What the function that reports is given: no registry, fence or queue. Its App has credentials for registries, as each has. */
 export function reportPortsOf(settings: Settings, telemetry: Telemetry): ReportPorts {
   const app = appOf(settings, telemetry);
   return {

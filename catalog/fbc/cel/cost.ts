@@ -21,9 +21,9 @@ const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map
 type Sizes = ReadonlyMap<string, number>;
 
 interface Estimate {
-  /** Steps, and steps of matches for each character. */
+  /** Steps. Each match adds what its pattern takes for one character. */
   readonly cost: number;
-  /** Elements of the value. */
+  /** Most elements that the value has, at any depth. */
   readonly size: number;
 }
 
@@ -33,6 +33,8 @@ interface Estimate {
  * @param costOfMatch steps for each character of a call that matches a pattern; undefined for other calls
  */
 export function estimateCost(rule: ASTNode, costOfMatch: (call: ASTNode) => number | undefined): Estimate {
+  // The estimate of one node. The operators have the library's names: `id` is a variable, `value` a literal, `rcall` a call
+  // with a receiver.
   const estimateOf = (node: ASTNode, sizes: Sizes): Estimate => {
     const { op } = node;
     if (op === 'id') return { cost: 1, size: sizes.get(String(node.args)) ?? ELEMENTS };
@@ -41,7 +43,9 @@ export function estimateCost(rule: ASTNode, costOfMatch: (call: ASTNode) => numb
     const sum = parts.reduce((total, { size }) => total + size, 0);
     const cost = parts.reduce((total, part) => total + part.cost, 1) + (costOfMatch(node) ?? 0);
     if (op === 'value') return { cost: 1, size: 1 };
+    // A part has at most the elements of the whole.
     if (op === '.' || op === '[]') return { cost, size: parts[0]?.size ?? 1 };
+    // Any other value counts as all of its operands together. These operators make a new value: what it holds is paid for.
     const makes = op === '+' || op === 'list' || op === 'map';
     return { cost: makes ? cost + sum : cost, size: Math.max(1, sum) };
   };

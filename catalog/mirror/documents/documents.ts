@@ -74,8 +74,8 @@ export interface MirrorDocuments {
 const OC_LABEL = { 'operators.openshift.org/catalog': 'true' };
 
 /**
- * Writes the documents of a plan. Where the destination is files, there is nothing that a
- * cluster could use, and all lists are empty.
+ * Makes the documents of a plan. Clusters cannot pull from files: for such a destination, the lists of mirrors, catalogs and
+ * image policies are empty. The OperatorHub and the signatures of releases do not depend on the destination.
  *
  * @throws InvalidOption
  */
@@ -90,6 +90,7 @@ export function mirrorDocuments(plan: MirrorPlan, options: DocumentOptions = {})
       group,
     );
     const entries = mirrorEntries(all, plan.scope, part);
+    // ImageContentSourcePolicies can have a scope of their own.
     const policyEntries =
       plan.policyScope === plan.scope ? entries : mirrorEntries(all, plan.policyScope, part);
     const metadata = (name: string): Metadata => ({ name, ...labels(plan, name) });

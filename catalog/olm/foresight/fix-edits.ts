@@ -28,6 +28,7 @@ export type Helps = (edit: Edit) => boolean;
 
 interface EditTask {
   readonly ofPackage: Package;
+  /** The stuck ones. */
   readonly installed: readonly Installed[];
   /** The channel's entries in the past. */
   readonly old: readonly Entry[];
@@ -169,19 +170,26 @@ function shortestSkips(
   return [skipping(needed)];
 }
 
-/** The edit that gives the head a skipRange. Unlike `skips`, it does not hide the versions from others. */
+/**
+ * Edits that each give the head a skipRange: one for the highest stuck version, then one for all of them. None for a head
+ * that has a skipRange. Unlike `skips`, a skipRange does not hide versions from other installations: OLM v0 never offers a
+ * skipped bundle.
+ *
+ * @param installed the stuck ones
+ */
 function skipRangeEdits(channel: Channel, head: Entry, installed: readonly Installed[]): Edit[] {
   const versions = installed.map(({ version }) => version).filter((version) => version !== undefined);
   const sorted = [...versions].sort(compareVersions).map(plain);
   const [lowest, highest] = [sorted[0], sorted.at(-1)];
   if (head.skipRange !== '' || lowest === undefined || highest === undefined) return [];
-  // The last version alone is enough where the others lead to it.
+  // The highest version alone is enough where the others lead to it. For a single version, both texts are the same.
   const ranges = new Set([`=${highest}`, lowest === highest ? `=${lowest}` : `>=${lowest} <=${highest}`]);
   return [...ranges].map((skipRange) =>
     memberEdit(channel, { ...head, skipRange }, `skipRange: '${skipRange}'`),
   );
 }
 
+/** A version without its build metadata, which OLM v0 ignores in ranges. */
 function plain(version: Version): string {
   return formatVersion({ ...version, build: [] });
 }

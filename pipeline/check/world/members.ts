@@ -74,7 +74,13 @@ function placesOf({ name, own }: MemberDraft): CatalogPath[] {
   return [...roots].map(([path, root]) => ({ catalog: name, path, root }));
 }
 
-/** The untouched packages; mostly the same before and after. */
+/**
+ * The untouched packages of a catalog, in outline: without manifests, icons, descriptions and related images. Files beyond
+ * `limits.contextBytes` are missing; ContextReader has noted their catalog.
+ *
+ * Usually, nothing differs between before and after. Then both are the same object: what is calculated of its packages once
+ * counts for both.
+ */
 function contextOf({ context }: CatalogReading, { around }: MemberDraft): BeforeAndAfter<Catalog> {
   const join = (files: readonly CatalogFile[]): Catalog =>
     joinedCatalog(files.flatMap((file) => context.outline(file)?.catalog ?? []));

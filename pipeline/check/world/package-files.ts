@@ -27,7 +27,9 @@ interface NextFiles extends BeforeAndAfter<readonly CatalogFile[]> {
 export interface MemberDraft {
   readonly name: string;
   readonly packages: ReadonlySet<string>;
+  /** Files that hold the packages, or may hold them; they are read in full. */
   readonly own: BeforeAndAfter<readonly CatalogFile[]>;
+  /** All other files of a touched catalog; they are read in outline, as far as the limits allow. Empty for other catalogs. */
   readonly around: BeforeAndAfter<readonly CatalogFile[]>;
   readonly following: readonly FollowingCatalog[];
   readonly predecessors?: readonly Predecessor[];

@@ -166,10 +166,17 @@ function failedChart({ name, path, location }: ChartSelection, error: PipelineEr
   };
 }
 
-/** Fetches a chart to a file, and adds it to `fetched`, which the plan keeps. */
+/**
+ * Fetches a chart to a file. Adds it to `fetched`, which is written to the folder `charts/`, if its name and version make a
+ * plain file name: both are the repository's words, and must not lead out of that folder. The images of any other chart are
+ * mirrored, too, but the chart itself is not kept.
+ *
+ * @returns the path of the file
+ */
 async function saveChart(remote: RemoteChart, folder: string, fetched: FetchedChart[]): Promise<string> {
   const bytes = await remote.fetch();
-  // The name is the repository's: it stays out of the path. Beside the folder, which goes when the chart is rendered.
+  // The file lies beside `folder`, which is deleted when the chart is rendered. The path does not contain the chart's name: the
+  // repository chooses that.
   const path = `${folder}.tgz`;
   writeFileSync(path, bytes);
   const file = `${remote.name}-${remote.version}.tgz`;

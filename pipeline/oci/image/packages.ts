@@ -27,7 +27,13 @@ export interface Contents {
   readonly groups: readonly (readonly IdentifiedFile[])[];
   /** Names the content of a package: equal texts mean equal blobs. */
   identity(name: string): string;
-  /** Reads a package, once: it is then forgotten, and its files with the last of their packages. */
+  /**
+   * Reads a package. It is then forgotten, and its files with the last of their packages: a later call reads the files again.
+   * While other packages of these files are still to come, a second call for the same package throws as if the files had
+   * changed.
+   *
+   * @throws Error for a package that the files do not hold, or no longer hold
+   */
   read(name: string): Promise<PackageContent>;
 }
 

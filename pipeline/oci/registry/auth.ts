@@ -243,7 +243,10 @@ const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
 const TOKEN68 = /[\w.~+/-]+=*(?=\s*(?:,|$))/y;
 const SPACE = /\s*/y;
 
-/** The challenges of a header, several of which may stand in one line; what cannot be read is left out. */
+/**
+ * The challenges of a header, several of which may stand in one line. Reading ends where something is neither a scheme nor a
+ * parameter: what was read before counts, and what follows is ignored.
+ */
 export function parseChallenges(header: string): Challenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
   let at = 0;

@@ -190,7 +190,10 @@ function withTimedOpening(
   return withOpening(state, opening);
 }
 
-/** A ring that is to name another image; its time in the ring before is over. */
+/**
+ * The state after an opening: it is the ring's last one, and an event. All approvals for the ring are removed: the next early
+ * opening needs new ones. Arrivals stay here; the next look removes that of the opened image, and those before it.
+ */
 export function withOpening(state: RingState, opening: Opening): RingState {
   const { ring, commit, at, by, why, early, asked } = opening;
   const what = early ? 'opened early' : 'opened';
