@@ -84,3 +84,8 @@ export function compareFindings(a: Finding, b: Finding): number {
     compareText(a.message, b.message)
   );
 }
+
+/** Two findings are the same whatever line they stand on. */
+export function findingIdentity({ rule, message, location }: Finding): string {
+  return JSON.stringify([rule, message, location.file]);
+}

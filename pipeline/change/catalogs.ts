@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { IGNORE_FILE } from '../../catalog/fbc/ignore.ts';
 import { countEntries, hidesBlobs } from '../../catalog/fbc/load.ts';
 import { type Blob, locate } from '../../catalog/fbc/model.ts';
-import type { Finding } from '../../catalog/finding.ts';
+import { type Finding, findingIdentity } from '../../catalog/finding.ts';
 import { groupedBy } from '../../catalog/go/grouped.ts';
 import {
   changedBundles,
@@ -183,8 +183,8 @@ function isChanged({ unit, name, before, after, added }: PackagePiece): boolean 
  * author must learn of it.
  */
 function saysMore(before: Side, after: Side): (pieces: PackagePiece) => boolean {
-  const known = new Set(before.warnings.map(findingKey));
-  const isMore = after.warnings.some((one) => !known.has(findingKey(one)));
+  const known = new Set(before.warnings.map(findingIdentity));
+  const isMore = after.warnings.some((one) => !known.has(findingIdentity(one)));
   return ({ unit, name }) => isMore && unit.composed !== undefined && name === unit.package;
 }
 
@@ -217,16 +217,11 @@ const OF_ONE_BLOB: ReadonlySet<string> = new Set([
  * hides it on both, so the rest can be compared.
  */
 function newlyHides(before: Side, after: Side): (finding: Finding) => boolean {
-  const [old, now] = [groupedBy(before.unread, findingKey), groupedBy(after.unread, findingKey)];
+  const [old, now] = [groupedBy(before.unread, findingIdentity), groupedBy(after.unread, findingIdentity)];
   const count = (all: ReadonlyMap<string, readonly Finding[]>, one: Finding): number =>
-    all.get(findingKey(one))?.length ?? 0;
+    all.get(findingIdentity(one))?.length ?? 0;
   const isKnown = (one: Finding): boolean => OF_ONE_BLOB.has(one.rule) && count(now, one) <= count(old, one);
   return (finding) => hidesBlobs(finding) && !isKnown(finding);
-}
-
-/** The same for findings that say the same of a file, whatever their line. */
-function findingKey({ rule, message, location }: Finding): string {
-  return JSON.stringify([rule, message, location.file]);
 }
 
 /** The parts of a unit with files that cannot be read: folders where packages share it, else all of it. */

@@ -1,5 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, type Catalog, locate } from '../../fbc/model.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import type { PublishedBundle } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { isSameVersion } from '../../version/version.ts';
@@ -24,14 +25,21 @@ export const rule: Rule = {
         if (!group.every((one) => known.has(keyOf(one)))) reportGroup(group, report);
       const reported = new Set(repeated.flat());
       const was = before.catalog.packages.get(name)?.bundles;
-      const has = after.catalog.packages.get(name)?.bundles;
-      for (const bundle of has?.values() ?? []) {
-        if (reported.has(bundle) || was?.get(bundle.name)?.image === bundle.image) continue;
+      const now = after.catalog.packages.get(name)?.bundles;
+      const changed = [...(now?.values() ?? [])].filter(
+        (one) => !reported.has(one) && was?.get(one.name)?.image !== one.image,
+      );
+      if (changed.length === 0) continue;
+      const leaving = [...(was?.values() ?? [])].filter((one) => now?.has(one.name) !== true);
+      const leavingByImage = groupedBy(leaving, ({ image }) => imageOf(image));
+      const pastByImage = groupedBy(before.published.get(name) ?? [], ({ image = '' }) => imageOf(image));
+      for (const bundle of changed.filter(({ image }) => image !== '')) {
+        const image = imageOf(bundle.image);
         // A bundle under a new name is not another version: what becomes of its installations is for other rules.
-        const leaving = [...(was?.values() ?? [])].filter(
-          (one) => has?.has(one.name) !== true && !isSameVersion(one.version, bundle.version),
-        );
-        reportPast([...leaving, ...(before.published.get(name) ?? [])], bundle, report);
+        const past =
+          leavingByImage.get(image)?.find(({ version }) => !isSameVersion(version, bundle.version)) ??
+          pastByImage.get(image)?.find((one) => one.name !== bundle.name);
+        if (past) reportPast(past, bundle, report);
       }
     }
   },
@@ -48,15 +56,10 @@ function keyOf({ name, image }: Bundle): string {
 
 /** A version that has the image of one that the catalog no longer has. */
 function reportPast(
-  earlier: readonly Pick<PublishedBundle, 'name' | 'version' | 'image' | 'last'>[],
+  past: Pick<PublishedBundle, 'name' | 'version' | 'last'>,
   bundle: Bundle,
   report: Report,
 ): void {
-  const past = earlier.find(
-    ({ name, image = '' }) =>
-      name !== bundle.name && image !== '' && imageOf(image) === imageOf(bundle.image),
-  );
-  if (!past) return;
   const version = shortName(past);
   const until = past.last === undefined ? '' : `, which was published until ${past.last}`;
   const message = `version ${shortName(bundle)} of package ${quoted(bundle.package)} has the image of ${version}${until}: ${quoted(bundle.image)}`;

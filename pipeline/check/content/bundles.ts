@@ -1,6 +1,6 @@
 /** The bundle directories that a pull request brings or changes. */
 import type { PlacedBundle } from '../../../catalog/edit/package-graph.ts';
-import type { Finding } from '../../../catalog/finding.ts';
+import { type Finding, findingIdentity } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { type BundleFolder, checkFiles } from '../../catalogs/bundle/check-bundle.ts';
@@ -14,7 +14,7 @@ import type { CheckScene } from '../world/scene.ts';
 import type { BeforeAndAfter } from '../world/touched-catalog.ts';
 import { bundleFilesAt, hasLater, placedAt } from './bundle-folders.ts';
 import { checkUpgrade, isSameRelease } from './bundle-upgrades.ts';
-import { type CatalogResult, findingIdentity } from './catalog-rules.ts';
+import type { CatalogResult } from './catalog-rules.ts';
 import { listedBundles } from './dangling.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import { catalogOf } from '../../../catalog/fbc/model.ts';
-import type { Finding, Location } from '../../../catalog/finding.ts';
+import { type Finding, findingIdentity, type Location } from '../../../catalog/finding.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { diffOf } from '../../../catalog/olm/diff.ts';
 import { type Change, formerWorld, type World } from '../../../catalog/olm/foresight/world.ts';
@@ -291,9 +291,4 @@ function findingsOfState({ blobs, unread }: CatalogState, severityOf: SeverityOf
 /** What a finding is due to: the comparison says of a change what a rule about the catalog says as well. */
 function causeKey({ package: packageName, channel, installed, location, hint }: Finding): string {
   return JSON.stringify([packageName, channel, installed, location, hint]);
-}
-
-/** Two findings are the same whatever line they stand on. */
-export function findingIdentity({ rule, message, location }: Finding): string {
-  return JSON.stringify([rule, message, location.file]);
 }
