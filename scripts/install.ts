@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '8274eb4fc3ee2a659c15bf4a14f869b5fd9d29c5',
+  commit: 'f65637c8aa1c1481b2a0bee0ae71d981a67971a2',
 };
 
 const REPOSITORY = 'portolan/portolan';
