@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openSharedFile, openSpool, type Slot } from '../../../../pipeline/catalogs/render/ordered-spool.ts';
+import { folder } from '../../../fakes/folder.ts';
 
 test.each([
   ['memory', 1 << 30],
@@ -44,18 +44,18 @@ test('where no file can be made there is still the memory', () => {
 });
 
 test('the file has no name', () => {
-  const before = leftovers();
+  // A folder of its own: other tests make and remove files in the one that they share.
+  const temporary = folder();
+  vi.stubEnv('TMPDIR', temporary);
   const spool = openSpool(0);
-  onTestFinished(() => spool.close());
+  onTestFinished(() => {
+    spool.close();
+    vi.unstubAllEnvs();
+  });
   const slot = spool.put('x'.repeat(10));
   expect(taken(spool.bytes([slot]))).toBe('xxxxxxxxxx');
-  expect(leftovers()).toEqual(before);
+  expect(readdirSync(temporary, { recursive: true })).toEqual([expect.stringMatching(/^portolan-\w+$/)]);
 });
-
-function leftovers(): string[] {
-  const names = readdirSync(tmpdir(), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => /^portolan-\w+\/render-/.test(name));
-}
 
 function taken(pieces: Iterable<Uint8Array>): string {
   const decoder = new TextDecoder();
