@@ -29,7 +29,7 @@ export function algorithmOf(digest: string): string {
   return digest.slice(0, digest.indexOf(':'));
 }
 
-/** Whether two digests can be compared and differ. */
+/** Whether two digests cannot be of the same content; digests of two algorithms cannot be compared, so false. */
 export function digestsContradict(a: string, b: string): boolean {
   return algorithmOf(a) === algorithmOf(b) && a !== b;
 }
@@ -56,6 +56,7 @@ export async function* checkedBytes(
     count += chunk.length;
     if (count > size) throw wrongSize(what, size, `more than ${size}`);
     if (lastChunk !== undefined) {
+      // Only with a second chunk: `digestOf` is quicker for one.
       hasher ??= createHash(algorithm);
       hasher.update(lastChunk);
       yield lastChunk;

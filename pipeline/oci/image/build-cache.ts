@@ -22,11 +22,13 @@ export interface FileFacts {
   readonly packages: readonly string[];
 }
 
-/** A stretch of one of the digest's trees, as text: big numbers do not go into JSON. */
+/** What files that follow each other add to the digest of opm's cache: a `PlacedStretch` (`layout.ts`) for JSON. */
 export interface StretchFacts {
+  /** Of its first file or folder, in its tree. */
   readonly path: string;
+  /** In bytes. */
   readonly length: number;
-  /** In hexadecimal. */
+  /** In hexadecimal: JSON has no big integers. */
   readonly addend: string;
 }
 

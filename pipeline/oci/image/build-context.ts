@@ -19,11 +19,14 @@ import type { Contents } from './packages.ts';
 /** Reads a layer of an image that was published before. */
 export type ReadLayer = (layer: Pick<Descriptor, 'digest' | 'size'>) => AsyncIterable<Uint8Array>;
 
+/** What all steps of one build share: what is known at its start, and what it fills in on the way. */
 export interface Workshop {
   readonly contents: Contents;
   readonly memory: BuildCache;
+  /** The directory for pieces and fetched layers, named by their digests. */
   readonly scratch: string;
   readonly codec: Codec;
+  /** Whether the image gets opm's cache, as in `BuildOptions`. */
   readonly cache: 'json' | 'none';
   /** Layers of the build that the memory is of; everything is made again without. */
   readonly earlier?: ReadLayer | undefined;
@@ -58,12 +61,14 @@ export async function pieceAtHand(key: string, workshop: Workshop): Promise<Exte
   if (!facts) return undefined;
   const { digest, size, layer } = facts;
   const made = finishedPiece(scratch, facts);
-  if (made || !layer || !(await fetchLayer(layer, workshop))) return made;
+  if (made) return made;
+  if (!layer || !(await fetchLayer(layer, workshop))) return undefined;
   const extent = { path: scratchFile(scratch, layer.digest), offset: layer.offset, size };
   // A memory is somebody's file: what it says of a layer may not be so.
   return (await digestOf(extent)) === digest ? extent : undefined;
 }
 
+/** The digest of bytes in a file of the scratch directory. @throws PipelineError `io` */
 async function digestOf(extent: Extent): Promise<string> {
   const hash = createHash('sha256');
   for await (const bytes of readExtents([extent])) hash.update(bytes);

@@ -134,7 +134,7 @@ function planFor(packages: readonly PackageLayer[], base: BaseImage | undefined)
       return name === ROOT || size === undefined ? [] : [{ name, size }];
     });
   const baseLayers = Math.max(0, ...(base?.platforms.map(({ layers }) => layers.length) ?? []));
-  // The blobs of no package have a layer, whether there are some or not, and so has the cache's index.
+  // One for the blobs of no package, one for the cache's index. Counted even if absent: only packages and base decide the plan.
   return planLayers({ configs: loads('configs'), cache: loads('cache') }, { baseLayers, fixedLayers: 2 });
 }
 
@@ -228,6 +228,7 @@ async function makeIndex(
   const piece = await openPiece(scratch, 'index', codec);
   try {
     for (const path of [CACHE, CACHE_FILES]) await piece.add({ path, kind: 'directory', pieces: [] });
+    // Two stretches: files of other packages may stand between these in the order of the walk.
     const stretches = [
       await writeStretch('cache', metaParts(packages), piece),
       await writeStretch('cache', [indexPart(packages)], piece),
@@ -253,6 +254,7 @@ function metaParts(packages: readonly PackageFacts[]): TreePart[] {
   const encoder = new TextEncoder();
   const parts = new Map<string, TreePart>();
   for (const { path, text } of packages.flatMap(({ metas }) => metas)) {
+    // Each folder above the file, once however many files are in it.
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
       parts.set(path.slice(0, at), { path: path.slice(0, at), kind: 'directory', pieces: [] });
     }

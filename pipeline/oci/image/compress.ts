@@ -22,7 +22,7 @@ export const CODEC_IDS: Readonly<Record<Codec, string>> = {
 };
 
 interface Compressor {
-  /** Takes bytes, which must not be changed before the next `write` or `end` is kept. */
+  /** Takes bytes, which must not be changed before the promise of the next `write` or `end` is settled. */
   write(bytes: Uint8Array): Promise<void>;
   /** Writes what is left. */
   end(): Promise<void>;
@@ -39,6 +39,7 @@ export function openCompressor(codec: Codec, sink: (bytes: Uint8Array) => void):
   return Promise.resolve(nativeAgrees() ? nativeGzip(plain) : portableGzip(plain));
 }
 
+/** Levels, as in {@link CODEC_IDS}; docs/adr/0012-compression.md says why. */
 const GZIP_LEVEL = 6;
 const ZSTD_LEVEL = 6;
 
@@ -123,6 +124,7 @@ async function zstd(sink: (bytes: Uint8Array) => void): Promise<Compressor> {
   return {
     async write(bytes) {
       for (let at = 0; at < bytes.length; ) {
+        // A copy: a frame keeps it longer than the caller keeps its bytes.
         const piece = bytes.slice(at, at + FRAME - length);
         pieces.push(piece);
         length += piece.length;
@@ -138,7 +140,7 @@ async function zstd(sink: (bytes: Uint8Array) => void): Promise<Compressor> {
 
 let agrees: boolean | undefined;
 
-/** Whether this Node's zlib compresses a probe as pako does. */
+/** Whether this Node's zlib compresses a probe as pako does. The header of 10 bytes is left out: it names the host. */
 export function nativeAgrees(): boolean {
   agrees ??=
     createHash('sha256')
@@ -147,7 +149,7 @@ export function nativeAgrees(): boolean {
   return agrees;
 }
 
-/** Digest of the compressed probe behind the gzip header. */
+/** Digest of the probe as pako compresses it, behind the gzip header; `compress.test.ts` checks it. */
 export const PROBE_DIGEST = 'ada653fdcdf7a407192543f2dcc167ff86fdfe1f78d377efe09be4163bf671ca';
 
 /**
@@ -158,6 +160,7 @@ export const PROBE_DIGEST = 'ada653fdcdf7a407192543f2dcc167ff86fdfe1f78d377efe09
 export function probeBytes(): Uint8Array {
   const bytes = new Uint8Array(200_000);
   let seed = 1;
+  // A linear congruential generator; its low bits repeat soon, so they are dropped.
   const random = (below: number): number => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
     return (seed >>> 8) % below;
@@ -165,6 +168,7 @@ export function probeBytes(): Uint8Array {
   for (let at = 0; at < bytes.length; ) {
     const length = Math.min(1 + random(400), bytes.length - at);
     const kind = random(4);
+    // Up to 60,000 bytes back: deflate's window has 32 KiB.
     const back = 1 + random(Math.min(at, 60_000) + 1);
     for (let i = 0; i < length; i++, at++) {
       if (kind === 0) bytes[at] = 0x20 + random(64);

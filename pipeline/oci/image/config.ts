@@ -40,7 +40,7 @@ interface LayeredSettings {
 /**
  * The configuration of a catalog's image.
  *
- * @param base the base's configuration; undefined for an image of nothing but the catalog
+ * @param base the base's configuration; undefined for an image of nothing but the catalog, which has no server to start
  */
 export function imageConfig(base: Json | undefined, settings: ImageSettings & LayeredSettings): Uint8Array {
   const inner = objectIn(base ?? {}, 'config');
@@ -61,6 +61,7 @@ export function layeredConfig(
 ): Uint8Array {
   const config = base ?? {};
   const text = JSON.stringify({
+    // A base's own time replaces it, as every field of the base that is not set below.
     created: NO_TIME,
     ...config,
     architecture,
@@ -80,7 +81,10 @@ export function layeredConfig(
   return new TextEncoder().encode(text);
 }
 
-/** Without a cache the server builds one in its own directory; it would refuse to start on an empty one. */
+/**
+ * How a container starts opm. `--cache-dir` only if the image has a cache: opm refuses to start on an empty directory, and
+ * without the option builds a cache in a directory of its own.
+ */
 function serveCommand(cache: boolean): Json {
   return {
     Entrypoint: ['/bin/opm'],

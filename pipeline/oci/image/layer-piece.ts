@@ -128,7 +128,7 @@ async function openFile(
   };
 }
 
-/** Writes all of some bytes; one call of the system may write fewer. */
+/** Writes bytes where a file stands; one call of the system may write fewer than all. */
 function writeWhole(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
@@ -161,6 +161,7 @@ export function finishedPiece(scratch: string, { digest, size }: PieceFacts): Ex
 export async function* readExtents(extents: readonly Extent[], from = 0): AsyncGenerator<Uint8Array> {
   let passed = 0;
   for (const { path, offset, size } of extents) {
+    // How many bytes of this extent lie before the offset.
     const skipped = Math.max(0, from - passed);
     passed += size;
     if (skipped >= size) continue;

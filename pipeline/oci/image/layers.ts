@@ -21,7 +21,9 @@ interface Frame {
   readonly end: Extent;
 }
 
+/** The folders above a tree's files, the outermost first: every layer of the tree has them. */
 const ABOVE: Readonly<Record<Tree, readonly string[]>> = { configs: [CONFIGS], cache: [CACHE, CACHE_FILES] };
+/** The folder of a tree in the image, for the layer's history. */
 const FOLDERS: Readonly<Record<Tree, string>> = { configs: `/${CONFIGS}`, cache: `/${CACHE}` };
 
 /**
@@ -90,6 +92,7 @@ function notePlaces(
   { facts: { digest, size }, extents }: { readonly facts: LayerFacts; readonly extents: readonly Extent[] },
   { memory }: Workshop,
 ): void {
+  // The first extent is the head of the layer; the pieces follow in the order of their keys.
   let offset = extents[0]?.size ?? 0;
   for (const key of keys) {
     const piece = memory.pieces.get(key);
@@ -99,7 +102,7 @@ function notePlaces(
   }
 }
 
-/** The layer of the cache's index. */
+/** The layer of the cache's index. It needs no head: its piece has the folders itself. */
 export async function indexLayer(
   piece: PieceFacts,
   { workshop, frame }: { readonly workshop: Workshop; readonly frame: Frame },
@@ -151,6 +154,7 @@ export function planLayers(
   { baseLayers, fixedLayers }: PlanOptions,
 ): LayerPlan {
   const most = MOST_LAYERS - baseLayers - fixedLayers;
+  // Each tree needs a layer at least.
   if (most < (loads.cache.length === 0 ? 1 : 2)) {
     const message = `the base image has ${baseLayers} layers: the index image would have more than ${MOST_LAYERS}`;
     throw new PipelineError('too-large', message, { hint: 'use a base image with fewer layers' });
@@ -165,7 +169,7 @@ export function planLayers(
   throw new Error('there is always a room that holds everything');
 }
 
-/** Steps of an eighth, so that room is seldom changed: from every package alone to all in one layer. */
+/** Rooms to try, in bytes: 0 (every package alone), then from 4 KiB in eighths of a power of two, so that room seldom changes. */
 function* roomSteps(): Generator<number> {
   yield 0;
   for (let power = 2 ** 12; power <= Number.MAX_SAFE_INTEGER; power *= 2) {
@@ -186,7 +190,7 @@ function placedLoad({ name, size }: Load): PlacedLoad {
   return { name, size, place: createHash('sha256').update(name).digest().readUInt32BE(0) };
 }
 
-/** The names of the packages in each layer. A large package has a layer of its own. */
+/** The names of the packages in each layer; one of more than half the room is alone (docs/adr/0011-layers-by-package.md). */
 function sharedLayers(loads: readonly PlacedLoad[], room: number): string[][] {
   const isLarge = ({ size }: Load): boolean => size > room / 2;
   const layers = [
@@ -204,7 +208,7 @@ function sharedLayers(loads: readonly PlacedLoad[], room: number): string[][] {
 /**
  * Splits the packages of one range of places in two, again and again, until each part fits.
  *
- * @param bit the highest that tells their places apart
+ * @param bit of their places that decides the half: 31 is the highest; below 0 all places are equal, and nothing divides them
  */
 function halvedLoads(loads: readonly PlacedLoad[], room: number, bit = 31): (readonly PlacedLoad[])[] {
   if (loads.length === 0) return [];

@@ -49,7 +49,7 @@ export async function checkContents(
   return findings.sort(compareFindings);
 }
 
-/** Names what the findings follow from beside the files. */
+/** Names what the findings follow from beside the files: a change of rules, severities or limits makes old verdicts useless. */
 function settingOf({ rules, severityOf, limits }: VerdictOptions): string {
   return JSON.stringify([rules.map((rule) => [rule.id, severityOf(rule)]), limits]);
 }
@@ -62,7 +62,7 @@ async function checkGroup(
   const source = { files: async () => group.map(({ file }) => file) };
   const { findings, catalog } = await checkCatalog(source, rules, { severityOf, limits });
   const { packages, bundles } = catalog.blobs;
-  return { findings, blobs: countOf(catalog), packages: packages.length, bundles: bundles.length };
+  return { findings, blobs: blobCount(catalog), packages: packages.length, bundles: bundles.length };
 }
 
 /** How many packages and bundles there are in what was checked. */
@@ -76,7 +76,8 @@ export function checkedCounts(verdicts: FactTable<VerdictFacts>): { packages: nu
   return { packages, bundles };
 }
 
-function countOf({ blobs }: Catalog): number {
+/** How many blobs of all schemas a catalog has. */
+function blobCount({ blobs }: Catalog): number {
   const { packages, channels, bundles, deprecations, others } = blobs;
   return [packages, channels, bundles, deprecations, others].reduce((sum, { length }) => sum + length, 0);
 }

@@ -36,17 +36,18 @@ export async function packageOf(name: string, workshop: Workshop): Promise<Packa
   const facts = memory.packages.get(packageKey(name, workshop));
   const piece = (tree: Tree): PieceFacts | undefined => memory.pieces.get(pieceKey(tree, name, workshop));
   const pieces = { configs: piece('configs'), cache: piece('cache') };
+  // A tree in which the package has no files needs no piece.
   const complete = (tree: Tree): boolean => facts?.[tree] === undefined || pieces[tree] !== undefined;
   return facts && complete('configs') && complete('cache')
     ? { name, facts, pieces }
     : makePackage(name, workshop);
 }
 
-/** Makes the pieces of a package, and notes what became of it. */
+/** Makes the pieces of a package, and keeps its facts in the memory. Errors in its files go to `workshop.findings` instead. */
 export async function makePackage(name: string, workshop: Workshop): Promise<PackageLayer> {
   const content = await workshop.contents.read(name);
   for (const finding of content.findings) workshop.findings.add(finding);
-  // What is wrong anywhere is reported; nothing is made of it.
+  // The other packages are still read, so that one run reports all errors.
   if (content.findings.length > 0) return { name, facts: { bundles: [], metas: [] }, pieces: NONE };
   const hasCache = workshop.cache === 'json';
   const pkg = content.catalog.packages.get(name);
@@ -114,6 +115,7 @@ export async function writeStretch(
   parts: Iterable<TreePart>,
   piece: PieceSink,
 ): Promise<StretchFacts | undefined> {
+  // Read by hand: `for…of` would drop the stretch that the generator returns.
   const sealed = sealedParts(tree, parts);
   let first: string | undefined;
   for (;;) {
@@ -180,6 +182,7 @@ function metasOf({ blobs }: PackageContent): PackageFacts['metas'] {
   }));
 }
 
+/** Schemas that the cache has in `packages.json` and in bundle files. */
 const OLM_SCHEMAS: ReadonlySet<string> = new Set([
   'olm.package',
   'olm.channel',

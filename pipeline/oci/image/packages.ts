@@ -79,6 +79,7 @@ export async function readContents(
     // Report unreadable files in each build.
     const found = file.unreadable === undefined ? facts.get(identity) : undefined;
     const { packages } = found ?? (await packagesIn(file, findings));
+    // Those of a file with errors are not kept: a build with errors writes no memory.
     if (!found) facts.set(identity, { packages });
     if (packages.length === 0) filesWithoutPackages.push({ file, identity });
     for (const name of packages) {
@@ -88,7 +89,7 @@ export async function readContents(
   return { contents: contentsOf(byPackage, filesWithoutPackages, hasCache), findings };
 }
 
-/** Files that a source brings at a time. */
+/** Files that a source brings at a time: see {@link bringerOf}. */
 const TOGETHER = 64;
 
 /**
@@ -186,6 +187,7 @@ function groupsOf(byPackage: ReadonlyMap<string, readonly IdentifiedFile[]>): Ma
   const ofFile = new Map<string, Group>();
   const ofPackage = new Map<string, Group>();
   for (const [name, files] of byPackage) {
+    // All groups that have one of the files become one.
     const sharing = new Set(files.flatMap(({ file }) => ofFile.get(file.path) ?? []));
     const [first = { packages: new Set<string>(), files: new Map<string, IdentifiedFile>() }, ...others] =
       sharing;
@@ -230,5 +232,6 @@ async function loadGroup(group: Group, hasCache: boolean): Promise<Map<string, P
   const findings = found.filter(({ severity }) => severity === 'error');
   const lines = new Map<string, Blob[]>([...group.packages].map((name) => [name, []]));
   for (const blob of renderOrder(blobs)) lines.get(packageOf(blob))?.push(blob);
+  // Each gets the findings of the whole group: an error in a file stops all packages that share it.
   return new Map([...lines].map(([name, ordered]) => [name, { blobs: ordered, catalog, findings }]));
 }

@@ -50,6 +50,7 @@ export interface TreeLimits {
   readonly entries: number;
 }
 
+/** Limits where the caller gives none. */
 export const TREE_LIMITS: TreeLimits = {
   bytes: 4 * 2 ** 30,
   layerBytes: 2 * 2 ** 30,
@@ -136,6 +137,7 @@ function putEntry({ entries, children }: Stack, path: string, entry: ImageEntry)
   for (let below = path; below !== ''; ) {
     const folder = folderOf(below);
     const siblings = children.get(folder);
+    // A path that its folder knows was put in with all folders above it.
     if (siblings?.has(below)) return;
     if (siblings) siblings.add(below);
     else children.set(folder, new Set([below]));
@@ -232,6 +234,7 @@ async function unpackEntry(
  */
 function refuseBehindLink(path: string, added: Stack, stack: Stack): void {
   for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) {
+    // The layer that is read counts before those below it.
     const { kind } = added.entries.get(folder) ?? stack.entries.get(folder) ?? {};
     if (kind !== 'link') continue;
     const what = `the layers put ${JSON.stringify(path)} behind the symbolic link ${JSON.stringify(folder)}`;
@@ -313,7 +316,12 @@ function whiteout(path: string, stack: Stack): boolean {
   return true;
 }
 
-/** A folder or a link; undefined for what is neither, and for a hard link to what is not wanted either. */
+/**
+ * A folder, a symbolic link, or the file that a wanted hard link names; undefined for devices and the like, and for a hard link
+ * that is not wanted.
+ *
+ * @throws PipelineError `corrupt` for a wanted hard link to a file that was passed over
+ */
 function entryOf(
   path: string,
   header: TarHeader,

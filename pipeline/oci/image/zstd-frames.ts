@@ -11,9 +11,11 @@ import { openZstdStream, type ZstdStream } from './zstd-library.ts';
 const LARGEST_WINDOW = 1 << 27;
 /** Bytes of a block at most, before and after compression. */
 const LARGEST_BLOCK = 1 << 17;
+/** The first four bytes of a frame, as a little-endian number. */
 const MAGIC = 0xfd2fb528;
 /** The magic numbers of frames that decoders skip differ in their last four bits. */
 const SKIPPED = 0x184d2a5;
+/** Bytes of the checksum behind a frame. */
 const CHECKSUM = 4;
 
 /**
@@ -43,6 +45,7 @@ async function* frame(reader: Reader, stream: ZstdStream): AsyncGenerator<Uint8A
   stream.decompress(header, LARGEST_BLOCK);
   for (let isLast = false; !isLast; ) {
     const head = await reader.take(3);
+    // From the lowest bit: one for the last block, two for the type, 21 for the size.
     const word = head.readUIntLE(0, 3);
     const [type, size] = [(word >> 1) & 3, word >> 3];
     isLast = (word & 1) === 1;
