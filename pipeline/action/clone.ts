@@ -26,6 +26,7 @@ export async function checkClone(inputs: RunInputs): Promise<CheckReport> {
   try {
     return await checkerOf(inputs)(repository, { ...requestOf(inputs), registryFor: registries.under });
   } catch (thrown) {
+    // Usually a shallow clone, which is what actions/checkout makes if nothing else is asked for.
     if (thrown instanceof PipelineError && thrown.code === 'not-found') {
       throw new PipelineError('not-found', thrown.message, { cause: thrown, hint: fetchHint(inputs) });
     }
@@ -63,12 +64,13 @@ function requestOf({ event, policy, directory, now, ...inputs }: RunInputs): Che
     base,
     head: inputs.head ?? pull?.head ?? 'HEAD',
     today: now.toISOString().slice(0, 10),
+    // Without a pull request there is no author, so permissions are not checked.
     ...(pull ? { people: peopleOf(pull) } : {}),
     ...(policy === undefined ? {} : { policy: policyIn(directory, policy) }),
   };
 }
 
-/** The policy of a file. @throws PipelineError `not-found`, `io` */
+/** The policy in a file of the workspace; findings name it by the given path. @throws PipelineError `not-found`, `io` */
 export function policyIn(directory: string, path: string): NonNullable<CheckRequest['policy']> {
   const file = resolve(directory, path);
   try {

@@ -26,6 +26,7 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
   const { branch, commit } = await defaultTip(forge);
   const repository = openRemote(forge.remote, forge.git);
   const { plainHttp } = inputs.publish;
+  // This client asks for what Portolan itself published; `references` asks for what catalogs name, as the policy allows.
   const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
   const references = registriesOf(inputs);
   try {

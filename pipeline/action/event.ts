@@ -12,6 +12,7 @@ import type { Question } from '../report/answer.ts';
 
 export type Event =
   | PullRequestEvent
+  /** A merge queue asks for a check of `head`, which it would merge to `branch`. */
   | { readonly kind: 'group'; readonly base: string; readonly head: string; readonly branch: string }
   /** Somebody asks for another look. */
   | { readonly kind: 'recheck'; readonly number: number; readonly question?: Question }
@@ -22,12 +23,15 @@ export type Event =
   | { readonly kind: 'push'; readonly branch: string; readonly commit: string; readonly before: string }
   /** The branch has moved, and nothing else says so: a workflow's own merge starts no workflow. */
   | { readonly kind: 'moved'; readonly branch: string; readonly before: string; readonly commit: string }
+  /** A schedule, or somebody who started the workflow by hand. */
   | { readonly kind: 'clock' }
+  /** Nothing is to be done; `why` is for the log. */
   | { readonly kind: 'none'; readonly why: string };
 
 export interface PullRequestEvent {
   readonly kind: 'pull request';
   readonly number: number;
+  /** As GitHub calls it: `opened`, `synchronize`, `closed` …; empty where the payload has none. */
   readonly action: string;
   /** Ids of commits. */
   readonly base: string;
@@ -143,7 +147,11 @@ function commentEvent(payload: Json): Event {
   return { kind: 'recheck', number: numberAt(issue, 'number'), ...command };
 }
 
-/** A push to a branch. A branch that was deleted has nothing to publish. */
+/**
+ * A push to a branch. A branch that was deleted has nothing to publish.
+ *
+ * @throws PipelineError `bad-answer` for a push of a tag
+ */
 function pushEvent(payload: Json): Event {
   if (payload['deleted'] === true) return { kind: 'none', why: 'the branch was deleted' };
   const branch = branchAt(payload, 'ref');
@@ -161,6 +169,9 @@ function branchMovedEvent(payload: Json): Event {
   return { kind: 'moved', branch: textAt(about, 'branch'), before, commit };
 }
 
+// Fields of a payload. All but `personAt` throw `bad-answer` for one that is missing or of another type.
+
+/** The name of the branch that a field gives as a ref, `refs/heads/NAME`. */
 function branchAt(json: Json, key: string): string {
   const ref = json[key];
   const [, branch] = typeof ref === 'string' ? (/^refs\/heads\/(.+)$/.exec(ref) ?? []) : [];
@@ -182,11 +193,13 @@ function numberAt(json: Json, key: string): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : missing(key);
 }
 
+/** The id of a commit, 40 hex digits (SHA-1) or 64 (SHA-256). */
 function commitAt(json: Json, key: string): string {
   const id = json[key];
   return typeof id === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(id) ? id : missing(key);
 }
 
+/** An account; undefined where the field is null or names nobody. */
 function personAt(json: Json, key: string): Person | undefined {
   const { login, id, type } = isObject(json[key]) ? json[key] : {};
   if (typeof login !== 'string' || typeof id !== 'number') return undefined;

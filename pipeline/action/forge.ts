@@ -54,6 +54,7 @@ interface ClientAndToken {
 async function openClient(forge: ForgeInputs, repository: RepositoryName): Promise<ClientAndToken> {
   const log = (line: string): void => info(plainText(line));
   if (!forge.app) {
+    // The inputs have one of the two; see ForgeInputs.
     const token = forge.token ?? '';
     return { github: openGitHub({ url: forge.api, identity: { kind: 'token', token }, log }), token };
   }

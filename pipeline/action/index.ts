@@ -27,6 +27,7 @@ type Text = (name: string) => string | undefined;
 /** The inputs of the Action and what it needs of its environment. */
 function inputs(): RunInputs {
   const environment = process.env;
+  // The runner gives an input that the workflow leaves out as an empty text.
   const text: Text = (name) => getInput(name) || undefined;
   const directory = environment['GITHUB_WORKSPACE'] ?? process.cwd();
   const temporary = environment['RUNNER_TEMP'] ?? directory;
@@ -45,6 +46,7 @@ function inputs(): RunInputs {
     forge: forgeOf(text, environment),
     posting: postingInputs(text, environment),
     publish: publishOf(text, temporary),
+    // This file once more, as a process of its own.
     reader: { file: process.argv[1] ?? '', words: [READER] },
     authfile: text('authfile'),
     environment,
@@ -109,6 +111,7 @@ function postingInputs(text: Text, environment: NodeJS.ProcessEnv): PostingInput
   };
 }
 
+/** The number of an input, at most 9999; undefined where it is left out. @throws PipelineError `usage` */
 function countOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined || /^[0-9]{1,4}$/.test(text)) return text === undefined ? undefined : Number(text);
   throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected a number`);
@@ -119,6 +122,7 @@ function publishOf(text: Text, temporary: string): PublishInputs {
   return {
     out: resolve(text('out') ?? join(temporary, 'portolan-published')),
     url: text('publish-url'),
+    // One a line, or in one line with commas or blanks between them.
     plainHttp: (text('plain-http') ?? '').split(/[\s,]+/).filter((host) => host !== ''),
     everything: text('catalogs') === 'all',
   };

@@ -24,7 +24,7 @@ export interface RunInputs {
   readonly result: string | undefined;
   /** The heads that an earlier job has marked, as it wrote them. */
   readonly started: string | undefined;
-  /** Which try of the workflow's run this is. */
+  /** Which try of the workflow's run this is: `1`, `2` …; a re-run of jobs is the next one. */
   readonly attempt: string;
   /** Undefined where there is nobody to ask as: then only a clone can be checked. */
   readonly forge: ForgeInputs | undefined;
@@ -47,15 +47,17 @@ export interface ForgeInputs {
   readonly server: string;
   /** `owner/name`. */
   readonly repository: string;
+  /** Undefined only beside an App, which is used where both are given. */
   readonly token: string | undefined;
   readonly app: { readonly id: string; readonly privateKey: string } | undefined;
 }
 
 export interface PostingInputs {
-  /** Where the job's log is. */
+  /** Where the job's log is; undefined outside of GitHub. */
   readonly link: string | undefined;
   /** Most annotations of a check run. */
   readonly annotations: number;
+  /** Whether to post the comment, and with it suggestions, labels, requests for reviews and answers. */
   readonly comment: boolean;
   /** Whether the policy's `merge` is followed; it is never gone beyond. */
   readonly merge: boolean;

@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { info as write } from '@actions/core';
 import { linesText } from '../text.ts';
 
-/** Lines of text, which may begin with a name that somebody else chose. */
+/** Writes lines of text. Each may begin with a name that somebody else chose, so what looks like a command is escaped. */
 export function info(text: string): void {
   write(linesText(text.split('\n')).trimEnd());
 }
 
-/** Text of a pull request, which must not be taken for a command of the runner. */
+/**
+ * Writes text of a pull request as it is. The runner obeys no command until a line has the token, which nobody can guess.
+ */
 export function logText(text: string): void {
   const stop = randomUUID();
   write(`::stop-commands::${stop}`);

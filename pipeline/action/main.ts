@@ -69,7 +69,7 @@ async function byEvent(inputs: RunInputs): Promise<void> {
   });
 }
 
-/** Sets the statuses that an event is about to pending, and says which those are. */
+/** Mode `start`: sets the statuses that an event is about to pending, and outputs for the next jobs which those are. */
 async function startOnly(inputs: RunInputs): Promise<void> {
   const heads = await markHeadsPending(inputs, await openForge(inputs));
   setOutput('started', startedText(heads));
@@ -122,6 +122,7 @@ async function setReports(reports: readonly CheckReport[], inputs: RunInputs): P
 /** Posts the results of an earlier job that had no right to write. */
 async function reportOnly(inputs: RunInputs): Promise<void> {
   const { result, started, attempt } = inputs;
+  // With `started`, statuses are pending: the missing result is then an error below, which they get to show.
   if (result === undefined && started === undefined)
     throw new PipelineError('usage', 'the input result is not a check report');
   const heads = started === undefined ? [] : startedIn(started);
@@ -138,11 +139,13 @@ async function reportOnly(inputs: RunInputs): Promise<void> {
         hint: 'comment /recheck, or re-run all jobs',
       });
     const { owner, repo } = forge.repository;
+    // The report of a merge queue's group has no request.
     const isOurs = ({ request }: CheckReport) => !request || request.repository === `${owner}/${repo}`;
     if (!results.reports.every(isOurs))
       throw new PipelineError('usage', 'the input result is from another repository');
     for (const report of results.reports) logText(headlineOf(report));
     if (inputs.dryRun) return;
+    // A head without a report would stay pending without a reason.
     const why = 'no open pull request to a gated branch has this head';
     for (const head of heads.filter(
       ({ commit }) => !results.reports.some((report) => report.head === commit),
@@ -190,10 +193,12 @@ async function checkHeads(
   const { event } = inputs;
   return withPorts(inputs, forge, async (ports) => {
     if (event.kind === 'group') {
+      // No heads: the queue is of a branch that is not gated.
       const outcome = heads.length === 0 ? undefined : await gateGroup({ ...ports, ...forge }, event);
       if (outcome?.kind === 'skipped') info(plainText(outcome.why));
       return outcome?.kind === 'checked' ? [outcome.report] : [];
     }
+    // Some pull requests of these heads have other pushers: `number` says which one the event is about.
     const by = event.kind === 'pull request' && event.pusher;
     const pushed = by ? { pushed: { by, head: event.head, number: event.number } } : {};
     const reports: CheckReport[] = [];
@@ -220,6 +225,7 @@ async function withPorts<T>(
   }
 }
 
+/** The policy of the input `policy`, as an option of a check; empty if the base branch's counts. */
 function policyOf({ policy, directory }: RunInputs) {
   return policy === undefined ? {} : { policy: policyIn(directory, policy) };
 }

@@ -14,15 +14,19 @@ import { writeFiles } from '../write.ts';
 import type { RunInputs } from './inputs.ts';
 import { logText } from './log.ts';
 
-/** What GitHub shows of a step: ten annotations of each kind. */
+/** What GitHub shows of a step: ten annotations of each kind. It drops the others. */
 const SHOWN = 10;
+/** Names of the files that the outputs `report`, `sarif` and `graph-diff` lead to. */
 const REPORT = 'portolan-report.json';
 const SARIF = 'portolan.sarif';
 const CHANGES = 'portolan-changes.md';
 
 type OutputStep = Pick<RunInputs, 'temporary' | 'forge' | 'attempt'>;
 
-/** Sets what needs no permission: the log, the summary, outputs and files. Most outputs are those of the worst report. */
+/**
+ * Sets what needs no permission: the log, the summary, outputs and files. Most outputs are those of the worst report; without
+ * reports nothing is set.
+ */
 export async function setReportOutputs(
   reports: readonly CheckReport[],
   { temporary, forge, attempt }: OutputStep,
@@ -78,7 +82,7 @@ const ANNOTATE: Readonly<Record<Severity, (message: string, where: AnnotationPro
   info: notice,
 };
 
-/** Annotations of the step, for where no check run can be made. */
+/** Annotations of the step, for where no check run can be made. The most severe come first; see {@link SHOWN}. */
 export function annotateFindings(findings: readonly Finding[]): void {
   for (const severity of ['error', 'warning', 'info'] as const) {
     for (const finding of findings.filter((one) => one.severity === severity).slice(0, SHOWN)) {

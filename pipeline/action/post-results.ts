@@ -48,6 +48,7 @@ export async function postAll(
     const [report] = current.every((one) => stateOf(one) === 'success') ? ready : [];
     if (!report) return;
     const { kind } = await freshnessOf(hub, report.head, current);
+    // Closed or pushed to meanwhile: the event of that has a run of its own.
     if (kind === 'gone') return;
     if (kind === 'current' && !(await mergePullRequest(inputs, forge, report))) return;
     current = await post(await checkAgain());
@@ -92,6 +93,7 @@ async function postOnce(
   return [];
 }
 
+/** Whether GitHub rejects it every time: the commit has as many statuses as it may have, or the token lacks a permission. */
 function isRefused({ code }: PipelineError): boolean {
   return code === 'usage' || code === 'denied';
 }
@@ -114,8 +116,10 @@ async function postRest(
       isCurrent = await hub.postComment({ number, report });
       if (!isCurrent) info('the pull request has new commits, so the next run updates the comment');
     });
+  // A merge queue's group has no number, and GitHub's check runs need none: they are of the head.
   const noCheck = await attempt('the check run', () => hub.postFindings({ number: number ?? 0, report }));
   if (noCheck) annotateFindings(report.findings);
+  // Without comments, people are not asked for anything either; a group has nobody to ask.
   if (!posting.comment || number === undefined) return;
   // The event of the job that reports is the one of the job that checked: its number says whether it is about this report.
   const question = event.kind === 'recheck' && event.number === number ? event.question : undefined;

@@ -18,13 +18,13 @@ interface Publishing {
   readonly commit: string;
 }
 
-/** How long functions may take, and the time between two requests, in ms. */
+/** How long functions may take (several requests: each is answered within 270 s), and the pause between two, in ms. */
 const [TIMEOUT, PAUSE] = [15 * 60_000, 1000];
 
-/** The status of functions that have not published yet. */
+/** The HTTP status of functions that have not published yet. */
 const NOT_YET = 503;
 
-/** Asks the functions at a URL until they have published a catalog or refused it. */
+/** Asks the functions at a URL until they have published a catalog or refused it, and writes the files that they return. */
 export async function publishByFunctions(
   { inputs, forge, commit }: Publishing,
   { catalog, url }: { readonly catalog: string; readonly url: string },
@@ -73,6 +73,7 @@ async function ask(url: string, body: string, signal: AbortSignal): Promise<Repl
   }
 }
 
+/** Writes the files of an answer, text by name, to a folder; leaves out whatever is not one. */
 function writeAnswer(out: string, files: unknown): void {
   if (!isObject(files)) return;
   const texts = new Map<string, string>();

@@ -61,6 +61,7 @@ function refuseUnsupported({ publish: { url } }: RunInputs, { release }: Policy)
   if (release) throw new PipelineError('usage', 'bundles are not released from a clone', { hint });
 }
 
+/** Publishes every catalog of a clone in turn; one that is refused does not stop the others. A dry run only lists them. */
 async function publishAll(inputs: RunInputs, cloned: Cloned): Promise<void> {
   const { repository, commit, policy } = cloned;
   const catalogs = await publishedCatalogs(repository.objects, commit, policy);
@@ -90,6 +91,7 @@ async function publishOne(inputs: RunInputs, cloned: Cloned, catalog: string): P
     const today = inputs.now.toISOString().slice(0, 10);
     const published = await publishCatalog(ports, { commit, catalog, out: join(out, catalog), today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
+    // The place already has this commit or a newer one.
     if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
     if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
     return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };

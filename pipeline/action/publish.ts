@@ -169,6 +169,7 @@ async function returnedCatalogs(publishing: Publishing, catalogs: readonly strin
   return withPlaces(publishing, ({ fence }) => returnedAmong(catalogs, { fence, policy }));
 }
 
+/** Whether the files of a catalog are others than at the commit that was deployed last. */
 async function catalogDiffers(
   { repository, commit, policy }: Publishing,
   { name, last }: { readonly name: string; readonly last: string },
@@ -207,7 +208,7 @@ async function openDueRings(
   return withPlaces(publishing, (places) => moveAllRings({ ...places, ...around, name: `${owner}/${repo}` }));
 }
 
-/** What each ring has, and what waits for it. */
+/** What each ring has, and what waits for it, as a code block of Markdown (indented, so that no text can end it). */
 function ringsSummary(rings: readonly RingState[]): string {
   if (rings.length === 0) return '';
   const lines = ringsListText(rings).trimEnd().split('\n');
@@ -226,6 +227,7 @@ async function publishHere(publishing: Publishing, catalog: string): Promise<End
     const ports = { ...places, repository, progress, inRings: digestsInRings };
     const published = await publishCatalog(ports, { commit, catalog, out, today });
     if (published.findings.length > 0) logText(published.findings.map(findingText).join(''));
+    // The place already has this commit or a newer one.
     if (published.kind === 'superseded') return { catalog, kind: 'unchanged' };
     if (published.kind === 'published') return { catalog, kind: 'published', receipt: published.receipt };
     return { catalog, kind: 'refused', why: published.findings[0]?.message ?? 'it has errors' };

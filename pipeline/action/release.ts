@@ -85,6 +85,7 @@ type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> &
 /** The commit since which bundles count as new, with what was refused up to it; undefined if that is not known. */
 async function sinceOf({ inputs, forge, repository, branch }: Releasing): Promise<Since | undefined> {
   const { event } = inputs;
+  // GitHub says zeros where the branch is new.
   const pushed = event.kind === 'push' && !/^0+$/.test(event.before) ? event.before : undefined;
   // On a schedule the branch is the default one.
   const defaultBranch =
@@ -143,6 +144,7 @@ async function showReleased(released: readonly BundleRelease[]): Promise<void> {
   setFailed(`not released: ${plainText(refused[0]?.message ?? '')}`);
 }
 
+/** What became of a proposal; it has no number where no pull request was needed. */
 function proposalText({ kind, number }: NonNullable<BundleRelease['proposed']>): string {
   return number === undefined ? 'the catalogs already contain it' : `pull request ${number}, ${kind}`;
 }

@@ -41,7 +41,7 @@ interface Retirements {
  * retires nothing: a newer one may have the catalog again. Left alone are claims of other branches, catalogs that another
  * branch still publishes, since a claim does not say whose it is, and catalogs whose names are not ref names.
  *
- * @returns the catalogs that were retired
+ * @returns the catalogs that were retired; not those that are only no longer published to one of their places
  */
 export async function retireGone(retirements: Retirements): Promise<string[]> {
   const { fence, branch, commit, policy, catalogs, log } = retirements;
@@ -49,6 +49,7 @@ export async function retireGone(retirements: Retirements): Promise<string[]> {
   const places = placesIn(policy, catalogs);
   const retired: string[] = [];
   for (const name of await fence.names()) {
+    // A fence's name is CATALOG/PLACE, the place as a digest.
     const [catalog = ''] = name.split('/');
     // The policy publishes it, but not to a valid place, so this one may still be meant.
     if (places.has(name) || (there.has(catalog) && !targetIn(policy, catalog))) continue;
@@ -104,7 +105,7 @@ export async function returnedAmong(
   return [...new Set(returned)];
 }
 
-/** Branches that are looked into at most: each may need a request. */
+/** Branches that are looked into at most: each may need a request. With more, nothing is retired. */
 const MOST_BRANCHES = 200;
 
 /** Another branch whose own policy publishes a catalog to a place from it; undefined when there is none. */

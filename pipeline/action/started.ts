@@ -13,7 +13,7 @@ import type { Forge } from './forge.ts';
 /** The heads that an event is about; none where nothing is to be checked. */
 interface MeantHeads {
   readonly heads: readonly Head[];
-  /** Why there are none. */
+  /** Why there are none; without meaning if there are some. */
   readonly why: string;
 }
 
@@ -54,6 +54,7 @@ export async function headsMeant(forge: Forge, event: Event, now: Date): Promise
       return listed({ kind: 'commit', commit: event.commit });
     case 'status':
       if (!(await isForeign(ports.forge, event.commit)))
+        // Portolan's own status, too, causes this event.
         return { heads: [], why: 'the status is the one that was found' };
       return listed({ kind: 'commit', commit: event.commit });
     case 'push':
@@ -87,6 +88,7 @@ function withOwn([listed]: readonly Head[], { number, head, branch }: PullReques
   };
 }
 
+/** Heads with the reason that counts if the list is empty. */
 function aboutHeads(heads: readonly Head[]): MeantHeads {
   return { heads, why: 'there is no open pull request to check to a gated branch' };
 }

@@ -25,7 +25,7 @@ interface AdvisoryRead {
   readonly findings: readonly Finding[];
 }
 
-/** Whether a text can be the id of an advisory, which is its file's name. */
+/** Whether a text can be the id of an advisory, which is its file's name without `.yaml`: at most 100 characters. */
 export function isAdvisoryId(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text) && !/\.ya?ml$/i.test(text);
 }
@@ -114,7 +114,7 @@ interface AdvisoriesRead {
   readonly findings: readonly Finding[];
 }
 
-/** Largest advisory that is read, in bytes, and most advisories. */
+/** Largest advisory that is read, in bytes, and most advisories: anybody may propose some, and a check reads all of them. */
 const ADVISORY_BYTES = 256 * 1024;
 const MOST_ADVISORIES = 2000;
 

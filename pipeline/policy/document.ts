@@ -17,6 +17,8 @@ import type { Finding } from '../../catalog/finding.ts';
 import { onceFor } from '../../catalog/go/once.ts';
 import type { SettingsRead } from '../settings.ts';
 
+// Limits of what a policy may cost. People's policies are far below them.
+
 /** Deepest nesting that a policy may have. */
 const DEPTH = 50;
 
@@ -45,6 +47,7 @@ export function readPolicyDocument(
     const finding: Finding = { rule, severity: 'error', message, location, ...(hint ? { hint } : {}) };
     return { settings: undefined, findings: [finding] };
   };
+  // To YAML a carriage return is a line break, but in a diff it can hide what follows.
   const hidden = text.search(/\r(?!\n)/);
   if (hidden >= 0)
     return refused(
@@ -73,6 +76,7 @@ export function readPolicyDocument(
     return {
       settings: {
         value,
+        // An empty policy has no nodes: then the file's beginning is meant.
         locate: (path) => document.place(locate(path)?.value ?? 0),
         locateKey: (path) => document.place(locate(path)?.key ?? locate(path)?.value ?? 0),
       },
@@ -87,7 +91,7 @@ export function readPolicyDocument(
   }
 }
 
-/** The message for the key at an offset, which is written there a second time. */
+/** The message for the key at an offset, which is written there a second time; a long key is cut after 200 characters. */
 function repeatedKey(text: string, offset: number): string {
   const [key = ''] = /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:,}]+)/.exec(text.slice(offset, offset + 200)) ?? [];
   return `duplicate key ${JSON.stringify(key.replace(/^(['"])(.*)\1$/, '$2'))} in a mapping`;
@@ -179,7 +183,7 @@ const lastIndexes = onceFor(
     new Map(keys.map(({ name }, i) => [name, i])),
 );
 
-/** Where a path leads; the deepest node on the way to it that exists. */
+/** Where a path leads; without a key, the deepest node on the way to it that exists. */
 function find(root: Node | undefined, path: Path): PlacedOffsets | undefined {
   if (!root) return undefined;
   let node = root;

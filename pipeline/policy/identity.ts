@@ -27,6 +27,7 @@ interface TeamIdentity {
   readonly team: string;
 }
 
+/** `login` or `login[bot]`, perhaps with `#number`. The policy's schema has the same patterns. */
 const ACCOUNT = /^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})?(?:\[bot\])?)(?:#([1-9][0-9]{0,15}))?$/;
 const TEAM = /^@([A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_.-]{1,100})$/;
 
@@ -122,6 +123,7 @@ function ofTeam(
 function ofAccount(identity: AccountIdentity, directory: Directory): readonly Person[] | string {
   const { login, id } = identity;
   const actual = directory.accounts.get(login.toLowerCase());
+  // The directory gives null for a login that nobody has, and undefined for one that was not asked for.
   if (actual === null) return `${login}: no such GitHub account`;
   if (id !== undefined && typeof actual === 'number' && actual !== id) {
     return `${login}#${id}: the login now belongs to account ${actual}`;

@@ -80,6 +80,7 @@ const MOST_WILDCARDS = 3;
 
 /** Names and wildcards of a segment; those in the glob of a name count as well, and stars side by side as one. */
 function wildcardsIn(segment: string): number {
+  // Stars, and braces without a comma: a list of words such as `{a,b}` is tried in one step.
   const found = segment.match(/\*+|\{[^{},]*\}/g) ?? [];
   return found.reduce((sum, one) => sum + Math.max(1, one.match(/\*+/g)?.length ?? 0), 0);
 }
@@ -91,6 +92,7 @@ export function patternDefect(pattern: string): string | undefined {
     return 'a pattern is a relative path without empty segments';
   }
   if (segments.slice(0, -1).includes('**')) return '** is only allowed at the end';
+  // It would match every file of the repository.
   if (segments[0] === '**') return 'a pattern must start with a name';
   for (const [, inside = ''] of pattern.matchAll(/\{([^{}]*)\}/g)) {
     if (inside.includes('/')) return `{${inside}} contains a slash: braces hold a part of one name`;
@@ -106,6 +108,7 @@ export function patternDefect(pattern: string): string | undefined {
   if (segments.some((segment) => wildcardsIn(segment) > MOST_WILDCARDS)) {
     return `a segment has at most ${MOST_WILDCARDS} names and wildcards`;
   }
+  // What is left once all pairs of braces are taken out.
   const bare = pattern.replaceAll(/\{[^{}]*\}/g, '');
   return /[{}]/.test(bare) ? 'a brace is not closed or not opened' : undefined;
 }
@@ -123,6 +126,7 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
     match: (path) => firstMatch(compiled, path),
     packageAt: (path) => firstPackage(compiled, path)?.name,
     packageFolder: (path) => {
+      // A pattern that matches the whole path says best which folder it is; if none does, one that matches its beginning.
       const whole = compiled.filter((pattern) => firstMatch([pattern], path) !== undefined);
       const { name, folder } = firstPackage(whole.slice(0, 1), path) ?? firstPackage(compiled, path) ?? {};
       return folder?.split('/').at(-1) === name ? folder : undefined;
@@ -144,6 +148,7 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
       const names = path.split('/');
       return compiled.some((pattern) => {
         const { kind, segments } = pattern;
+        // Only a written out name with a dot, such as `catalog.yaml`, is sure to be a file.
         const isOneFile = segments.length > 1 && segments.at(-1)?.literal?.includes('.') === true;
         const isWhole = isOneFile && rootSegment(pattern) === segments.length;
         return kind === 'catalog' && isWhole && isBelow(pattern, segments.length - 1, names);
@@ -152,7 +157,7 @@ export function compileLayout(patterns: readonly LayoutPattern[], made?: Catalog
   };
 }
 
-/** Whether a path lies below a folder that the first segments of a pattern match. */
+/** Whether a path lies below a folder that the first segments of a pattern, `segments` in number, match. */
 function isBelow(pattern: CompiledPattern, segments: number, names: readonly string[]): boolean {
   const root = pattern.segments.slice(0, segments);
   let captured: Captured | undefined = {};
@@ -204,6 +209,7 @@ function leadsTo(segments: readonly PatternSegment[], names: readonly string[]):
 function segmentsOf(pattern: string): PatternSegment[] {
   return pattern.split('/').map((segment) => {
     const names: string[] = [];
+    // Of each match: a group in braces, stars, or a character that regular expressions would read in a way of their own.
     const source = segment.replaceAll(
       /\{([^{}]*)\}|\*+|[\\^$.+?()[\]|]/g,
       (found, group: string | undefined) => {
@@ -225,6 +231,7 @@ function segmentsOf(pattern: string): PatternSegment[] {
   });
 }
 
+/** A text as a part of a regular expression that matches the text itself. */
 function escapeText(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
@@ -258,8 +265,9 @@ export function matchSegment(
   return { ...captured, ...groups };
 }
 
-/** Folder names of versions; what is none is not a bundle directory. */
+/** Names of versions' folders; one with another name is not a bundle directory. */
 const VERSION = /^v?[0-9][0-9A-Za-z.+_-]{0,127}$/;
+/** As long as a tag may be, since `{catalog}` may be the tag of an image. */
 const CATALOG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Whether a folder is called after a version. */

@@ -5,6 +5,7 @@ import type { PathKind } from './layout.ts';
 import type { AllowableClass, OwnersSource, Released, ReleasePolicy, Ring } from './policy.ts';
 import type { PresetName } from './presets/preset.ts';
 
+/** `pipeline/policy.schema.json` describes each key, and `Policy` what it becomes. */
 export interface PolicyFile {
   readonly enforce?: 'on' | 'off';
   readonly branches?: readonly string[];

@@ -90,8 +90,11 @@ interface PromotionPolicy {
 
 export interface OwnersPolicy {
   readonly admins: readonly Identity[];
+  /** Authors whose pull requests always fail. */
   readonly blocked: readonly Identity[];
+  /** In order; the first that names an owner of a package counts. */
   readonly sources: readonly OwnersSource[];
+  /** Owners by package, where no source names any. */
   readonly packages: ReadonlyMap<string, readonly Identity[]>;
   readonly allowTeams: boolean;
 }
@@ -115,12 +118,16 @@ export interface Automation {
 }
 
 export interface ApprovalPolicy {
+  /** What an approval stays valid for: the approved change, whatever else is pushed, or the approved commit alone. */
   readonly pin: 'content' | 'head';
+  /** Whether owners and admins count for their own pull requests. */
   readonly ownerSelfApproval: boolean;
+  /** Whether that also requires that an owner or admin pushed the head. */
   readonly pusherMustBeOwner: boolean;
   /** Whether those whose approval is missing are asked for a review. */
   readonly ask: boolean;
   readonly required: ReadonlyMap<AllowableClass, Requirement>;
+  /** For changes of several packages: the owners of each of them, or an admin. */
   readonly multiPackage: 'each' | 'admins';
 }
 
@@ -130,6 +137,7 @@ export interface Requirement {
   readonly admins: number;
 }
 
+/** Whether every commit must have a `Signed-off-by` line, and a signature that the forge verified. */
 export interface CommitsPolicy {
   readonly signOff: boolean;
   readonly verified: boolean;
@@ -265,7 +273,7 @@ export interface PublishPolicy {
   readonly role: string | undefined;
 }
 
-/** The place of a ring, written as `image` is. */
+/** The place of a ring: `image` with another tag. A tag follows a colon behind the last slash; a port does not. */
 export function withTag(image: string, tag: string): string {
   return `${image.replace(/:[^/:]*$/, '')}:${tag}`;
 }

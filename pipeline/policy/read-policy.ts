@@ -65,7 +65,7 @@ export function readPolicy(
   if (bytes === undefined) return { policy: withDefaults({}, []), defaults: true, findings: [] };
   const { settings, findings: unread } = readPolicyDocument(path, bytes);
   const validated = settings ? validatePolicy(settings, ruleIds) : { written: undefined, findings: [] };
-  // What is only odd elsewhere may not be left open here.
+  // Elsewhere some of these are warnings; here a file that could be read in two ways decides nothing.
   const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));
   const findings = [...strict, ...validated.findings].sort(compareFindings);
   if (!settings || !validated.written || findings.length > 0)
@@ -177,7 +177,7 @@ export const DEFAULT_LAYOUT: Readonly<Record<PathKind, readonly string[]>> = {
   bundle: ['operators/{package}/{version}/**'],
 };
 
-/** The layout of a policy. Patterns that the policy lists come first, in its order. */
+/** The layout of a policy. Kinds that the policy lists come first, in its order, since the first match decides. */
 function layoutOf(written: Part<'layout'>, made: PolicyFile['bundleCatalogs']): Layout {
   const order = [
     ...Object.keys(written).filter(isPathKind),
@@ -198,6 +198,7 @@ function isPathKind(text: string): text is PathKind {
   return (PATH_KINDS as readonly string[]).includes(text);
 }
 
+/** Where owners are named if the policy does not say: as community repositories and prow have them. */
 const SOURCES: readonly OwnersSource[] = [
   { path: 'operators/{package}/ci.yaml', format: 'ci.yaml' },
   { path: '{dir}/OWNERS', format: 'prow' },
@@ -216,11 +217,12 @@ function ownersOf(written: Part<'owners'>): OwnersPolicy {
   };
 }
 
+/** The accounts and teams of a list; the schema has refused whatever is neither. */
 function identitiesOf(written: readonly string[] = []): Identity[] {
   return written.flatMap((text) => parseIdentity(text) ?? []);
 }
 
-/** What the table asks for; who is an owner is asked of every class besides. */
+/** The approvals that each class needs by default. A change of a package needs one of its owners besides. */
 const REQUIRED: Readonly<Record<AllowableClass, string>> = {
   'add-entry': 'owners',
   'edit-graph': 'owners',
@@ -264,7 +266,7 @@ function approvalOf({
   };
 }
 
-/** Reads `owners`, `admins:2`, `owners+admins` or `none`. */
+/** Reads `owners`, `admins:2`, `owners+admins` or `none`: a role without a number counts as 1, one that is not named as 0. */
 function requirementOf(text: string): Requirement {
   const count = (role: string): number => {
     const [, found, times = '1'] = new RegExp(`(${role})(?::([1-9]))?`).exec(text) ?? [];
@@ -280,10 +282,10 @@ function ruleOf(written: WrittenRule): RuleSetting {
   return { severity, enforce, allowChannels };
 }
 
-/** Of any file. The full reader of YAML takes 6 s and 500 MB for them. */
+/** Most values of any file. The full reader of YAML takes 6 s and 500 MB for them. */
 const MOST_NODES = 1_000_000;
 
-/** The section `limits` with its defaults. */
+/** The section `limits` with its defaults (docs/policy-reference.md); sizes are in bytes. */
 function limitsOf(written: Part<'limits'>): Limits {
   const { fileBytes, files, docs, entries, depth, aliases, contextBytes } = written;
   return {
@@ -369,6 +371,7 @@ function trustOf({ keys, identity = '', issuer = '', trustedRoot: root }: Writte
 function ringOf({ tag, after, unless, checks, approvals }: WrittenRing): Ring {
   return {
     tag,
+    // The schema has refused what is not a duration.
     after: (after === undefined ? undefined : parseDuration(after)) ?? 0,
     unless: unless ?? ['hold', 'stranding'],
     checks: checks ?? [],

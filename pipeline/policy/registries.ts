@@ -2,7 +2,7 @@
 import { oneRegistry } from '../../catalog/reference.ts';
 import type { Repository } from '../ports.ts';
 
-/** Whether something is said of a repository. */
+/** Whether one of some patterns stands for a repository. */
 export type RepositoryMatcher = (repository: Repository) => boolean;
 
 /** What a pattern of registries looks like; the schema holds the same. */
@@ -21,6 +21,7 @@ export function repositoryMatcher(patterns: readonly string[]): RepositoryMatche
 /** Matches repositories of a registry, or those of a path there and below it. */
 function matcherOf(pattern: string): RepositoryMatcher {
   const [, host = '', path] = PATTERN.exec(pattern) ?? [];
+  // A registry may have several spellings, Docker Hub even several hosts; of a wildcard, only the case may differ.
   const registryMatches = hostMatcher(host.startsWith('*') ? host.toLowerCase() : oneRegistry(host));
   return ({ registry, repository }) =>
     registryMatches(oneRegistry(registry)) &&

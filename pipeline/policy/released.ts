@@ -32,7 +32,7 @@ export function imageDefect(image: string): string | undefined {
     : 'it is not a valid reference';
 }
 
-/** The reference's repository where it is the same for all catalogs. */
+/** The reference's repository where it is the same for all catalogs, as two of other versions show; undefined where not. */
 export function commonRepository(image: string): { registry: string; repository: string } | undefined {
   const [one, other] = [EXAMPLE, 'v4.19'].map((name) => tryParseReference(releasedImage(image, name) ?? ''));
   return one?.registry === other?.registry && one?.repository === other?.repository ? one : undefined;

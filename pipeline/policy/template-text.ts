@@ -10,6 +10,7 @@ const BLOB = /schema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b/;
 /** What both have; most texts do not, and one look for it is cheap. */
 const ANY = /olm\./i;
 
+/** Whether blobs stand below a key `entries`; it need not be near them, so the text behind it is searched. */
 function hasNested(text: string): boolean {
   const entries = text.search(ENTRIES);
   return entries >= 0 && BLOB.test(text.slice(entries));

@@ -92,6 +92,7 @@ function enforceAsWord(value: Readonly<Record<string, unknown>>): Readonly<Recor
   return typeof enforce === 'boolean' ? { ...value, enforce: enforce ? 'on' : 'off' } : value;
 }
 
+/** A finding about a policy or advisory: an error, because half a policy decides nothing. */
 function finding(rule: string, message: string, location: Location, hint?: string): Finding {
   return { rule, severity: 'error', message, location, ...(hint === undefined ? {} : { hint }) };
 }
@@ -109,6 +110,7 @@ function schemaFinding(defect: ErrorObject, read: Read): Finding {
       return finding(`${kind}/value`, `${at}: ${key} is missing`, settings.locateKey(path), `${key}: …`);
     }
     case 'pattern':
+      // Keys have a pattern only in `rules`.
       if (defect.propertyName !== undefined) {
         const message = `${at}: ${JSON.stringify(defect.propertyName)} is not a rule id`;
         const location = settings.locateKey([...path, defect.propertyName]);
@@ -171,7 +173,7 @@ function expectation({ keyword, params, parentSchema }: ErrorObject): string {
   }
 }
 
-/** What a value looks like. A description in small letters says so. */
+/** What a value looks like, by the schema's examples. A description says it if it begins with a small letter; others are sentences. */
 function example({ description, examples }: Readonly<Record<string, unknown>> = {}): string | undefined {
   if (Array.isArray(examples)) return `text such as ${examples.join(' or ')}`;
   return typeof description === 'string' && /^[^A-Z]/.test(description) ? description : undefined;
@@ -216,6 +218,7 @@ function pathOf(pointer: string, root: unknown): Path {
   return path;
 }
 
+/** A path as `publish.catalogs.NAME.rings[0]`. */
 function pathText(path: Path): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   return text.startsWith('.') ? text.slice(1) : text;
@@ -289,6 +292,7 @@ function ringFindings({ publish = {} }: PolicyFile, settings: Settings): Finding
     const say = (key: Path, why: string, hint: string): Finding[] => [
       finding('policy/value', `${pathText([...at, ...key])}: ${why}`, settings.locate([...at, ...key]), hint),
     ];
+    // Rings are tags that move, which only a registry has.
     const isNamed = image.endsWith(`:${last}`) && !/^(?:oci|docker-archive|oci-archive):/.test(image);
     const tags = rings.map(({ tag }) => tag);
     const again = tags.findIndex((tag, i) => tags.indexOf(tag) < i);

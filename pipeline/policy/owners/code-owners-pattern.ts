@@ -9,12 +9,16 @@ import type { Steps } from '../../../catalog/go/steps.ts';
 interface CodeOwnersPattern {
   /** False for a form that GitHub does not document, or that implementations read in different ways. */
   readonly isSupported: boolean;
-  /** Whether the pattern matches a file's path. For a form that is not supported: whether it might. Means nothing with less than no steps left. */
+  /**
+   * Whether the pattern matches a file's path. For a form that is not supported: whether it might. If `steps.left` is below 0
+   * afterwards, the steps did not suffice, and the result means nothing.
+   */
   readonly matches: (path: string, steps?: Steps) => boolean;
 }
 
 /** Parses a pattern as the file writes it. */
 export function parsePattern(written: string): CodeOwnersPattern {
+  // A backslash keeps a space from ending the pattern; other escapes are not supported.
   const text = written.replaceAll('\\ ', ' ');
   if (isUnsupported(text)) return { isSupported: false, matches: withinLiteralFolder(text) };
   const names = namesOf(text);
@@ -38,11 +42,12 @@ const UNSUPPORTED_FORMS = [
 /** White space other than the space, which other programs may take for the end of the pattern. */
 const STRANGE_CHARACTERS = /[^\S ]|\p{Cc}|\p{Cf}/u;
 
+/** Whether GitHub may read a pattern in another way than Portolan would. */
 function isUnsupported(text: string): boolean {
   return STRANGE_CHARACTERS.test(text) || UNSUPPORTED_FORMS.some((form) => form.test(text));
 }
 
-/** Paths in the folder that every reading of the pattern begins with. */
+/** Whether a path is in the folder that every reading of the pattern begins with; all are if it does not begin with one. */
 function withinLiteralFolder(text: string): (path: string) => boolean {
   const literal = /^\/(?:[\w.-]+\/)*/.exec(text)?.[0].slice(1) ?? '';
   return (path) => path.startsWith(literal);
@@ -59,6 +64,7 @@ function namesOf(text: string): Sequence<string> {
   const isFolder = text.endsWith('/');
   const written = text.replace(/^\//, '').replace(/\/$/, '').split('/');
   const isAnchored = text.startsWith('/') || written.length > 1;
+  // As in ignore files: a pattern without a slash, but for one at its end, matches at any depth.
   const names = written.map((name) => (name === '**' ? 'any' : nameMatcher(name)));
   const start: Sequence<string> = isAnchored ? [] : ['any'];
   // At least one name lies below a folder; `**` at the end means the same.

@@ -29,6 +29,7 @@ export interface CodeOwnersLine {
 /** The lines of a CODEOWNERS file that have a pattern. Lines that Portolan cannot read as GitHub does have no owners. */
 export function readCodeOwners(text: string): CodeOwnersLine[] {
   return text.split('\n').flatMap((raw, i) => {
+    // A comment begins at a blank or with the line. Words are split at blanks that no backslash escapes.
     const [pattern = '', ...ownerTexts] = withoutBlanks(raw.replace(/(?:^|[ \t])#.*/, '')).split(
       /(?<!\\)[ \t]+/,
     );
@@ -52,6 +53,7 @@ function withoutBlanks(text: string): string {
 /** GitHub skips a line with an owner that is neither an account, a team nor this. */
 const MAIL_ADDRESS = /^[^@\s]+@[^@\s]+$/;
 
+/** The account or team of `@LOGIN` or `@ORGANIZATION/TEAM`; undefined for anything else, such as a mail address. */
 function identityOf(text: string): Identity | undefined {
   if (!text.startsWith('@')) return undefined;
   return parseIdentity(text.includes('/') ? text : text.slice(1));
@@ -89,6 +91,7 @@ export function linesFor(
  * owners with a team or a mail address: the accounts behind these are unknown here.
  */
 export function namesOthers(line: CodeOwnersLine, owners: readonly Identity[]): boolean {
+  // `*`, `**`, `/*`, `/**` and `/`: such a line names who looks at everything, beside the owners.
   const matchesAll = /^\/?\*{0,2}$/.test(line.pattern);
   if (matchesAll || line.owners.length === 0 || owners.length === 0) return false;
   const hasTeam = [...line.owners, ...owners].some(({ kind }) => kind === 'team');

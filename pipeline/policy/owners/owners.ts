@@ -36,7 +36,7 @@ interface OwnersReader {
   ownersOf(name: string, paths: readonly string[]): Promise<PackageOwners>;
 }
 
-/** Largest file of owners, in bytes. */
+/** Largest file of owners that is read, in bytes; a larger one is an error. */
 const FILE_BYTES = 1024 * 1024;
 
 /** Reads the owners of packages in a tree, each file once. */
@@ -72,7 +72,7 @@ export function comparedOwnersReader(
 ): OwnersReader {
   const reader = ownersReader(objects, tree, policy, steps);
   let codeOwners: Promise<CodeOwners | undefined> | undefined;
-  // Who owns what must not depend on a comparison.
+  // Steps of its own: who owns what must not depend on a comparison.
   const ofComparison = { left: steps.left };
   return {
     ownersOf: async (name, paths) => {
@@ -149,6 +149,7 @@ async function fromSource(
   return byFolder(files, source.path.slice('{dir}/'.length), asked.paths);
 }
 
+/** Where prow reads aliases: at the root alone. */
 const ALIASES = 'OWNERS_ALIASES';
 
 interface Entries {
@@ -212,6 +213,7 @@ async function byFolder(
   findings.set(ALIASES, ofAliases);
   let common: Set<string> | undefined;
   const { steps } = files;
+  // Each path leaves those that may approve it, too.
   for (const path of paths) {
     const approvers = await approversOf(path, fileIn, { aliases, steps });
     spendSteps(steps, common?.size ?? 0);
@@ -230,6 +232,7 @@ async function byCodeOwners(
 ): Promise<PackageOwners> {
   const { lines = [], unreadable } = await codeOwners(path);
   if (unreadable !== undefined) return { identities: [], source: undefined, findings: [unreadable] };
+  // A path that no line matches (undefined) has no owners, and so leaves nobody for all of the paths.
   const found = [...new Set(linesFor(lines, paths, steps))];
   const [first, ...rest] = found.map((line) => line?.owners ?? []);
   const keysOfOthers = rest.map((owners) => new Set(owners.map(identityKey)));
@@ -266,6 +269,7 @@ function unreadParts(file: string, { line, pattern, hasOthers, isSupported }: Co
   return [{ ...about, message }];
 }
 
+/** Equal for all spellings of an identity. */
 function identityKey(identity: Identity): string {
   return formatIdentity(identity).toLowerCase();
 }

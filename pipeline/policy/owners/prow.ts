@@ -23,7 +23,7 @@ export interface OwnersFile {
   readonly unread: readonly string[];
 }
 
-/** Largest size of all expressions of a file. */
+/** Largest size of all expressions of a file together, in instructions (`GoRegexp.size`): each may run for every path. */
 const LARGEST = 2000;
 
 /** Logins by alias, lower case. */
@@ -77,6 +77,7 @@ function approversBy(value: unknown, steps: Steps): Omit<OwnersFile, 'noParentOw
 /** Any of these makes prow read a file without its filters. */
 const PEOPLE = ['approvers', 'reviewers', 'required_reviewers', 'labels'];
 
+/** The approvers of a file or of one of its filters. */
 function approversIn(config: unknown): string[] {
   return textList(fieldOf(config, 'approvers')).map(normal);
 }
@@ -112,9 +113,9 @@ const STEPS_OF_LOGIN = 10;
 /**
  * Logins of those who may approve a path, lower case.
  *
+ * @param fileIn the `OWNERS` file of a folder (the empty name is the root), if it has one
  * @param steps what is left of the budget: patterns and logins cost steps, since a pull request may add any number of them
  * @throws StepsError if the budget is spent
- * @param fileIn the `OWNERS` file of a folder (the empty name is the root), if it has one
  */
 export async function approversOf(
   path: string,
@@ -123,6 +124,7 @@ export async function approversOf(
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const names = path.split('/');
+  // From the nearest folder up to the root.
   for (let length = names.length - 1; length >= 0; length--) {
     const file = await fileIn(names.slice(0, length).join('/'));
     if (!file) continue;
@@ -141,6 +143,7 @@ export async function approversOf(
   return found;
 }
 
+/** A login or alias as prow compares it: lower case, without `@`. */
 function normal(login: string): string {
   return login.toLowerCase().replace(/^@/, '');
 }

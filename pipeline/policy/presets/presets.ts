@@ -23,6 +23,7 @@ export function rulesOf(row: PresetRow): ReadonlyMap<string, Severity> {
   return 'opmValidate' in row ? OPM_RULES : new Map();
 }
 
+/** The rules for whose findings `opm validate` fails. */
 const OPM_RULES: ReadonlyMap<string, Severity> = new Map(
   CATALOG_RULES.filter(({ opm, severity }) => opm && severity === 'error').map(({ id, severity }) => [
     id,
@@ -30,7 +31,11 @@ const OPM_RULES: ReadonlyMap<string, Severity> = new Map(
   ]),
 );
 
-/** The rules of `operator-sdk bundle validate`, with the severities that it has for them. */
+/**
+ * The rules of `operator-sdk bundle validate`, with the severities that it has for them.
+ *
+ * @param selector as its option `--select-optional`: the validators that run besides those that always do
+ */
 function validatorRules(selector: string): ReadonlyMap<string, Severity> {
   const selected = selectedRules(selector) ?? [];
   return new Map(
