@@ -85,6 +85,7 @@ export function* piecesIn(
         json ??= new JsonBorders();
         if (held > LARGEST_DOCUMENT) json.follow(buffer, held);
         const next = held < LARGEST_DOCUMENT ? LARGEST_DOCUMENT : 2 * held;
+        // One byte more than the file has: a buffer that is full would not show its end.
         buffer = Buffer.concat([buffer], Math.max(Math.min(size, next) + 1, buffer.length + 1));
       } else if (buffer.length > LARGEST_DOCUMENT) {
         throw new DocumentTooLarge();
@@ -95,8 +96,9 @@ export function* piecesIn(
   }
 }
 
+/** Bytes of `"` and `\`. */
 const [QUOTE, BACKSLASH] = [34, 92];
-/** Of `[` and `{`, and of `]` and `}`, which differ in {@link CURLY} alone. */
+/** Bytes of `{` and `}`. `[` and `]` differ from them by the bit {@link CURLY} alone: with it set, one comparison tells both. */
 const [OPENS, CLOSES, CURLY] = [123, 125, 32];
 
 /** Where the values of a JSON stream begin and end, without reading them. */
@@ -119,6 +121,7 @@ class JsonBorders {
     if (!isOpen || to - this.#start <= LARGEST_DOCUMENT) return;
     const separator = bytes.subarray(0, to).lastIndexOf(SEPARATOR);
     if (to - Math.max(separator, this.#start) <= LARGEST_DOCUMENT) return;
+    // The reader of the file counts lines: it is told how many are before the value.
     let lines = 0;
     for (let at = bytes.indexOf(LF); at >= 0 && at < this.#start; at = bytes.indexOf(LF, at + 1)) lines++;
     throw new DocumentTooLarge(lines);
@@ -163,6 +166,7 @@ function endOfPiece(bytes: Buffer, window: number): number {
     const end = endOfDocument(inside, at);
     if (end > 0) return end;
   }
+  // A separator may begin in the window and end behind it.
   const border = Math.max(inside.lastIndexOf(SEPARATOR), window - SEPARATOR.length, 1);
   for (let at = bytes.indexOf(SEPARATOR, border); at > 0; at = bytes.indexOf(SEPARATOR, at + 1)) {
     const end = endOfDocument(bytes, at);
@@ -178,6 +182,7 @@ function endOfDocument(bytes: Buffer, at: number): number {
   return end >= 0 && bytes.toString('latin1', before, before + 3) !== '---' ? end + 1 : -1;
 }
 
+/** Bytes as text; as they are where they are not UTF-8. ASCII is decoded as Latin-1, which costs less. */
 function decoded(bytes: Buffer): TextPiece | Uint8Array {
   if (isPlainBytes(bytes)) return { text: bytes.toString('latin1'), isPlain: true };
   return isUtf8(bytes) ? { text: bytes.toString('utf8'), isPlain: false } : bytes;
@@ -192,6 +197,7 @@ function flagsFor(path: string, more = 0): number {
   return constants.O_RDONLY | wait | more;
 }
 
+/** @throws PipelineError `io` for a pipe, socket or device, unless the shell passed it */
 function mustBeRegular(path: string, found: { isFile(): boolean; isDirectory(): boolean }): void {
   // What is read of a directory is an error with a name of its own.
   if (found.isFile() || found.isDirectory() || OF_THE_SHELL.test(path)) return;
@@ -237,7 +243,10 @@ export async function openRegularHandle(path: string, flags = 0): Promise<FileHa
   }
 }
 
-/** A character of a name that YAML or JSON write as an escape, and the end of a line that goes on with the next. */
+/**
+ * A character of a name that YAML or JSON write as an escape, and the end of a line that goes on with the next. Names consist of
+ * letters, digits, `-`, `.` and `_`: the pattern has their codes in hexadecimal.
+ */
 const HIDDEN = /\\(?:\r?\n|(?:x|u00|U000000)(?:2[dDeE]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))/;
 
 /** Whether a file of YAML or JSON has one of some names, however it writes their characters. */
@@ -245,6 +254,7 @@ export function mentionsAny(content: Uint8Array, names: Iterable<string>): boole
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   const wanted = [...names];
   if (wanted.some((name) => bytes.includes(name))) return true;
+  // Most files escape nothing in names: only the others are decoded.
   if (!HIDDEN.test(bytes.toString('latin1'))) return false;
   const text = unescaped(bytes.toString('utf8'));
   return wanted.some((name) => text.includes(name));
@@ -256,6 +266,7 @@ export function unescaped(text: string): string {
     .replaceAll(/\\\r?\n[ \t]*/g, '')
     .replaceAll(/\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/g, (written, x, u, long) => {
       const code = Number.parseInt(x ?? u ?? long, 16);
+      // Unicode ends there: it is not an escape of a character.
       return code > 0x10ffff ? written : String.fromCodePoint(code);
     });
 }

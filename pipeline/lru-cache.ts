@@ -1,4 +1,7 @@
-/** What was read and may be asked for again, as long as there is room: what was asked for longest ago goes first. */
+/**
+ * What was read and may be asked for again, as long as there is room: what was asked for longest ago goes first. The map keeps
+ * its items in that order, as an item that is asked for moves to its end.
+ */
 export class LruCache<V> {
   readonly #most: number;
   readonly #items = new Map<string, { readonly value: V; readonly weight: number; round: number }>();

@@ -1,6 +1,6 @@
 /** Doing many things at a time, but not too many. */
 
-/** Does something with every item, so many at a time; `work` must not fail. */
+/** Does something with every item, at most `most` at a time. `work` must not fail: the other items would go on unwatched. */
 export async function eachOf<T>(
   items: readonly T[],
   most: number,
@@ -21,7 +21,7 @@ interface Allowance {
   resize(most: number): void;
 }
 
-/** Limits how many bytes are worked on at a time. Work waits in its order. */
+/** Limits how many bytes are worked on at a time. Work waits in its order. @param start bytes, until `resize` */
 export function createAllowance(start: number): Allowance {
   let most = start;
   let taken = 0;

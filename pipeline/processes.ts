@@ -12,8 +12,9 @@ export interface ProcessLimits {
   readonly memory: number;
 }
 
-/** A part of the memory that this process may use, in MiB. */
+/** A part of the memory that this process may use, in MiB. @param share of 1 */
 export function memoryShare(share: number): number {
+  // Without a limit of a container, Node gives 0 or more than the machine has.
   const own = process.constrainedMemory?.() || totalmem();
   return Math.floor((Math.min(own, totalmem()) * share) / 2 ** 20);
 }
@@ -67,7 +68,7 @@ export function watchMemory(child: ChildProcess, most: number, end: () => void):
   return () => clearInterval(look);
 }
 
-/** Why a process ended. @param said the end of its standard error */
+/** Why a process ended. @param said the end of its standard error: the last words of V8 when its memory is full */
 export function endText(
   { code, signal }: { readonly code: number | null; readonly signal: string | null },
   said: string,
@@ -97,7 +98,7 @@ function memoryOf(pid: number | undefined): number {
   }
 }
 
-/** It has 2 s to remove its files. */
+/** A command of a shell that ends the process `$1`: it has 2 s to remove its files. */
 const END = 'kill "$1"; sleep 2; kill -9 "$1"';
 
 /**
@@ -125,7 +126,9 @@ export function afterProcess(command: string, ...words: readonly string[]): () =
   });
   shell.on('error', () => undefined);
   shell.stdin.on('error', () => undefined);
+  // Neither the shell nor its pipe keeps this process from ending.
   shell.unref();
   (shell.stdin as Partial<Socket>).unref?.();
+  // A line, unlike the end of the input: `read` succeeds, and the shell does nothing.
   return () => shell.stdin.end('\n');
 }

@@ -12,6 +12,7 @@ const secrets = new Map<string, RegExp>();
 export function keepSecret(secret: string): void {
   if (secret.length < SHORTEST) return;
   const pattern = secrets.get(secret) ?? patternOf(secret);
+  // The map is in the order of use: what was used last moves to the end.
   secrets.delete(secret);
   secrets.set(secret, pattern);
   const [oldest = ''] = secrets.keys();
@@ -20,6 +21,7 @@ export function keepSecret(secret: string): void {
 
 /** Remembers the value of an `Authorization` header: a token, or a name and a password. */
 export function keepAuthorization(value: string): void {
+  // Behind the scheme, such as `Basic` or `Bearer`.
   const secret = value.slice(value.indexOf(' ') + 1);
   keepSecret(secret);
   // Who repeats Base64 may leave out its padding.
@@ -54,12 +56,13 @@ function patternOf(secret: string): RegExp {
     const inJson = Array.from({ length: one.length }, (_, i) => one.charCodeAt(i)).map(
       (unit) => String.raw`\\u${unit.toString(16).padStart(4, '0')}`,
     );
+    // JSON may put a backslash before these three.
     return `(?:${/["/\\]/.test(one) ? String.raw`\\?` : ''}${plain}|${inUrl.join('')}|${inJson.join('')})`;
   });
   return new RegExp(characters.join(''), 'gi');
 }
 
-/** What ends an address in a text, seen from behind it. */
+/** A character before which no name and password go on, read from the `@` to the left. */
 const BORDER = /[\s"'`<>(),/]/;
 /** A host with a path: what follows a password in an address without a scheme, and neither a digest nor an e-mail. */
 const HOST_WITH_PATH = /^[\w.-]+(?::\d+)?\//;
@@ -76,8 +79,10 @@ export function withoutUserinfo(text: string): string {
     let start = part.length;
     while (start > 0 && !BORDER.test(part.charAt(start - 1))) start--;
     const found = part.slice(start);
+    // 7 characters: the longest that ONE_SLASH looks at.
     const hasSlashes =
       part.endsWith('//', start) || ONE_SLASH.test(part.slice(Math.max(0, start - 7), start));
+    // `git` in `ssh://git@host` is the same for everybody.
     const hasScheme = hasSlashes && found !== '' && found !== 'git';
     // What follows a slash is a part of a path.
     const isName = part.charAt(start - 1) !== '/';

@@ -35,7 +35,10 @@ export function dataBytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** A terminal that writes no text with a password in an address, or which the log of a workflow takes for a command. */
+/**
+ * A terminal that writes no text with a password in an address, or which the log of a workflow takes for a command. Bytes stay as
+ * they are.
+ */
 export function guardedTerminal(terminal: Terminal): Terminal {
   const [out, err] = [logSafe(), logSafe()];
   return {
@@ -48,7 +51,7 @@ export function guardedTerminal(terminal: Terminal): Terminal {
 /** 0: passed; 1: failed; 2: could not complete the check. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Where git and other programs are looked for. */
+/** Where git and other programs are looked for; nothing where the environment has no `PATH`. */
 export function searchPath({ environment }: Terminal): { searchPath?: string } {
   const path = environment['PATH'];
   return path === undefined ? {} : { searchPath: path };

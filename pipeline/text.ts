@@ -27,6 +27,7 @@ export function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${withoutCommand(plainText(line))}\n`).join('');
 }
 
+/** A line that no log takes for a command such as `::error::`: the first colon is escaped as JSON would. */
 function withoutCommand(line: string): string {
   return line.replace(/^(\s*):(?=:)/, '$1\\u003a');
 }
@@ -56,7 +57,7 @@ export function countText(findings: readonly Finding[]): string {
   return counts.length === 0 ? 'no findings' : counts.join(', ');
 }
 
-/** Versions that are written out in a long list. */
+/** The longest list that is written out. */
 const LISTED = 6;
 
 /** Versions, or other things, in their order; of a long list the first and the last. */
@@ -116,8 +117,8 @@ export function logSafe(): (text: string) => string {
 }
 
 /**
- * A text with characters that cannot be seen, or that act on a terminal, escaped. Line breaks, carriage returns and tabs
- * stay.
+ * A text with characters that cannot be seen, or that act on a terminal, escaped. Line breaks, carriage returns (which redraw a
+ * line of progress) and tabs stay.
  */
 export function screenText(text: string): string {
   return text.replaceAll(UNSEEN, (character) =>
@@ -154,6 +155,7 @@ function escaped(character: string): string {
     .join('');
 }
 
+/** Milliseconds. */
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Milliseconds of minutes, hours or days, such as `90m`, `72h` or `7d`; undefined for every other text. */
@@ -163,7 +165,7 @@ export function parseDuration(text: string): number | undefined {
   return each === undefined ? undefined : Number(count) * each;
 }
 
-/** A text of so many characters at most. */
+/** A text of so many characters at most: of a longer one the beginning, with `…` as the last character. */
 export function shortenedText(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
@@ -179,10 +181,12 @@ export function matchesGlob(pattern: string, text: string): boolean {
   if (last === undefined) return text === pattern;
   if (!text.startsWith(first)) return false;
   let at = first.length;
+  // The first place of each part leaves the most text for those that follow.
   for (const part of parts) {
     const found = text.indexOf(part, at);
     if (found < 0) return false;
     at = found + part.length;
   }
+  // The end of the text may not be a part that was found already.
   return text.length - at >= last.length && text.endsWith(last);
 }

@@ -45,7 +45,8 @@ export function writeFiles(
  * Writes files beside their final names, for the caller to `commit` (rename) or `discard`. Whatever can fail for want of
  * room or permission fails here, before anything is done that relies on the files.
  *
- * @throws PipelineError `io` or `not-found`
+ * @param known names that `commit` removes where `files` does not have them
+ * @throws PipelineError `io`, `not-found`, or `usage` where a link leads out of the clone
  */
 export function stageFiles(
   folder: string,
@@ -65,6 +66,7 @@ export function stageFiles(
     for (const [name, content] of files) {
       if (contentOf(join(folder, name))?.equals(Buffer.from(content)) === true) continue;
       changed.push(name);
+      // On the disk before it is renamed: else a power failure could leave an empty file. `wx` follows no link.
       writeFileSync(beside(name), content, { flush: true, flag: 'wx' });
     }
   } catch (error) {
@@ -125,6 +127,7 @@ function rootFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', remove);
+  // Where the process is killed, it does not get to its own.
   afterProcess('rm -rf "$1"', folder);
   return folder;
 }

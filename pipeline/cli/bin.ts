@@ -49,6 +49,7 @@ const terminal: Terminal = {
   now: () => new Date(),
   interrupted: () =>
     new Promise((resolve) => {
+      // Once: a second signal ends a program that does not get to its end.
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
     }),
   ask,

@@ -38,7 +38,7 @@ interface WorkTreeEdit {
  * Checks an edit of a work tree as a pull request with it would be: with the other catalogs of the repository, and with
  * all that its history has.
  *
- * @returns why it is not known, where the repository does not know the catalog
+ * @returns the effect; a text with the reason where it is not known
  * @throws PipelineError `not-found` without a commit, `git`, `io`
  */
 export async function effectInRepository(

@@ -35,7 +35,7 @@ export const OPENSHIFT_VERSION: Form = {
   accepts: (value) => tryParseMinor(value) !== undefined,
 };
 
-/** Longest version range of a ClusterExtension, in characters. */
+/** Longest version range of a ClusterExtension, in characters: `maxLength` in its CRD. */
 const MAX_RANGE = 64;
 
 /** A channel of OLM v0. */

@@ -92,13 +92,14 @@ export function documentFiles(path: string): string[] {
 }
 
 const KUSTOMIZATION = 'kustomization.yaml';
+/** What `mirror plan` and `mirror sync` write beside the documents that clusters apply. */
 const OTHERS: ReadonlySet<string> = new Set([
   KUSTOMIZATION,
   'registries.d.yaml',
   'imageSetConfiguration.yaml',
 ]);
 
-/** The files beside a kustomization that it applies; undefined where it is none. */
+/** The files beside a kustomization that it applies, not those in other folders or at URLs; undefined where it lists none. */
 function resourcesOf(file: string): string[] | undefined {
   const [object] = readObjects(readText(file), file).objects;
   const resources = object?.value['resources'];

@@ -20,6 +20,7 @@ interface OnGitHub {
 
 /** Whether a text names a repository on GitHub: no directory has that name, and it has one slash. */
 export function namesGitHub(text: string, { directory }: Terminal): boolean {
+  // An owner's name has no dot at its start, as `./x` and `../x` do.
   if (!/^[\w-][\w.-]*\/[\w.-]+$/.test(text)) return false;
   return !existsSync(resolve(directory, text));
 }

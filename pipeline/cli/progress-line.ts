@@ -8,13 +8,14 @@ interface ProgressLine {
   readonly clear: () => void;
 }
 
-/** Milliseconds between two lines. */
+/** Milliseconds between two lines: redrawn on a terminal, and in a log, which keeps all of them. */
 const REDRAWN = 200;
 const LOGGED = 10_000;
 
 /** A line of progress: drawn again in place on a terminal, and written now and then elsewhere. */
 export function progressLine({ err, interactive, now, columns }: Terminal): ProgressLine {
   const start = now().getTime();
+  // A terminal shows the first line at once; short work writes nothing to a log.
   let last = interactive ? 0 : start;
   let isDrawn = false;
   return {
@@ -23,6 +24,7 @@ export function progressLine({ err, interactive, now, columns }: Terminal): Prog
       if (at - last < (interactive ? REDRAWN : LOGGED)) return;
       last = at;
       const text = line(at - start);
+      // Padded over the line before; a text in the last column would begin another line.
       err(interactive ? `\r${text.slice(0, columns - 1).padEnd(columns - 1)}` : `${text}\n`);
       isDrawn = interactive;
     },

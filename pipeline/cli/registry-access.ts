@@ -87,7 +87,7 @@ function throughMirrors(
   });
 }
 
-/** The host of a location, as a list; none for a place on disk. */
+/** The host of a location, as a list for `flatMap`; empty for a place on disk. */
 function hostOf(text: string | undefined): string[] {
   if (text === undefined) return [];
   const place = parseLocation(text);

@@ -45,7 +45,7 @@ export function renderingOf(invocation: Invocation, terminal: Terminal): Renderi
   };
 }
 
-/** Renders all references as one catalog; undefined when one cannot be read, which has been said then. */
+/** Renders all references as one catalog; undefined when one has errors, which are printed. */
 export async function renderAll(
   references: readonly string[],
   rendering: Rendering,

@@ -98,6 +98,7 @@ async function printEffect(
   { invocation, terminal: { err } }: Asking,
   isAsked: IsAsked = () => false,
 ): Promise<boolean> {
+  // What is only informational would bury what clusters notice.
   const shown = findings.filter(({ severity }) => severity !== 'info');
   for (const finding of shown) err(findingText(finding));
   err(linesText(unchecked.map(({ what, why }) => `not checked: ${what}: ${why}`)));
@@ -134,6 +135,7 @@ async function effectInWorkTree(
     try {
       // A link on the way to one of them would make the root look as if it were outside of the top.
       const below = relative(realpathSync(top), realpathSync(root)).split(sep).join('/');
+      // Where the root is the top of the work tree, `below` is empty.
       const placed = [...files].map(
         ([path, content]) => [`${below}/${path}`.replace(/^\//, ''), content] as const,
       );

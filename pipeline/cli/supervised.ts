@@ -17,7 +17,7 @@ export const ENDED = 'PORTOLAN_CHECK_ENDED';
 /** Longest time of a command, in s: the largest checks that are known take a minute, registries that limit requests more. */
 const LONGEST = 1800;
 
-/** Part of the memory that a command may have. */
+/** Part of the memory that a command may have, of 1: the rest is for this process and the system. */
 const SHARE = 0.8;
 
 /** Exit codes of the program; any other one is not its own. */
@@ -48,6 +48,7 @@ export async function runSupervised(
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
     if (ended === undefined && code !== null && OWN_CODES.includes(code)) return code;
+    // Its standard error went to the terminal: what it said is not known here.
     return ended ?? endText({ code, signal }, '', limits);
   } catch (error) {
     return `its process cannot be started: ${error instanceof Error ? error.message : String(error)}`;

@@ -85,7 +85,7 @@ async function crdsAt(path: string, shown: string): Promise<Crd[]> {
   throw new PipelineError('usage', `no CustomResourceDefinition (apiextensions.k8s.io/v1) in ${shown}`);
 }
 
-/** The manifests in a file, or in all files of a folder that can be read. */
+/** The manifests in a file, or in all files of a folder that can be read: a link out of the clone cannot. */
 async function filesAt(path: string): Promise<ManifestFile[]> {
   if (isFile(path)) return [readManifestFile(path, readFileBytes(path))];
   const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);

@@ -54,7 +54,7 @@ export const command: Command = {
   },
 };
 
-/** Two images of one version go into one folder: the later catalog's counts. */
+/** The folder of a bundle, by which images are told apart: of two images of one version, that of the later catalog counts. */
 function folderOf({ package: name, version, name: own }: Bundle): string {
   return `${name}/${version ? formatVersion(version) : own}`;
 }

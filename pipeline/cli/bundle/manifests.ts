@@ -167,7 +167,7 @@ const OF_ONE_OLM = {
   v1: ['olm-v1-before', 'allow-package', 'group', 'upgrade-constraint-policy', 'crd-upgrade-safety'],
 } as const;
 
-/** Prints the objects as YAML documents. There are none where the bundle was refused: then the command fails. */
+/** Prints the objects as YAML documents. @param documents undefined where the bundle was refused: then the command fails */
 async function print(documents: readonly Json[] | undefined, terminal: Terminal): Promise<ExitCode> {
   if (!documents) return 1;
   for (const document of documents) await terminal.out(dataBytes(`---\n${emitYaml(document)}`));
@@ -296,6 +296,7 @@ function documentsForV1(bundle: Inspected, invocation: Invocation, terminal: Ter
   return accountDocuments(bundle, { installed, api }, options);
 }
 
+/** What the options choose for a ClusterExtension; what is not chosen stays out of it. */
 function extensionOptions(bundle: Inspected, invocation: Invocation, terminal: Terminal): ExtensionOptions {
   const upgrades = invocation.word('upgrade-constraint-policy', ['CatalogProvided', 'SelfCertified']);
   const crdSafety = invocation.word('crd-upgrade-safety', ['Strict', 'None']);
@@ -306,7 +307,10 @@ function extensionOptions(bundle: Inspected, invocation: Invocation, terminal: T
   };
 }
 
-/** Why OLM v1 would refuse a bundle; which namespaces it can watch is for the options to say where that can be chosen. */
+/**
+ * Why OLM v1 would refuse a bundle. An OLM v1 that installs as administrator can be told which namespace the operator watches:
+ * {@link optionsOf} refuses the install modes that do not fit.
+ */
 function refusalsBy(installer: OlmV1Kind, bundle: Inspected, release: Minor | undefined): Finding[] {
   const ignored = [
     ...(clustersAccept('webhooksV1', release) ? ['olmv1/webhooks'] : []),
@@ -317,7 +321,7 @@ function refusalsBy(installer: OlmV1Kind, bundle: Inspected, release: Minor | un
   );
 }
 
-/** The release of OpenShift that an option names. @throws PipelineError `usage` */
+/** The release of OpenShift that `--release` names; undefined without it. @throws PipelineError `usage` */
 function releaseOf(text: string | undefined): Minor | undefined {
   if (text === undefined) return undefined;
   const release = tryParsePlatform(text);
@@ -325,7 +329,7 @@ function releaseOf(text: string | undefined): Minor | undefined {
   throw usageError(command, `--release must be a version such as 4.18 or 5.0, not ${JSON.stringify(text)}`);
 }
 
-/** The documents for OLM v0. */
+/** The documents for OLM v0, by default for the community's catalog and namespace outside of OpenShift. */
 function documentsForV0(bundle: Inspected, invocation: Invocation, terminal: Terminal): Json[] {
   const account = invocation.text('service-account');
   return subscriptionDocuments(bundle, {

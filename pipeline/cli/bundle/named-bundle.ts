@@ -68,7 +68,7 @@ async function platformsOf(
   return known;
 }
 
-/** What is not a reference has a finding of its own. */
+/** Undefined for what is not a reference: that has a finding of its own. */
 function tryReference(image: string): Reference | undefined {
   try {
     return parseReference(image);

@@ -135,7 +135,7 @@ async function checkMany(
   return verdict === undefined ? 0 : verdict === 'fail' ? 1 : 2;
 }
 
-/** A finding with its bundle in front of the file. */
+/** A finding with its bundle in front of the file, as in `operators/etcd/0.9.4/manifests/csv.yaml`. */
 function inBundle(bundle: string, finding: Finding): Finding {
   const file = `${bundle.replace(/\/+$/, '')}/${finding.location.file}`;
   return { ...finding, location: { ...finding.location, file } };
@@ -170,6 +170,7 @@ async function printResult(
   else if (format === 'json') await out(`${JSON.stringify({ verdict, findings }, null, 2)}\n`);
   else {
     for (const finding of findings) await out(findingText(finding));
+    // In one line with the verdict: people see which suites would find more.
     const more = [...others].map(
       ([suite, found]) => `${amountText(found.length, 'finding')} of --suite ${suite}`,
     );
@@ -192,7 +193,7 @@ function suitesOf(invocation: Invocation): readonly Suite[] {
   });
 }
 
-/** The rules that operator-sdk's selector selects. */
+/** The rules that operator-sdk's selector selects; none without one. @throws PipelineError `usage` */
 function selectedIn(invocation: Invocation): readonly string[] {
   const selector = invocation.text('select-optional');
   if (selector === undefined) return [];
@@ -204,6 +205,7 @@ function selectedIn(invocation: Invocation): readonly string[] {
   );
 }
 
+/** The keys that operator-sdk's optional validators read. */
 const OPTIONAL_KEYS = ['k8s-version', 'index-path', 'container-tools'];
 
 /** operator-sdk's values by key; `container-tools` has no effect, as Portolan reads images from their registry. */
@@ -241,6 +243,7 @@ function optionsOf(invocation: Invocation, { directory }: Terminal): InspectOpti
   const values = optionalValues(invocation);
   const version =
     formedOption(command, invocation, { option: 'kubernetes-version', form }) ?? values.get('k8s-version');
+  // Portolan's own option is checked already: this is operator-sdk's.
   if (version !== undefined && !form.accepts(version)) {
     const message = `--optional-values k8s-version must be ${form.expected}, not ${JSON.stringify(version)}`;
     throw usageError(command, message);

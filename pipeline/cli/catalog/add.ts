@@ -73,6 +73,7 @@ async function bundleOf(
   const { blobs, findings } = await renderReference(reference, {
     directory: terminal.directory,
     registry: (host) => registryClientFor(invocation, terminal, { hosts: [host] }),
+    // With olm.csv.metadata in place of the manifests, which would be most of the catalog.
     migrates: true,
     ...(image === undefined ? {} : { imageTemplate: () => image }),
   });

@@ -126,7 +126,7 @@ function withFleet(
   return { fleet, findings: report.findings.map(withClusterCount) };
 }
 
-/** 2 where nothing is bad as far as anybody knows: rows of the fleet could not be read. */
+/** 1 where something is bad; 2 where nothing that is known is, but rows of the fleet could not be read. */
 function exitOf({ findings, cluster, fleet }: AuditReport): ExitCode {
   const isBad =
     findings.some(({ severity }) => severity === 'error') ||
@@ -171,6 +171,7 @@ function askedPast({ operands, text, flag }: Invocation): Past | undefined {
 /** Prints what the merges of the past did, each as soon as it is found. */
 async function reportPast(past: Past, { operands }: Invocation, terminal: Terminal): Promise<void> {
   const roots = operands.flatMap((root) => catalogRoots(root, terminal));
+  // The catalogs of a merge are named in the order of their folders.
   const order = roots.map((root) => basename(resolve(terminal.directory, root)));
   const lines = (all: readonly string[]): Promise<void> =>
     terminal.out(all.map((line) => `${line}\n`).join(''));
@@ -229,7 +230,7 @@ async function catalogsOf(invocation: Invocation, terminal: Terminal): Promise<R
   return readCommit({ repository, commit }, {}, terminal);
 }
 
-/** CRDs of the bundles in `operators`, in a checkout or beside the folder `catalogs` of an operand. */
+/** CRDs of the bundles in `operators`, in a checkout or beside the folder `catalogs` of an operand; nothing without such a folder. */
 function ownCrds(operands: readonly string[], { directory }: Terminal): { crds?: CrdsOf } {
   const checkouts = operands.flatMap((operand) => {
     const root = resolve(directory, operand);

@@ -47,7 +47,7 @@ export const command: Command = {
   },
 };
 
-/** Texts of files by folder, then by name. */
+/** Texts of files by folder, then by name: `writeFiles` takes one folder. A file is new, or a copy of one that was read. */
 function byFolder(
   files: ReadonlyMap<string, { readonly text: string } | { readonly from: string }>,
   sources: ReadonlyMap<string, Uint8Array>,

@@ -72,11 +72,12 @@ function sourceAt(path: string): CatalogSource {
   return sourceOf({ [basename(path)]: readContent(path) });
 }
 
+/** The blobs of a file with their own texts. A piece without a blob, such as a document of comments, is left out. */
 function blobTexts({ format, pieces }: FileText): LaidBlob[] {
   return pieces.flatMap(({ text, blob }) => (blob ? [{ ...blob, text, format }] : []));
 }
 
-/** One file is in one format. */
+/** Refuses to put JSON and YAML into one file. @throws PipelineError `usage` */
 function checkFormats(laid: readonly LaidBlob[], layout: Layout): void {
   const formats = new Set<RenderFormat>(laid.map(({ format }) => format));
   if (layout !== 'file' || formats.size < 2) return;

@@ -82,6 +82,7 @@ export const command: Command = {
   },
 };
 
+/** The versions of OLM that `--olm` selects; both without it. */
 function olmOf({ word }: Invocation): readonly ('v0' | 'v1')[] {
   const olm = word('olm', ['v0', 'v1']);
   return olm === undefined ? ['v0', 'v1'] : [olm];
@@ -92,6 +93,7 @@ function onePackage(worlds: readonly World[], name: string | undefined): ReturnT
   if (name === undefined) throw usageError(command, '--package is required for a diagram');
   const [world, another] = worlds.filter(({ catalog }) => catalog.packages.has(name));
   const ofPackage = world?.catalog.packages.get(name);
+  // `run` has refused it already, with the names that are similar.
   if (!world || !ofPackage) throw noPackage(name, []);
   if (another) throw usageError(command, 'several catalogs contain the package: name one DIR for a diagram');
   return hopGraph(world, ofPackage);

@@ -134,6 +134,7 @@ async function scopeOf(
   }
   const all = catalogs.map(({ name, catalog, unread }): ScopeCatalog => {
     const serving = isServed(catalog, unread);
+    // The global namespace of OLM v0: its catalogs serve the Subscriptions of all namespaces.
     return { name, namespace: 'olm', priority: priorities.get(name) ?? 0, catalog, serving };
   });
   return { catalogs: all, cel: await celFor(all), effort: { left: MOST_EFFORT } };
@@ -189,6 +190,7 @@ function installedOf(
       hint: 'for example 1.2.3',
     });
   }
+  // Who names a bundle means that one, with the version that was given with it.
   if (bundle !== undefined) return { bundle: { name: bundle, version: parsed }, assumed: own === undefined };
   const found = bundlesOfVersion(source, name, version ?? '');
   // Bundles that no such channel lists count only where there are no others.
@@ -216,6 +218,7 @@ function isListed(
 
 /** What a bundle that is gone was most likely called: what entries call it, else as its siblings. */
 function absentName(source: ScopeCatalog, ofPackage: string, version: string): string {
+  // The usual ways to name a bundle, the most common first.
   const ends = [`.v${version}`, `.${version}`, `-v${version}`, `-${version}`];
   const entryNames = [...namedByEntries(source, ofPackage)];
   for (const end of ends) {
@@ -333,6 +336,7 @@ function answeredPath(
   };
 }
 
+/** The bundle at which a path ends; empty for one without steps. */
 function endOf(steps: DetailedPath['steps']): string {
   const last = steps.at(-1);
   return last ? shortName(last.to) : '';

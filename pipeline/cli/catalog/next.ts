@@ -69,11 +69,12 @@ export const command: Command = {
     warnOfErrors(catalogs, terminal);
     const isFine = answer.paths.every((path) => path.arrives || isPinned(path, question));
     if (!isFine || (answer.fleet && isFleetStuck(answer.fleet))) return 1;
+    // A row that could not be read may be of a stuck cluster.
     return answer.fleet && answer.fleet.unread > 0 ? 2 : 0;
   },
 };
 
-/** What becomes of the clusters of a fleet that have the package. */
+/** What becomes of the clusters of a fleet that have the package; nothing without a fleet. */
 async function fleetOf(
   fleet: Fleet | undefined,
   catalogs: readonly ReadCatalog[],
@@ -102,7 +103,7 @@ function questionOf(invocation: Invocation): Question {
   };
 }
 
-/** A catalog with its priority, from `--priority NAME=NUMBER`. @throws PipelineError `usage` */
+/** A catalog with its priority, from `--priority NAME=NUMBER`. Nine digits fit an int32. @throws PipelineError `usage` */
 function priorityOf(text: string): [string, number] {
   const [, name = '', number = ''] = /^(.+)=(-?[0-9]{1,9})$/.exec(text) ?? [];
   if (name === '') throw usageError(command, `--priority must be NAME=NUMBER, not ${JSON.stringify(text)}`);
@@ -166,6 +167,7 @@ function pathLines(answered: AnsweredPath, question: Question): string[] {
   return [`  OLM ${olm}, ${where}: ${path}`, `    ${end}`, ...lacking, ...exceptions];
 }
 
+/** How a path ends that does not arrive. */
 function endText(answered: AnsweredPath, question: Question): string {
   return isPinned(answered, question) ? 'stays' : 'STUCK';
 }

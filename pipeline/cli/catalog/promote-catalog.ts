@@ -22,6 +22,7 @@ export function promoteCatalog(invocation: Invocation, terminal: Terminal): Prom
     : promoteInClone(invocation, terminal, place);
 }
 
+/** What is promoted where, and the day of it (`YYYY-MM-DD`). */
 function requestOf({ needed }: Invocation, { now }: Terminal) {
   return { from: needed('from'), to: needed('to'), today: now().toISOString().slice(0, 10) };
 }
@@ -97,6 +98,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
         `${plainText(key)}: ${kind} ${what}${url === undefined ? '' : `\n  ${plainText(url)}`}\n`,
       );
     }
+    // Others have commits on such a branch: nothing was proposed there.
     return [...proposed.values()].some(({ kind }) => kind === 'taken') ? 1 : 0;
   } finally {
     await opened.repository.close();

@@ -132,6 +132,7 @@ interface Outcome {
   readonly written: readonly string[];
 }
 
+/** What a registry did not answer counts first: nobody knows whether it is wrong. */
 function exitOf({ findings, unanswered }: Resolution): ExitCode {
   if (unanswered.length > 0) return 2;
   return findings.some(({ severity }) => severity === 'error') ? 1 : 0;
@@ -151,6 +152,7 @@ function writeOutcome(resolution: Resolution, { root, lockPath, pinned }: Target
   return { resolution, findings, exit, written: [...pins, ...lockFiles] };
 }
 
+/** Writes the lock file. @returns its name if it changed */
 function writeLock(path: string, lock: ReferenceLock): readonly string[] {
   return writeFiles(dirname(path), new Map([[basename(path), formatLock(lock)]])).written;
 }
@@ -174,13 +176,13 @@ function pinAll(root: string, { resolved, lock }: Resolution): Pinned {
   return { findings, files };
 }
 
-/** The pins as an edit of the catalogs below the root. */
+/** The pins as an edit of the catalogs below the root: its effect takes a digest for the tag that it replaces. */
 function pinnedEdit(root: string, { lock }: Resolution, files: Pinned['files']): PlannedEdit {
   const digests = new Map([...lock.digests].map(([tag, digest]) => [tag, new Set([digest])]));
   return { root, files, digests };
 }
 
-/** A link leads to a file that may belong to somebody else; it would also be replaced by a file. */
+/** A link leads to a file that may belong to somebody else; it would also be replaced by a file. @throws PipelineError `usage` */
 function refuseLink(path: string): void {
   try {
     if (!lstatSync(path).isSymbolicLink()) return;

@@ -20,6 +20,7 @@ export interface Verdict {
   readonly bundles: number;
 }
 
+/** The store's one key for this command. */
 const KEY = 'validate';
 
 /**

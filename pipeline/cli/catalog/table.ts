@@ -3,12 +3,13 @@
 import type { Terminal } from '../../terminal.ts';
 import { linesText, plainText } from '../../text.ts';
 
-/** Narrowest column that is cut to fit the terminal. */
+/** Width below which no column is cut to fit the terminal, in characters: less could not be recognized. */
 const NARROWEST = 12;
 
-/** Widest column to which cells are padded: each row is as long as the widest cell of each column. */
+/** Widest column to which cells are padded, in characters: one huge cell would make all rows as long. */
 const WIDEST = 1000;
 
+/** Between columns. */
 const GAP = '  ';
 
 /**
@@ -38,7 +39,7 @@ export function tableText(
   return linesText([line(titles), ...cells.map(line)]);
 }
 
-/** Takes from the widest column as long as a row is too long. */
+/** Widths with which a row fits: the widest column gives first. Rows stay too long where all columns are at their narrowest. */
 function fittedWidths(natural: readonly number[], columns: number): number[] {
   const widths = [...natural];
   const total = (): number => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
@@ -53,6 +54,7 @@ function fittedWidths(natural: readonly number[], columns: number): number[] {
   return widths;
 }
 
+/** A cell of at most this width, with `…` in place of what is cut off. */
 function cut(cell: string, width: number): string {
   return cell.length <= width ? cell : `${cell.slice(0, width - 1)}…`;
 }

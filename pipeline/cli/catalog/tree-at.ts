@@ -28,6 +28,7 @@ export async function withTree<T>(
   const repository = await openRepository(resolve(terminal.directory, at), searchPath(terminal));
   try {
     const [commit = ''] = await repository.resolve([revision]);
+    // git knows `catalogs/v4.20`, not `./catalogs/v4.20/`.
     const clean = path.replaceAll(/^(?:\.\/)+|\/+$/g, '');
     if (clean === '.' || clean === '') return await use(treeSource(repository.objects, commit));
     const entry = await entryAt(repository.objects, commit, clean);

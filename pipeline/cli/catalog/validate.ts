@@ -67,6 +67,7 @@ export const command: Command = {
     terminal.err(`${failed ? 'FAIL' : 'PASS'}: ${countText(findings)} in ${seen}\n`);
     if (packages + bundles + findings.length === 0)
       terminal.err(`  ${plainText(root)} contains no packages: check the path\n`);
+    // The folder of the newest version, as the example.
     const one = at ? undefined : platformFolders(path).at(-1);
     if (one !== undefined) {
       terminal.err(
@@ -77,7 +78,7 @@ export const command: Command = {
   },
 };
 
-/** A directory of a commit. Verdicts are found by the same names as those of a checkout. */
+/** Checks a directory of a commit. A cache has the same keys as for a checkout: both use git's object ids. */
 async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   const { withTree } = await import('./tree-at.ts');
   return withTree(at, terminal, async (source) => {

@@ -84,11 +84,12 @@ function addressOf(invocation: Invocation, option: string, usual: number): Addre
   return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
 }
 
+/** `HOST:PORT`, with an IPv6 address in brackets. @param port that was chosen, if any free one was asked for */
 function hostText({ host }: Address, port: number | undefined): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** What the directory or the image is called, as a name that Kubernetes takes. */
+/** What the directory or the image is called, as a name that Kubernetes takes: the name of a ClusterCatalog. */
 function nameOf({ name: operand, image }: OpenCatalog, { directory }: Terminal): string {
   const repository = image && image.reference.registry !== '' ? image.reference.repository : undefined;
   const last = basename(repository ?? resolve(directory, operand));

@@ -17,7 +17,7 @@ export interface ClusterApi {
   readonly close: () => void;
 }
 
-/** Objects of a page. */
+/** Objects of a page: as many as kubectl asks for. */
 const PAGE = 500;
 
 /** Most pages of a list: a million objects. */
@@ -73,7 +73,7 @@ function unusableAccess({ name }: ClusterAccess, cause: unknown): PipelineError 
   return new PipelineError('usage', text, { cause, hint: 'a token has no line break; certificates are PEM' });
 }
 
-/** All pages; where the continue token has expired, the list is read once more from its beginning. */
+/** All pages; where the continue token has expired, the list is read once more from its beginning. Undefined as {@link pagesOf}. */
 async function allPagesOf(
   get: ClusterApi['get'],
   path: string,
@@ -120,6 +120,7 @@ async function pagesOf(
   throw new PipelineError('too-large', `the list ${path} has more than ${MOST_PAGES} pages`);
 }
 
+/** The error for answers that would fill the memory. */
 function tooLarge(name: string, { most }: Budget): PipelineError {
   const text = `the answers of cluster ${JSON.stringify(name)} have more than ${most} bytes`;
   return new PipelineError('too-large', text);
@@ -132,6 +133,7 @@ interface ApiAnswer {
 
 type Answered = Pick<ApiAnswer, 'status'> & { readonly path: string };
 
+/** Which cluster answered what; the query is left out, as a continue token says nothing to people. */
 function answeredText({ name }: ClusterAccess, { path, status }: Answered): string {
   return `cluster ${JSON.stringify(name)} answered ${status} to GET ${path.replace(/\?.*/, '')}`;
 }
@@ -141,7 +143,8 @@ function refusal(access: ClusterAccess, { path, status, body }: Answered & ApiAn
   const value = parsedJson(body);
   const said =
     isObject(value) && typeof value['message'] === 'string'
-      ? `: ${withoutSecrets(value['message']).slice(0, 300)}`
+      ? // An admission webhook may say as much as it likes.
+        `: ${withoutSecrets(value['message']).slice(0, 300)}`
       : '';
   const text = `${answeredText(access, { path, status })}${said}`;
   if (status === 410) return new ExpiredList('bad-answer', text, { retryable: true });

@@ -114,6 +114,7 @@ async function objectsOfKind(api: ClusterApi, listed: Kind): Promise<Json[] | un
   });
 }
 
+/** The error for what an API server should not answer. */
 function badAnswer(message: string): PipelineError {
   return new PipelineError('bad-answer', message);
 }
@@ -165,7 +166,7 @@ function rowOf(
   ];
 }
 
-/** The version that the cluster has: the newest of its history whose update is complete. */
+/** The version that the cluster has: the newest of its history, which starts with it, whose update is complete; else empty. */
 function platformOf(version: unknown): string {
   const history = valueAt(version, 'status', 'history');
   const entries = Array.isArray(history) ? history.filter(isObject) : [];
@@ -180,5 +181,6 @@ function platformOf(version: unknown): string {
 function anonymousName(version: unknown): string {
   const known = valueAt(version, 'spec', 'clusterID');
   const id = typeof known === 'string' ? known : randomUUID();
+  // 48 bits: enough to tell the clusters of a fleet apart.
   return `cluster-${createHash('sha256').update(id).digest('hex').slice(0, 12)}`;
 }

@@ -60,6 +60,7 @@ export function clusterAccess(file: KubeconfigFile, context: string | undefined)
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** A value if it is a text, else an empty text: what is missing, and what has the wrong type, is not set. */
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -75,12 +76,16 @@ function entryNamed(list: unknown, name: string, kind: string): Json | undefined
   return isObject(value) ? value : undefined;
 }
 
+/** The contexts to choose from. */
 function contextsHint(list: unknown): string {
   const names = Array.isArray(list) ? list.flatMap((one) => (isObject(one) ? text(one['name']) : [])) : [];
   return `--context ${names.join('|')}`;
 }
 
-/** The token in a file is renewed there, so that kubectl uses the one beside it only where the file has none. */
+/**
+ * The token of a user; empty if there is none. As for kubectl, that of a file comes first, as it is renewed there; the one in the
+ * kubeconfig counts where the file has none, or cannot be read.
+ */
 function tokenOf({ readFile }: KubeconfigFile, user: Json): string {
   const [token, path] = [text(user['token']), text(user['tokenFile'])];
   if (path === '') return token;
@@ -101,6 +106,7 @@ function refuse(path: string, cluster: Json, user: Json): void {
     throw usage(`${path}: Portolan does not run credential plugins (exec, auth-provider)`, hint);
   if ('username' in user || 'password' in user)
     throw usage(`${path}: Portolan does not send passwords`, hint);
+  // `as`, `as-uid`, `as-groups`, `as-user-extra`.
   if (Object.keys(user).some((key) => /^as(?:-|$)/.test(key)))
     throw usage(`${path}: Portolan does not impersonate users (as, as-groups)`, hint);
   if (cluster['insecure-skip-tls-verify'] === true)
@@ -121,7 +127,7 @@ function serverOf(path: string, server: string): string {
   throw usage(`${path}: the server of the cluster is ${shown}, expected https://HOST:PORT`);
 }
 
-/** The text of `KEY-data` (base64), or of the file at `KEY`. */
+/** The text of `KEY-data` (base64), or of the file at `KEY`; undefined if neither is set. */
 function dataOrFile({ readFile }: KubeconfigFile, fields: Json, key: string): string | undefined {
   const data = text(fields[`${key}-data`]);
   if (data !== '') return Buffer.from(data, 'base64').toString('utf8');

@@ -44,6 +44,7 @@ export async function readCluster<T>(
   },
 ): Promise<T> {
   const path = kubeconfigPath(invocation, terminal);
+  // kubectl takes such paths from the kubeconfig's folder, too.
   const readFile = (name: string): string => textBeside(path, name);
   const access = clusterAccess({ path, bytes: readFileBytes(path), readFile }, context);
   const api = clusterApi(access);

@@ -23,6 +23,7 @@ interface AskedPlace {
   readonly at: Position;
 }
 
+/** A name of a package, channel or bundle, or a version. */
 const NAME = /[A-Za-z0-9][A-Za-z0-9._+~-]*/g;
 
 /** The name at the cursor; undefined if there is none. */
@@ -42,6 +43,7 @@ function keyOf({ folder, file, at }: AskedPlace, line: string): string {
   if (own !== undefined) return own;
   const indent = line.search(/\S|$/);
   const { segment, line: start = 0 } = folder.files.get(file)?.at(at.line) ?? {};
+  // The lines of the document before this one.
   const above = segment?.text.split('\n', at.line - start) ?? [];
   // A list belongs to the nearest line above that has only a key, and is not indented further than its items.
   for (const text of above.reverse()) {
@@ -51,7 +53,7 @@ function keyOf({ folder, file, at }: AskedPlace, line: string): string {
   return '';
 }
 
-/** The package whose document a line is in. */
+/** The package whose document a line is in; undefined for a line of no package, and before the catalog is read. */
 function packageAt({ folder, file, at }: AskedPlace): Package | undefined {
   const blobs = folder.blobsAt(file, at.line);
   const name =
@@ -59,7 +61,7 @@ function packageAt({ folder, file, at }: AskedPlace): Package | undefined {
   return name === undefined ? undefined : folder.world?.catalog.packages.get(name);
 }
 
-/** What clusters do with the bundle whose name is at a place, as Markdown. */
+/** What clusters do with the bundle whose name is at a place, as Markdown; undefined if no bundle is named there. */
 export function hoverText(asked: AskedPlace): string | undefined {
   const word = wordAt(asked);
   const ofPackage = packageAt(asked);
@@ -91,7 +93,7 @@ function stopText(stop: Stop, stops: readonly Stop[], where: string): string {
   return `${where}: ${from.length === 0 ? 'nothing upgrades to it' : `${shortList(from)} upgrade to it`}; ${next}`;
 }
 
-/** Where the entry is that an entry replaces or skips; elsewhere, where the bundle is. */
+/** Where the entry is that an entry replaces or skips; elsewhere, where the bundle or channel of the name is. */
 export function definitionLocation(asked: AskedPlace): Location | undefined {
   const word = wordAt(asked);
   const ofPackage = packageAt(asked);
@@ -118,6 +120,7 @@ export function completionsAt(
     return [...(folder.world?.catalog.packages.keys() ?? [])].map((label) => ({ label, kind: 'package' }));
   if (key === 'defaultChannel')
     return [...(ofPackage?.channels.keys() ?? [])].map((label) => ({ label, kind: 'channel' }));
+  // In a channel, `name` is the bundle of an entry.
   if (!['replaces', 'skips'].includes(key) && !(isChannel && key === 'name')) return [];
   return [...(ofPackage?.bundles.keys() ?? [])].map((label) => ({ label, kind: 'bundle' }));
 }

@@ -40,6 +40,7 @@ interface ReadSegment {
 export class CatalogFolder {
   readonly #name: string;
   readonly #long: number;
+  /** The documents, by the ids of their segments. */
   readonly #read = new Map<number, ReadSegment>();
   /** What the simulation of clusters found, by package. */
   readonly #foreseen = new Map<string, readonly Finding[]>();
@@ -203,6 +204,7 @@ function placedFinding(finding: Finding, places: Places): Finding {
   };
 }
 
+/** A place in a segment as a place in its file; undefined if the segment is gone, or the place is not of a segment. */
 function placeInFile({ file, line, column }: Location, places: Places): Location | undefined {
   const place = places.get(Number(/^segment-(\d+)$/.exec(file)?.[1]));
   return place && { file: place.file, line: place.line + line, column };
@@ -234,6 +236,7 @@ async function readSegment({ id, text }: Segment): Promise<ReadSegment> {
 
 /** A bundle without its manifests, with the places that findings about it name. */
 function outlinedBundle(bundle: Bundle): Bundle {
+  // The rules that look at outlines name these places; all others would stay in memory for nothing.
   const paths = bundle.properties.flatMap((_, i) => [
     ['properties', i],
     ['properties', i, 'type'],
@@ -248,7 +251,7 @@ function outlinedBundle(bundle: Bundle): Bundle {
   return { ...outline, document, properties: outlines, relatedImages: bundle.relatedImages };
 }
 
-/** Of a ClusterServiceVersion's metadata what decides whether OLM v1 can install it. */
+/** Of a ClusterServiceVersion's metadata what decides whether OLM v1 can install it; undefined for other properties. */
 function metadataOutline(property: Property | undefined): Property | undefined {
   if (property?.type !== 'olm.csv.metadata' || !isObject(property.value)) return undefined;
   const { installModes, apiServiceDefinitions } = property.value;

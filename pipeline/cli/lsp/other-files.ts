@@ -30,6 +30,7 @@ export async function findingsOf(path: string, text: string): Promise<readonly F
   if (path.endsWith(`/${POLICY_PATH}`)) return readPolicy(bytes, RULE_IDS).findings;
   if (path.endsWith(`/${RELEASE_FILE}`)) return releaseFindings(path, text);
   if (/^kind:[ \t]*ImageSetConfiguration[ \t]*\r?$/m.test(text)) return readImageSet(text, path).findings;
+  // A file of a bundle: FOLDER/manifests/NAME or FOLDER/metadata/NAME.
   const [, folder = '', inside = ''] = /^(.*)\/((?:manifests|metadata)\/[^/]+)$/.exec(path) ?? [];
   if (folder !== '') return bundleFindings(folder, { path: inside, bytes });
   return templateFindings({ file: path, bytes });
@@ -79,6 +80,7 @@ async function releaseFindings(path: string, text: string): Promise<Finding[]> {
     return [];
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
+    // PACKAGE of operators/PACKAGE/VERSION.
     const [, name = ''] = /^[^/]+\/([^/]+)\//.exec(folder) ?? [];
     return [refusalFinding(error, { package: name, folder })];
   }

@@ -30,7 +30,7 @@ import { SegmentedText } from './segmented-text.ts';
 
 type Connection = ReturnType<typeof createConnection>;
 
-/** Most bytes of the files beside one that is edited. */
+/** Most bytes of the files beside one that is edited, of all together: the server keeps their texts in memory. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** Milliseconds without a change after which what one package does to others is found, too. */
@@ -170,6 +170,7 @@ class Session {
     clearTimeout(this.#quiet);
     const isFirst = this.#waiting.size === 0;
     this.#waiting.add(uri);
+    // Else a check is waiting already, and takes this document with it.
     if (!isFirst) return;
     this.#running = this.#running.then(async () => {
       // What the editor sent together is checked together.
@@ -273,12 +274,13 @@ const SYMBOL_KINDS = {
   bundle: SymbolKind.Object,
 } as const;
 
-/** The folder that is named after a version of the platform, or the one above the package's. */
+/** The catalog of a file: the folder that is named after a version of the platform, or the one above the package's. */
 function catalogName(path: string): string {
   const names = dirname(path).split(/[\\/]/);
   return names.findLast((name) => splitAtMinor(name) !== undefined) ?? basename(dirname(dirname(path)));
 }
 
+/** The names in a folder; none where it cannot be read. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
@@ -288,6 +290,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
+/** Whether a path leads to a file of at most so many bytes. */
 function isSmall(file: string, most: number): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return found?.isFile() === true && found.size <= most;
@@ -312,7 +315,7 @@ function diagnosticOf({ severity, rule, message, hint, location }: Finding, text
   };
 }
 
-/** The rest of the line from a place on. */
+/** The rest of the line from a place on, and at least one character, so that editors underline something. */
 function rangeOf({ line, column }: Location, text: string): Range {
   const start = { line: line - 1, character: column - 1 };
   return { start, end: { line: line - 1, character: Math.max(column, text.trimEnd().length) } };
@@ -342,6 +345,7 @@ function actionFor(
   ];
 }
 
+/** A place as the protocol has it: it counts from 0, findings count from 1. */
 function lspLocation(place: Location): LspLocation {
   const start = { line: place.line - 1, character: place.column - 1 };
   return { uri: pathToFileURL(place.file).href, range: { start, end: start } };
@@ -357,6 +361,7 @@ function documentSymbol({ name, detail, kind, place, children }: OutlineItem): D
     (at, one) => (one.range.start.line < at.line ? one.range.start : at),
     range.start,
   );
+  // Editors refuse an outline with an empty name.
   const shown = plainText(name) === '' ? '(no name)' : plainText(name);
   return {
     name: shown,

@@ -48,11 +48,13 @@ interface AdoptionContext {
   readonly created: ReadonlyMap<string, string>;
 }
 
+/** `namespace/name`. */
 function refOf(source: ClusterObject): string {
   const { namespace, name } = placeOfObject(source);
   return `${namespace}/${name}`;
 }
 
+/** The image of a CatalogSource; empty where it has another source than an image. */
 function imageOf(source: ClusterObject): string {
   return textAt(source, 'spec', 'sourceType') === 'grpc' ? textAt(source, 'spec', 'image') : '';
 }
@@ -183,6 +185,7 @@ function catalogDocument(
 function pollMinutes(source: ClusterObject, image: string): number | undefined {
   const interval = textAt(source, 'spec', 'updateStrategy', 'registryPoll', 'interval');
   if (image.includes('@sha256:') || interval === '') return undefined;
+  // A duration of Go, such as `1h30m`. The look-behind keeps a long run of digits from being tried at each of them.
   const parts = [...interval.matchAll(/(?<!\d)(\d+(?:\.\d+)?)(h|ms|m|s)/g)];
   const seconds = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (SECONDS[unit ?? ''] ?? 0), 0);
   return seconds === 0 ? undefined : Math.max(1, Math.trunc(seconds / 60));
@@ -230,6 +233,7 @@ export function servedCatalogs(
   },
 ): ServedCatalog[] {
   return catalogs.flatMap((read) => {
+    // As it was typed; `read.name` is the last part of it, or a tag.
     const operand = read.prefix.replace(/\/$/, '');
     const called = named.get(operand) ?? named.get(read.name) ?? read.name;
     const sources = moved.filter(
@@ -281,6 +285,7 @@ export function servedFor(
   const source = sourceOf(subscription);
   const found = served.find(({ sources }) => sources === undefined || sources.includes(source));
   if (!found || found.sources !== undefined) return found;
+  // The catalog stands for every source: it gets the name that this one's ClusterCatalog will have.
   const own = moved.find((one) => one.source === source && one.status !== 'skip');
   return {
     ...found,

@@ -62,7 +62,7 @@ export interface ClusterView {
 /** What of a folder is read: a must-gather of a large cluster has 100,000 files of other kinds. */
 const LIMITS = { mostFiles: 200_000, mostBytes: 512 * 1024 * 1024 };
 
-/** A view of objects in a list, of which nobody says whether it is complete. */
+/** A view of objects in a list. @param isWhole whether they are all that the cluster has of the kinds that are read */
 export function viewOf(name: string, objects: readonly ClusterObject[], isWhole = false): ClusterView {
   const unique = new Map<string, ClusterObject>();
   for (const object of objects) {
@@ -76,6 +76,7 @@ export function viewOf(name: string, objects: readonly ClusterObject[], isWhole 
   );
   const all = (kind: Kind, namespace?: string): readonly ClusterObject[] =>
     (namespace === undefined ? byKind.get(kind) : inNamespace.get(JSON.stringify([kind, namespace]))) ?? [];
+  // The CRDs were listed, and that of ClusterExtensions is not among them: the cluster has no OLM v1.
   const isWithoutExtensions =
     byKind.has('CustomResourceDefinition') &&
     !unique.has(JSON.stringify(['CustomResourceDefinition', '', EXTENSIONS]));
@@ -91,6 +92,7 @@ export function viewOf(name: string, objects: readonly ClusterObject[], isWhole 
   return { name, objects: distinct, all, one, knows };
 }
 
+/** Namespace and name; an empty namespace for an object of the whole cluster. */
 export function placeOfObject(object: ClusterObject): { readonly namespace: string; readonly name: string } {
   return { namespace: textAt(object, 'metadata', 'namespace'), name: textAt(object, 'metadata', 'name') };
 }
@@ -141,7 +143,7 @@ async function objectsInFolder(path: string, written: string): Promise<ClusterOb
   return objects;
 }
 
-/** A must-gather has many objects of other groups; files that are in no such folder may hold any. */
+/** Whether a file may have objects that are read: by its group's folder in a must-gather; anywhere else, any YAML or JSON may. */
 function isWanted(path: string): boolean {
   const group = GROUP_FOLDER.exec(path)?.[1];
   const isOurs = group === undefined || group === OLM_V0 || group === OLM_V1 || group === CRDS;
@@ -174,6 +176,7 @@ export async function viewOfCluster(api: ClusterApi, name: string): Promise<Clus
       throw new PipelineError('not-found', `cluster ${JSON.stringify(name)} has no OLM v0`);
     for (const item of items ?? []) objects.push(withKind(item, kind, `${group}/${version}`));
   }
+  // A cluster has hundreds of CRDs, with large schemas: two of them are read.
   for (const crd of [OBJECT_SETS, EXTENSIONS]) {
     const found = await api.get(`/apis/${CRDS}/v1/customresourcedefinitions/${crd}`);
     if (found !== undefined) objects.push(withKind(found, 'CustomResourceDefinition', `${CRDS}/v1`));

@@ -26,7 +26,9 @@ export interface ExtensionPlan {
 interface PlanContext {
   readonly ground: ClusterCatalogs;
   readonly subscription: ClusterObject;
+  /** The catalog of the Subscription; undefined where it was not given. */
   readonly source: ServedCatalog | undefined;
+  /** library-olm's, of this Subscription. */
   readonly checks: readonly CheckRow[];
 }
 
@@ -104,6 +106,7 @@ function notesOf(
 ): string[] {
   const [asked] = one.channels;
   const available = checks.find(({ check, result }) => check === 'C7' && result === 'pass')?.reason;
+  // The text ends with the name of the catalog.
   const chosen = available?.replace(/.* /, '');
   return [
     ...(pin.source.name === source?.name
@@ -153,6 +156,7 @@ function watchedBy(
   const watches = subscription?.watches ?? targetsIn(ground, namespace);
   if (watches.length > 1)
     return { why: [`it watches ${watches.length} namespaces: OLM v1 watches all or one`] };
+  // Undefined where the catalog does not say them: OLM v1 then decides.
   const modes = bundle && manifestsOfBundle(bundle).csv?.installModes;
   const [only] = watches;
   const watched = only ?? (bundle && gatedSupport(bundle).needsNamespace ? namespace : undefined);
@@ -196,7 +200,10 @@ function unknownSettings(config: Readonly<Record<string, unknown>> | undefined):
     .map((name) => `OLM v1 refuses the setting ${quoted(name)} in spec.config`);
 }
 
-/** Whether OLM v1 manages namespaces on this cluster, and would choose the operator's current one. */
+/**
+ * Whether OLM v1 manages namespaces on this cluster, and would choose the operator's current one: by the ClusterServiceVersion's
+ * template, its suggestion, or the package's name, in this order.
+ */
 function isManaged(
   { namespace, package: packageName, installed }: ClusterInstallation,
   { ground }: PlanContext,

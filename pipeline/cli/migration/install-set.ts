@@ -168,7 +168,7 @@ function printedMember({ catalog, channel, bundle, requires }: SetMember, scope:
   return { ...about, refusals: obstacles, gates: gatesOf(options), extension: extensionDocument(options) };
 }
 
-/** A member of the set as lines of text. */
+/** A member of the set as lines of text. @param at its place, from 0 */
 function memberLines(member: PrintedMember, at: number): string[] {
   const {
     package: packageName,

@@ -128,7 +128,7 @@ function rowOf({ check, name, reads, override, verdict }: Check, about: Subscrip
 /** The checks that refuse an operator for what is not there; the others then have nothing to read. */
 const REPORTS_ABSENT: ReadonlySet<string> = new Set(['OperatorGroup exists', 'CSV health', 'Dependents']);
 
-/** Which object a check needs that the cluster does not have; undefined if all are there. */
+/** Which object a check needs that the cluster does not have; undefined if all are there. Other kinds may be absent. */
 function absentOf(reads: readonly Kind[], about: SubscriptionFacts): string | undefined {
   if (reads === GROUP && !groupOf(about)) return 'there is no OperatorGroup';
   return reads === CSV && !about.csv ? 'there is no ClusterServiceVersion' : undefined;
@@ -179,12 +179,14 @@ function conflictRow({ view, subscription }: SubscriptionFacts): CheckRow {
     : { ...about, result: 'pass', reason: 'no ClusterExtension of this name' };
 }
 
+/** The annotation of an object; undefined for none, and for what is not a text. */
 function annotationOf(object: ClusterObject | undefined, name: string): string | undefined {
   const annotations = valueAt(object, 'metadata', 'annotations');
   const value = isObject(annotations) ? annotations[name] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The list at a path; empty for what is not a list. */
 function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   const found = valueAt(value, ...path);
   return Array.isArray(found) ? found : [];
@@ -197,6 +199,7 @@ function refusedIf(condition: boolean, refusal: string, pass: string): Verdict {
   return { refusals: condition ? [refusal] : [], pass };
 }
 
+/** By the view's list of a namespace's groups, which is the same object each time. */
 const groups = new WeakMap<readonly ClusterObject[], ClusterObject>();
 
 /** The one that library-olm looks at: the API lists them by name. Looked for once in each namespace. */

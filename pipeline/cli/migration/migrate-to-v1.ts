@@ -91,6 +91,7 @@ function namedCatalogs(written: readonly string[]): ReadonlyMap<string, string> 
 async function viewsOf(invocation: Invocation, terminal: Terminal): Promise<ClusterView[]> {
   const paths = invocation.list('installed');
   const isOnline = invocation.list('context').length > 0 || invocation.text('kubeconfig') !== undefined;
+  // Both, or neither.
   if (paths.length > 0 === isOnline) {
     const text = isOnline
       ? '--installed and --kubeconfig exclude each other'

@@ -30,6 +30,7 @@ export function pinOf(catalogs: readonly ScopeCatalog[], wanted: Wanted): Pin | 
   const { installed, package: name } = wanted;
   if (!installed.version) return { why: `the version of ${installed.name} is not known` };
   const version = versionText(installed);
+  // `maxLength` of the version in the CRD of ClusterExtensions.
   if (version.length > 64) return { why: 'OLM v1 accepts versions of at most 64 characters' };
   const reasons: string[] = [];
   for (const source of rankedCatalogs(catalogs, wanted)) {
