@@ -19,6 +19,7 @@ export type Trigger = (typeof TRIGGERS)[number];
 /** The text of a workflow, adapted to a repository: its Action, branch, paths and trigger. */
 export function adaptWorkflow(name: string, text: string, wishes: WorkflowWishes): string {
   const { action, branch, trigger } = wishes;
+  // The replacements are functions: in a text, `$` would stand for parts of the match.
   const named = action === undefined ? text : fromAction(text, action);
   const placed = named
     .replace('branches: [main]', () => `branches: [${quoted(branch)}]`)
@@ -63,6 +64,7 @@ function pathFilters({ patterns, hasOperators }: WorkflowWishes): string[] {
   return [...new Set([...all, ...(hasOperators || filters.length === 0 ? ['operators/**'] : [])])];
 }
 
+/** A text as a scalar of YAML in single quotes. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -24,7 +24,9 @@ export interface BuildFacts {
 /** Stands for what only a build knows. */
 export const VARIABLE = '\0';
 
+/** `Dockerfile`, `Containerfile`, with text before a dot (`catalog.Dockerfile`) or behind one (`Dockerfile.v4.19`). */
 const DOCKERFILE = /(?:^|[/.])(?:Dockerfile|Containerfile)(?:[.-][^/]*)?$/i;
+/** Makefiles, shell scripts, and what CI systems run. */
 const SCRIPT =
   /(?:^|\/)(?:GNUmakefile|[Mm]akefile|Jenkinsfile|[Tt]askfile\.ya?ml|justfile|cloudbuild\.ya?ml|\.gitlab-ci\.ya?ml)$|\.(?:mk|sh)$|^\.(?:github\/(?:workflows|actions)|tekton|ci|ci-operator|circleci)\//;
 /** Most build files that are read, and most bytes of one. */
@@ -47,6 +49,7 @@ export async function readBuildFiles(
     const text = joinedLines((await objects.read(id)).bytes.toString('utf8'));
     const tokens = tokensOf(text);
     for (const token of tokens) if (!token.includes(VARIABLE)) words.add(token);
+    // Of a Dockerfile only what it copies counts: its other words may be paths in the image.
     const named = DOCKERFILE.test(path) ? copiedIn(text) : BUILDS.test(text) ? tokens : [];
     const isInIndex = DOCKERFILE.test(path) && SERVES.test(text);
     for (const one of new Set(named)) mentions.push(...mentionsOf(one, { file: path, isInIndex }));
@@ -76,6 +79,7 @@ function joinedLines(text: string): string {
     .replaceAll(/\$\(wildcard ([^)]{0,500})\)/g, ' $1 ');
 }
 
+/** `${{ x }}` and `{{ x }}` of workflows, `${x}`, `$(x)` and `$x` of shells and Makefiles, `$@` and `%` of Make's rules. */
 const VARIABLES =
   /\$?\{\{.{0,200}?\}\}|\$\$?\{[^}]{0,200}\}|\$\$?\([^)]{0,200}\)|\$\$?[A-Za-z_]\w*|\$[@*<^?%]|%/g;
 
@@ -103,12 +107,14 @@ function copiedIn(text: string): string[] {
 /** A path as it is seen from the top, and from the folder of the build file. */
 function mentionsOf(token: string, { file, isInIndex }: Pick<Mention, 'file' | 'isInIndex'>): Mention[] {
   const isCopied = DOCKERFILE.test(file);
+  // Without `./` before it, and without what stands for all of a folder behind it; `FOLDER/*` stays: it may be some files.
   const plain = token
     .replace(/^(?:\.\/)+/, '')
     .replace(/(?:\/\*\*?|\/\.|\/)+$/, (end) => (end === '/*' ? end : ''));
   // Options, URLs, and paths from the top of the machine or above the folder: none is in the repository.
   if (/^[/-]|:|\.\./.test(plain)) return [];
   const folder = file.slice(0, Math.max(0, file.lastIndexOf('/')));
+  // Dockerfiles are often built in their own folder, scripts run at the top: both readings may be meant.
   const below = plain === '' || plain === '.' ? folder : folder === '' ? plain : `${folder}/${plain}`;
   const all = new Set([plain === '.' ? '' : plain, below]);
   // A path of variables and wildcards alone could be any.

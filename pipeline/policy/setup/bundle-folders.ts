@@ -95,9 +95,9 @@ export async function packageIn(
 
 const ANNOTATIONS = /^operators\/[^/]+\/[^/]+\/metadata\/annotations\.ya?ml$/;
 
-/** Most bundles that are read, and the largest file of one, in bytes. */
+/** Most bundles that are read. */
 const MOST_BUNDLES = 300;
-/** Most catalogs that are named: the latest. */
+/** Most catalogs that are named, the latest: OpenShift supports fewer at a time. */
 const MOST_NAMES = 12;
 
 /** The catalog where no bundle names a platform. */
@@ -117,7 +117,7 @@ export async function bundleCatalogNames(
   );
   if (bundles.length === 0) return [];
   const minors: Minor[] = [];
-  // Where there are too many to read, a sample of all.
+  // Where there are too many to read, a sample spread over all: the step may be a fraction.
   const step = Math.max(1, bundles.length / MOST_BUNDLES);
   for (let i = 0; i < bundles.length; i += step) {
     const file = bundles[Math.floor(i)];
@@ -128,7 +128,7 @@ export async function bundleCatalogNames(
   return low && high ? namesBetween(low, high) : [ONLY];
 }
 
-/** Versions that a bundle's annotation names. */
+/** Versions that a bundle's annotation names: `v4.12`, `=v4.12`, `v4.12-v4.14` or `v4.12,v4.13`; none that cannot be read. */
 async function platformsOf(objects: ObjectReader, { id, path }: ListedFile): Promise<Minor[]> {
   if (((await objects.info(id))?.size ?? FILE_BYTES) >= FILE_BYTES) return [];
   const { settings } = readSettings(path, (await objects.read(id, FILE_BYTES)).bytes);

@@ -58,7 +58,7 @@ export interface LookedAt {
   readonly missing: readonly string[];
 }
 
-/** Most files that are read, and most of their bytes. */
+/** Most files that are read, most bytes of all of them, and of one: setup reads any repository, whatever its size. */
 const MOST_FILES = 1000;
 const MOST_BYTES = 256 * 1024 * 1024;
 const MOST_FILE_BYTES = 32 * 1024 * 1024;
@@ -66,8 +66,9 @@ const MOST_FILE_BYTES = 32 * 1024 * 1024;
 const MOST_ALIKE = 80;
 
 const FORMAT = /\.(?:ya?ml|json)$/;
-/** Folders whose files are never a catalog of their own. */
+/** Folders whose files are never a catalog of their own: hidden ones but that of Konflux, bundles', and npm's. */
 const NEVER = /(?:^|\/)(?:\.(?!konflux\/)[^/]*|manifests|metadata|node_modules)\//;
+/** What paths of catalogs often have: these words, or a version of OpenShift such as `v4.19`. */
 const LIKELY = /catalog|index|fbc|(?:^|[/_-])v?[4-9][._-][0-9]/;
 
 /** What files hold, by their git ids. */
@@ -203,6 +204,7 @@ async function lookAtAll(
   return { catalogs, templates, read, missing, inputs };
 }
 
+/** A schema of a catalog or template: most files have none, and are not parsed. */
 const MAYBE = /olm\.(?:package|channel|bundle|deprecations|semver|template|composite)/;
 
 /** What a file holds; undefined where that is nothing of a catalog. */
@@ -224,6 +226,7 @@ export async function lookInto(objects: ObjectReader, id: string, validates = fa
   // A template may be a list of blobs without a schema of its own: what opm renders from it has names.
   if (namedBundles.length === 0 && bundles.length > 0) return { inputs: [] };
   const defect = findings.find(({ severity }) => severity === 'error')?.message;
+  // opm validate refuses a file that lacks the package of a blob; the rest of it may be in another file.
   const isClosed =
     channels.length > 0 && namedBundles.length > 0 && all.every((pkg) => defines.includes(pkg));
   return {

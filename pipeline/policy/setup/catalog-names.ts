@@ -23,7 +23,7 @@ export function catalogNamer(patterns: readonly WrittenPattern[]): (path: string
   };
 }
 
-/** The name of the last folder that is written out: it is the catalog's own. */
+/** The name of the last folder before anything variable: where no `{catalog}` names the catalog, this folder is its own. */
 function rootName(pattern: string): string {
   const segments = pattern.split('/');
   const variable = segments.findIndex((segment) => /[{*]/.test(segment));

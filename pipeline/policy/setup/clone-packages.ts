@@ -42,6 +42,7 @@ export async function clonePackages({ objects, resolve }: Repository): Promise<R
   return names;
 }
 
+/** Anything in a package's folder of the default layout. */
 const BUNDLES = /^operators\/([^/]+)\/./;
 
 /** The names of the packages that a file defines. */

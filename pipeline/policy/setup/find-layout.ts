@@ -63,6 +63,7 @@ export async function readEvidence(
   const ignored = looked.catalogs.filter(({ path }) => isIgnored(path));
   const paths = files.map(({ path }) => path).filter((path) => !isIgnored(path));
   const unread = paths.filter((path) => mayBeCatalog(path) && !read.has(path));
+  // A template may name its inputs from any folder, so the ends of paths are compared.
   const inputPaths = catalogs
     .map(({ path }) => path)
     .concat(templates)
@@ -117,6 +118,7 @@ export async function findLayout(evidence: ReadEvidence, past?: LayoutHistory): 
   if (parts.length === 0) return provenAs(NOTHING, evidence);
   const holds = (found: FoundLayout): boolean => contradictionsOf(found, evidence).length === 0;
   const all = STYLES.map((style) => layoutOf(parts, paths, read, style));
+  // The most general style that holds comes first.
   const [first, ...others] = distinct(all.filter(holds));
   if (!first) {
     // What no image has may be all that no hypothesis fits.
@@ -198,6 +200,7 @@ function inOwnImages(found: FoundLayout, evidence: ReadEvidence): FoundLayout {
     patterns: some,
     catalogs: catalogsIn(some, paths),
   });
+  // A wider layout also fits catalogs to come: it is taken if it joins patterns and nothing contradicts it.
   const wider = [withWholeNames(patterns), withFoldersOfOneImage(patterns, catalogs, looked.build)];
   const fitting = wider
     .filter(({ length }) => length < patterns.length)
@@ -215,6 +218,7 @@ function linksTo(parts: readonly CatalogFacts[], { patterns }: FoundLayout, link
   return links.filter(({ target }) => own.some(({ path }) => isBelow(path, target)));
 }
 
+/** Whether a path is a folder, or in it. */
 function isBelow(path: string, folder: string): boolean {
   return `${path}/`.startsWith(`${folder}/`);
 }
@@ -245,6 +249,7 @@ function rootsOf(
   }
   const isOurs = new Set(parts.map(({ path }) => path));
   const patterns = [...roots].flatMap(([root, files]): WrittenPattern[] => {
+    // The file's or folder's path with dashes; `catalog` for the root of the repository.
     const name = root.replace(/\.[^./]+$/, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-') || 'catalog';
     const below = paths.filter((path) => path.startsWith(`${root}/`));
     // `**` would also take files that are not of catalogs: it is for folders without such files.

@@ -45,7 +45,7 @@ function byFolder(files: readonly CatalogFacts[]): Map<string, CatalogFacts[]> {
   return folders;
 }
 
-/** The nearest first. */
+/** The folders that a path is in, the nearest first; the last is that of the whole repository, with the empty name. */
 export function foldersAbove(path: string): string[] {
   const names = path.split('/').slice(0, -1);
   return names.map((_, i) => names.slice(0, names.length - i).join('/')).concat('');
@@ -79,6 +79,7 @@ function fragmentReason(
     : `no olm.package blob beside it defines ${missing}`;
 }
 
+/** A path's folder with its slash; empty at the top. */
 function folderText(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
@@ -86,6 +87,7 @@ function folderText(path: string): string {
 /** Whether files below a folder define every package of a file, and have bundles of one of them. */
 function isClosed({ packages }: CatalogFacts, around: readonly CatalogFacts[]): boolean {
   const isDefined = (name: string): boolean => around.some(({ defines }) => defines.includes(name));
+  // A bundle's text begins with its package; see `keyOf` in catalog-files.ts.
   const hasBundle = (name: string): boolean =>
     around.some(({ bundles }) => bundles.some((key) => key.startsWith(`[${JSON.stringify(name)},`)));
   return packages.every(isDefined) && packages.some(hasBundle);

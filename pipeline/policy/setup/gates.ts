@@ -16,6 +16,7 @@ const ORGANIZATIONS: Readonly<Record<string, PresetName>> = {
 /** Pipelines and tasks of Konflux for fragments of catalogs. */
 const KONFLUX =
   /\b(?:fbc-builder|validate-fbc|fbc-validation|fbc-target-index-pruning-check|fbc-fips-check)\b/;
+/** Pipeline runs of Konflux, and how many of them are read: those of one repository are alike. */
 const PIPELINE_RUN = /^\.tekton\/[^/]+\.ya?ml$/;
 const MOST_RUNS = 50;
 
@@ -37,6 +38,7 @@ export async function gatesOf(objects: ObjectReader, files: readonly ListedFile[
   const { organization } = fieldsOf(await settingsOf('config.yaml'));
   const guarded = typeof organization === 'string' ? ORGANIZATIONS[organization] : undefined;
   if (guarded) found.add(guarded);
+  // The configuration of the pipeline of k8s-operatorhub/community-operators.
   const { production } = fieldsOf(await settingsOf('ci/pipeline-config.yaml'));
   if (fieldsOf(production)['type'] === 'k8s') found.add('operatorhub');
   for (const run of files.filter(({ path }) => PIPELINE_RUN.test(path)).slice(0, MOST_RUNS))

@@ -25,6 +25,7 @@ export function unclearLayout({ contradictions, defects, looked, linked }: Prove
         ]
       : []),
   ].join('');
+  // Each file's folder; a dot for the top of the repository.
   const folders = [...new Set(looked.catalogs.map(({ path }) => path.replace(/\/?[^/]*$/, '') || '.'))];
   const hint = `catalog files are in ${shortList(folders, 'folders')}; complete these lines of ${POLICY_PATH}, and run setup again:`;
   const details = policyLines(["'FOLDER/{catalog}/{package}/**'"]);
@@ -54,6 +55,7 @@ export function undecidedLayout({ questions, defects, found, looked }: ProvenLay
   });
 }
 
+/** The lines of a policy with only a layout. */
 function policyLines(patterns: readonly string[]): string[] {
   return ['apiVersion: portolan/v1alpha1', 'kind: Portolan', `layout: {catalog: [${patterns.join(', ')}]}`];
 }
@@ -82,6 +84,7 @@ const MOST_FOLDERS = 8;
 export function fetchFilesCommand(paths: readonly string[]): string {
   const patterns = new Set(
     paths.map((path) =>
+      // Files of people are few and may be anywhere, so their names do; of all else, the top folder.
       isFileOfPeople(path) ? (path.split('/').at(-1) ?? path) : path.replace(/^([^/]+)\/.*/, '$1/'),
     ),
   );

@@ -89,6 +89,7 @@ interface FoundShape {
 /** The patterns, those that name more before those that name less, each with its catalog's name where two have one. */
 function namedPatterns(found: ReadonlyMap<string, FoundShape>): WrittenPattern[] {
   const all = [...found].map(([pattern, one]) => ({ pattern, ...one }));
+  // A pattern that captures less comes first: the first match decides, and it is the more exact one.
   const variables = (pattern: string): number => pattern.split(/\{package|\*/).length;
   all.sort(
     (a, b) =>
@@ -96,6 +97,7 @@ function namedPatterns(found: ReadonlyMap<string, FoundShape>): WrittenPattern[]
       b.files.length - a.files.length ||
       compareText(a.pattern, b.pattern),
   );
+  // Files without channels or bundles are a catalog only as a part of one, and sources of other catalogs are none.
   const real = all
     .filter(
       (one) =>
@@ -180,6 +182,7 @@ function isPart(
   );
 }
 
+/** A pattern, with a name if it is of one file only, since nothing in it names the catalog. */
 function withOwnName(pattern: string): WrittenPattern {
   return /[{*]/.test(pattern) ? pattern : { path: pattern, name: literalName(pattern) };
 }

@@ -14,6 +14,7 @@ export interface Link {
   readonly target: string;
 }
 
+/** Most links that are read, and the largest, in bytes: Linux follows no longer path. */
 const MOST_LINKS = 500;
 const MOST_BYTES = 4096;
 

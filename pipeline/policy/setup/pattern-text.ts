@@ -97,6 +97,7 @@ function fileText({ files }: Shape, { isOther, byFolder }: Repository): string {
   const glob = `${begin}*.${endingText({ files })}`;
   const endings = endingsOf(files);
   const folders = new Set(files.map(({ path }) => path.split('/').slice(0, -1).join('/')));
+  // Whether the glob would match a file that is not a catalog's.
   const isStrange = [...folders].some((folder) =>
     (byFolder.get(folder) ?? []).some(
       (name) =>
@@ -115,6 +116,7 @@ function endingText({ files }: Pick<Shape, 'files'>): string {
   return endings.length === 1 ? (endings[0] ?? '') : `{${endings.join(',')}}`;
 }
 
+/** The endings of files' names, without the dot, each once and sorted. */
 function endingsOf(files: Shape['files']): string[] {
   return [...new Set(files.map(({ path }) => ENDING.exec(path)?.[0].slice(1) ?? ''))].sort(compareText);
 }
@@ -135,6 +137,7 @@ function commonStart(names: readonly string[]): string {
  */
 export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
   const last = (shape: Shape): Part | undefined => shape.folders.at(-1);
+  // Only below a catalog's folder is it clear that the last one is a package's, whatever it is called.
   const isOdd = (shape: Shape): boolean =>
     last(shape)?.kind === 'name' &&
     shape.folders.length > 1 &&
@@ -142,6 +145,7 @@ export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
     shape.files.some(({ defines }) => defines.length > 0);
   const key = ({ folders, stem }: Shape): string => JSON.stringify([folders.slice(0, -1), stem]);
   const groups = groupedBy(shapes.filter(isOdd), key);
+  // Shapes with a package in common are other catalogs, not packages of one.
   const joined = [...groups.values()].filter((group) => group.length > 1 && haveOwnPackages(group));
   const gone = new Set(joined.flat());
   return [
@@ -213,6 +217,8 @@ export function withFileNames(shape: Shape, { isOther, byFolder }: Repository): 
     ),
   );
   const endings = new Set([...named.keys()].map((name) => ENDING.exec(name)?.[0]));
+  // Each name is written out if `{catalog}` would be there twice, would match any file of the top or other files, or if the
+  // endings differ.
   if (folders.some(({ kind }) => kind === 'catalog') || folders.length === 0 || isStrange || endings.size > 1)
     return [...named].map(([name, own]) => ({
       folders,

@@ -179,6 +179,7 @@ export function isFileOfPeople(path: string): boolean {
 export function filesOfPeople(files: readonly ListedFile[], below: readonly string[]): ListedFile[] {
   const folders = new Set(['', '.github/', 'docs/']);
   for (const path of below)
+    // Every beginning of the path that ends with a slash.
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       folders.add(path.slice(0, at + 1));
   return files.filter(

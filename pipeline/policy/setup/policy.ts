@@ -142,6 +142,7 @@ function sourceLines({ reviewers = [], codeOwners, ownersFile }: FirstPolicyFact
   ];
 }
 
+/** Owners by package in `owners`; no line without them. */
 function packageOwnerLines(owners: ReadonlyMap<string, readonly string[]>): string[] {
   if (owners.size === 0) return [];
   return ['  packages:', ...[...owners].map(([name, people]) => `    ${quoted(name)}: ${namesText(people)}`)];
@@ -221,10 +222,12 @@ function orderLines(catalogs: readonly string[], order: readonly string[]): stri
           '# The order in which clusters move from catalog to catalog when the platform is upgraded, where they do:',
           `# catalogOrder: ${names}`,
         ]),
+    // The default. A section with nothing but comments would be null, which is not a valid policy.
     'olm: [v0, v1]',
   ];
 }
 
+/** The section `graph`; no line without content. */
 function graphLines(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['graph:', ...lines.map((line) => `  ${line}`)];
 }
@@ -239,6 +242,7 @@ function namesText(names: readonly string[]): string {
   return `[${names.map(quoted).join(', ')}]`;
 }
 
+/** A text as a scalar of YAML, always in quotes and in one line. */
 function quoted(text: string): string {
   return dump(text, { forceQuotes: true, lineWidth: -1 }).trimEnd();
 }

@@ -11,7 +11,7 @@ import type { FoundLayout } from './layout.ts';
 
 const FORMAT = /\.(?:ya?ml|json)$/;
 
-/** Merges whose files are looked at, and files that are read. */
+/** Most merges whose files are looked at, files that are read in all, and changes of one merge: limits of setup's work. */
 const MOST_MERGES = 100;
 const MOST_READ = 60;
 const MOST_FILES = 500;

@@ -87,6 +87,7 @@ function catalogDefects(name: string, files: readonly CatalogFacts[]): string[] 
   ];
 }
 
+/** Paths of files that were not read and may be catalogs. */
 function unreadIn({ paths, read }: Evidence): string[] {
   return paths.filter((path) => FORMAT.test(path) && !read.has(path));
 }
@@ -106,6 +107,7 @@ function barePackages(
 /** Packages of a catalog with channels but without bundles, each with the file that defines it. */
 function barePackagesIn(files: readonly CatalogFacts[]): { readonly bare: string; readonly path: string }[] {
   if (!hasBundles(files) || files.some(({ defect }) => defect !== undefined)) return [];
+  // The text of a bundle or channel begins with its package; see `keyOf` in catalog-files.ts.
   const isOf = (name: string, key: string): boolean => key.startsWith(`[${JSON.stringify(name)},`);
   return files.flatMap(({ path, defines, channels }) =>
     defines
@@ -166,6 +168,7 @@ function definedTwice(
     : [`catalog ${name} defines ${amountText(twice.size, kind)} twice: ${example}`];
 }
 
+/** Whether one of some files has a bundle. */
 function hasBundles(files: readonly CatalogFacts[]): boolean {
   return files.some(({ bundles }) => bundles.length > 0);
 }
@@ -238,6 +241,7 @@ function fileDefects(
   { path, defect, invalid, invalidBundle, defines, bundles, channels }: CatalogFacts,
   isSplit: boolean,
 ): string[] {
+  // A file with something twice is reported for that alone: opm validate says the same in other words.
   const double = [defines, bundles, channels].find((keys) => new Set(keys).size < keys.length);
   const said = isSplit ? invalidBundle : invalid;
   return [

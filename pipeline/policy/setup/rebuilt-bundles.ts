@@ -20,7 +20,7 @@ export interface RebuiltBundles {
 
 const NONE: RebuiltBundles = { merges: 0, of: 0 };
 
-/** Merges that are looked at, and how many of them are enough to know. */
+/** Most merges that are looked at, and how many with a replaced image are enough to say that it is usual. */
 const MOST_MERGES = 60;
 const ENOUGH = 3;
 /** Changed files that are looked for in a merge, those of them that are compared, and the largest. */
@@ -41,6 +41,7 @@ export async function rebuiltBundles(
   const layout = compileLayout(
     patterns.map((one) => ({ kind: 'catalog', pattern: typeof one === 'string' ? one : one.path })),
   );
+  // The latest first.
   const commits = (await mergedCommits(repository, commit, [])).slice(-MOST_MERGES).reverse();
   let [merges, of] = [0, 0];
   for (const { id, before } of commits) {

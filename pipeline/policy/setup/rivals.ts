@@ -41,6 +41,7 @@ export function rivalsAmong(
   const isCopied = (place: Place): boolean => !copies || shippedState(place, roots, copies) === 'shipped';
   const sources = new Map<Place, string>();
   for (const [one, other] of pairsOf(places)) {
+    // Two catalogs with nothing in common are not rivals, unless they may be parts of one.
     const shared = [...one.packages].find((name) => other.packages.has(name));
     if (shared === undefined && !isSibling(one, other)) continue;
     const [first, second] = [one, other].map((place) => shippedState(place, roots, build));
@@ -107,6 +108,7 @@ function leftOut(
 
 /** What Dockerfiles copy, alone; undefined where a build writes its Dockerfiles itself. */
 function copiesOf(build: BuildFacts): BuildFacts | undefined {
+  // `opm generate dockerfile` writes one for a catalog's folder.
   if (build.words.has('generate') && build.words.has('dockerfile')) return undefined;
   return { ...build, mentions: build.mentions.filter(({ isCopied }) => isCopied) };
 }
@@ -149,6 +151,7 @@ function isEmpty({ root, files }: Place, { mentions }: BuildFacts): boolean {
   );
 }
 
+/** The first folder of a catalog's path. */
 function topOf({ root }: Place): string {
   return root.split('/')[0] ?? '';
 }
@@ -205,6 +208,7 @@ function placesOf(patterns: readonly WrittenPattern[], catalogs: readonly Catalo
 
 /** How many names of a path lead to its catalog. */
 function depthOf(pattern: string): number {
+  // `{catalog}` does not end the way to a catalog: any letter stands for it.
   const segments = pattern.split('/').map((one) => one.replace(/\{catalog[^}]*\}/, 'C'));
   const end = segments.findIndex((one) => /[*{]/.test(one));
   if (end >= 0) return end;
@@ -219,6 +223,7 @@ function* pairsOf(places: readonly Place[]): Generator<[Place, Place]> {
       for (const other of group.slice(i + 1)) if (!isDeclared(one.root, other.root)) yield [one, other];
 }
 
+/** Versions (`4.19`, `4-19`, or `419` not in a longer number) and architectures. */
 const PLATFORM =
   /[0-9]+[._-][0-9]+|(?<![A-Za-z0-9])v?[4-9][0-9]{2}(?![0-9])|amd64|arm64|aarch64|x86_64|ppc64le|s390x/g;
 
@@ -243,6 +248,7 @@ function isDeclared(one: string, other: string): boolean {
  */
 function isDerived(one: string, other: string): boolean {
   const [a, b] = [one.split('/'), other.split('/')];
+  // Take off what both begin with, then what both end with.
   while (a.length > 0 && b.length > 0 && a[0] === b[0]) for (const names of [a, b]) names.shift();
   while (a.length > 0 && b.length > 0 && a.at(-1) === b.at(-1)) for (const names of [a, b]) names.pop();
   const [first, second] = [a.join('/'), b.join('/')];
@@ -277,6 +283,7 @@ function shippedState(
     if (inner.some((one) => matchOf(path, one))) continue;
     if (inner.length > 0 && !(path === root ? isCopied : files.some((file) => leadsTo(path, file)))) continue;
     const match = matchOf(path, root);
+    // A variable may stand for a word that some build file has; for any other value, a build argument must give it.
     if (match?.every((value) => words.has(value))) return 'shipped';
     if (match) isOpen = true;
     // Who names a folder above that holds no other catalog means this one.
@@ -331,6 +338,7 @@ function questionOfImages({ root, files }: Place, { mentions }: BuildFacts): str
       .filter((folder) => isFolder(path, folder))
       .map((folder) => ({ folder, file, isOpen: path.includes(VARIABLE) })),
   );
+  // Parts are catalogs of their own if they go into several images: of several Dockerfiles, or of one with a variable.
   const several = (key: 'folder' | 'file'): boolean => new Set(parts.map((one) => one[key])).size > 1;
   const [first] = parts;
   return first && several('folder') && (several('file') || parts.some(({ isOpen }) => isOpen))
@@ -354,6 +362,7 @@ function questionOfPackages(place: Place, roots: readonly string[], build: Build
     : [];
 }
 
+/** Whether a folder's name says that each folder in it is a catalog. */
 function isFolderOfCatalogs(folder: string): boolean {
   return /(?:^|[/_-])(?:catalogs|indexes|indices)$/.test(folder);
 }

@@ -44,6 +44,7 @@ export function withImageNames(
       });
 }
 
+/** The text of a pattern, with or without a name of its catalog. */
 function pathOf(pattern: WrittenPattern): string {
   return typeof pattern === 'string' ? pattern : pattern.path;
 }
@@ -179,6 +180,7 @@ function areApart(
 function nameIn(pattern: string, all: readonly string[]): string {
   const others = all.filter((one) => one !== pattern).map((one) => new Set(one.split('/')));
   const segments = pattern.split('/');
+  // Folders that are written out, but for those that all patterns have.
   const folders = segments
     .slice(0, -1)
     .filter((folder) => !/[{*]/.test(folder) && !others.every((other) => other.has(folder)));

@@ -121,6 +121,7 @@ export interface Setup {
 /** Workflows that need no catalog. */
 const GATE: ReadonlySet<string> = new Set(['portolan.yml', 'portolan-review.yml']);
 
+/** `OWNER/REPOSITORY@COMMIT`, perhaps with a path: a tag could be moved. */
 const ACTION = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_./-]+@[0-9a-f]{40}$/;
 
 /**
@@ -142,6 +143,7 @@ export async function setUpRepository(repository: Repository, request: SetupRequ
   const rebuilt = await rebuiltBundles(repository, commit, { paths, patterns: found.patterns });
   const gates = await gatesOf(objects, files);
   const { registries } = config;
+  // The presets are tried under the policy as it would be; those that the latest merges fail become a comment in it.
   const untried = { registries, rebuilt, bundlePatterns: folders.patterns, bundleCatalogs, presets: gates };
   const failedPresets = (await request.tryPresets?.(firstPolicy(found, known, untried), gates)) ?? new Map();
   const presets = gates.filter((name) => !failedPresets.has(name));
@@ -154,6 +156,7 @@ export async function setUpRepository(repository: Repository, request: SetupRequ
     { places, isPartial: unread.length > 0 },
   );
   const open = { admins: known, unowned: owners.unowned, rebuilt, unordered: unorderedOf(found.catalogs) };
+  // A repository that has a policy has decided.
   const decided = isNew ? ((await request.decide?.(open)) ?? UNDECIDED) : UNDECIDED;
   const admins = known.length > 0 ? known : decided.admins;
   const policy = firstPolicy(found, admins, {
@@ -274,4 +277,5 @@ async function filesOf(objects: ObjectReader, tree: string): Promise<readonly Li
   }
 }
 
+/** A file of a bundle directory in the default layout. */
 const BUNDLE = /^operators\/([^/]+)\/[^/]+\/manifests\/./;

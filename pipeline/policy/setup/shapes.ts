@@ -33,6 +33,7 @@ export interface Shape {
   readonly files: readonly CatalogFile[];
 }
 
+/** The ending of a file's name with its dot. */
 export const ENDING: RegExp = /\.[^./]+$/;
 export const FORMAT: RegExp = /\.(?:ya?ml|json)$/;
 
@@ -79,6 +80,7 @@ function versionTest(files: readonly CatalogFile[]): (name: string) => boolean {
   return [...folders].filter(isOwn).length > 1 ? isOwn : () => false;
 }
 
+/** Whether a name ends with a version of OpenShift, 4 or later, perhaps with a word such as `-catalog` behind it. */
 function isVersion(name: string): boolean {
   return /^v?[4-9][._-][0-9]{1,3}$/.test(splitAtMinor(name.replace(AFTER, ''))?.minor ?? '');
 }

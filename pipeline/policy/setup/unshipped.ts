@@ -32,7 +32,7 @@ export function isUnshippedTemplate(path: string): boolean {
   return isUnshipped(path.replaceAll(/[^/]*(?:veneer|template)s?[^/]*\//gi, ''));
 }
 
-/** Most ignore files that are read, and the largest, in bytes. */
+/** Most ignore files that are read, and the largest, in bytes: setup reads any repository, whatever its size. */
 const MOST_FILES = 100;
 const MOST_BYTES = 64 * 1024;
 
