@@ -110,6 +110,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   };
   const renewed = async (access: Access, sent: string | undefined): Promise<boolean> => {
     const about = { registry, repository: access.repository };
+    // A source without `refused` has no other credential to give, nor is there one for an anonymous request.
     const credential = credentials.refused && (await credentials.credential(about));
     if (!credential || sent === undefined) return false;
     // Another request was refused with the same old password, and has had it replaced already.
@@ -238,6 +239,7 @@ interface Challenge {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
+// The grammar of RFC 9110 section 11.2. Sticky (`y`): each matches only where reading has come to.
 const TOKEN = /[\w!#$%&'*+.^`|~-]+/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
 const TOKEN68 = /[\w.~+/-]+=*(?=\s*(?:,|$))/y;
@@ -276,6 +278,7 @@ export function parseChallenges(header: string): Challenge[] {
     const quoted = take(QUOTED)?.[1];
     const value = quoted === undefined ? take(TOKEN)?.[0] : quoted.replace(/\\(.)/g, '$1');
     if (value === undefined) break;
+    // A parameter in front of all schemes belongs to none, and is passed over.
     challenges.at(-1)?.parameters.set(name, value);
   }
   return challenges;

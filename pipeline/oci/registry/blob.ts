@@ -13,6 +13,7 @@ import { withoutFirstBytes } from './stream.ts';
 
 type Blob = Pick<Descriptor, 'digest' | 'size'>;
 
+/** The parts that all requests for a blob share. */
 function blobRequest(
   repository: Repository,
   digest: string,
@@ -30,7 +31,11 @@ function blobName(repository: Repository, digest: string): string {
   return `the blob ${digest} of ${repositoryName(repository)}`;
 }
 
-/** Whether a repository has a blob, of a size. If HEAD does not confirm it, a GET of one byte decides. */
+/**
+ * Whether a repository has a blob. If HEAD does not confirm it, a GET of one byte decides: HEAD may lack the size, or fail.
+ *
+ * @throws PipelineError `corrupt` if the blob has another size than the given one
+ */
 export function hasBlob(
   endpoint: Endpoint,
   of: Repository,
@@ -55,7 +60,7 @@ export function hasBlob(
   });
 }
 
-/** How large a blob is, as an answer to a GET of a part of it says. */
+/** How many bytes the whole blob has, as an answer to a GET of a part of it says; undefined if it does not. */
 function wholeSize(answer: Answer): number | undefined {
   const range = headerOf(answer, 'content-range');
   const said = answer.status === 200 ? headerOf(answer, 'content-length') : range?.split('/')[1];
@@ -75,8 +80,8 @@ export async function headBlob(
 ): Promise<boolean> {
   const answer = await endpoint.ask({ ...blobRequest(of, digest, actions), method: 'HEAD' }, budget);
   await answer.discard();
-  const isSize = size === undefined || headerOf(answer, 'content-length') === String(size);
-  return answer.status === 200 && isSize;
+  const hasSize = size === undefined || headerOf(answer, 'content-length') === String(size);
+  return answer.status === 200 && hasSize;
 }
 
 /** The bytes of a blob, checked at the end; a broken download goes on where it broke. */
@@ -88,7 +93,7 @@ export function getBlob(
   return checkedBytes(resumedBytes(endpoint, of, blob), blob, blobName(of, blob.digest));
 }
 
-/** Bytes of a blob that is handed on in one piece. */
+/** Bytes up to which a blob is read at once: a stream and its timers would take longer than a body of one piece. */
 const SMALL = 64 * 1024;
 
 /** Breaks in a row, without a byte between them, after which a download is given up; and breaks at all. */
@@ -98,7 +103,7 @@ const MOST_BREAKS = 50;
 /** The bytes of a blob. A broken download continues where it ended, a limited number of times. */
 async function* resumedBytes(endpoint: Endpoint, of: Repository, blob: Blob): AsyncGenerator<Uint8Array> {
   let offset = 0;
-  for (let breaks = 0, all = 1; ; all++) {
+  for (let breaks = 0, tries = 1; ; tries++) {
     try {
       for await (const chunk of bytesFrom(endpoint, of, { ...blob, offset })) {
         offset += chunk.length;
@@ -111,10 +116,10 @@ async function* resumedBytes(endpoint: Endpoint, of: Repository, blob: Blob): As
       });
     } catch (error) {
       if (!(error instanceof PipelineError) || !error.retryable) throw error;
-      // Behind the last byte there is nothing to ask for.
+      // Behind the last byte there is nothing to ask for. An empty blob was not there at all.
       if (offset > 0 && offset === blob.size) return;
       // Bytes in between reset the first count; the second one ends a download that only trickles.
-      if (++breaks > BREAKS || all > MOST_BREAKS) throw error;
+      if (++breaks > BREAKS || tries > MOST_BREAKS) throw error;
     }
   }
 }

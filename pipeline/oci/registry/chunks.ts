@@ -42,7 +42,13 @@ export function bodyOf(bytes: Uint8Array): RequestBody {
 /** Breaks in a row, without progress between them, after which an upload is begun anew. */
 const BREAKS = 3;
 
-/** Sends all chunks; after a break the registry is asked how far it got. */
+/**
+ * Sends all chunks; after a break the registry is asked how far it got.
+ *
+ * @param size bytes of a chunk; the last one may have fewer
+ * @returns where the upload is to be closed
+ * @throws PipelineError after {@link BREAKS} breaks in a row, or when the registry has lost bytes
+ */
 export async function sendChunks(upload: Upload, start: Progress, size: number): Promise<URL> {
   const { blob, memory } = upload;
   let { location, offset } = start;
@@ -97,19 +103,20 @@ export async function askProgress(upload: Upload, location: URL): Promise<Progre
   const { endpoint, budget } = upload;
   const request = uploadRequest(upload);
   const answer = await endpoint.ask({ ...request, method: 'GET', to: location }, budget);
-  if (answer.status !== 204) throw await unsaidProgress(answer, request.what);
+  if (answer.status !== 204) throw await unknownProgress(answer, request.what);
   await answer.discard();
   return progressOf(upload, answer, 0);
 }
 
-/** The error of a registry that does not report its progress: the blob is then sent from the start. */
-async function unsaidProgress(answer: Answer, what: string): Promise<PipelineError> {
+/** The error of a registry that does not report its progress. Retryable below 500, too: the next try begins a new upload. */
+async function unknownProgress(answer: Answer, what: string): Promise<PipelineError> {
   const { code, message, retryable } = await failureOf(answer, what);
   return new PipelineError(code, message, { retryable: retryable || answer.status < 500 });
 }
 
 /** The next offset and location of an upload. @param assumed the offset if the registry reports none */
 function progressOf({ endpoint, blob }: Upload, answer: Answer, assumed: number): Progress {
+  // `0-1023`, which some registries write as `bytes=0-1023` or `bytes 0-1023`.
   const last = /^(?:bytes[= ])?0-(\d+)/.exec(headerOf(answer, 'range') ?? '')?.[1];
   // Registries also report `0-0` if they have no bytes. A chunk never has a single byte, so this means none.
   const offset = last === undefined ? assumed : last === '0' ? 0 : Number(last) + 1;

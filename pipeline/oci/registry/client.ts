@@ -79,7 +79,7 @@ const ANONYMOUS: CredentialSource = { credential: async () => undefined };
 
 /** A client of OCI registries. @throws PipelineError `usage` for a proxy variable that cannot be used */
 export function createRegistryClient(options: ClientOptions = {}): RegistryClient {
-  const { transport, endpointOf, endpoints } = wire(options);
+  const { transport, endpointOf, endpoints } = sharedParts(options);
   const limit = options.largestManifest ?? LARGEST_MANIFEST;
   const chunk = options.chunk ?? CHUNK;
   const referrersOf = async (of: Repository, digest: string, artifactType?: string) =>
@@ -138,7 +138,7 @@ export function openTransport(options: TransportChoices): Transport {
 }
 
 /** What all requests of a client share: the transport, and an endpoint for each registry. */
-function wire(options: ClientOptions): {
+function sharedParts(options: ClientOptions): {
   transport: Transport;
   endpointOf: (repository: Repository) => Endpoint;
   endpoints: ReadonlyMap<string, Endpoint>;
@@ -199,6 +199,7 @@ async function removeManifest(
   reference: Reference,
   { limit, within }: { readonly limit: number; readonly within: number | undefined },
 ): Promise<boolean> {
+  // Read before it is gone: it names its subject. The manifest of a removed tag stays, and stays in its list.
   const manifest = reference.kind === 'digest' ? await getManifest(endpoint, reference, limit) : undefined;
   const removed = await deleteManifest(endpoint, reference, within === undefined ? {} : { within });
   const subject =

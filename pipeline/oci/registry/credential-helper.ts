@@ -12,9 +12,11 @@ import { PipelineError } from '../../error.ts';
 import type { Credential } from '../../ports.ts';
 import type { Environment } from './http/proxy.ts';
 
+/** Names of helpers: they become a part of a program's name, so no slash may lead to another folder. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+/** Characters of output after which a helper is killed. */
 const OUTPUT = 64 * 1024;
-/** Milliseconds; helpers may ask a cloud. */
+/** Milliseconds after which a helper is killed; it may ask a cloud. */
 const PATIENCE = 60_000;
 
 /**
@@ -33,6 +35,7 @@ export async function askHelper(
   const program = `docker-credential-${name}`;
   const { status, output } = await run(program, server, environment);
   if (status !== 0) {
+    // The protocol has no code for it, only this text on the standard output.
     if (/credentials not found/i.test(output)) return undefined;
     // Do not repeat its output: it may contain secrets.
     throw new PipelineError('denied', `${program} failed for ${server}`, {

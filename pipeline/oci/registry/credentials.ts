@@ -37,6 +37,7 @@ export function authfileCredentials({ authfile, environment }: AuthfileOptions):
   const files = eachOnce(() => readFiles(authfile, environment));
   const ask = askEachOnce((helper, server) => askHelper(helper, server, environment));
   const look = async (repository: Repository): Promise<Credential | undefined> => {
+    // One key for all repositories: the files are read once.
     for (const file of await files('')) {
       const found = await lookUp(file, repository, ask);
       if (found) return found;
@@ -124,6 +125,7 @@ async function readAuthfile(path: string): Promise<Authfile> {
   };
 }
 
+/** The fields of an object by name; none of anything else. */
 function entries(value: unknown): Map<string, unknown> {
   return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
 }
@@ -186,13 +188,13 @@ function keysOf(repository: Repository): string[] {
   }
 }
 
-/** The host of a key as old Docker wrote it: `https://host/v1/`. A key for a repository has none. */
+/** The host of a key as old Docker wrote it: `https://host/v1/`. Any other key as it is, so that `host/org` equals no host. */
 function hostOf(key: string): string {
   const url = /^https?:\/\/([^/]+)(?:\/.*)?$/.exec(key);
   return url?.[1] ?? key.replace(/\/v[12]\/?$/, '');
 }
 
-/** The content of an entry in `auths`. An empty one means that a credential store has the credentials. */
+/** The credential in an entry of `auths`; undefined in an empty one, which means that a credential store has it. */
 function credentialOf(entry: unknown): Credential | undefined {
   const { auth, username, password, identitytoken, registrytoken } = Object(entry);
   if (isText(registrytoken)) return { kind: 'bearer', token: registrytoken };

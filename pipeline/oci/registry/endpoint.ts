@@ -48,7 +48,7 @@ interface EndpointOptions {
   readonly plainHosts: ReadonlySet<string>;
 }
 
-/** How often one request may be refused for want of proof before that is believed. */
+/** Refusals of one request for want of proof before that is believed: each may teach a scheme or a scope that is wanted. */
 const PROOFS = 2;
 
 /**

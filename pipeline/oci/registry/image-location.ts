@@ -41,7 +41,7 @@ export function parseLocation(text: string): ImageLocation {
 }
 
 /**
- * The image that a text names which is not a path that exists: it must have its registry.
+ * The image that a text names once no file has that name. It must include its registry.
  *
  * @throws PipelineError `not-found` for a text without one, which may be a mistyped path; `usage`
  */
@@ -62,13 +62,16 @@ export function isOnThisMachine(text: string): boolean {
   return LOCAL_TRANSPORT.test(text) || /^[/\\~]/.test(text) || /(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text);
 }
 
-/** Whether a text begins with a host: otherwise every mistyped path would be an image of Docker Hub. */
+/**
+ * Whether a text begins with a host, which has a dot or a port but no dot in front (`./a`): otherwise every mistyped path would
+ * be an image of Docker Hub.
+ */
 function namesRegistry(text: string): boolean {
   const [host, rest] = text.split('/', 2);
   return rest !== undefined && host !== undefined && /^(?:localhost|[^.].*[.:].*)(?::\d+)?$/.test(host);
 }
 
-/** A place whose path starts from a directory. */
+/** A place whose relative path starts from a directory; an image in a registry as it is. */
 export function locationFrom(directory: string, place: ImageLocation): ImageLocation {
   return place.kind === 'registry' ? place : { ...place, path: resolve(directory, place.path) };
 }
@@ -89,12 +92,14 @@ function splitPath(rest: string, text: string): [path: string, name: string | un
   return [path, name];
 }
 
+/** The tag of an image in an archive of Docker. @throws PipelineError `usage` for a digest */
 function archiveName(name: string, text: string): TagReference {
   const read = reference(name, text);
   if (read.kind === 'tag') return read;
   throw unusable(text, 'an image in an archive needs a tag');
 }
 
+/** A reference in a text. @throws PipelineError `usage` that names the whole text */
 function reference(name: string, text: string): Reference {
   try {
     return parseReference(name);
@@ -104,8 +109,9 @@ function reference(name: string, text: string): Reference {
   }
 }
 
+/** The error for a text that is not an image. */
 function unusable(text: string, why: string): PipelineError {
-  // What it is instead of an image may have a password, whatever comes before it.
+  // In place of an image it may be a URL with a password, `https://user:password@host/path`: all before the `@` is hidden.
   const shown = JSON.stringify(text.replace(/^.*@(?=.*\/)/s, '***@'));
   return new PipelineError('usage', `${shown} is not a valid image: ${why}`, {
     hint: 'use REGISTRY/REPOSITORY:TAG, oci:DIRECTORY:TAG, oci-archive:FILE:TAG or docker-archive:FILE',
@@ -124,6 +130,7 @@ export function formatLocation(place: ImageLocation): string {
 
 /** A formatted place, equal for all spellings of it. */
 export function oneSpelling(place: string): string {
+  // A path has one spelling only.
   if (/^(?:oci|oci-archive|docker-archive):/.test(place)) return place;
   return place.replace(/^[^/]+/, oneRegistry);
 }

@@ -132,12 +132,12 @@ export function imagesFor(
   });
 }
 
-/** `os/architecture` of an entry of a list. */
+/** `os/architecture` of an entry of a list; `any platform` if it names none. */
 export function platformText({ platform }: Descriptor): string {
   return platform ? `${platform.os}/${platform.architecture}` : 'any platform';
 }
 
-/** Whether a layer stays where its author has it: licences forbid to copy such layers. */
+/** Whether a layer stays where its author has it, by its media type: licences forbid to copy such layers. */
 export function isElsewhere({ mediaType }: Descriptor): boolean {
   return /\.foreign\.|\.nondistributable\./.test(mediaType);
 }
@@ -147,11 +147,12 @@ export function descriptorOf({ mediaType, digest, bytes }: Manifest): Descriptor
   return { mediaType, digest, size: bytes.length };
 }
 
-/** What a list of referrers says of a manifest: its type of artifact and its annotations stand there too. */
+/** A manifest's entry in a list of referrers: its descriptor, with the type of artifact and the annotations of the manifest. */
 export function referrerDescriptor(
   { mediaType, digest, size }: Descriptor,
   parsed: ImageManifest | ManifestList,
 ): Descriptor {
+  // The specification: without a type of its own an image is of the type of its config.
   const artifactType = parsed.artifactType ?? (parsed.kind === 'image' ? parsed.config.mediaType : '');
   return {
     mediaType,
@@ -198,6 +199,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether a field is there. `null` counts as absent, as in Go. */
 function has(json: Json, key: string): boolean {
   return Object.hasOwn(json, key) && json[key] !== null;
 }
@@ -206,11 +208,13 @@ function field(json: Json, key: string): unknown {
   return Object.hasOwn(json, key) ? json[key] : undefined;
 }
 
+/** A field as text; undefined if it is empty, as Go reads an absent one, or not a text. */
 function text(json: Json, key: string): string | undefined {
   const value = field(json, key);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** The members of an object that are texts; undefined for anything but an object. */
 function textMap(value: unknown): Record<string, string> | undefined {
   if (!isObject(value)) return undefined;
   const pairs = Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
@@ -221,6 +225,7 @@ function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
+/** A list of descriptors. @throws what `bad` makes of the reason */
 function descriptors(value: unknown, bad: (why: string) => PipelineError): Descriptor[] {
   if (!Array.isArray(value)) throw bad('does not list its content');
   return value.map((item) => readDescriptor(item, bad));
@@ -255,6 +260,7 @@ export function readDescriptor(value: unknown, bad: (why: string) => PipelineErr
   };
 }
 
+/** The platform in a descriptor; undefined if there is none. */
 function platform(value: unknown, bad: (why: string) => Error): Platform | undefined {
   if (!isObject(value)) return undefined;
   refuseFolded(value, bad);

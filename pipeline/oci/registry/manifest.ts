@@ -32,7 +32,7 @@ function manifestName(reference: Reference): string {
   return `the manifest ${formatReference(reference)}`;
 }
 
-/** What a reference names. HEAD answers in most cases; where it does not say all, GET does. */
+/** What a reference names; undefined if nothing. HEAD answers in most cases; where it does not say all, GET does. */
 export async function resolveManifest(
   endpoint: Endpoint,
   reference: Reference,
@@ -60,6 +60,7 @@ function descriptorOf200(answer: Answer, reference: Reference): Descriptor | und
   if (reference.kind === 'digest') {
     if (digestsContradict(digest, reference.digest))
       throw digestMismatch(manifestName(reference), reference.digest, digest);
+    // A digest of another algorithm: only the bytes can tell.
     if (digest !== reference.digest) return undefined;
   }
   return { mediaType, digest, size: Number(length) };
@@ -158,11 +159,13 @@ export function putManifest(
 }
 
 /**
- * Makes a limit of time for the requests of a budget.
+ * Makes a limit of time for the tries of one call.
  *
- * @returns cuts the requests of a budget off when so many ms are over; undefined for never
+ * @param within milliseconds; no limit when undefined
+ * @returns puts the limit on the call's budget; a second call for the same one changes nothing
  */
 function cutOffAfter(within: number | undefined): (budget: Budget) => void {
+  // The time runs from here on, over all tries; each budget keeps its own signal beside it.
   const cutOff = within === undefined ? undefined : AbortSignal.timeout(within);
   let signal: AbortSignal | undefined;
   return (budget) => {

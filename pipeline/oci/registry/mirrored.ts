@@ -75,10 +75,12 @@ export function readThroughMirrors<R extends Registry>(source: R, options: Mirro
         const found = await registry.listReferrers(reference, digest, artifactType);
         return found.length > 0 ? found : undefined;
       })) ?? [],
+    // Any tag will do here: only its repository is looked up.
     listTags: (of) => allTags(placesOf({ ...nameOfRepository(of), kind: 'tag', tag: 'latest' })),
   };
 }
 
+/** A repository without the tag or digest of the reference that it may be. */
 function nameOfRepository({ registry, repository }: Repository): Repository {
   return { registry, repository };
 }
@@ -98,6 +100,7 @@ function placesFor(reference: Reference, source: Registry, options: MirroredOpti
     });
   }
   const places = pull.asked.map((text, i) => {
+    // A node asks the source last.
     const isSource = i === pull.asked.length - 1;
     const isUnchanged = isSource && repositoryName(parseReference(text)) === repositoryName(reference);
     // Only the source is asked for the reference as it was given: for mirrors, nodes drop the tag beside a digest.

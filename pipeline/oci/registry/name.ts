@@ -6,6 +6,7 @@
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 const REPOSITORY = /^[a-z0-9]+(?:(?:\.|_|__|-+|\/)[a-z0-9]+)*$/;
+/** Characters of a repository's name at most, as in distribution's package `reference`. */
 const REPOSITORY_LENGTH = 255;
 const TAG = /^\w[\w.-]{0,127}$/;
 

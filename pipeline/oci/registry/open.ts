@@ -64,7 +64,11 @@ export async function openSource(place: ImageLocation, client: Registry): Promis
   }
 }
 
-/** The image that is meant: the tag that was named, else `latest`, else the only image there is. */
+/**
+ * The image that is meant: the tag that was named, else `latest`, else the only image there is.
+ *
+ * @throws PipelineError `not-found`; `usage` if there are several images and no name
+ */
 async function pick(view: LayoutView, named: LayoutTag | undefined, name: string): Promise<Reference> {
   if (named) {
     const { tags } = await view.contents(named.repository);
@@ -127,6 +131,7 @@ export async function openDestination(place: ImageLocation, client: Registry): P
   if (place.kind === 'docker-archive') {
     return {
       ...(await createDockerArchive(place.path, place.name)),
+      // The archive writes `place.name` itself. Its one image is put in under any tag.
       reference: tagReference({ repository: '', tag: UNNAMED }),
     };
   }

@@ -87,7 +87,7 @@ export async function sendImage(
   }
 }
 
-/** Whether a registry refuses a manifest because something that it names is missing. */
+/** Whether a registry may have refused a manifest because something that it names is missing: registries say 400 or 404. */
 function isMissingContent(error: unknown): boolean {
   return error instanceof PipelineError && ['bad-answer', 'not-found'].includes(error.code);
 }
@@ -171,7 +171,9 @@ async function sendBlobs(
   return { outcomes, fresh, bytes };
 }
 
-/** Sends the manifests that the registry lacks, lists last. */
+const MANIFESTS_AT_A_TIME = 4;
+
+/** Sends the manifests that the registry lacks, but not the root; lists last, in their order. */
 async function sendManifests(
   registry: Registry,
   to: Reference,
@@ -197,7 +199,7 @@ async function sendManifests(
   const isList = ({ mediaType }: Manifest): boolean => LIST_TYPES.has(mediaType);
   await inParallel(
     all.filter((manifest) => !isList(manifest)),
-    4,
+    MANIFESTS_AT_A_TIME,
     put,
   );
   for (const list of all.filter(isList)) await put(list);
@@ -324,7 +326,7 @@ async function manifestAt(registry: Registry, reference: Reference): Promise<Man
   throw new PipelineError('not-found', `${reference.registry}/${reference.repository} has no image ${name}`);
 }
 
-/** A blob of a registry, to be put into another one. */
+/** A blob of a registry, to be put into another one. For an offset it is cut: the `Registry` port reads from the start. */
 export function blobOf(registry: Registry, from: Repository, { digest, size }: Descriptor): BlobSource {
   return {
     digest,

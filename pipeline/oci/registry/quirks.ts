@@ -62,6 +62,7 @@ const QUIRKS: readonly Quirk[] = [
 /** All quirks of a registry in one; where rows disagree, the first one counts. */
 export function quirksOf(registry: string): Quirks {
   const name = registry.replace(/:\d+$/, '').toLowerCase();
+  // Reversed below: in `assign` the last one counts.
   const found = QUIRKS.filter(({ host }) => host.test(name)).map(({ host: _, why: __, ...quirks }) => quirks);
   return Object.assign({}, ...found.reverse());
 }

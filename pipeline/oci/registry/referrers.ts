@@ -23,7 +23,7 @@ import { deleteManifest, getManifest, putManifest } from './manifest.ts';
 import { failureOf, headerOf, readAll } from './response.ts';
 import { nextPage } from './tags.ts';
 
-/** The tag under which clients keep the referrers of a digest. */
+/** The tag under which clients keep the referrers of a digest, `sha256-HEX`, cut to the lengths of the specification. */
 export function referrersTag(of: Repository, digest: string): TagReference {
   const [algorithm = '', encoded = ''] = digest.split(':');
   const tag = `${algorithm.slice(0, 32)}-${encoded.slice(0, 64)}`.replace(/[^\w.-]/g, '-');
@@ -74,7 +74,7 @@ async function fromApi(
   return found;
 }
 
-/** The pages so far may hide what the others would show, such as a statement that a check failed. */
+/** The error for a list that breaks off: the rest may have what must be seen, such as a statement that a check failed. */
 function lostPage(of: Repository, digest: string): PipelineError {
   return new PipelineError(
     'bad-answer',
@@ -177,7 +177,7 @@ interface ListChange {
 /** How often a list that others change at the same time is read again. */
 const ROUNDS = 5;
 
-/** Reads, changes and writes the list, and looks whether the change has stayed. */
+/** Reads, changes and writes the list until a reading shows the change: registries have no conditional writes. */
 async function changeList(
   endpoint: Endpoint,
   tag: TagReference,
@@ -188,6 +188,7 @@ async function changeList(
     const list = before === undefined ? {} : readList(before, tag);
     const changed = change(rawManifests(list));
     if (changed === undefined) return;
+    // An empty list is deleted, not written: there is nothing to read again.
     if (changed.length === 0) return void (await deleteManifest(endpoint, tag));
     const json = { ...list, schemaVersion: 2, mediaType: OCI_INDEX, manifests: changed };
     const bytes = new TextEncoder().encode(JSON.stringify(json));

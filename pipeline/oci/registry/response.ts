@@ -6,8 +6,10 @@ import type { Answer } from './http/exchange.ts';
 
 /** Bytes of an error body that are looked at. */
 const ERROR_BODY = 16 * 1024;
+/** Characters of a registry's message that are shown. */
 const MESSAGE_LENGTH = 300;
 
+/** Statuses with a code of their own; all others are `bad-answer`. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'denied',
   403: 'denied',
@@ -32,7 +34,7 @@ export function contentType(answer: Answer): string {
   return (answer.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** A header that may come once; undefined when it is absent. */
+/** A header's value, the first of several; undefined when it is absent. */
 export function headerOf(answer: Answer, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;

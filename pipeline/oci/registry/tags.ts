@@ -9,7 +9,9 @@ import type { Answer } from './http/exchange.ts';
 import { isTag } from './name.ts';
 import { failureOf, headerOf, readAll } from './response.ts';
 
+/** Tags to ask for in one page. */
 const PAGE = 1000;
+/** Bytes of a page at most: some registries send all tags in one. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** Pages, and tags, of one repository at most: there is always a next page where a registry means harm. */
 const MOST_PAGES = 5000;
@@ -85,8 +87,9 @@ function tagsOf(body: Buffer, registry: string): string[] {
 }
 
 /**
- * The page that a `Link` header names, on the same host.
+ * The page that a `Link` header names; undefined without one.
  *
+ * @throws PipelineError `bad-answer` for a page on another host
  * @see https://www.rfc-editor.org/rfc/rfc8288
  */
 export function nextPage(endpoint: Endpoint, answer: Answer, what: string): URL | undefined {

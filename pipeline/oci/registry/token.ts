@@ -45,10 +45,13 @@ interface Token {
 
 /** Scopes in one token: headers are limited to 8 KiB by common servers, a scope takes about 150 bytes. */
 const SCOPES_PER_TOKEN = 20;
+/** Fetches of shared tokens at a time: scopes that come meanwhile are collected for the next one. */
 const FETCHES_AT_A_TIME = 4;
+/** Bytes of a token service's answer at most. */
 const TOKEN_BODY = 256 * 1024;
 /** Seconds, when the token service does not say; the protocol's own default. */
 const DEFAULT_LIFE = 60;
+/** Scopes that may share a token: to read one repository. */
 const READ_ONLY = /^repository:[^:]+:pull$/;
 
 /**
@@ -239,6 +242,6 @@ function readToken(body: Buffer, host: string, asked: number): Token {
   // Anything else cannot stand in a header.
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) throw bad();
   const life = typeof read.expires_in === 'number' && read.expires_in > 0 ? read.expires_in : DEFAULT_LIFE;
-  // Renewed a little early: a request under way must not outlive its token.
+  // Renewed a fifth of its life early, at most 10 s: a request under way must not outlive its token.
   return { value, expires: asked + (life - Math.min(10, life * 0.2)) * 1000 };
 }

@@ -51,6 +51,7 @@ export function putBlob(
     gate = (_, sendBlob) => sendBlob(),
   }: PutBlobOptions = {},
 ): Promise<BlobOutcome> {
+  /** Cancelled once it is known that the blob must be sent. */
   const abandoned = [...(uploads?.earlier ?? [])];
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
   let isAbsent = absent;
@@ -109,10 +110,12 @@ async function resumeUpload(upload: Upload, location: string): Promise<boolean> 
   const url = new URL(location);
   try {
     const progress = await askProgress(upload, url);
+    // Nothing of it arrived, so there is nothing to go on with.
     if (progress.offset === 0) return await cancelUpload(upload, url);
     await commitUpload(upload, await sendChunks(upload, progress, memory?.chunk ?? chunk), undefined);
     return true;
   } catch (error) {
+    // Errors of the way say nothing about the upload, which the next try goes on with.
     if (!(error instanceof PipelineError) || ['unreachable', 'rate-limited'].includes(error.code))
       throw error;
     return cancelUpload(upload, url);
@@ -199,6 +202,7 @@ async function send(
   const isKept = memory !== undefined && blob.size > memory.chunk && (await keepsBroken(upload, session));
   if (endpoint.quirks.monolithic || (blob.size <= chunk && !isKept))
     return commitUpload(upload, session.location, await (earlyBody ?? wholeBody(blob, upload.to)));
+  // `memory.chunk` is for an upload that another process may go on with; the registry's own least size counts over both.
   const size = Math.max(isKept ? memory.chunk : chunk, session.smallest);
   const start = { location: session.location, offset: 0 };
   if (isKept) memory.note(session.location.href);

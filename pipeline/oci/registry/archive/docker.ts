@@ -35,6 +35,7 @@ const GZIPPED_LAYER_TYPE = `${LAYER_TYPE}.gzip`;
 
 /** Reads an archive's images by their tags, each in the repository that its tag names. */
 interface DockerArchive extends LayoutView {
+  /** The names of its images, in their order; an image without a name is not among them. */
   readonly images: readonly Reference[];
   close(): Promise<void>;
 }
@@ -167,10 +168,11 @@ async function readMember(archive: ArchiveFile, entry: TarEntry): Promise<Member
     hash.update(chunk);
   }
   const digest = `sha256:${hash.digest('hex')}`;
+  // These two bytes begin every file of gzip.
   return { digest, size: entry.size, isGzipped: head?.[0] === 0x1f && head[1] === 0x8b };
 }
 
-/** Reads blobs by digest from members of the archive. */
+/** Reads blobs by digest from members of the archive, and the manifests that are in none. */
 function memberBlobs(archive: ArchiveFile, files: ReadonlyMap<string, TarEntry | Buffer>): BlobReader {
   return {
     size: async (digest) => {
@@ -239,6 +241,7 @@ async function imageSources(
   const tag = name === undefined ? [] : [formatReference(name)];
   const names = layers.map(({ name: layer }) => layer);
   const manifest = Buffer.from(`${JSON.stringify([{ Config: configName, RepoTags: tag, Layers: names }])}\n`);
+  // A member is written once, however often the image repeats the layer.
   const unique = new Map(layers.map((layer) => [layer.name, layer]));
   return [...unique.values(), bytesSource(configName, config), bytesSource('manifest.json', manifest)];
 }
@@ -260,7 +263,7 @@ async function plainLayers(layout: Layout, image: ImageManifest, config: Buffer)
   const sources: TarSource[] = [];
   for (const [i, layer] of image.layers.entries()) {
     const id = ids[i] ?? '';
-    // A layer that is not compressed has this digest already.
+    // A layer that is not compressed has this digest already. A repeated layer is there from the first time.
     const size = (await layout.blobs.size(id)) ?? (await unpack(layout, layer, id));
     sources.push({ name: `${id.replace(/^.*:/, '')}.tar`, size, open: () => layout.blobs.read(id) });
   }
@@ -283,7 +286,7 @@ function diffIds(config: Buffer): string[] {
   return ids;
 }
 
-/** Stores a layer unpacked, under the digest that it must have then; gives its bytes. */
+/** Stores a layer unpacked, under the digest `id` that it must have then. @returns its size in bytes, unpacked */
 async function unpack(layout: Layout, layer: Descriptor, id: string): Promise<number> {
   const { path, handle } = await layout.blobs.temporary();
   const hash = createHash('sha256');

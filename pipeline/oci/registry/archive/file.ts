@@ -23,7 +23,9 @@ export interface ArchiveFile {
   close(): Promise<void>;
 }
 
+/** Bytes that are read at a time. */
 const READ_SIZE = 256 * 1024;
+/** Bytes of an entry that is read whole at most: indexes and manifests. */
 const SMALL = 64 * 1024 * 1024;
 /** Links to links at most. */
 const LINKS = 8;
@@ -32,6 +34,7 @@ const LINKS = 8;
 const FREE_BYTES = 256 * 2 ** 20;
 const MOST_TIMES = 100;
 
+/** The error for an archive that unpacks to more than any real one. */
 function tooLarge(path: string): PipelineError {
   return new PipelineError('too-large', `${path} unpacks to more than ${MOST_TIMES} times its size`, {
     hint: 'if that is intended, unpack it first, and name the unpacked file',
@@ -48,7 +51,7 @@ export async function openArchive(path: string): Promise<ArchiveFile> {
     const first = await openRegularHandle(path);
     const magic = Buffer.alloc(2);
     await first.read(magic, 0, 2, 0);
-    // These two bytes begin every file of gzip.
+    // These two bytes begin every file of gzip; a tar file begins with a name.
     if (magic[0] !== 0x1f || magic[1] !== 0x8b) return await archiveOver(first, path, async () => undefined);
     await first.close();
     return await openGzipped(path);
@@ -76,6 +79,7 @@ async function openGzipped(path: string): Promise<ArchiveFile> {
     return await archiveOver(await openRegularHandle(file), path, remove);
   } catch (error) {
     await remove();
+    // The codes of zlib.
     if (/^Z_/.test((error as NodeJS.ErrnoException).code ?? '')) {
       throw new PipelineError('corrupt', `${path} is not a complete gzip file`, { cause: error });
     }

@@ -18,6 +18,7 @@ export interface TarEntry {
   readonly size: number;
 }
 
+/** Bytes of a block: a header is one, and content fills whole ones. Positions in headers below are those of POSIX `ustar`. */
 const BLOCK = 512;
 /** Bytes of a long name or of pax records at most. */
 const LARGEST_NAME = 1024 * 1024;
@@ -36,6 +37,7 @@ export async function readTarIndex(handle: FileHandle, path: string): Promise<Re
   for (let at = 0, count = 0; at + BLOCK <= end; count++) {
     if (count > MOST_ENTRIES) throw bad('has too many entries');
     const header = await readAt(handle, at, BLOCK);
+    // A block of zeros ends the archive.
     if (header.every((byte) => byte === 0)) break;
     if (!isHeader(header)) throw bad('is not a tar archive');
     const size = next.size ?? numberIn(header, 124, 12);
@@ -43,7 +45,7 @@ export async function readTarIndex(handle: FileHandle, path: string): Promise<Re
     if (!Number.isSafeInteger(size) || size < 0 || offset + size > end)
       throw bad('ends in the middle of an entry');
     at = offset + Math.ceil(size / BLOCK) * BLOCK;
-    const type = String.fromCharCode(header[156] ?? 0);
+    const type = String.fromCharCode(header[156] ?? 0); // typeflag
     // Headers with more about the next entry: `x` and `g` of pax, `L` and `K` of GNU tar.
     if ('xLKg'.includes(type)) {
       if (size > LARGEST_NAME) throw bad('has a name that is too long');
@@ -70,6 +72,7 @@ function overrides(type: string, bytes: Buffer): Overrides {
   const text = bytes.toString('utf8');
   if (type === 'L') return { path: text.replace(/\0.*$/s, '') };
   if (type === 'K') return { linkpath: text.replace(/\0.*$/s, '') };
+  // A record is `LENGTH KEY=VALUE\n`, and LENGTH counts all of it in bytes. Reading ends at one that is not like that.
   const found: { path?: string; linkpath?: string; size?: number } = {};
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(' ', at);
@@ -165,14 +168,15 @@ export function headerOf(name: string, size: number): Buffer {
   const header = Buffer.alloc(BLOCK);
   if (Buffer.byteLength(name) > 100) throw new Error(`not a regular file in a tar archive: ${name}`);
   header.write(name, 0);
-  header.write('0000644\0', 100);
-  header.write('0000000\0', 108);
-  header.write('0000000\0', 116);
+  header.write('0000644\0', 100); // mode
+  header.write('0000000\0', 108); // uid
+  header.write('0000000\0', 116); // gid
   if (size < 8 ** 11) header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
   else writeLarge(header, size);
-  header.write('00000000000\0', 136);
+  header.write('00000000000\0', 136); // mtime
+  // The checksum counts its own field as spaces.
   header.write('        ', 148);
-  header.write('0', 156);
+  header.write('0', 156); // a file
   header.write('ustar\x0000', 257);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);

@@ -45,12 +45,14 @@ export interface Gate {
 }
 
 interface Claims {
+  /** Milliseconds since 1970, by `AccessOptions.now`. */
   readonly expires: number;
   readonly isAccount: boolean;
   /** `repository:name:actions`. */
   readonly scopes: readonly string[];
 }
 
+/** Where tokens are given out: `routeOf` knows the path, too. */
 const REALM_PATH = '/token';
 
 /** Seconds that a token lasts. */
@@ -67,6 +69,7 @@ function basicGate(options: AccessOptions): Gate {
   const challenge = { 'www-authenticate': 'Basic realm="portolan"' };
   return {
     check: async (request, { action, repository }) => {
+      // Without a repository it is the greeting or the list of repositories: these need an account.
       const isOpen = options.anonymousPull === true && action === 'pull' && repository !== undefined;
       return isOpen || (await accountOf(request, options)) !== undefined
         ? undefined
@@ -121,7 +124,7 @@ function unauthorized(challenge: Readonly<Record<string, string>>): Reply {
   return { ...reply, headers: { ...reply.headers, ...challenge } };
 }
 
-/** The name of the account that a request proves, by a name and a password. */
+/** The name of the account that a request proves, by a name and a password; undefined if it proves none. */
 async function accountOf(request: IncomingMessage, { accounts }: AccessOptions): Promise<string | undefined> {
   const encoded = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
   const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
@@ -134,7 +137,7 @@ async function accountOf(request: IncomingMessage, { accounts }: AccessOptions):
   return Object.hasOwn(accounts, name) && isEqual(password, accounts[name] ?? '') ? name : undefined;
 }
 
-/** Compares in a time that does not depend on where two texts differ. */
+/** Compares in a time that does not depend on where texts differ: by digests, as `timingSafeEqual` wants equal lengths. */
 function isEqual(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -39,6 +39,7 @@ export function passwordAttempts(): (attempt: Attempt, check: Check) => Promise<
     if (same) return same;
     const since = Date.now() - MINUTE;
     const recent = (failures.get(address) ?? []).filter((time) => time > since);
+    // Checks under way count as wrong until they end: otherwise many at once would all be admitted.
     const isTooMany = recent.length + own.size >= MOST_WRONG;
     if (isTooMany || (own.size === 0 && checks.size >= MOST_WAITING))
       throw new PipelineError('rate-limited', 'too many passwords were tried; try again in a minute');

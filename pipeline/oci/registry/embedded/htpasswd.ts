@@ -11,10 +11,10 @@ import type { PasswordCheck } from './access.ts';
 import { passwordAttempts } from './attempts.ts';
 import { PROGRAM } from './password-program.ts';
 
-/** Bytes of a password: bcrypt leaves out what follows, so that longer ones with the same beginning are alike. */
+/** Bytes of a password at most: bcrypt leaves out what follows, so that longer ones with the same beginning are alike. */
 const LONGEST = 72;
 
-/** Right passwords that are remembered, of each network: all are forgotten at once, and proven again. */
+/** Right passwords that are remembered, of all networks together: beyond that all are forgotten at once, and proven again. */
 const MOST_PROVEN = 10_000;
 
 /** Highest cost of a hash: a comparison doubles with each, and takes about a second with this one. */
@@ -66,6 +66,7 @@ function hashesIn(text: string, path: string): Map<string, string> {
   const hashes = new Map<string, string>();
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
+    // `NAME:$2y$COST$` and 53 characters of salt and hash.
     const [, name, hash, cost] = /^([^:]+):(\$2[aby]\$(\d\d)\$[./0-9A-Za-z]{53})$/.exec(line) ?? [];
     if (name === undefined || hash === undefined) {
       throw new PipelineError('usage', `${path}:${i + 1} is not an account with a bcrypt password`, {

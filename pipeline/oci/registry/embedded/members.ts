@@ -10,8 +10,7 @@ import type { Layout } from '../layout/layout.ts';
 import type { Gate } from './access.ts';
 import type { Uploads } from './uploads.ts';
 
-// One request to the registry, and what the answers to it work on.
-
+/** One request to the registry. */
 export interface RegistryRequest {
   readonly request: IncomingMessage;
   readonly query: URLSearchParams;
@@ -19,6 +18,7 @@ export interface RegistryRequest {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** What the answers to requests work on: the state of one running registry. */
 export interface Registry {
   readonly layout: Layout;
   readonly members: Members;
@@ -38,12 +38,13 @@ export interface Registry {
 interface Members {
   /** Bytes of a blob that the repository holds, or that is nobody's; else undefined. */
   size(repository: string, digest: string): Promise<number | undefined>;
+  /** Notes that a blob was pushed to or mounted into a repository. */
   add(repository: string, digest: string): void;
   /** Whether a manifest of the repository names a blob. */
   isNamed(repository: string, digest: string): Promise<boolean>;
   /** Takes a blob out, and off the disk when no repository holds it any more. */
   remove(repository: string, digest: string): Promise<void>;
-  /** A repository that holds a blob. */
+  /** A repository that holds a blob; undefined if none does. */
   holder(digest: string): Promise<string | undefined>;
 }
 

@@ -74,6 +74,7 @@ export async function listTags(
   return jsonReply(200, { name, tags: page.items }, page.headers);
 }
 
+/** Whether a repository holds nothing, and so does not exist. */
 function isEmpty({ tags, manifests }: Contents): boolean {
   return tags.size === 0 && manifests.size === 0;
 }
@@ -88,7 +89,7 @@ export async function listRepositories(
   return jsonReply(200, { repositories: page.items }, page.headers);
 }
 
-/** At most `n` names after `last`, and the link to the next ones. */
+/** At most `n` names after `last`, sorted, and the link to the next ones; all of them if the query has no `n`. */
 function pageOf(
   all: readonly string[],
   query: URLSearchParams,

@@ -102,7 +102,7 @@ export async function continueUpload(
     : progress(202, name, upload);
 }
 
-/** Whether a chunk is not the one that comes next. */
+/** How a chunk's `Content-Range` is wrong: not the next one, or not as long as its body; undefined if it is right or absent. */
 function wrongRange(headers: IncomingHttpHeaders, upload: Upload): 'order' | 'size' | undefined {
   const range = headers['content-range'];
   if (range === undefined) return undefined;
@@ -145,11 +145,12 @@ export async function pushManifest(
   const tags = route.digest === undefined ? [tag ?? ''] : call.query.getAll('tag');
   if (!tags.every(isTag))
     return refusalReply(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -');
+  // All tags are checked before one is written.
   const { tags: standing } = await layout.contents(repository);
   const immutableTag = tags.find((one) => standing.has(one) && isImmutable(name, one));
   if (immutableTag !== undefined)
     return refusalReply(400, 'DENIED', `the tag ${immutableTag} is immutable and exists`);
-  // Whoever pushes at the same time may have given the tag meanwhile.
+  // Whoever pushes at the same time may have given the tag meanwhile, so `add` checks again. Without tags the digest names it.
   for (const one of tags.length === 0 ? [undefined] : tags)
     await layout.add(repository, one, manifest, { isImmutable: one !== undefined && isImmutable(name, one) });
   return {
@@ -195,7 +196,7 @@ async function firstMissing(
   return undefined;
 }
 
-/** Removes a blob from a repository, unless a manifest names it. */
+/** Answers a request to remove a blob from a repository; 405 while a manifest names it. */
 export async function removeBlob(
   { members, toLayout }: Registry,
   { name, digest }: At<'blob'>,

@@ -44,7 +44,7 @@ export function jsonReply(status: number, value: unknown, headers: Reply['header
   };
 }
 
-/** The answer to a request that could not be served for a reason of this machine or of its bytes. */
+/** The answer to a request that could not be served for a reason of this machine or of its bytes. @throws any other error */
 export function replyTo(error: unknown): Reply {
   if (!(error instanceof PipelineError)) throw error;
   if (error.code === 'corrupt') return refusalReply(400, 'DIGEST_INVALID', error.message);
@@ -58,7 +58,7 @@ export function replyTo(error: unknown): Reply {
   }
   if (error.code === 'too-large') return refusalReply(413, 'SIZE_INVALID', error.message);
   const { code } = Object(error.cause) as NodeJS.ErrnoException;
-  // Clients do not retry after a 507.
+  // 507 for a full disk: clients do not retry after it, as they do after 500.
   return refusalReply(code === 'ENOSPC' || code === 'EDQUOT' ? 507 : 500, 'UNKNOWN', error.message);
 }
 

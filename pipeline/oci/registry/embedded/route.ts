@@ -20,6 +20,7 @@ export function routeOf(path: string): { readonly route: Route } | { readonly re
   if (path === '/v2/' || path === '/v2') return { route: { kind: 'greeting' } };
   if (path === '/v2/_catalog') return { route: { kind: 'catalog' } };
   if (path === '/token') return { route: { kind: 'token' } };
+  // The first pattern is greedy: a repository's name may itself have a part `blobs` or `tags`. The second is without a slash.
   const [, name, rest, last = ''] =
     /^\/v2\/(.+)\/(blobs\/uploads|blobs|manifests|tags|referrers)\/([^/]*)$/.exec(path) ??
     /^\/v2\/(.+)\/(blobs\/uploads)$/.exec(path) ??
@@ -33,7 +34,12 @@ export function routeOf(path: string): { readonly route: Route } | { readonly re
   return routeIn(name, rest ?? '', last);
 }
 
-/** The route of a path, from the repository's name and what follows; a reply if there is none. */
+/**
+ * The route of a path, from the repository's name and what follows; a reply if there is none.
+ *
+ * @param rest which part of the API: `tags`, `manifests`, …
+ * @param last the last part of the path: a tag, a digest or an upload's id, percent-encoded
+ */
 function routeIn(
   name: string,
   rest: string,

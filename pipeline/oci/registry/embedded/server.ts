@@ -72,6 +72,7 @@ export interface RunningRegistry {
   close(): Promise<void>;
 }
 
+/** Bytes of a manifest at most: what the specification wants every registry to accept. */
 const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
 /** Slowest body: from `after` ms on, so many bytes per ms on average. A large blob over a slow line may take hours. */
@@ -138,6 +139,7 @@ function refuseOpenRegistry({ host = '127.0.0.1', access, openToAll }: RegistryO
 /** The HTTP server, with limits for clients that are slow or that open very many connections. */
 function newServer({ tls }: RegistryOptions, listener: RequestListener): Server {
   // By default Node looks for slow requests only every 30 s.
+  // Times below are in milliseconds.
   const timing = { headersTimeout: 20_000, connectionsCheckingInterval: 1000 };
   const server = tls ? createSecureServer({ ...tls, ...timing }, listener) : createServer(timing, listener);
   limitConnections(server, { total: 2000, perAddress: 250, beyond: 'replace-waiting' });
@@ -222,6 +224,7 @@ async function dispatch(
   { route, call }: { route: Route; call: RegistryRequest },
 ): Promise<Reply> {
   const unknown = refusalReply(404, 'NAME_UNKNOWN', 'not found');
+  // Before all checks: whoever asks for a token has no proof yet but a password, which `token` checks.
   if (route.kind === 'token') return (await registry.gate.token(call.request, call.query)) ?? unknown;
   if (isUnderForeignName(options, call.request))
     return refusalReply(403, 'DENIED', 'address this registry as localhost, or start it with --open-to-all');
@@ -257,7 +260,7 @@ function isUnderForeignName(
   return isLoopback(host) && !namesThisMachine(request);
 }
 
-/** The permission that a request needs. */
+/** The permission that a request needs: an upload needs `push` even to ask how far it got. */
 function actionOf(method: string, { kind }: Route): Action {
   if (kind === 'upload' || kind === 'uploads') return 'push';
   if (method === 'DELETE') return 'delete';

@@ -115,6 +115,7 @@ function makeRoom(uploads: readonly KnownUpload[]): void {
   const idle = uploads.filter(({ state }) => state.busy === 0);
   const over = new Set(idle.filter(({ state }) => now - state.idleSince > EXPIRY));
   const empty = idle.filter(({ state }) => state.file === undefined);
+  // As many as there would be too many with the one that is opened now; the first ones were used longest ago.
   for (const one of empty.slice(0, Math.max(0, uploads.length + 1 - MOST.announced))) over.add(one);
   for (const { upload } of over) void upload.cancel().catch(() => undefined);
 }
@@ -128,6 +129,7 @@ function makeRoomForBytes(uploads: readonly KnownUpload[]): void {
   const holding = uploads.filter(({ state }) => state.file !== undefined);
   if (holding.length < MOST.withBytes) return;
   const now = performance.now();
+  // The first that may go was used longest ago: `uploads` are in that order.
   const oldest = holding.find(({ state }) => state.busy === 0 && now - state.idleSince > YIELDING);
   if (oldest === undefined)
     throw new PipelineError('rate-limited', `${holding.length} uploads are under way`, { retryable: true });
@@ -171,6 +173,7 @@ async function commit(state: State, { blobs, digest }: { blobs: Blobs; digest: s
       : await hashFile(handle, state.size, algorithmOf(digest));
   const name = `${algorithmOf(digest)}:${found.digest('hex')}`;
   if (name !== digest) throw digestMismatch('the upload', digest, name);
+  // The blob is there already: the upload's file is not needed, and its end removes it.
   if ((await blobs.size(digest)) === state.size) return blobs.touch(digest);
   try {
     // A chunk that failed in part may have left bytes behind those that count.

@@ -19,6 +19,7 @@ export interface AddressRule {
 /** How names become addresses: `node:dns` except in tests. */
 export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
 
+/** Ranges that are not of the public internet, by the registries of IANA above, and addresses of clouds' own services. */
 const INTERNAL_V4 = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -63,6 +64,7 @@ const EMBEDDED_V4: readonly { readonly prefix: readonly number[]; readonly at: n
 
 /** Whether an address is private, link-local, loopback or otherwise not of the public internet. */
 export function isInternal(address: string): boolean {
+  // Without the zone of a link-local address, `fe80::1%eth0`. What is not an address is refused.
   const plain = address.split('%', 1)[0] ?? '';
   if (isIP(plain) === 4) return INTERNAL.check(plain, 'ipv4');
   if (isIP(plain) !== 6) return true;
@@ -85,7 +87,7 @@ function embeddedV4(address: string): string | undefined {
   return undefined;
 }
 
-/** The eight 16-bit groups; `new URL` writes every valid spelling in one way. */
+/** The eight 16-bit groups of an IPv6 address; `new URL` writes every valid spelling in one way. `::` stands for the zeros. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
   const read = (text: string): number[] => (text === '' ? [] : text.split(':').map((g) => parseInt(g, 16)));

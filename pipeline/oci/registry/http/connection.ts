@@ -41,6 +41,7 @@ export interface Connections {
   close(): void;
 }
 
+/** The kept connection that was used last serves next: the host is the least likely to have closed that one. */
 const KEEP = { keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' } as const;
 
 interface Agents {
@@ -56,6 +57,7 @@ function createAgents({ authorities, connectTimeout }: ConnectionOptions): Agent
   // Made once and shared: reading a hundred authorities for each connection, and spelling them
   // out in the name under which the agent keeps it, costs more than all the rest of a request.
   let trust: SecureContext | undefined;
+  // Own authorities replace Node's list, so they are added to it.
   const secureContext = (): SecureContext => {
     trust ??= createSecureContext(
       authorities.length === 0 ? {} : { ca: [...rootCertificates, ...authorities] },
@@ -142,6 +144,7 @@ function pathOf(url: URL): string {
   return `${url.pathname}${url.search}`;
 }
 
+/** The host of a URL as Node wants it: IPv6 without brackets. */
 function hostname(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
@@ -208,7 +211,7 @@ function openTunnel(proxy: URL, authority: string, timeout: number): Promise<Dup
   });
 }
 
-/** The error for a tunnel that a proxy does not open. */
+/** The error for a tunnel that a proxy does not open: 403 and 407 are about who asks, the others about the host. */
 function refusedByProxy(proxy: URL, authority: string, status: number): PipelineError {
   const code = status === 403 || status === 407 ? 'denied' : 'unreachable';
   return new PipelineError(code, `the proxy ${proxy.host} returned ${status} for ${authority}`, {

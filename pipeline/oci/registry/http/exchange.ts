@@ -98,6 +98,7 @@ interface ExchangeOptions {
 export async function exchangeOnce(outgoing: Outgoing, options: ExchangeOptions): Promise<Answer> {
   if (outgoing.signal?.aborted) throw stoppedByCaller(outgoing.signal);
   const route = await options.connections.route(outgoing.url);
+  // Writes declare a length even without a body; reads never have one.
   const size =
     outgoing.body?.size ?? (outgoing.method === 'GET' || outgoing.method === 'HEAD' ? undefined : 0);
   const request = (route.secure ? httpsRequest : httpRequest)({
@@ -133,7 +134,7 @@ function answerOf(
     );
     give('does not accept the connection', timeouts.silence);
     request.once('socket', (socket) => {
-      // Kept connections are ready; new ones say so.
+      // A kept connection is ready; a new one goes on with TLS once it stands.
       if (socket.connecting)
         socket.once('connect', () => give('does not finish the handshake', timeouts.silence));
     });
@@ -173,6 +174,7 @@ function createWatch(late: (reason: string) => void): Watch {
   let timer: NodeJS.Timeout | undefined;
   let reason = '';
   let until = 0;
+  // When the step is late, and when the timer rings, which may be earlier.
   let rings = Infinity;
   const set = (): void => {
     clearTimeout(timer);
@@ -184,6 +186,7 @@ function createWatch(late: (reason: string) => void): Watch {
     give: (next, milliseconds) => {
       reason = next;
       until = performance.now() + milliseconds;
+      // A later end needs no new timer: `ring` sets it again.
       if (timer === undefined || until < rings) set();
     },
     end: () => clearTimeout(timer),
@@ -244,6 +247,7 @@ async function* readBody(
       const { done, value } = await chunks.next().finally(() => clearTimeout(stalled));
       waited += performance.now() - before;
       if (done) return;
+      // Only after `pause`: the first pieces alone say nothing about the rate.
       bytes += value.length;
       meter.received(value.length);
       if (waited > timeouts.pause && (bytes * 1000) / waited < timeouts.slowest) {

@@ -36,7 +36,7 @@ interface PaceOptions {
   readonly waits: Pick<RetryOptions, 'firstWait' | 'longestWait'>;
 }
 
-/** Milliseconds to the quickest answer of a host that is near. */
+/** Milliseconds to the quickest answer of a host that is near. A farther one may be asked more at a time in that proportion. */
 const NEAR = 12;
 
 /**
@@ -65,6 +65,7 @@ export function createPace({ host, most, mostWhenDistant, clock, waits }: PaceOp
       const began = clock.now();
       const leave = await turns.enter();
       try {
+        // The wait for a turn, then the one for the host's pause, each given back if the host served others meanwhile.
         if (servedAt >= began) budget.deadline += clock.now() - began;
         const turnAt = clock.now();
         await waitForHost(budget);
@@ -111,6 +112,7 @@ class Limit {
   constructor(near: number, mostWhenDistant: number) {
     this.#near = near;
     this.#mostWhenDistant = mostWhenDistant;
+    // A quarter stays in any case: see `#least`.
     this.#least = Math.max(1, near / 4);
     this.#limit = near;
     this.#most = near;

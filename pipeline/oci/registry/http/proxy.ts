@@ -52,13 +52,14 @@ function proxyUrl(name: string, text: string): URL | undefined {
   return proxy;
 }
 
-/** Whether `no_proxy` names a URL's host; loopback never goes through a proxy. */
+/** What tells whether `no_proxy` names a URL's host; loopback never goes through a proxy. */
 function directHosts(text: string): (url: URL) => boolean {
   const entries = text
     .toLowerCase()
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
+  // `*` switches proxies off.
   if (entries.includes('*')) return () => true;
   const ranges = new BlockList();
   const names: { readonly name: string; readonly port: string; readonly below: boolean }[] = [];

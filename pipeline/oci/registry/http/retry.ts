@@ -58,6 +58,7 @@ export async function withRetry<T>(
       return await attempt();
     } catch (error) {
       if (!(error instanceof PipelineError) || !error.retryable) throw error;
+      // A host that asks to slow down has not failed; only the deadline ends that.
       if (error.code !== 'rate-limited') budget.failures++;
       const pause = backoff(retrying, wait);
       if (budget.failures >= retrying.options.attempts) throw error;
@@ -69,13 +70,14 @@ export async function withRetry<T>(
 
 /** Milliseconds to wait before the try after the n-th failure, n from 0. */
 function backoff({ options, random }: Retrying, n: number): number {
+  // 20 doublings exceed every longest wait; without the limit the power could become infinite.
   const most = Math.min(options.longestWait, options.firstWait * 2 ** Math.min(n, 20));
   // Never next to nothing: half is waited for, half is chance.
   return most / 2 + (most / 2) * random();
 }
 
 /**
- * Milliseconds that a `Retry-After` header asks for: seconds or a date.
+ * Milliseconds that a `Retry-After` header asks for: seconds or a date. 0 without one, for a past date, or for neither.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
  */

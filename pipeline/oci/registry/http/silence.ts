@@ -13,10 +13,13 @@ const TRIES = 2;
 const SHORTEST = 30_000;
 
 interface Silence {
+  /** Tries that had no answer, those that were on their way together counted once. */
   tries: number;
   /** When the first of them began. */
   readonly since: number;
+  /** Until when the host is not asked; 0 while it does not count as silent. */
   until: number;
+  /** What is thrown meanwhile; undefined while it does not count as silent. */
   error: SilentHost | undefined;
 }
 

@@ -75,6 +75,7 @@ interface TransportOptions {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Redirects of one request that are followed. */
 const MAX_REDIRECTS = 5;
 /** Milliseconds for which a host that did not answer at all is not asked again. */
 const DOWN_FOR = 30_000;
@@ -254,7 +255,10 @@ function secretElsewhere({ url, what }: TransportRequest, to: URL): PipelineErro
   });
 }
 
-/** The request that a redirect asks for; undefined when the answer is none that can be followed. */
+/**
+ * The request that a redirect asks for; undefined when the answer is none that can be followed. 301 to 303 turn a write into a
+ * GET, so only reads follow them.
+ */
 function redirectOf(answer: Answer, request: TransportRequest): TransportRequest | undefined {
   const keepsMethod = answer.status === 307 || answer.status === 308;
   const reads = request.method === 'GET' || request.method === 'HEAD';
@@ -262,6 +266,7 @@ function redirectOf(answer: Answer, request: TransportRequest): TransportRequest
   const location = headerOf(answer, 'location');
   if (!follows || location === undefined || !URL.canParse(location, request.url.href)) return undefined;
   const url = new URL(location, request.url);
+  // A redirect must not bring credentials: it is handed on as an answer.
   if (url.username !== '' || url.password !== '') return undefined;
   if (url.origin === request.url.origin) return { ...request, url };
   // Once away from the origin the credentials stay away, even if a later redirect leads back.

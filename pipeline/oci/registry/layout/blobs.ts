@@ -41,6 +41,7 @@ export interface Blobs extends BlobReader {
 export const TEMPORARY = '.portolan-uploads';
 /** Milliseconds after which a temporary file counts as abandoned. */
 const ABANDONED = 24 * 3600 * 1000;
+/** Bytes that are read at a time. */
 const READ_SIZE = 256 * 1024;
 
 /** The blobs of an image layout. A blob is written to a temporary file first, and moved once its digest is right. */
@@ -78,6 +79,7 @@ export function openBlobs(directory: string): Blobs {
     written: async (digest) => (await look(digest))?.mtimeMs,
     touch: async (digest) => {
       const now = new Date();
+      // What is not there, or not ours to change, stays as it is.
       await lutimes(pathOf(digest), now, now).catch(() => undefined);
     },
     list: async () => {
@@ -138,6 +140,7 @@ export async function writeAll(handle: FileHandle, chunk: Uint8Array, at: number
   }
 }
 
+/** Whether an error comes from a call to the file system, not from the bytes' own source. */
 function isFileSystem(error: unknown): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }

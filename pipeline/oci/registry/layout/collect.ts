@@ -77,6 +77,7 @@ export async function collectGarbage(directory: string, options: CollectOptions)
   });
 }
 
+/** What tells whether a blob was written after a time, in ms since 1970; false for one that is not there. */
 function youngerThan(blobs: Blobs, time: number): (digest: string) => Promise<boolean> {
   return async (digest) => ((await blobs.written(digest)) ?? 0) > time;
 }

@@ -17,6 +17,7 @@ import { allOf } from '../stream.ts';
 import type { BlobReader } from './blobs.ts';
 import type { Entry, LayoutIndex } from './entries.ts';
 
+/** Bytes of a manifest that is read at most: what the specification wants registries to accept. */
 const LARGEST_MANIFEST = 4 * 1024 * 1024;
 
 /** Manifests beyond so many bytes are held without annotations: they are read again for whoever asks. */
@@ -203,7 +204,7 @@ async function contentsOf(
   return { tags, manifests: found, blobs };
 }
 
-/** Digests that lists of a repository hold. */
+/** Digests of the manifests that the lists of a repository name, at any depth. */
 export async function heldInLists(
   entries: readonly Entry[],
   repository: string,

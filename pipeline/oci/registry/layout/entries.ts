@@ -194,7 +194,7 @@ export function afterChange(entries: readonly Entry[], change: IndexChange): rea
   return withoutManifest(entries, change);
 }
 
-/** One line. */
+/** A change as one line of the journal, in JSON; sets become lists. */
 export function formatChange(change: IndexChange): string {
   const value =
     change.kind === 'put' ? { ...change, within: [...change.within], held: [...change.held] } : change;
@@ -232,6 +232,7 @@ export function parseChanges(text: string, path: string): IndexChange[] {
   });
 }
 
+/** A list in JSON; an empty one for anything else. */
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

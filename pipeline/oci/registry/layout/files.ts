@@ -26,6 +26,7 @@ export function fileError(what: string, cause: unknown): PipelineError {
   return new PipelineError(kind, `${what}: ${text}`, { cause });
 }
 
+/** Whether an error says that a file, or a folder above it, does not exist. */
 export function isAbsent(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
@@ -96,6 +97,7 @@ export async function stampOf(path: string): Promise<string> {
 /** The stamp of a file that does not exist. */
 export const ABSENT = 'absent';
 
+/** Another file, another size or another time of change: each changes the stamp. */
 function stampIn({ ino, size, mtimeNs }: BigIntStats): string {
   return `${ino} ${size} ${mtimeNs}`;
 }

@@ -21,6 +21,7 @@ import { withLock } from './lock.ts';
 
 export const INDEX = 'index.json';
 export const JOURNAL = '.portolan-journal';
+/** Bytes of an index or a journal at most. */
 const LARGEST_INDEX = 64 * 1024 * 1024;
 /** Milliseconds from a change in the journal until the index has it. */
 const FOLD_AFTER = 500;
@@ -126,6 +127,7 @@ export function openIndex(directory: string, journaled: boolean): IndexStore {
   };
 }
 
+/** Whether two lists have the very same entries: a change that changes nothing hands its entries on. */
 function isSame(a: readonly Entry[], b: readonly Entry[]): boolean {
   return a.length === b.length && a.every((entry, i) => entry === b[i]);
 }

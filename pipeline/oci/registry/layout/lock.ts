@@ -8,6 +8,7 @@ import { fileError } from './files.ts';
 
 /** Milliseconds without a refresh after which a lock is stale, if its owner cannot be looked up. */
 const LOCK_AGE = 15_000;
+/** Milliseconds to wait for a lock at most. */
 const LOCK_PATIENCE = 30_000;
 
 /** Does work while holding a lock file. */
@@ -39,6 +40,7 @@ async function takeLock(path: string): Promise<void> {
     if (await isStale(path)) await dropStale(path);
     if (Date.now() > until)
       throw new PipelineError('conflict', `${path} is locked by another process`, { retryable: true });
+    // By chance a little more or less, so that those who wait do not come back together.
     await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
   }
 }
@@ -63,7 +65,7 @@ async function signLock(handle: FileHandle): Promise<void> {
   }
 }
 
-/** A system without `/proc` is known by its host name alone. */
+/** What a lock says of the process that holds it. A system without `/proc` is known by its host name alone. */
 async function ownerOf(pid: number): Promise<Owner> {
   const [boot, container] = await Promise.all([
     readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => ''),
@@ -76,10 +78,11 @@ async function ownerOf(pid: number): Promise<Owner> {
 async function beginningOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name of the program, in brackets, may contain anything. It is field 2, and the start time is field 22.
+  // Behind the bracket and a blank comes field 3, so 22 has the index 19.
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-/** Whether the process that took a lock has ended; by the lock's age where that is not known. */
+/** Whether the process that took a lock has ended; by the lock's age where that is not known. False for a lock that is gone. */
 async function isStale(path: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
@@ -101,6 +104,7 @@ async function hasEnded(text: string): Promise<boolean | undefined> {
   if (place !== (await own).place || pid === undefined || !Number.isSafeInteger(pid) || pid <= 0)
     return undefined;
   try {
+    // Signal 0 only asks whether the process exists.
     process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
@@ -116,6 +120,7 @@ async function dropStale(path: string): Promise<void> {
     await (await open(breaking, 'wx')).close();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(`cannot unlock ${path}`, error);
+    // Another process removes the stale lock now, or died at it long ago: the next round tries again.
     const found = await stat(breaking).catch(() => undefined);
     if (found && Date.now() - found.mtimeMs > LOCK_AGE) await rm(breaking, { force: true });
     return;
