@@ -102,6 +102,7 @@ export function createBlobMover(
     to: Repository,
     { isNew, beside, moves }: MoveHints & { readonly moves: ReadonlyMap<string, Promise<BlobOutcome>> },
   ): Promise<BlobOutcome> => {
+    // Waits for a move of the same blob to another repository: a mount is cheaper than to send it twice.
     const near = (await firstOf(moves)) ?? beside;
     // The repository itself is not another one to mount from: it is asked whether it has the blob.
     const holder = near === to.repository ? undefined : near;
@@ -118,6 +119,7 @@ export function createBlobMover(
       if (earlier && !hints.doubted) return earlier.then(() => 'present');
       const coming = bring(blob, to, { ...hints, moves: new Map(hints.doubted ? [] : moves) });
       moves.set(to.repository, coming);
+      // A later image that needs the blob tries again.
       coming.catch(() => moves.delete(to.repository));
       return coming;
     },

@@ -10,6 +10,7 @@ import { referrersTag } from '../oci/registry/referrers.ts';
 import type { Registry } from '../ports.ts';
 import type { TagLists } from './tag-lists.ts';
 
+/** What cosign keeps under the tags `sha256-HEX.SUFFIX`: signatures, attestations, SBOMs. */
 const SUFFIXES = ['sig', 'att', 'sbom'] as const;
 
 /** One thing that belongs to an image. */

@@ -141,6 +141,7 @@ async function jobsOfTags(
 export function destinationHosts(mappings: readonly MappingLine[], to: string | undefined): string[] {
   const places = [
     ...mappings.map(({ destination }) => destination),
+    // Any repository makes a reference of it.
     ...(to === undefined ? [] : [`${to}/a`]),
   ];
   return [...new Set(places.flatMap((place) => tryParseReference(place)?.registry ?? []))];

@@ -21,7 +21,7 @@ export interface CopyMemory {
   end(): void;
 }
 
-/** For destinations that need none. */
+/** For destinations that need none. Nothing is known of an earlier copy, so anything may be at the destination. */
 export const NO_MEMORY: CopyMemory = {
   isContinued: true,
   upload: () => undefined,

@@ -137,7 +137,7 @@ async function copyOnce(
 
 /** Images at a time where something failed before. */
 const CALM = 16;
-/** Milliseconds before each further pass that brings nothing; one that brings something is followed at once. */
+/** Milliseconds before a further pass, by how many passes in a row have brought nothing. */
 const PAUSES = [2000, 10_000, 20_000];
 
 /** Repeats failed copies that may succeed later, until all do, or until several passes in a row bring nothing. */

@@ -41,6 +41,7 @@ export function statementIn(directory: string): FoundStatement | undefined {
   return existsSync(where) ? { where, bytes: Buffer.from(readText(where)) } : undefined;
 }
 
+/** What follows the index image's tag or digest in the tag of its statement. */
 const SUFFIX = '.freshness';
 /** Characters of a tag at most. */
 const LONGEST_TAG = 128;
@@ -71,6 +72,7 @@ export async function putStatement(index: Reference, bytes: Uint8Array, registry
   await putSmallArtifact(statementTag(index), { bytes, type: BUNDLE }, registry);
 }
 
+/** Media type of a Sigstore bundle. */
 const BUNDLE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
 /**

@@ -31,11 +31,13 @@ export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected
     from,
   );
   const listed = await run.destinations.of(job.to);
+  // A copy that was killed may have left blobs and manifests without a tag.
   const isNew = listed?.size === 0 && !memory.isContinued;
   // A list of tags saves a request for each image that is not there yet.
   const mayStand = job.to.kind === 'digest' || listed === undefined || listed.has(job.to.tag);
   const standing = mayStand && !isNew ? await to.resolve(job.to) : undefined;
   const digest = standing && (await digestOf(source));
+  // The same tag or list; its platforms may still be missing.
   if (standing && digest === standing.digest) {
     const list = sourceList(job, standing, source);
     if (await hasPlatforms(job, standing, { list, run })) {

@@ -9,6 +9,7 @@ import type { Inspected } from './inspect.ts';
 /** Copies one image; its tag is moved last. @throws PipelineError, and then the destination names what it named before */
 export async function pushImage({ job, source, content, isNew }: Inspected, run: CopyRun): Promise<void> {
   if (!content) return;
+  // A copy within one registry: the blobs can be mounted from the source's repository.
   const isSame = source.registry === run.ports.to && source.reference.registry === job.to.registry;
   const beside = isSame ? source.reference.repository : undefined;
   await pushContent(content, job.to, { run, isNew, beside });

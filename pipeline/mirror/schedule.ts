@@ -61,6 +61,7 @@ interface CronJobParts {
   readonly content: string;
 }
 
+/** Where the container has its configuration, state, Secret and temporary files. */
 const [CONFIG, STATE, SECRET, WORK] = ['/config', '/state', '/secret', '/tmp'];
 const FILE = 'imageset-config.yaml';
 

@@ -16,6 +16,7 @@ import { eachOf } from '../parallel.ts';
 import type { Registry, Repository } from '../ports.ts';
 import { putSmallArtifact, readSmallArtifact } from './small-artifact.ts';
 
+/** Media type of a record. */
 const TYPE = 'application/vnd.portolan.mirror-record.v1+json';
 /** The repository below the path of a mirror that has the records, one tag for each configuration. */
 const RECORDS = 'portolan-records';
@@ -187,10 +188,12 @@ function rivalError(catalog: string, rival: SyncRecord, at: Repository): Pipelin
   );
 }
 
+/** A configuration with its record, for messages: people may have to delete it. */
 function recordName({ id, name, time }: SyncRecord, at: Repository): string {
   return `${JSON.stringify(name)} (record ${formatReference(tagOf(at, id))} of ${time})`;
 }
 
+/** The tag of a record: the id of its configuration. */
 function tagOf({ registry, repository }: Repository, tag: string): TagReference {
   return { kind: 'tag', registry, repository, tag };
 }

@@ -18,6 +18,7 @@ export interface PartWriter {
   close(): Promise<void>;
 }
 
+/** The path of a part, counted from 0; its name counts from 1, with zeros so that names sort as parts do. */
 function partPath(directory: string, i: number): string {
   return join(directory, `archive-${String(i + 1).padStart(6, '0')}.tar`);
 }
@@ -61,6 +62,7 @@ export async function openParts(directory: string, part: number, start: number):
       withPath(async () => {
         for (let from = 0; from < bytes.length; ) {
           const i = Math.floor(at / part);
+          // As much as the part has room for.
           const piece = bytes.subarray(from, from + (i + 1) * part - at);
           await (await handleFor(i)).appendFile(piece);
           from += piece.length;
@@ -121,6 +123,7 @@ export async function* readParts(
   }
 }
 
+/** Bytes that are read at a time. */
 const READ_SIZE = 256 * 1024;
 
 /** The bytes of a file from `start` to `end`. @throws PipelineError `corrupt` if it is shorter */

@@ -15,7 +15,7 @@ import { type ArchivedFile, RECEIPT } from './receipt.ts';
 
 /** Charts of repositories, which clusters install from there. */
 const CHARTS = 'charts';
-/** What may be beside an archive: names in a receipt lead nowhere else. */
+/** A chart's file in that folder, not a hidden one: names in a receipt lead nowhere else. */
 const CHART = /^charts\/(?!\.)[\w.+-]+\.tgz$/;
 
 /** Copies the files of a plan to an archive. @returns what to write into its receipt */
@@ -89,6 +89,7 @@ function isArchive(folder: string): boolean {
   return !isObject(receipt) || receipt['format'] !== undefined;
 }
 
+/** The bytes of a file of the archive. @throws PipelineError `corrupt` for a link or a pipe */
 function readInside(archive: string, name: string): Uint8Array {
   fileInside(archive, name);
   return readFileBytes(join(archive, name));

@@ -91,6 +91,7 @@ export function readReceipt(text: string, path: string): ArchiveReceipt {
   return json as unknown as ArchiveReceipt;
 }
 
+/** Whether a value is a whole number from 0 up. */
 function isCount(value: unknown): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

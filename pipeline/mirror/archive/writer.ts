@@ -56,8 +56,9 @@ interface ArchiveOptions {
 
 /** The journal of written entries, one line of JSON each, until there is a receipt. */
 const JOURNAL = 'receipt.part';
-/** Blobs up to this size are read whole before they are written, many at a time. */
+/** Blobs up to this size, in bytes, are read whole before they are written, many at a time. */
 const SMALL = 4 * 1024 * 1024;
+/** Bytes of a header in a tar file; the content follows. */
 const BLOCK = 512;
 
 type Line = { readonly part: number } | { readonly blob: ArchivedBlob } | { readonly name: ArchivedName };
@@ -153,6 +154,7 @@ function archivedNameOf(to: Reference, manifest: Manifest): ArchivedName {
 async function openState({ directory, part, since }: ArchiveOptions): Promise<State> {
   const state: State = {
     blobs: new Map(),
+    // What an earlier archive brought counts as there: the next one leaves it out.
     names: new Map((since?.names ?? []).map((name) => [name.name, name])),
     earlier: new Map([...(since?.earlier ?? []), ...(since?.blobs ?? [])].map((blob) => [blob.digest, blob])),
   };
@@ -195,6 +197,7 @@ function soundLines(journal: string, { part, end }: { readonly part: number; rea
   const lines: Line[] = [];
   let length = 0;
   const text = existsSync(journal) ? readRegular(journal).toString('utf8') : '';
+  // The text behind the last line break is empty, or a line that was cut short.
   for (const written of text.split('\n').slice(0, -1)) {
     const line = lineOf(written);
     if (!line || ('blob' in line && endOf(line.blob) > end)) break;
@@ -207,6 +210,7 @@ function soundLines(journal: string, { part, end }: { readonly part: number; rea
   return lines;
 }
 
+/** A line of the journal; undefined for one that was cut short. */
 function lineOf(text: string): Line | undefined {
   return parsedJson(text) as Line | undefined;
 }
@@ -262,6 +266,7 @@ function appender(
     const bytes = checkedBytes(blob.open(0), blob, `the blob ${blob.digest} for ${repository}`);
     const ready = blob.size <= SMALL ? streamOf(await allOf(bytes)) : bytes;
     const mine = turn.then(() => write(blob, repository, ready));
+    // One that fails does not stop those behind it.
     turn = mine.catch(() => undefined);
     await mine;
   };

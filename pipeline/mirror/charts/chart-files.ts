@@ -17,7 +17,7 @@ interface ChartFiles {
   readonly unseen: readonly string[];
 }
 
-/** As helm limits archives. */
+/** Bytes as helm limits archives; with many small files, each entry costs memory, too. */
 const LIMITS = { bytes: 100 * 2 ** 20, layerBytes: 100 * 2 ** 20, fileBytes: 5 * 2 ** 20, entries: 20_000 };
 
 /**
@@ -44,9 +44,11 @@ export async function readChartFiles(path: string, scratch: string): Promise<Cha
   };
 }
 
+/** Templates but the notes, which are for people, and CRDs; also those of subcharts. */
 const TEMPLATE = /^(?:charts\/[^/]+\/)*(?:templates\/.*(?<!NOTES\.txt)|crds\/.*\.(?:ya?ml|json))$/;
 /** Folders of a chart: what is in one is not read where it is a link. */
 const FOLDER = /^(?:charts\/[^/]+\/)*(?:templates|crds|charts(?:\/[^/]+)?)$/;
+/** Charts that are archives in the chart, and the metadata of the chart or of a subchart. */
 const PACKED = /^(?:charts\/[^/]+\/)*charts\/[^/]+\.tgz$/;
 const CHART = /^(?:charts\/[^/]+\/)?Chart\.yaml$/;
 /** Where charts of helm 2 name their dependencies. */
@@ -108,6 +110,7 @@ async function filesIn(path: string): Promise<Map<string, string>> {
 
 /** The files of a packed chart that are read for images; packed charts in it are only named. */
 async function filesOf(path: string, scratch: string): Promise<Map<string, string>> {
+  // All files of a packed chart are in one folder, which is called after the chart.
   const inner = (name: string): string => name.slice(name.indexOf('/') + 1);
   const tree = await readTree([archive(path)], {
     scratch,
@@ -142,6 +145,7 @@ async function* archive(path: string): AsyncGenerator<Uint8Array> {
   yield readFileBytes(path);
 }
 
+/** The size of a file, in bytes. @throws PipelineError `not-found`, `io` */
 function sizeOf(path: string): { readonly size: number } {
   try {
     return statSync(path);

@@ -43,7 +43,7 @@ export interface ChartsOutcome extends ReadCharts {
 
 /** The platform that charts are rendered for by default. */
 const CURRENT: Minor = { major: 4, minor: 20 };
-/** Charts that are rendered at a time, each in its own process. */
+/** Charts that are rendered at a time, each in a process that may take as much memory as `RENDER_LIMITS` allows. */
 const PARALLEL = 2;
 
 /** Reads charts; what is wrong with one is a finding, and does not stop the others. */

@@ -133,6 +133,7 @@ const MESSAGE = 4_096;
 
 /** The error for a chart that helm cannot render. */
 function refusal(message: string): PipelineError {
+  // What helm writes before "Error: " are warnings.
   const [reason = ''] = /(?<=Error: ).*/.exec(message) ?? [message.trim()];
   const missing = /missing in charts\/ directory: (.*)/.exec(reason)?.[1];
   if (missing !== undefined) {

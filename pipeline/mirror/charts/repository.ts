@@ -74,6 +74,7 @@ export async function chartsIn(
   return [remote(chosen)];
 }
 
+/** The error for what a repository does not have. */
 function absent(message: string): PipelineError {
   return new PipelineError('not-found', message);
 }
@@ -205,6 +206,7 @@ function artifactReference(text: string): Reference {
   throw new PipelineError('usage', `oci://${text} is not a valid address of a chart`);
 }
 
+/** Media type of the layer with the packed chart, as helm pushes it. */
 const CHART_LAYER = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
 
 /** The packed chart in an OCI artifact. */

@@ -25,6 +25,7 @@ export const GRAPH_DATA = 'https://api.openshift.com/api/upgrades_info/graph-dat
 
 /** Bytes of an archive at most; that of 2026 has less than 1 MB. */
 const LARGEST = 64 * 2 ** 20;
+/** Bytes of an archive unpacked, and of each layer and file; and its entries. */
 const LIMITS = { bytes: 512 * 2 ** 20, layerBytes: 512 * 2 ** 20, fileBytes: 16 * 2 ** 20, entries: 100_000 };
 
 /**
@@ -59,6 +60,7 @@ async function archiveAt(place: string, download: RepositoryPorts['download']): 
   return readFileBytes(place);
 }
 
+/** The size of a file, in bytes. @throws PipelineError `not-found`, `io` */
 function sizeOf(path: string): number {
   try {
     return statSync(path).size;
@@ -105,6 +107,7 @@ async function filesOf(archive: Uint8Array): Promise<GraphDataFiles> {
   }
 }
 
+/** Bytes as a stream of one piece. */
 async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
@@ -120,6 +123,7 @@ export const GRAPH_BASE = 'registry.access.redhat.com/ubi9/ubi:latest';
 /** The image in mirrors, as oc-mirror calls it. */
 export const GRAPH_IMAGE = 'openshift/graph-image:latest';
 
+/** Where the image has the data. */
 const DATA = 'var/lib/cincinnati-graph-data';
 /** Where the service mounts the folder that the image fills. */
 const MOUNTED = '/var/lib/cincinnati/graph-data';

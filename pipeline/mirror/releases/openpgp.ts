@@ -13,6 +13,7 @@ export type Keyring = ReadonlyMap<string, KeyObject | undefined>;
 /** A message that is not signed as it must be; the message follows "the signature". */
 export class OpenPgpError extends Error {}
 
+/** Numbers of the packets (RFC 4880, section 4.3). */
 const TAGS = { signature: 2, key: 6, subkey: 14, compressed: 8, literal: 11 } as const;
 /** Bytes of a message, decompressed. */
 const LARGEST = 2 ** 20;
@@ -34,6 +35,7 @@ export function readKeyring(bytes: Uint8Array): Keyring {
     if (tag !== TAGS.key && tag !== TAGS.subkey) continue;
     // Version 4, one of the three numbers of RSA.
     if (body[0] !== 4 || ![1, 2, 3].includes(body[5] ?? 0)) continue;
+    // The fingerprint (section 12.2): SHA-1 of 0x99, the length in two bytes, and the packet. Its last 8 bytes are the id.
     const head = Buffer.from([0x99, body.length >> 8, body.length & 0xff]);
     const id = createHash('sha1').update(head).update(body).digest('hex').slice(-16);
     keys.set(id, tag === TAGS.subkey ? undefined : publicKeyIn(body));
@@ -101,6 +103,7 @@ function checkedText(message: Uint8Array, keys: Keyring, now: number): string {
 function decompressed(body: Buffer): Buffer {
   const options = { maxOutputLength: LARGEST };
   try {
+    // Algorithms of section 9.3: uncompressed, ZIP, ZLIB.
     if (body[0] === 0) return body.subarray(1);
     if (body[0] === 1) return inflateRawSync(body.subarray(1), options);
     if (body[0] === 2) return inflateSync(body.subarray(1), options);
@@ -110,6 +113,7 @@ function decompressed(body: Buffer): Buffer {
   throw new OpenPgpError('is compressed in an unknown way');
 }
 
+/** Hashes by their numbers (section 9.4); those that are broken, MD5 and SHA-1, are not accepted. */
 const HASHES: Readonly<Record<number, string>> = { 8: 'sha256', 9: 'sha384', 10: 'sha512', 11: 'sha224' };
 
 /** Why a signature does not count; undefined for a good one. */
@@ -124,6 +128,7 @@ function refusalOf(
   if (type !== 0) return 'is not about a document';
   const digest = HASHES[hash ?? 0];
   if (digest === undefined) return 'uses a hash that is not accepted';
+  // Version, type, algorithms and the length of the hashed subpackets come first: 6 bytes.
   const hashed = body.subarray(0, 6 + body.readUInt16BE(4));
   const unhashedLength = body.readUInt16BE(hashed.length);
   const all = [
@@ -139,12 +144,14 @@ function refusalOf(
   const created = signed.find(({ kind }) => kind === CREATED)?.body.readUInt32BE(0) ?? 0;
   const lifetime = signed.find(({ kind }) => kind === LIFETIME)?.body.readUInt32BE(0) ?? 0;
   if (lifetime > 0 && (created + lifetime) * 1000 < now) return 'has expired';
+  // Section 5.2.4: what is signed ends with the version, 0xff, and the length of the hashed part.
   const trailer = Buffer.alloc(6);
   trailer.writeUInt16BE(0x04ff, 0);
   trailer.writeUInt32BE(hashed.length, 2);
   const { value } = numberAt(body, hashed.length + 2 + unhashedLength + 2);
   const size = Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
   if (value.length > size) return 'does not fit its key';
+  // Zeros at its beginning are left out of a number, but a signature is as long as its key.
   const padded = Buffer.concat([Buffer.alloc(size - value.length), value]);
   const isGood = createVerify(digest).update(data).update(hashed).update(trailer).verify(key, padded);
   return isGood ? undefined : 'is not of these bytes';
@@ -166,6 +173,7 @@ function subpackets(bytes: Buffer): Subpacket[] {
   for (let at = 0; at < bytes.length; ) {
     const { length, start } = newLength(bytes, at);
     if (length === 0) throw new OpenPgpError('is damaged');
+    // The first byte is the type; its highest bit says only that the subpacket is critical.
     found.push({ kind: (bytes[start] ?? 0) & 0x7f, body: slice(bytes, start + 1, length - 1) });
     at = start + length;
   }
@@ -178,6 +186,7 @@ function packetsOf(bytes: Buffer): Packet[] {
   for (let at = 0; at < bytes.length; ) {
     const head = bytes[at] ?? 0;
     if ((head & 0x80) === 0) throw new OpenPgpError('is not an OpenPGP message');
+    // Section 4.2: the highest bit is always set, the next one tells new headers from old ones.
     const isNew = (head & 0x40) !== 0;
     const { length, start } = isNew ? newLength(bytes, at + 1) : oldLength(bytes, at + 1, head & 3);
     packets.push({ tag: isNew ? head & 0x3f : (head >> 2) & 0x0f, body: slice(bytes, start, length) });

@@ -22,6 +22,7 @@ export interface PayloadPorts {
   readonly scratch: string;
 }
 
+/** Files of a release, as `oc adm release new` writes them. */
 const MANIFESTS = 'release-manifests/';
 const IMAGE_REFERENCES = `${MANIFESTS}image-references`;
 const METADATA = `${MANIFESTS}release-metadata`;
@@ -69,10 +70,12 @@ export async function readPrevious(reference: Reference, ports: PayloadPorts): P
   return previous;
 }
 
+/** The repository of a release, for messages. */
 function nameOf({ registry, repository }: Reference): string {
   return `${registry}/${repository}`;
 }
 
+/** The error for an image that is not a release, or whose files cannot be read. */
 function notRelease(name: string, why: string): PipelineError {
   return new PipelineError('usage', `the release in ${name}: ${why}`);
 }
@@ -116,6 +119,7 @@ async function filesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const names = [IMAGE_REFERENCES, METADATA, BOOT_IMAGES];
   const files = new Map<string, string>();
+  // From the top: what a layer has counts before what is below it.
   for (const layer of [...layers].reverse()) {
     const wanted = (path: string): boolean => names.includes(path);
     const tree = await readTree([registry.getBlob(reference, layer)], { scratch, wanted, limits: LIMITS });

@@ -178,6 +178,7 @@ function virtualOf({ hasKubeVirt, platforms, architectures }: PlatformSelection)
   return platforms ? platforms.map((platform) => platform.split('/')[1] ?? '') : architectures;
 }
 
+/** A release for messages: its version where an update graph gives it, and its reference. */
 function nameOf({ reference, version }: WantedRelease): string {
   return version === undefined ? reference : `${version} (${reference})`;
 }
@@ -200,9 +201,11 @@ function checkVersion(
   { tag = '' }: Reference,
   { version: expected }: WantedRelease,
 ): void {
+  // A tag may go on behind the version, with an architecture: `4.20.3-x86_64`.
   const hint = 'name the release by its digest, or find out who moved the tag';
   if (/^\d+\.\d+\.\d+/.test(tag) && tag !== version && !tag.startsWith(`${version}-`))
     throw new PipelineError('corrupt', `the release under the tag ${tag} is version ${version}`, { hint });
+  // An update graph may have the architecture behind the version: `4.20.3+amd64`.
   if (expected !== undefined && expected.split('+', 1)[0] !== version)
     throw new PipelineError(
       'corrupt',

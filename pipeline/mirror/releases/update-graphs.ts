@@ -46,6 +46,7 @@ interface GraphPorts extends PayloadPorts, Pick<RepositoryPorts, 'download'> {
 
 /** Bytes of a graph at most; those of 2026 have less than 2 MB. */
 const LARGEST = 64 * 2 ** 20;
+/** Payloads that are asked for at a time. */
 const PARALLEL = 16;
 
 /** Opens the graphs of an architecture; each is read once. */
@@ -98,6 +99,7 @@ async function servedGraph(
   }
 }
 
+/** What is asked of update services, which send the graph as JSON. */
 const JSON_TYPE = 'application/json';
 
 /** The update graph in a text. @throws PipelineError `usage` for a text that is not one */
