@@ -80,12 +80,13 @@ export function copyLines(report: CopyReport & { readonly archive?: number }, re
 }
 
 interface CopyProgress {
+  /** Shows this state, where a new line is due. */
   readonly tell: (state: ProgressState) => void;
   /** Leaves the terminal with an empty line. */
   readonly end: () => void;
 }
 
-/** Shows how far a copy is, in a line of the terminal that is overwritten. */
+/** Shows how far a copy is: in a line of the terminal that is overwritten, or in a line of a log now and then. */
 export function copyProgress(terminal: Terminal): CopyProgress {
   const { tell, clear } = progressLine(terminal);
   return {
@@ -98,6 +99,7 @@ export function copyProgress(terminal: Terminal): CopyProgress {
 function progressText({ images, bytes }: ProgressState, elapsed: number): string {
   const parts = [`${images.done} of ${amountText(images.total, 'image')}`];
   if (bytes.total > 0) {
+    // Bytes a second; in the first moment, no time has passed.
     const rate = bytes.done / Math.max(0.001, elapsed / 1000);
     parts.push(`${bytesText(bytes.done)} of ${bytesText(bytes.total)}`, `${bytesText(rate)}/s`);
     if (rate > 0) parts.push(`${timeText((bytes.total - bytes.done) / rate)} left`);
@@ -118,6 +120,7 @@ function bytesText(bytes: number): string {
   return `${unit === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
+/** A time for people, in the unit that gives it two digits: `42 s`, `12 min`, `3.5 h`. */
 function timeText(seconds: number): string {
   if (seconds < 100) return `${Math.ceil(seconds)} s`;
   return seconds < 6000 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;

@@ -123,6 +123,7 @@ export function folderOf(path: string): string {
   return basename(path) === RECEIPT ? dirname(path) : path;
 }
 
+/** Bytes of a unit, as Kubernetes writes quantities. */
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
   k: 1e3,
@@ -132,12 +133,13 @@ const UNITS: Readonly<Record<string, number>> = {
   Mi: 2 ** 20,
   Gi: 2 ** 30,
 };
-/** A part must hold more than headers. */
+/** Bytes. A part must hold more than headers. */
 const SMALLEST = 4096;
 
 /** Bytes as `500000`, `4GiB`, `4Gi`, `100M`. @throws PipelineError `usage` */
 function sizeOption(text: string): number {
   const [, number = '', unit = ''] = /^(\d+)(|[kMG]|[KMG]i)B?$/.exec(text) ?? [];
+  // The pattern has every unit of the table: NaN is for the compiler.
   const bytes = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (number !== '' && bytes >= SMALLEST && Number.isSafeInteger(bytes)) return bytes;
   throw new PipelineError(

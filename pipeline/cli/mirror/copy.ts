@@ -103,6 +103,7 @@ export const command: Command = {
     try {
       const way = await openWay(invocation, terminal, { client, mapping });
       const read = await copyJobs(mapping.mappings, client, invocation.text('to'));
+      // An archive has its images under the names that they get in the mirror.
       const jobs = way.isLoading ? read.jobs.map((job) => ({ ...job, from: job.to })) : read.jobs;
       const wrong = [...mapping.findings, ...read.findings].sort(compareFindings);
       for (const finding of wrong) terminal.err(findingText(finding));
@@ -134,9 +135,11 @@ export const command: Command = {
         },
       ).finally(async () => {
         progress.end();
+        // Closed first, so that a copy that failed can be gone on with; then completed.
         await way.close();
       });
       const archive = await way.finish();
+      // A statement vouches for every image, so it comes last, and only beside all of them.
       if (report.failed.length === 0) await carried?.put();
       const documents = loaded && writeDocuments(loaded, report, invocation, terminal);
       const signed =
@@ -221,9 +224,13 @@ function planIn({ list }: Invocation, { directory }: Terminal): LoadedPlan | und
   return { archive, files: archivedPlan(archive) };
 }
 
+/** The report of `mirror plan` in an archive. */
 const REPORT = 'report.json';
 
-/** Writes the manifests of an archive, if the index images that they name are in the mirror. */
+/**
+ * Writes the manifests of an archive, if the index images that they name are in the mirror: clusters that apply them look for
+ * these. Gives nothing where none are written.
+ */
 function writeDocuments(
   { archive, files }: LoadedPlan,
   { failed }: CopyReport,

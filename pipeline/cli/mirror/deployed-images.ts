@@ -19,7 +19,7 @@ export const BUNDLES_OPTION: Readonly<Record<'bundles', Option>> = {
 };
 
 /**
- * The images of deployments in the bundle directories that an option names.
+ * The images of deployments in the bundle directories that an option names; undefined without the option.
  *
  * @throws PipelineError `not-found` when the directory does not exist
  */
@@ -65,6 +65,7 @@ export async function withDeployments<C extends Deployed>(
   const outcome = await prepare(catalogs);
   const bundles = outcome.images.flatMap((one) => one.bundles).filter((one) => !one.hasDeployments);
   const images = new Set(bundles.map(({ image }) => image));
+  // A tag may name another bundle by now.
   const wanted = [...images].filter((image) => tryParseReference(image)?.kind === 'digest');
   if (wanted.length === 0) return { catalogs, outcome };
   const read = new Map<string, readonly string[]>();

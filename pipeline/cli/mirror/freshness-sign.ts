@@ -67,6 +67,7 @@ export function signingOf(
   }
   const privateKey = readText(resolve(directory, file));
   const freshFor = parseDuration(duration ?? '30d');
+  // Neither undefined, for another text, nor 0: a statement that is never fresh.
   if (freshFor) return { privateKey, publicKey: publicKeyOf(privateKey), freshFor };
   const expected = 'minutes, hours or days, for example 90m, 12h or 7d';
   throw usageError(command, `--fresh-for must be ${expected}, not ${JSON.stringify(duration)}`);
@@ -78,6 +79,7 @@ interface Arrivals {
   readonly arrived: NonNullable<CopyRequest['arrived']>;
 }
 
+/** An empty collection, and what a copy calls for each image. */
 export function collectArrivals(): Arrivals {
   const images = new Map<string, string>();
   return { images, arrived: ({ to }, digest) => void images.set(formatReference(to), digest) };
@@ -216,7 +218,7 @@ async function signedAt(
   return { version, freshUntil, bytes };
 }
 
-/** The newest statement with our signature. */
+/** The newest statement with our signature; undefined if none has it. */
 async function newestOf(
   candidates: readonly (FoundStatement | undefined)[],
   { publicKey }: Signing,

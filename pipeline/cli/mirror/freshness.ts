@@ -51,6 +51,7 @@ export function indexesBeside(mapping: string): readonly PlannedIndex[] {
   return (existsSync(file) ? readReport(readText(file))?.catalogs : undefined) ?? [];
 }
 
+/** The path of the report that belongs to a mapping. */
 function reportBeside(mapping: string): string {
   return join(dirname(mapping), 'report.json');
 }
@@ -65,7 +66,7 @@ export function namesOf(jobs: readonly Pick<CopyJob, 'to'>[]): string[] {
   return jobs.map(({ to }) => formatReference(to));
 }
 
-/** Requests at a time. */
+/** Requests at a time: as many as a client sends to one host by default. */
 const PARALLEL = 48;
 
 /** The digests of images; undefined for one that is not there. @throws PipelineError what a registry answers */
@@ -74,6 +75,7 @@ export async function digestsIn(
   names: Iterable<string>,
 ): Promise<ReadonlyMap<string, string | undefined>> {
   const digests = new Map<string, string | undefined>();
+  // `eachOf` must not fail in the midst: the first error is thrown at its end.
   const errors: unknown[] = [];
   await eachOf([...names], PARALLEL, async (name) => {
     try {

@@ -47,7 +47,7 @@ interface CommandContext {
   readonly terminal: Terminal;
 }
 
-/** Lists the packages of a catalog, the channels of a package, or the versions of a channel, as oc-mirror does. */
+/** Lists the packages of a catalog, the channels of a package, or the versions of a channel, in oc-mirror's columns. */
 async function listIn(
   operand: string,
   { name, channel }: { readonly name: string | undefined; readonly channel: string | undefined },
@@ -91,7 +91,7 @@ async function listIn(
 const CATALOGS = ['redhat-operator-index', 'certified-operator-index', 'community-operator-index'] as const;
 const MARKETPLACE = 'redhat-marketplace-index';
 
-/** Lists the catalogs that Red Hat has for a version of OpenShift. */
+/** Lists the catalogs that Red Hat has for a version of OpenShift, and those that it does not have. */
 async function listCatalogs(version: string, invocation: Invocation, terminal: Terminal): Promise<ExitCode> {
   const [, major, minor] = /^(\d{1,3})\.(\d{1,3})$/.exec(version) ?? [];
   if (major === undefined)

@@ -59,7 +59,11 @@ interface ListedReleases {
   readonly releases: readonly { readonly version: string; readonly image: string }[];
 }
 
-/** The versions of OpenShift, the channels that have a version, or the releases of a channel, as the options ask. */
+/**
+ * The versions of OpenShift, the channels that have a version, or the releases of a channel, as the options ask.
+ *
+ * @param channel undefined for the versions
+ */
 async function listIn(
   source: ReleaseSource,
   channel: string | undefined,
@@ -92,6 +96,7 @@ async function minorVersions({ registry, releases }: ReleaseSource): Promise<str
     const [, minor] = /^(\d+\.\d+)\.\d+.*(?<!\.sig)$/.exec(tag) ?? [];
     if (minor !== undefined) found.add(minor);
   }
+  // By their numbers: as texts, 4.10 would come before 4.9.
   const numbers = (minor: string): number[] => minor.split('.').map(Number);
   return [...found].sort((a, b) => {
     const [[x = 0, y = 0], [v = 0, w = 0]] = [numbers(a), numbers(b)];

@@ -67,6 +67,7 @@ export async function readPlatform(
     const graph = platform.hasGraph
       ? await graphOf(platform, deletes, { download, invocation, terminal })
       : undefined;
+    // The update service takes the name of its repository from any one payload.
     const [payload] = releases.groups.flatMap(({ references }) => references.slice(0, 1));
     return {
       groups: releases.groups,
@@ -137,6 +138,7 @@ async function buildGraph(
   const client = registryClientFor(invocation, terminal, { named: [baseName] });
   try {
     const base = await openBase(client, parseLocation(baseName));
+    // The architectures of `os/architecture`, where the configuration selects platforms.
     const wanted = platforms?.map((platform) => platform.split('/')[1] ?? '') ?? architectures;
     const image = await graphImage(files, base.image, wanted);
     const place = locationFrom(directory, parseLocation(`oci:${join(folderOf(invocation), FOLDER)}`));
@@ -150,9 +152,10 @@ async function buildGraph(
   }
 }
 
-/** In the directory of the plan. */
+/** Where the built image is, in the directory of the plan. */
 const FOLDER = 'graph-image';
 
+/** The directory of the plan, as it is given. */
 function folderOf({ text }: Invocation): string {
   return text('out') ?? 'mirror';
 }

@@ -38,6 +38,7 @@ export function releasePlaces(
   };
 }
 
+/** Whether a text is a URL, and not a path. */
 export function isUrl(text: string): boolean {
   return /^https?:\/\//.test(text);
 }

@@ -60,6 +60,7 @@ export const command: Command = {
   },
 };
 
+/** Of the units, or of the CronJob and its Secret. */
 const NAME = 'portolan-mirror';
 
 /** The schedule that the options describe. @throws PipelineError `usage` */
@@ -68,6 +69,7 @@ function scheduleOf(
   directory: string,
   config: string,
 ): MirrorSchedule {
+  // Not at a whole hour, when most schedules run.
   const written = text('at') ?? '02:17';
   const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(written) ?? [];
   if (hour === undefined || minute === undefined)

@@ -17,8 +17,9 @@ import { type Command, countOption } from '../command.ts';
 import { progressLine } from '../progress-line.ts';
 import { rehearsalPolicy } from '../repository/rehearsal-policy.ts';
 
-/** Merges that are checked. */
+/** Merges that are checked by default. */
 const MERGES = 200;
+/** Where the clones are by default. */
 const CLONES = 'clones';
 
 export const command: Command = {
@@ -135,7 +136,7 @@ async function monitorClone(
   }
 }
 
-/** The first revision that is there; the last one if none is. */
+/** The first revision that is there; the last one if none is: what uses it then throws. */
 async function firstOf(heads: readonly string[], find: (head: string) => Promise<unknown>): Promise<string> {
   for (const head of heads.slice(0, -1)) {
     try {
@@ -161,8 +162,11 @@ interface MonitorList {
   readonly removed: readonly RemovedEntry[];
 }
 
+/** `OWNER/NAME` as GitHub allows it, and neither an option of git nor a path out of the folder of clones. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/;
+/** Nothing that git would take for an option or for a refspec. */
 const BRANCH = /^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$/;
+/** A commit ID, or its beginning: of seven digits at least, as git abbreviates it. */
 const COMMIT = /^[0-9a-f]{7,64}$/;
 
 /** Reads the list of repositories to monitor. @throws PipelineError `usage`, with the line that is wrong */
@@ -177,6 +181,7 @@ export function readMonitorList(text: string, file: string): MonitorList {
     if (words.length === 0) continue;
     const isRemoval = words[0] === '!';
     const [first = '', ...rest] = isRemoval ? words.slice(1) : words;
+    // A repository needs no branch: `main` stands for one that is right.
     const isWhole = isRemoval ? COMMIT.test(rest[0] ?? '') : BRANCH.test(rest[0] ?? 'main');
     if (!NAME.test(first) || !isWhole || rest.length > (isRemoval ? 2 : 1))
       throw new PipelineError(
@@ -210,6 +215,7 @@ export async function updateClone(clone: string, { url, branch, settings, reach 
     mkdirSync(dirname(clone), { recursive: true });
     await runGit({ settings, directory: dirname(clone) }, ['init', '--quiet', '--bare', clone]);
   }
+  // `+`: a branch whose history was rewritten is followed, too.
   const refs = `+${branch ?? 'HEAD'}:refs/heads/${branch ?? DEFAULT}`;
   await runGit({ settings, directory: clone, bare: true, reach }, [
     'fetch',

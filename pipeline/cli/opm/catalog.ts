@@ -37,6 +37,7 @@ export async function readAll(
 
 /** The catalog of blobs that pass opm's rules; undefined when they do not, which has been said then. */
 export function validCatalog(blobs: Blobs, world: World): Catalog | undefined {
+  // Rules look into properties, which rendered bundles keep as text.
   const plain = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
   return printErrors(opmFindings(plain), world) ? undefined : catalogOf(plain);
 }
@@ -72,6 +73,7 @@ export function registryLookup(
   return (host) => registry(host, { plainHttp, mirrors });
 }
 
+/** Pairs of which opm allows only one. */
 const EXCLUSIVE = [
   ['skip-tls', 'use-http'],
   ['skip-tls', 'skip-tls-verify'],

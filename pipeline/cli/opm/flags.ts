@@ -33,8 +33,8 @@ export function callOf(command: OpmCommand, words: readonly string[]): Call {
 }
 
 /**
- * The words before and between which no flag stands, so that the command can be found: flags
- * may come first.
+ * The words that are neither flags nor their values, so that the command can be found: flags may come before and between its
+ * words.
  *
  * @returns indexes into `words`
  */
@@ -43,6 +43,7 @@ export function operandIndexes(words: readonly string[]): number[] {
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? '';
     if (word === '--') break;
+    // Neither is part of a command's words, nor a flag.
     if (word === '' || word === '-') continue;
     if (!isFlag(word)) indexes.push(i);
     else if (!word.includes('=') && takesNext(word)) i++;
@@ -59,9 +60,11 @@ function takesNext(word: string): boolean {
     const name = word.slice(2);
     return !Object.hasOwn(GLOBAL_FLAGS, name) || GLOBAL_FLAGS[name]?.value !== undefined;
   }
+  // `-o yaml`, but not `-oyaml`; the one global flag with a letter, `-h`, takes no value.
   return word.length === 2 && word !== '-h';
 }
 
+/** Whether a word is one or more flags; `-` alone is an operand, standard input. */
 function isFlag(word: string): boolean {
   return word.length > 1 && word.startsWith('-');
 }
@@ -198,6 +201,7 @@ function endOfQuoted(text: string, from: number, flag: string): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text.charAt(at) !== '"') continue;
     const next = text.charAt(at + 1);
+    // Two quotes are one in the value.
     if (next === '"') at++;
     else if (next === ',' || next === '' || next === '\n') return at + 1;
     else break;

@@ -33,6 +33,7 @@ function hintOf({ remedy, hint }: PipelineError): string | undefined {
   return remedy === undefined ? hint : undefined;
 }
 
+/** The flag for help, with what Go reads as true. */
 const HELP = /^(?:-h|--help)(?:=(?:1|t|T|TRUE|true|True))?$/;
 
 /** Finds the command of opm that the words name, and runs it or prints its help. */
@@ -137,6 +138,7 @@ function membersOf(group: string): string[] {
   );
 }
 
+/** The help of a group of commands: its usage, and its commands. @param group empty for opm itself */
 function groupHelp(group: string): string {
   const name = group === '' ? 'opm' : `opm ${group}`;
   return [
@@ -147,6 +149,7 @@ function groupHelp(group: string): string {
   ].join('\n');
 }
 
+/** The help of a command: its usage, what it does, and its flags. */
 function helpText(command: OpmCommand): string {
   const rows = Object.entries({ ...command.flags, ...GLOBAL_FLAGS }).map(flagLine);
   return [
@@ -159,6 +162,7 @@ function helpText(command: OpmCommand): string {
   ].join('\n');
 }
 
+/** A flag as a line of the help. */
 function flagLine([name, { short, value, description }]: readonly [string, OpmFlag]): string {
   const letter = short === undefined ? '    ' : `-${short}, `;
   return `  ${letter}--${name}${value === undefined ? '' : ` ${value}`}  ${description}`;

@@ -40,7 +40,7 @@ export const command: OpmCommand = {
   },
 };
 
-/** @throws PipelineError `usage` for a template that is not valid */
+/** The names of images that a template gives to bundle directories. @throws PipelineError `usage` for one that is not valid */
 function imageTemplateOf(text: string): ImageTemplate {
   try {
     return parseImageTemplate(text);

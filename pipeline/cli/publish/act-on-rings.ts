@@ -52,6 +52,7 @@ function accountName(): string | undefined {
   }
 }
 
+/** What the message says besides who asks, why, and about which catalog. */
 type RingAct = {
   readonly [key in 'commit' | 'bundle' | 'tag']?: RingMessage[key] | undefined;
 } & Pick<RingMessage, 'act'>;
@@ -83,7 +84,6 @@ async function actOnRings(
       command,
       `--commit must be a whole commit ID, as git rev-parse prints it, not ${JSON.stringify(commit)}`,
     );
-  // What the functions would refuse is refused here.
   const said = { by, why: invocation.needed('reason') };
   // A queue may deliver a message late or twice. By its time, a release lifts no later hold, and a promotion no later
   // image.
@@ -91,6 +91,7 @@ async function actOnRings(
   const asked = isSent ? { asked: now().toISOString() } : {};
   const whole = { catalog: invocation.operands[0], ...act, ...said, ...asked };
   const from = { repository: repository ?? 'local/catalogs', branch: invocation.text('branch') ?? 'main' };
+  // Read as the functions read it from the queue: what they would refuse is refused here.
   const message = readRing(JSON.stringify({ v: 1, kind: 'ring', ...from, ...whole }));
   if (repository !== undefined) {
     await out(`${JSON.stringify(message)}\n`);

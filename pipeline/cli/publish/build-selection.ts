@@ -85,7 +85,7 @@ function placeOf(written: string, directory: string): ImageLocation {
   );
 }
 
-/** An image as the source of a line in mapping.txt. */
+/** An image as the source of a line in mapping.txt: a layout by its path, an image in a registry by its digest. */
 function sourceText(place: ImageLocation, digest: string): string {
   if (place.kind !== 'registry') return `oci://${place.path}`;
   const { registry, repository } = place.reference;

@@ -112,6 +112,7 @@ export const command: Command = {
     }
     const repository = await openRepository(directory, searchPath(terminal));
     const fence = openFence(invocation, terminal, directory);
+    // A fence that no other publisher shares does not know what they published: then the image's own commit counts, too.
     const ownFence = isRemote(invocation.text('fence') ?? '')
       ? undefined
       : { takeOver: invocation.flag('take-over') };
@@ -148,7 +149,7 @@ function refuseUnused(invocation: Invocation): void {
     throw usageError(command, `--${unused} has no effect with --local, which publishes what the policy says`);
 }
 
-/** What the options choose in place of the policy. */
+/** What the options choose in place of the policy, which decides where one is undefined. */
 function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
   const { text, needed, list, flag } = invocation;
   const memory = text('memory');
@@ -183,6 +184,7 @@ function attestOf({ flag, text }: Invocation, { directory }: Terminal): AttestOp
   const statements = EXTRA_STATEMENTS.map(({ asked }) => asked).filter(flag);
   if (statements.length > 0 && !signs)
     throw usageError(command, `--${statements[0]} needs a signature: add --sign-key or --keyless`);
+  // Extra statements need a signature, and that makes a provenance: there are none without it.
   if (!flag('sbom') && !provenance) return undefined;
   return {
     sbom: flag('sbom'),
@@ -204,7 +206,7 @@ function labelOf(text: string): [key: string, value: string] {
   throw usageError(command, `--label must be KEY=VALUE, not ${JSON.stringify(text)}`);
 }
 
-/** The number of `--epoch`. @throws PipelineError `usage` */
+/** The number of `--epoch`; undefined without it. @throws PipelineError `usage` */
 function epochOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);
@@ -249,6 +251,7 @@ async function printText(published: Published, { terminal, client, out }: Printi
   return 0;
 }
 
+/** Prints a publish as JSON. @returns the exit code */
 async function printJson(published: Published, { terminal }: Printing): Promise<ExitCode> {
   await terminal.out(`${JSON.stringify(published, null, 2)}\n`);
   return published.kind === 'refused' ? 1 : 0;

@@ -39,6 +39,7 @@ export const command: Command = {
     const isJson = invocation.flag('json');
     if (isJson) await terminal.out(`${JSON.stringify(states, null, 2)}\n`);
     else if (states.length > 0 || errors.length === 0) await terminal.out(ringsListText(states));
+    // The rings that can be read are printed; then the first error decides how the command ends, as it does alone.
     for (const error of errors.slice(1)) terminal.err(`portolan: ${plainText(error.message)}\n`);
     if (errors[0]) throw errors[0];
     return 0;

@@ -71,6 +71,7 @@ export const command: Command = {
   },
 };
 
+/** 1 while anything is not as it should be. */
 function exitOf(status: DeliveryStatus): ExitCode {
   return isSettled(status) ? 0 : 1;
 }
@@ -145,6 +146,7 @@ async function read(
 export async function statusFrom(terminal: Terminal): Promise<DeliveryStatus> {
   // The aws command writes a summary of its own behind the answer.
   const text = (await terminal.input()).split('\n')[0] ?? '';
+  // `Object` makes an empty object of what is not JSON, whose members are then the empty lists below.
   const status = Object(parsedJson(text.replace(/\}\{[^{}]*\}$/, '}'))) as DeliveryStatus;
   const { published, last, rings = [], unreadRings = [], unread = [], unreached = [] } = status;
   const { lastFailures = [], catalogs = [] } = status;

@@ -23,7 +23,7 @@ import { readOperands } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 
-/** Images that are looked at. */
+/** Images that are looked at by default. */
 const IMAGES = 20;
 
 export const command: Command = {
@@ -90,6 +90,7 @@ async function imagesOf(client: Registry, published: TagReference, count: number
   for (const tag of tags.sort(compareText).slice(-count)) {
     const digest = (await client.resolve({ ...published, tag }))?.digest;
     if (digest !== undefined)
+      // The first 14 digits are the time of the commit.
       images.push({ tag, digest, time: (versionIn(tag, published.tag) ?? '').slice(0, 14) });
   }
   if (images.length === 0)
@@ -123,6 +124,7 @@ async function checkImages(
   let [stranding, unread] = [0, 0];
   let before: WorldOptions | undefined;
   for (const image of images) {
+    // By its digest: a tag could move while it is read.
     const [read] = await readOperands(
       [formatReference(withDigest(reference, image.digest))],
       invocation,

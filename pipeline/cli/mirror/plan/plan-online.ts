@@ -9,8 +9,9 @@ import type { Terminal } from '../../../terminal.ts';
 import type { Invocation } from '../../command.ts';
 import { registryClientFor } from '../../registry-access.ts';
 
-/** Images at a time. */
+/** Images at a time: as many as a client sends requests to one host by default. */
 const PARALLEL = 48;
+/** The place of what is in no catalog: the mapping as a whole. */
 const NOWHERE = { file: 'mapping.txt', line: 1, column: 1 };
 
 /** The plan with a finding for each image that cannot be copied; the bundles that need one are not ready. */
@@ -52,7 +53,7 @@ function withSelected({ report }: MirrorOutcome, there: ReadonlySet<string>): Re
   return new Set([...there, ...selected]);
 }
 
-/** Which bundle needs an image, and where it begins. */
+/** Which bundle needs an image, in words, and where it begins; no words where none does. */
 function bundlesNeeding(
   { plan, images }: MirrorOutcome,
   source: string,

@@ -33,6 +33,7 @@ import { readOperands } from '../../operands.ts';
 import { releasePlaces } from '../release-places.ts';
 import { upgradingCluster } from './upgrading-cluster.ts';
 
+/** Names of the files that are written. */
 const IMAGE_SET = 'imageset-config.yaml';
 const PATCHES = 'patches.sh';
 const LIST = 'upgrade.txt';
@@ -122,6 +123,7 @@ function itemsOf({ releases, stages, cluster }: UpgradePlan): Item[] {
   const installed = new Map(
     cluster.operators.map((one) => [`${one.olm} ${one.namespace} ${one.package}`, shortName(one.installed)]),
   );
+  // A stage begins when the cluster has the last release of its minor version.
   for (const stage of stages) {
     while (waiting[0] && compareMinors(minorOf(waiting[0].release.parsed), stage.platform) <= 0) {
       const next = waiting.shift();
@@ -225,7 +227,7 @@ function targetOf(text: string): UpgradeTarget {
   );
 }
 
-/** @throws PipelineError `usage` for an architecture for which there are no releases */
+/** The architecture that an option names. @throws PipelineError `usage` for one without releases */
 function architectureOf(text: string): Architecture {
   const known = Object.keys(ARCHITECTURES).find((name): name is Architecture => name === text);
   if (known) return known;
@@ -241,6 +243,7 @@ async function platformCatalogs(
   const read = await readOperands(operands, invocation, terminal);
   return read.map(({ name, catalog, unread }, i) => {
     const operand = operands[i] ?? name;
+    // By its name; else by the tag, or the last part, of what was typed.
     const platform = minorOfCatalog(basename(name)) ?? minorOfCatalog(operand.replace(/.*[:/]/, ''));
     if (!platform)
       throw new PipelineError('usage', `cannot tell the OpenShift version of the catalog ${operand}`, {
@@ -252,6 +255,7 @@ async function platformCatalogs(
         hint: `portolan validate ${shellWord(operand)}`,
       });
     const path = resolve(terminal.directory, operand);
+    // The ImageSetConfiguration names an image: for a directory, the one that is published from it.
     const own = isDirectory(path)
       ? `${invocation.text('as') ?? 'localhost/catalog'}:${basename(path)}`
       : operand;

@@ -225,7 +225,7 @@ async function writeDeleteList(
 
 const DELETE_LIST = 'delete-images.yaml';
 
-/** Builds the image of the selection, if that is asked for. */
+/** Builds the image of the selection, if that is asked for; undefined if not, and where errors would leave something out. */
 async function buildOf(
   { selections, findings }: MirrorOutcome,
   invocation: Invocation,
@@ -334,6 +334,7 @@ function referenceOf({ image }: OpenCatalog): string | undefined {
 function nameOfUnnamed({ name }: OpenCatalog, { directory, err }: Terminal): string {
   const tag = basename(resolve(directory, name))
     .replaceAll(/^[^\w]+|[^\w.-]/g, '')
+    // A tag has at most 128 characters.
     .slice(0, 128);
   const reference = `localhost/catalog:${tag || 'latest'}`;
   err(`using ${plainText(reference)} as the name of the index image: use --as to set the real one\n`);
@@ -348,6 +349,7 @@ function platformsOption(texts: readonly string[]): Platforms {
   throw usageError(command, `--image-platform must be ${expected}, not ${JSON.stringify(wrong)}`);
 }
 
+/** How the options want the plan's documents to be. */
 function documentsAsked(invocation: Invocation, { directory }: Terminal): DocumentOptions {
   const builds = invocation.text('build') !== undefined;
   return documentOptions(command, invocation, { directory, builds });

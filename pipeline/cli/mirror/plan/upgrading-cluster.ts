@@ -23,6 +23,7 @@ export async function upgradingCluster(
   terminal: Terminal,
 ): Promise<UpgradingCluster> {
   const path = resolve(terminal.directory, from);
+  // A context may have any name: a file that exists is meant as a file.
   if (existsSync(path)) return clusterIn(rowsOf(readText(path), from), from);
   const rows = await readCluster(invocation, terminal, {
     context: from,
@@ -69,7 +70,7 @@ function clusterIn(rows: readonly InventoryRow[], from: string): UpgradingCluste
   return { name, platform, operators: rows.map(operatorOf) };
 }
 
-/** The operator of a row. */
+/** The operator of a row. Rows of an anonymous inventory have neither namespace nor object. */
 function operatorOf(row: InventoryRow): ClusterOperator {
   const { olm, csv, version = '', channels = [], range = '', namespace = '', approval } = row;
   return {

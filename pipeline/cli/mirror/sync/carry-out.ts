@@ -105,6 +105,7 @@ export async function carryOut(planned: Planned, run: SyncRun): Promise<SyncRepo
   }
 }
 
+/** Whether the images go into an archive, in which nothing can be looked up or deleted. */
 function isToArchive({ text }: Invocation): boolean {
   return text('to-archive') !== undefined;
 }
@@ -128,7 +129,7 @@ interface Copied {
   readonly verified: Arrived | undefined;
 }
 
-/** Copies what a mapping lists, and looks for all of it in the mirror. */
+/** Copies what a mapping lists, and looks for all of it in the mirror; completes lists that lack platforms. */
 async function copyPlanned(
   mappings: Mappings,
   { way, client }: { readonly way: CopyWay; readonly client: SyncClient },
@@ -162,6 +163,7 @@ async function copyPlanned(
   return { jobs, images, copy, verified };
 }
 
+/** What can be installed as planned: nobody can look whether an archive's images have arrived. */
 function installableOf({ ready, charts, releases }: MirrorReport): Installable {
   return { ready, ...(charts && { charts }), ...(releases && { releases }) };
 }

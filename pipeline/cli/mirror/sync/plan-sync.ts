@@ -66,6 +66,7 @@ export async function planSync({ command, invocation, terminal }: SyncRun): Prom
       { invocation, terminal },
     );
     const errors = first.findings.filter(({ severity }) => severity === 'error');
+    // oc-mirror's `archiveSize` is in GiB.
     const part = imageSet.archiveSize === undefined ? undefined : imageSet.archiveSize * 2 ** 30;
     // A catalog that cannot be read whole has images that nobody knows of: then nothing is written or built.
     const isLost = errors.some(isOfWhole);

@@ -23,6 +23,7 @@ export async function mirroredGraph(
   for (const [i, { source, name }] of catalogs.entries()) {
     const blobs = selections[i];
     const title = report.catalogs[i]?.reference ?? name;
+    // What a whole catalog gives is not in memory: it is read once more.
     worlds.push(
       blobs ? await worldOf({ name: title, catalog: catalogOf(blobs) }) : await pageWorld(title, source),
     );
@@ -49,6 +50,7 @@ export function writeStatusPage(
   const [headline = '', ...more] = lines;
   const page = pageText({
     title: `Mirror ${to}`,
+    // To the minute, as `2026-01-31 02:17 UTC`.
     headline: `${now().toISOString().slice(0, 16).replace('T', ' ')} UTC: ${headline}`,
     asked: more.map((line) => line.trim()),
     summary: [],

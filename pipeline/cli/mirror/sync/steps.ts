@@ -41,7 +41,7 @@ interface ArrivalOptions {
   readonly complete: (jobs: readonly CopyJob[]) => Promise<void>;
 }
 
-/** Images at a time. */
+/** Images at a time: as many as a client sends requests to one host by default. */
 const PARALLEL = 48;
 
 /** Looks into the mirror for each image, and completes lists that an earlier copy left incomplete. */
@@ -194,7 +194,7 @@ export async function pruneSuperseded(
   return { superseded, deleted: [...deleted, ...absent], failed, foreign, needed };
 }
 
-/** Whether a tag names another image by now. Only a digest says which one was copied. */
+/** Whether a tag names another image by now. Only a digest says which one was copied; without one, it counts as ours. */
 async function isForeign(client: Registry, { source, destination }: Mapping): Promise<boolean> {
   const [from, to] = [tryParseReference(source), tryParseReference(destination)];
   if (from?.kind !== 'digest' || to === undefined) return false;
@@ -256,6 +256,7 @@ function idsIn(folder: string): ReadonlyMap<string, string> {
   });
 }
 
+/** Whether a value is written as `randomUUID` writes it. */
 function isId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value);
 }

@@ -88,7 +88,7 @@ export const command: Command = {
   },
 };
 
-/** Writes the page of the mirror where one is asked for. */
+/** Writes the page of the mirror where one is asked for. An image that failed and is missing is one finding. */
 function writePage(
   { graph, outcome }: Planned,
   report: SyncReport,
