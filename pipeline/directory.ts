@@ -152,6 +152,7 @@ export function filePieces(path: string): FilePieces {
   }
 }
 
+/** The pieces of a file. @throws PipelineError, or DocumentTooLarge as it came: loading reports that as a finding */
 function* readable(path: string): Generator<TextPiece | Uint8Array> {
   try {
     yield* piecesOf(path);
@@ -192,15 +193,18 @@ export function clonesOf(path: string): string[] {
 
 /** What leads from a clone to a folder or file elsewhere, by its path in the clone; undefined where it is in the clone. */
 export function linkOut(clone: string, target: string): string | undefined {
+  // What does not exist yet leads where the nearest folder above it leads.
   let place = resolve(target);
   while (!existsSync(place) && !isLink(place)) place = dirname(place);
   const top = realpathSync(clone);
   if (isInside(place, top)) return undefined;
   const names = relative(clone, place).split(sep);
+  // From the outermost folder in: the first that leads out is the link.
   const paths = names.map((_, i) => join(...names.slice(0, i + 1)));
   return paths.find((path) => !isInside(join(clone, path), top));
 }
 
+/** Whether a path leads into a clone. @param top the clone, its own links resolved */
 function isInside(place: string, top: string): boolean {
   const real = existsSync(place) ? realpathSync(place) : undefined;
   // `.git` counts as outside: the configuration of a clone may have a token.
@@ -229,6 +233,7 @@ export function replaceLink(from: string): string {
   return `replace the link by what is to be there: rm ${shellWord(from)}`;
 }
 
+/** Whether a path is a folder or below it, by their names alone. */
 function isIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }

@@ -17,7 +17,7 @@ import { PipelineError } from './error.ts';
  * for shorter texts; that of longer ones it asks the system for, page by page.
  */
 const WINDOW = 120 << 10;
-/** How many pieces are read at once. */
+/** How many pieces the buffer has room for at first. */
 const READ_AHEAD = 2;
 /** Largest memory that waits for the next file, in bytes. */
 const MOST_KEPT = 1 << 20;
@@ -67,6 +67,7 @@ export function* piecesIn(
       let from = 0;
       for (;;) {
         const rest = buffer.subarray(from, held);
+        // The last piece needs no end of a document.
         const cut = isWhole && rest.length <= window ? rest.length : endOfPiece(rest, window);
         if (cut <= 0) break;
         yield decoded(rest.subarray(0, cut));
@@ -85,6 +86,7 @@ export function* piecesIn(
         json ??= new JsonBorders();
         if (held > LARGEST_DOCUMENT) json.follow(buffer, held);
         const next = held < LARGEST_DOCUMENT ? LARGEST_DOCUMENT : 2 * held;
+        // One byte more than the file: only a buffer that is not full shows that its end was read.
         // One byte more than the file has: a buffer that is full would not show its end.
         buffer = Buffer.concat([buffer], Math.max(Math.min(size, next) + 1, buffer.length + 1));
       } else if (buffer.length > LARGEST_DOCUMENT) {
@@ -167,6 +169,7 @@ function endOfPiece(bytes: Buffer, window: number): number {
     if (end > 0) return end;
   }
   // A separator may begin in the window and end behind it.
+  // Behind the window, from the last separator that is in it, or may begin in it, though its line ends behind it.
   const border = Math.max(inside.lastIndexOf(SEPARATOR), window - SEPARATOR.length, 1);
   for (let at = bytes.indexOf(SEPARATOR, border); at > 0; at = bytes.indexOf(SEPARATOR, at + 1)) {
     const end = endOfDocument(bytes, at);
@@ -183,6 +186,7 @@ function endOfDocument(bytes: Buffer, at: number): number {
 }
 
 /** Bytes as text; as they are where they are not UTF-8. ASCII is decoded as Latin-1, which costs less. */
+/** Bytes as text, which of plain ASCII costs least; as they are if they are not UTF-8. */
 function decoded(bytes: Buffer): TextPiece | Uint8Array {
   if (isPlainBytes(bytes)) return { text: bytes.toString('latin1'), isPlain: true };
   return isUtf8(bytes) ? { text: bytes.toString('utf8'), isPlain: false } : bytes;
@@ -198,6 +202,7 @@ function flagsFor(path: string, more = 0): number {
 }
 
 /** @throws PipelineError `io` for a pipe, socket or device, unless the shell passed it */
+/** Refuses what may never answer. @throws PipelineError `io` for a pipe, socket or device that the shell did not pass */
 function mustBeRegular(path: string, found: { isFile(): boolean; isDirectory(): boolean }): void {
   // What is read of a directory is an error with a name of its own.
   if (found.isFile() || found.isDirectory() || OF_THE_SHELL.test(path)) return;

@@ -21,6 +21,7 @@ export function memoryShare(share: number): number {
 
 /** Node's options for a process with so much memory: what it holds beside the heap is counted by {@link watchProcess}. */
 export function heapOptions({ memory }: Pick<ProcessLimits, 'memory'>): string[] {
+  // A fifth is left for what is beside the heap, such as buffers.
   return [`--max-old-space-size=${Math.ceil(memory * 0.8)}`];
 }
 
@@ -29,6 +30,7 @@ export function heapOptions({ memory }: Pick<ProcessLimits, 'memory'>): string[]
  * quarter of the time of a processor. The V8 of Node 24 does not know the option, and has another compiler for such functions.
  */
 export function optimizeLater(): void {
+  // 11 is that of Node 20.
   if (process.versions.v8.startsWith('11.')) setFlagsFromString('--interrupt-budget=1000000');
 }
 

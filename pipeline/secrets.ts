@@ -2,7 +2,7 @@
 
 /** Fewest characters of a secret. Shorter ones are words that messages contain anyway. */
 const SHORTEST = 8;
-/** A host's tokens expire: those sent last are remembered. */
+/** Secrets that are remembered at most: a host's tokens expire, so those sent last are enough. */
 const MOST = 50;
 
 /** What finds each secret in a text. */
@@ -76,6 +76,7 @@ export function withoutUserinfo(text: string): string {
   let rest = '';
   for (let i = 0; i < parts.length - 1; i++) {
     const part = parts[i] ?? '';
+    // What stands before the `@`, back to the border of the address.
     let start = part.length;
     while (start > 0 && !BORDER.test(part.charAt(start - 1))) start--;
     const found = part.slice(start);
@@ -83,6 +84,7 @@ export function withoutUserinfo(text: string): string {
     const hasSlashes =
       part.endsWith('//', start) || ONE_SLASH.test(part.slice(Math.max(0, start - 7), start));
     // `git` in `ssh://git@host` is the same for everybody.
+    // `git@` is the name of everybody in addresses of ssh.
     const hasScheme = hasSlashes && found !== '' && found !== 'git';
     // What follows a slash is a part of a path.
     const isName = part.charAt(start - 1) !== '/';

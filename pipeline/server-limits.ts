@@ -88,6 +88,7 @@ function answeredSockets(server: Server): (socket: Socket) => boolean {
   return (socket) => answered.has(nameOf(socket));
 }
 
+/** The connections of the address that holds the most, the oldest first. */
 function largestOf(open: ReadonlyMap<string, ReadonlySet<Socket>>): ReadonlySet<Socket> {
   let largest: ReadonlySet<Socket> = new Set();
   for (const own of open.values()) if (own.size > largest.size) largest = own;
@@ -115,7 +116,7 @@ export interface Room {
   free(one: HeldBytes): void;
 }
 
-/** @param most bytes of all senders */
+/** Memory that all senders of a server share. @param most bytes of all senders */
 export function createRoom(most: number): Room {
   let total = 0;
   const sending = new Set<HeldBytes>();

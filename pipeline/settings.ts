@@ -105,7 +105,7 @@ function secondDocument(text: string): number {
   return separator ? content + separator.index : -1;
 }
 
-/** Where the key that a path ends with is written. */
+/** Where the key that a path ends with is written; undefined without one. Of repeated keys the last counts, as for values. */
 function keyOffset(root: YamlNode | undefined, path: readonly (string | number)[]): number | undefined {
   let node = root;
   let offset: number | undefined;

@@ -28,6 +28,7 @@ export function linesText(lines: readonly string[]): string {
 }
 
 /** A line that no log takes for a command such as `::error::`: the first colon is escaped as JSON would. */
+/** A line that no log takes for a command: its first colon is escaped if it begins with two. */
 function withoutCommand(line: string): string {
   return line.replace(/^(\s*):(?=:)/, '$1\\u003a');
 }
@@ -158,7 +159,7 @@ function escaped(character: string): string {
 /** Milliseconds. */
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of minutes, hours or days, such as `90m`, `72h` or `7d`; undefined for every other text. */
+/** Milliseconds of up to 9999 minutes, hours or days, such as `90m`, `72h` or `7d`; undefined for every other text. */
 export function parseDuration(text: string): number | undefined {
   const [, count = '', unit = ''] = /^(0|[1-9]\d{0,3})([mhd])$/.exec(text) ?? [];
   const each = UNITS[unit];

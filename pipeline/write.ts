@@ -123,6 +123,7 @@ export function temporaryFolder(name: string): string {
   return mkdtempSync(join(root, `${name}-`));
 }
 
+/** Makes the folder for all temporary folders of this process: removed at its exit, or by a shell if it is killed. */
 function rootFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });

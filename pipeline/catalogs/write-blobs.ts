@@ -29,6 +29,7 @@ export async function writeBlobs(
       await out(full);
     }
   } finally {
+    // Also before a blob that cannot be rendered: what comes before it is written.
     if (chunk !== '') await out(chunk);
   }
 }

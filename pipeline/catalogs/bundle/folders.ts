@@ -2,7 +2,7 @@
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 
-/** The folder that is called after the bundle's version, with or without a `v`. */
+/** The folder that is called after the bundle's version, with or without a `v`; undefined if there is none. */
 export function folderOfVersion(
   folders: readonly string[],
   { version }: Pick<Bundle, 'version'>,
@@ -16,7 +16,7 @@ export function isCalledCsv(file: string): boolean {
   return /clusterserviceversion|csv/i.test(file);
 }
 
-/** Whether the text of a ClusterServiceVersion is that of a bundle. */
+/** Whether the text of a ClusterServiceVersion is that of a bundle, by a line with its name: none has to be parsed. */
 export function isCsvOf(bytes: Buffer, { name }: Pick<Bundle, 'name'>): boolean {
   return bytes.includes(`name: ${name}\n`);
 }

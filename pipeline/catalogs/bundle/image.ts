@@ -18,6 +18,7 @@ import type { ImageContent } from '../../oci/registry/push.ts';
 export const MEDIA_TYPES = ['oci', 'docker'] as const;
 type MediaType = (typeof MEDIA_TYPES)[number];
 
+/** An image has no build time: the same files make the same image. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 
 /** An image's configuration must name a platform. Bundles are data, which OLM reads on every platform. */
@@ -54,6 +55,7 @@ export async function bundleImage(source: CatalogSource, types: MediaType = 'oci
   };
 }
 
+/** A value as JSON, in bytes. */
 function json(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
@@ -80,6 +82,7 @@ async function labelsOf(source: CatalogSource): Promise<Readonly<Record<string, 
  */
 async function archiveOf(source: CatalogSource): Promise<Uint8Array> {
   const files = (await source.files()).filter(({ path }) => /^(?:manifests|metadata|tests)\//.test(path));
+  // Every folder above a file, once.
   const folders = new Set(
     files.flatMap(({ path }) =>
       path.split('/').flatMap((_, i, names) => (i > 0 ? names.slice(0, i).join('/') : [])),

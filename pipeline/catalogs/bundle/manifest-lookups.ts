@@ -70,7 +70,7 @@ function manifestsAt(path: string): Manifests | undefined {
   return manifestsOf(parts);
 }
 
-/** What was read of one package. Most versions repeat the CRDs of the one before: equal files are one. */
+/** What was read of one package. Most versions repeat the CRDs of the one before: equal files are parsed once. */
 interface PackageCache {
   readonly package: string;
   readonly byBundle: Map<string, readonly Crd[]>;
@@ -138,7 +138,7 @@ function files(path: string): string[] {
   return list(path).filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.isFile());
 }
 
-/** Largest manifest that is read. */
+/** Bytes of the largest manifest that is read. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Where files are read into: most are only looked at, and need no memory of their own. */

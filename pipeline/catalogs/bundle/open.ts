@@ -41,7 +41,7 @@ export async function withBundle<T>(
   });
 }
 
-/** Whether a name is that of a directory: an image has a host, a tag or a digest. */
+/** Whether a name of nothing is meant as a directory: an image has a host (with a dot, or `localhost`), a tag or a digest. */
 function isPath(name: string): boolean {
   const [first = ''] = name.split('/').filter((part) => part !== '');
   return /^[/.~]/.test(name) || !(/[:@]/.test(name) || /\.|^localhost$/.test(first));

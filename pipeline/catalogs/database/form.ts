@@ -21,6 +21,7 @@ function isDatabaseFile(path: string): boolean {
     if (!statSync(path).isFile()) return false;
     const file = openRegular(path);
     try {
+      // As many bytes as mark a database.
       const head = new Uint8Array(16);
       return readSync(file, head, 0, head.length, 0) === head.length && isDatabase(head);
     } finally {

@@ -29,6 +29,7 @@ export async function loadDatabase(bytes: Uint8Array, name: string): Promise<Loa
   try {
     const blobs = databaseBlobs(readRows(database, name), name);
     const plain = { ...blobs, bundles: blobs.bundles.map(plainBundle) };
+    // opm's validation of the model decides; the rules then say what is wrong, and where.
     return { blobs, findings: validationTree(plain) ? opmFindings(plain) : [] };
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;

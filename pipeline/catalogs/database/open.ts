@@ -85,6 +85,7 @@ async function sqlite(name: string): Promise<SqlJs> {
  *   and for a table with damaged pages, which could have rows without an end
  */
 function columnsOf(database: Opened, table: string, name: string): ReadonlySet<string> | undefined {
+  // `table` is a name in this program, so it stands in queries as it is.
   const [definition] = [
     ...rowsOf(database, `SELECT type, sql FROM sqlite_master WHERE name = '${table}'`, name),
   ];
@@ -124,7 +125,7 @@ function* rowsOf(database: Opened, query: string, name: string): Generator<Cell[
   }
 }
 
-/** Go wrote some texts as bytes. */
+/** A value of SQLite as text: Go wrote some texts as bytes. */
 function cellOf(value: string | number | Uint8Array | null): Cell {
   if (value === null) return undefined;
   return typeof value === 'object' ? new TextDecoder().decode(value) : String(value);
@@ -168,7 +169,7 @@ function endlessSchema(bytes: Uint8Array): string | undefined {
     if (seen.has(number)) return `its schema contains page ${number} twice`;
     seen.add(number);
     const page = file.subarray((number - 1) * size, number * size);
-    // SQLite refuses what is cut off or has another number.
+    // SQLite refuses by itself what is cut off, or a page with the number 0.
     if (number < 1 || size === 0 || page.length < size) continue;
     if (/sqlite_stat/i.test(page.toString('latin1')))
       return 'it has statistics, which SQLite reads with the schema';

@@ -84,6 +84,7 @@ export function attemptEdit<T>(edit: () => T): T {
   }
 }
 
+/** Writes a file; without a text, removes it. */
 function write(path: string, text: string | undefined): void {
   if (text === undefined) removeFile(path);
   else writeFiles(dirname(path), new Map([[basename(path), text]]));

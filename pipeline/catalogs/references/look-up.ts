@@ -64,6 +64,7 @@ export async function lookUp(
 
 type Unknown = Extract<Lookup, { kind: 'unknown' }>;
 
+/** The result until a reference's turn comes; it stays only if the look-up ends before that. */
 const UNASKED: Lookup = { kind: 'unknown', why: 'Portolan did not look it up' };
 
 /**
@@ -192,6 +193,7 @@ function checkIn(report: SignatureReport, predicateType: string, required: Requi
 /** Why a statement does not say what it must; undefined where it does. Another result than `PASSED` never does. */
 function whyFailed(predicate: unknown, required: RequiredResult): string | undefined {
   const fields = isObject(predicate) ? predicate : {};
+  // Of a field that the policy names, its own value counts, also of a result.
   const named = typeof required === 'string' ? NOTHING : required;
   const results = RESULT_KEYS.filter((key) => !named.has(key) && Object.hasOwn(fields, key));
   if (results.some((key) => fields[key] !== 'PASSED')) return 'does not say PASSED';
@@ -219,6 +221,7 @@ function fieldOf(predicate: object, field: string): string | undefined {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
+/** The result of a look-up that failed, with the reason. */
 function unknownBecause({ message, hint }: PipelineError): Unknown {
   return { kind: 'unknown', why: message, ...(hint === undefined ? {} : { hint }) };
 }

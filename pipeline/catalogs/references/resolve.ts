@@ -116,6 +116,7 @@ function* wantedReferences(
   }
 }
 
+/** Why a reference was not looked up, without the rest of its result. */
 function reasonOf({ why, hint }: Extract<Lookup, { kind: 'unknown' }>): Pick<Unanswered, 'why' | 'hint'> {
   return { why, ...(hint === undefined ? {} : { hint }) };
 }
@@ -125,6 +126,7 @@ function unansweredOf({ lookups }: ResolvedReferences): Unanswered[] {
   const byRegistry = new Map<string, Omit<Unanswered, 'references'> & { references: number }>();
   for (const [key, lookup] of lookups) {
     if (lookup.kind !== 'unknown') continue;
+    // A `lookupKey` is a reference in full, which begins with its registry.
     const registry = key.slice(0, key.indexOf('/'));
     const known = byRegistry.get(registry) ?? { ...reasonOf(lookup), registry, references: 0 };
     known.references++;
@@ -179,6 +181,7 @@ export function pinsByFile(
     const { reference, written, location } = site;
     if (digest === undefined || reference.kind !== 'digest' || digest === reference.digest) continue;
     const { file, line, column } = location;
+    // No note: the comment with the tag stays from when its digest was first written.
     add(file, { line, column, written, pinned: movedDigest(written, reference, digest), note: '' });
   }
   return pins;
@@ -190,6 +193,7 @@ function pinnedTag(written: string, { tag }: TagReference, digest: string): stri
   return `${name}@${digest}`;
 }
 
+/** The reference as people wrote it, with another digest at its end. */
 function movedDigest(written: string, reference: DigestReference, digest: string): string {
   return written.slice(0, -reference.digest.length) + digest;
 }

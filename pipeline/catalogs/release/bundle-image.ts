@@ -51,7 +51,7 @@ export async function builtBundle(
 
 /** The tag that a bundle's image has. @throws PipelineError `usage` */
 export function bundleTag(pattern: string, { package: name, version }: BundleName): TagReference {
-  // Build metadata has no place in a tag.
+  // A tag must not have a `+`, which stands before build metadata.
   const text = pattern.replaceAll('{package}', name).replaceAll('{version}', version.replaceAll('+', '-'));
   const reference = tryParseReference(text);
   if (reference?.kind === 'tag') return reference;
@@ -113,6 +113,7 @@ export async function addedBundles(
     const [before, now] = await Promise.all(
       [trees.before, trees.after].map((tree) => entryAt(objects, tree, one.folder)),
     );
+    // New, and a folder.
     if (before || !now || !isTree(now.mode)) continue;
     const inside = await objects.tree(now.id);
     if (inside.some(({ name }) => name === 'manifests')) added.push(one);

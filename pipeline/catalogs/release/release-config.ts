@@ -16,6 +16,7 @@ interface Kind {
   readonly expand: Expand;
 }
 
+/** By the `type` of a mapping in `ci.yaml`. */
 const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['olm.template.basic', { release: releasedBasic, expand: expandBasic }],
   ['olm.semver', { release: releasedSemver, expand: expandSemver }],
@@ -107,6 +108,7 @@ async function settingsAt(place: ReleaseRepository, path: string): Promise<Field
   return isObject(settings?.value) ? settings.value : {};
 }
 
+/** The objects in a list under a key; none if there is no list. */
 function listIn(fields: Fields, key: string): Fields[] {
   const list = fields[key];
   return Array.isArray(list) ? list.filter(isObject) : [];
@@ -117,6 +119,7 @@ function textAt(fields: Fields, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** A list under a key as texts: YAML reads `4.17` as a number. Undefined if there is no list. */
 function textsAt(fields: Fields, key: string): string[] | undefined {
   const value = fields[key];
   return Array.isArray(value) ? value.map(String) : undefined;

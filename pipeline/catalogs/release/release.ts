@@ -216,7 +216,7 @@ function csvShownBy(shown: PackageBlob | undefined): RenderedImage['csv'] {
 const METADATA = 'olm.csv.metadata';
 const MANIFEST = 'olm.bundle.object';
 
-/** A catalog goes on as it is; a new one follows the platform, which from 4.17 on takes metadata. */
+/** Whether a catalog has metadata: it goes on as it is; a new one follows OpenShift, whose catalogs have it from 4.17 on. */
 function migratesOf(catalog: string, bundles: readonly Bundle[]): boolean {
   const holds = (wanted: string): boolean =>
     bundles.some(({ properties }) => properties.some(({ type }) => type === wanted));

@@ -12,7 +12,8 @@ import { textOf } from '../write-blobs.ts';
  * Writes `PACKAGE/catalog.json` (or `.yaml`) for each package and `catalog.json` for what belongs
  * to none into a directory that is empty, or made.
  *
- * @returns how many files were written
+ * @param read the catalog, once the directory is known to be usable: reading may take long
+ * @returns how many files were written; undefined, and nothing is written, if `read` gives nothing
  * @throws PipelineError `usage` when the directory is not empty, or a package's name leads out of it
  */
 export async function writePackages(
@@ -48,6 +49,7 @@ function writeAll(directory: string, files: readonly (readonly [path: string, te
   }
 }
 
+/** Refuses a directory with anything in it. @throws PipelineError `usage` */
 function checkEmpty(path: string): void {
   if (existsSync(path) && entriesIn(path).length > 0)
     throw new PipelineError('usage', `the directory ${path} must be empty`);

@@ -143,6 +143,7 @@ function readIndexImage(
   { unpack }: OpenImage,
   { configs, each, parses }: IndexReading,
 ): Promise<Loaded> {
+  // Joined to the root, a label cannot lead out of the image. Paths in an image have no slash in front.
   const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
   const isWanted = (path: string): boolean =>
     folder === '' || path.startsWith(`${folder}/`) || path === folder;

@@ -50,7 +50,10 @@ function stepsOf(history: unknown, count: number): readonly string[] {
   return [...new Array<string>(count - own.length).fill(''), ...own];
 }
 
-/** Where a COPY or ADD of a Dockerfile puts things; undefined when it is not such a step, or not clear. */
+/**
+ * Where a COPY or ADD of a Dockerfile puts things; undefined when it is not such a step, or not clear: quotes, lists, escapes
+ * and variables are not followed.
+ */
 function copiedTo(step: string): string | undefined {
   const said = step
     .trimEnd()

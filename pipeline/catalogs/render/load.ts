@@ -46,6 +46,7 @@ export async function loadBundle(
   return { blobs, findings: [...read.findings, ...(rendered?.findings ?? [])] };
 }
 
+/** The level of opm's migrations for rendering. */
 export function migrateLevel(migrates: boolean): 'none' | 'bundle-object-to-csv-metadata' {
   return migrates ? 'bundle-object-to-csv-metadata' : 'none';
 }

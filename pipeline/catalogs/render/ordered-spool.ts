@@ -102,6 +102,7 @@ export function openSpool(mostHeld: number = MOST_HELD, shared?: SharedFile): Sp
   };
   return {
     put: (text) => {
+      // Room for the worst case: to count the bytes first would cost as much as to write them.
       const room = WIDEST * text.length;
       if (room > open.length - used) closeBlock(room);
       const at = base + used;
@@ -168,6 +169,7 @@ function fileBytes(file: number): Reading {
 
 /** Joins slots that follow each other in the file, so that they are read at once. */
 function* joinedSlots(slots: Iterable<Slot>): Generator<Slot> {
+  // Begins empty: nothing is read for that.
   let run: Slot = { at: 0, size: 0 };
   for (const { at, size } of slots) {
     if (at === run.at + run.size) run = { at: run.at, size: run.size + size };

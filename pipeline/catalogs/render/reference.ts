@@ -20,6 +20,7 @@ export async function renderReference(reference: string, options: Rendering): Pr
   const path = resolve(options.directory, reference);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) {
+    // Only who names an image loads registries and images.
     const { renderImage } = await import('./image.ts');
     return renderImage(reference, options);
   }
@@ -59,5 +60,6 @@ async function renderFile(reference: string, path: string, options: Rendering): 
 function isBundle(path: string): boolean {
   const isFolder = (name: string): boolean =>
     lstatSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  // By `lstat`: a link to a directory does not count.
   return isFolder('manifests') && isFolder('metadata');
 }

@@ -48,9 +48,10 @@ function contentOf(tree: ImageTree, path: string): ImageEntry | undefined {
   for (let links = 0; links < MOST_LINKS; links++) {
     const entry = tree.entries.get(at);
     if (entry?.kind !== 'link') return entry?.kind === 'file' ? entry : undefined;
+    const target = entry.target ?? '';
+    const base = target.startsWith('/') ? '' : posix.dirname(at);
     // Joined to the root, a path cannot lead out of it.
-    at = posix.join('/', posix.dirname(at), '/', entry.target ?? '').slice(1);
-    if (entry.target?.startsWith('/')) at = posix.join('/', entry.target).slice(1);
+    at = posix.join('/', base, target).slice(1);
   }
   return undefined;
 }

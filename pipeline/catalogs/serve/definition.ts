@@ -180,7 +180,7 @@ export function servedApis(): NamespaceJson {
 }
 
 /**
- * Protobuf's form of JSON.
+ * The messages that carry any JSON in protobuf: `Struct` and what it is made of.
  *
  * @see https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/struct.proto
  */
@@ -209,6 +209,7 @@ function struct(): NamespaceJson['nested'] {
   };
 }
 
+/** A message in the JSON of protobufjs: its fields numbered from 1 in their order. */
 function message(fields: Fields): MessageJson {
   return { fields: Object.fromEntries(fields.map(([name, type], i) => [name, fieldJson(type, i + 1)])) };
 }
@@ -222,6 +223,7 @@ function service(methods: Methods): ServiceJson {
   return { methods: Object.fromEntries(described) };
 }
 
+/** A field in the JSON of protobufjs, from its type, which may be written `repeated T`. */
 function fieldJson(written: string, id: number): FieldJson {
   const type = written.replace('repeated ', '');
   return { type, id, ...(type === written ? {} : { rule: 'repeated' }) };

@@ -116,6 +116,7 @@ export class MessageReader {
   }
 }
 
+/** By the name of a compression in `grpc-encoding`. */
 const DECOMPRESS: Readonly<Record<string, typeof gunzipSync>> = { gzip: gunzipSync, deflate: inflateSync };
 
 /** A message as it was before its compression. @throws GrpcFailure */
@@ -132,6 +133,7 @@ function decompressed(message: Buffer, encoding: string): Buffer {
   }
 }
 
+/** The failure of a message that is too large. @param size in bytes; undefined if only its limit was met */
 function tooLarge(size: number | undefined): GrpcFailure {
   const found = size === undefined ? '' : ` (${size} bytes)`;
   return new GrpcFailure(Status.resourceExhausted, `the message is larger than ${MAX_MESSAGE} bytes${found}`);

@@ -188,7 +188,7 @@ function takeCall(methods: GrpcMethods, { stream, headers, limits, room }: GrpcC
   }
 }
 
-/** What a request that is not gRPC is answered. */
+/** The HTTP status of a request: 200 for one of gRPC, as its protocol wants for all calls, even those that fail. */
 function httpStatus({ ':method': verb, 'content-type': type = '' }: IncomingHttpHeaders): 200 | 405 | 415 {
   if (verb !== 'POST') return 405;
   return /^application\/grpc([+;]|$)/.test(type) ? 200 : 415;
@@ -204,7 +204,7 @@ function unknownText(methods: GrpcMethods, path: string): string {
 /** Milliseconds in a unit of `grpc-timeout`. */
 const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** @returns milliseconds, Infinity when there is no limit, undefined when it is malformed */
+/** The `grpc-timeout` of a call in milliseconds; Infinity when there is none, undefined when it is malformed. */
 function timeoutOf(header: string | string[] | undefined): number | undefined {
   if (header === undefined) return Infinity;
   const [, count, unit = ''] = /^([0-9]{1,8})([HMSmun])$/.exec(String(header)) ?? [];
@@ -339,6 +339,7 @@ class Call {
     if (!this.stream.readableEnded) this.stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
+  /** Sends the headers, once. The status follows in the trailers. */
   #begin(): void {
     if (!this.stream.headersSent) this.stream.respond(HEADERS, { waitForTrailers: true });
   }
@@ -364,7 +365,7 @@ const HEADERS = {
   'grpc-accept-encoding': 'identity,gzip,deflate',
 };
 
-/** A status message as a header has it. */
+/** A status message as a header has it: what is not printable ASCII, and `%`, byte by byte as `%XX`. */
 function percentEncoded(message: string): string {
   return Buffer.from(message.toWellFormed())
     .toString('latin1')

@@ -109,7 +109,7 @@ interface DescribedMessage {
   readonly fileDescriptorProtos: readonly Buffer[];
 }
 
-/** Whether a described file, which begins with its name, has this one. */
+/** Whether a described file has this name: it begins with a tag, the length of its name, and the name. */
 function isNamed(file: Buffer, name: string): boolean {
   return file[1] === name.length && file.toString('latin1', 2, 2 + name.length) === name;
 }
@@ -195,6 +195,7 @@ function experimental(answers: Answers): Record<string, Handler> {
   };
 }
 
+/** The API that a request names. */
 function kindOf({ group = '', version = '', kind = '' }: Request): ApiKind {
   return { group, version, kind };
 }

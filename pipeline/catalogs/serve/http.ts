@@ -49,7 +49,7 @@ export async function serveHttp(
     // A reader that goes away in the middle is none of our defects.
     answer(catalog, request, response).catch(() => response.destroy());
   });
-  // By default, Node looks for requests that take too long only every 30 s.
+  // Times are in ms. By default, Node looks for requests that take too long only every 30 s.
   const server = createServer({ connectionsCheckingInterval: 1000 }, listener);
   server.headersTimeout = 10_000;
   server.requestTimeout = 25_000;
@@ -103,6 +103,7 @@ async function answer(
   return sendLines(catalog, queryOf(parameters), { request, response, isWhole: kind !== 'metas' });
 }
 
+/** Which blobs a request asks for; a parameter that is empty or absent selects all, and of several the first counts. */
 function queryOf(parameters: URLSearchParams): MetaQuery {
   const first = (key: string): string => parameters.get(key) ?? '';
   return { schema: first('schema'), package: first('package'), name: first('name') };
@@ -229,6 +230,7 @@ function conditionalStatus(headers: IncomingHttpHeaders, etag: string, since: Da
   return seconds <= Date.parse(headers['if-modified-since'] ?? '') ? 304 : 200;
 }
 
+/** Whether a list of tags has this one, or `*` for any. */
 function listsTag(list: string, etag: string): boolean {
   return list.split(',').some((tag) => ['*', etag].includes(tag.trim()));
 }

@@ -162,6 +162,7 @@ async function catalogTree(
 ): Promise<CatalogTree> {
   const configs = labels.get(CONFIGS_LABEL);
   if (configs === undefined) throw unknownImage(name, labels);
+  // Joined to the root, a label cannot lead out of the image. Paths in an image have no slash in front.
   const folder = posix.join('/', configs).slice(1).replace(/\/$/, '');
   const files = await unpackFolder(folder, allLayers);
   if (holdsFolder(files, folder)) return { files, folder };

@@ -49,7 +49,7 @@ const MOST = 256;
 /** Bytes of a signature at most. */
 const LARGEST = 1024 * 1024;
 
-/** Whether a referrer is a Sigstore bundle of any version. */
+/** The artifact types of Sigstore bundles, of any version. */
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
 
 /** What cosign writes under a tag: its end, the type of the layers, and how each is read. */
@@ -121,6 +121,7 @@ async function readOrExplain<T>(where: string, read: () => Promise<T>): Promise<
   }
 }
 
+/** Errors about the content of one signature, not about the registry. */
 const OF_CONTENT: ReadonlySet<ErrorCode> = new Set(['not-found', 'bad-answer', 'corrupt', 'too-large']);
 
 /** The manifest of an artifact; undefined for a list, or where there is none. */
@@ -166,11 +167,12 @@ async function* taggedSignatures(
   yield* signaturesBeyondLimit(`layers of the tag ${tag}`, listed.length);
 }
 
+// Annotations of a layer that cosign 2 writes: the signature, the signer's certificate, and Rekor's receipt.
 const ANNOTATION = 'dev.cosignproject.cosign/signature';
 const CERTIFICATE = 'dev.sigstore.cosign/certificate';
 const REKOR = 'dev.sigstore.cosign/bundle';
 
-/** A signature in cosign's older form, as a Sigstore bundle. */
+/** A signature in cosign's older form, as a Sigstore bundle: with its certificate, or else for a key that the reader has. */
 function bundleOf({ annotations = {} }: Descriptor, content: object): unknown {
   const certificate = annotations[CERTIFICATE];
   const entry = rekorEntry(annotations[REKOR]);
@@ -195,11 +197,15 @@ function messageOf({ annotations = {}, digest }: Descriptor): object {
   };
 }
 
+/** Bytes in hexadecimal as base64, which bundles have them in. */
 function base64(hex: string): string {
   return Buffer.from(hex, 'hex').toString('base64');
 }
 
-/** Rekor's receipt as cosign writes it, as an entry of a bundle. */
+/**
+ * Rekor's receipt as cosign writes it, as an entry of a bundle; undefined for anything else. A field that it lacks becomes a
+ * text that does not verify.
+ */
 function rekorEntry(text: string | undefined): unknown {
   const json = text === undefined ? undefined : parsedJson(Buffer.from(text));
   if (!isObject(json) || !isObject(json['Payload'])) return undefined;

@@ -8,7 +8,9 @@
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parseUniqueJson } from '../../../catalog/json.ts';
 
+/** Of what somebody signed: any JSON, which the caller compares. */
 interface SimpleClaims {
+  /** The digest of the image's manifest. */
   readonly digest: unknown;
   /** The name that the signer gave to the image. */
   readonly name: unknown;

@@ -117,10 +117,12 @@ export function whyUnsigned({ verified, rejected }: SignatureReport): string {
 /** Says who signed; throws an Error with the reason when it is nobody who counts. */
 type Check = (found: FoundSignature) => Promise<string>;
 
+/** The check for a kind of trust. @throws PipelineError `usage` for a key or root that cannot be read */
 async function checkOf(trust: Trust): Promise<Check> {
   return trust.kind === 'keys' ? byKeys(trust.keys.map(publicKey)) : byIdentity(trust);
 }
 
+/** A public key in PEM. @throws PipelineError `usage` */
 function publicKey(pem: string): KeyObject {
   try {
     return createPublicKey(pem);
@@ -210,6 +212,7 @@ function statementClaim(envelope: unknown, digest: string): Claim {
   return { says: String(predicateType), isSignature: predicateType === COSIGN_PREDICATE, predicate };
 }
 
+/** The JSON object in a statement. @throws Error for other JSON, or for a repeated key, which readers may read differently */
 function objectIn(bytes: Buffer): Readonly<Record<string, unknown>> {
   const json: unknown = parseUniqueJson(bytes);
   if (!isObject(json)) throw new Error('the signed statement is not a JSON object');
