@@ -57,6 +57,7 @@ export async function findPlan(
   }
   const [only] = plans;
   if (mirror === undefined && plans.size > 1) throw severalPlans([...plans.keys()].sort());
+  // The plan for the mirror that is meant, else the only one.
   const [name, plan] = (mirror === undefined ? only : [mirror, plans.get(mirror)]) ?? [];
   return name === undefined || !plan
     ? undefined
@@ -103,6 +104,7 @@ interface ArtifactFiles {
 
 /** The annotation that names a layer's file. */
 const TITLE = 'org.opencontainers.image.title';
+/** Media type of the configuration that an artifact does not need: `{}`. */
 const EMPTY = 'application/vnd.oci.empty.v1+json';
 
 /** The artifact about an image; the same files make the same bytes. */
@@ -136,12 +138,14 @@ function blobOf(bytes: Uint8Array): BlobSource {
   return { digest: digestOf(bytes), size: bytes.length, open };
 }
 
+/** Media types by the ending of a file's name. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
   yaml: 'application/yaml',
   html: 'text/html',
 };
 
+/** The media type of a file by its name; plain text for an ending that is not known. */
 function mediaTypeOf(name: string): string {
   return MEDIA_TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain';
 }

@@ -62,6 +62,7 @@ export async function keepDocuments(records: RecordStore, name: string, made: Ma
 
 /** Prefix of the keys of one publish's documents, with a slash at its end. */
 export function prefixOf(name: string, { commit, digest }: Pick<MadeDocuments, 'commit' | 'digest'>): string {
+  // 16 digits tell the images of one commit apart, which has another one for each base image.
   return `${DOCUMENTS}${name}/${commit}-${digest.slice('sha256:'.length, 'sha256:'.length + 16)}/`;
 }
 

@@ -44,6 +44,7 @@ const HEADS = 'refs/heads/';
 /** The name of the claim's file in its commit. */
 const FILE = 'claim.json';
 
+/** Author of all commits. Without a time, the same claim after the same one is the same commit. */
 const PERSON = 'portolan <portolan@localhost> 0 +0000';
 
 /**
@@ -65,6 +66,7 @@ export function gitFence(place: FencePlace): GitFence {
   return isDirectory ? localFence(place) : remoteFence(place);
 }
 
+/** The ref of a fence's claims. */
 function refOf(name: string): string {
   return `${CLAIMS}${name}`;
 }
@@ -74,6 +76,7 @@ function leaseRefOf(name: string): string {
   return `refs/portolan-leases/${name}`;
 }
 
+/** The ref of the rings of this name. */
 function ringsRefOf(name: string): string {
   return `refs/portolan-rings/${name}`;
 }
@@ -161,6 +164,7 @@ function localFence({ repository, settings }: FencePlace): GitFence {
     return idOf(ref, output);
   };
   const updateRef: Refs['updateRef'] = async (ref, to, from) => {
+    // Zeros: the ref must not exist.
     const parameters = ['update-ref', ref, to, from ?? '0'.repeat(to.length)];
     const { code } = await runGit({ ...run, accept: [0, 128] }, parameters);
     if (code === 0) return true;
@@ -197,6 +201,7 @@ function remoteFence({ repository, settings, reach }: FencePlace): GitFence {
     const lease = `--force-with-lease=${ref}:${from ?? ''}`;
     // With the star the server's ref is this very one: git looks a whole name up, and finds branches too.
     const parameters = ['push', '--porcelain', lease, '--', repository, `${ref}*:${ref}*`];
+    // git exits with 1 for a ref that the server did not take.
     const { code, output } = await runGit({ ...remoteRun, accept: [0, 1] }, parameters);
     if (code === 0) return true;
     throwUnlessRace(output.toString('utf8'), repository);
@@ -269,6 +274,7 @@ async function textCommit(run: GitRun, text: string, parent: string | undefined)
   const format = await formatOf(run);
   const idIn = ({ type, bytes }: NewObject): string => objectId(type, bytes, format);
   const blob = { type: 'blob', bytes: Buffer.from(text) } as const;
+  // An entry as git writes it: mode, name, a zero byte, and the id in binary.
   const entry = [Buffer.from(`100644 ${FILE}\0`), Buffer.from(idIn(blob), 'hex')];
   const tree = { type: 'tree', bytes: Buffer.concat(entry) } as const;
   const parents = parent === undefined ? [] : [`parent ${parent}`];

@@ -78,6 +78,7 @@ export function parseLease(text: string, where: string): Lease {
 
 type StoredClaim = Claim & Pick<StandingClaim, 'sequence'>;
 
+/** The ways to retire that a claim may name. */
 const RETIREMENTS: readonly unknown[] = ['keep', 'retag', 'delete'] satisfies Retirement[];
 
 /** Epochs there are: each is begun by hand after a rewritten history. A larger one was not written by Portolan. */
@@ -109,6 +110,7 @@ export function parseClaim(text: string, where: string): StoredClaim {
   throw unreadable('claim', text, where);
 }
 
+/** The error for a claim or lease that cannot be read: to publish over it could bring an older commit back. */
 function unreadable(what: string, text: string, where: string): PipelineError {
   return new PipelineError(
     'corrupt',
@@ -123,6 +125,7 @@ function isRetirement(value: unknown): value is Retirement | undefined {
   return value === undefined || RETIREMENTS.includes(value);
 }
 
+/** Whether a value is the id of a commit, SHA-1 or SHA-256. */
 function isId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value);
 }

@@ -7,6 +7,7 @@ import type { Follower } from './fence.ts';
 /** The tag that the image of a retired catalog has in place of its own. */
 export function retiredTag(tag: Reference, digest: string): Reference {
   const { registry, repository } = tag;
+  // The whole must be a tag, of at most 128 characters; the digest keeps two images of one tag apart.
   const before = tag.kind === 'tag' ? tag.tag.slice(0, 100) : 'digest';
   return {
     kind: 'tag',

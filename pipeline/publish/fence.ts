@@ -45,6 +45,7 @@ export function fenceName(catalog: string, place: string): string {
   return `${isPlain ? catalog : `x-${shortDigest(catalog)}`}/${shortDigest(oneSpelling(place))}`;
 }
 
+/** The first 64 bits of a SHA-256: enough to tell a repository's names apart, and short in paths and refs. */
 function shortDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
@@ -138,6 +139,7 @@ async function claimAs(
   );
 }
 
+/** Whether a claim says what another one does. */
 function isSame(one: Claim, other: Claim): boolean {
   const isOneImage = one.commit === other.commit && one.digest === other.digest;
   return isOneImage && one.epoch === other.epoch && one.retired === other.retired;
@@ -178,6 +180,7 @@ export async function moveFollowers(
   }
 }
 
+/** Whether all followers match a claim; the first that does not ends the search. */
 async function allFollow(followers: readonly Follower[], claim: StandingClaim): Promise<boolean> {
   for (const follower of followers) if (!(await follower.follows(claim))) return false;
   return true;

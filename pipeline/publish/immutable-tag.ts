@@ -21,6 +21,7 @@ const LONGEST = 128;
  */
 export function versionOf({ id, time }: { readonly id: string; readonly time: number }, now: number): string {
   const committed = Number.isInteger(time) && time >= 0 ? time * 1000 : 0;
+  // `2026-11-23T10:15:00.000Z` as `20261123101500`.
   const date = new Date(Math.min(committed, now)).toISOString().replace(/\D/g, '').slice(0, 14);
   return `${date}-${id.slice(0, 12)}`;
 }

@@ -165,6 +165,7 @@ async function unsignedFinding(
   return { rule: 'policy/unsigned', severity: 'error', ...why, location };
 }
 
+/** What names a commit's images in their immutable tags. */
 async function versionAt(objects: ObjectReader, commit: string): Promise<string> {
   const { id, committer } = await readCommit(objects, commit);
   return versionOf({ id, time: committer.time }, systemClock.now());

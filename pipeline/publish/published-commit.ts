@@ -13,6 +13,7 @@ import { filesArtifact } from './artifacts.ts';
 export const COMMIT_TYPE = 'application/vnd.dev.portolan.published-commit.v1';
 /** @see https://github.com/opencontainers/image-spec/blob/main/annotations.md */
 const REVISION = 'org.opencontainers.image.revision';
+/** The annotation with the epoch, a decimal number. */
 const EPOCH = 'dev.portolan.epoch';
 
 /** A commit, and how often the branch's history had been rewritten before. */

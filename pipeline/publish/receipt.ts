@@ -67,6 +67,7 @@ export function receiptOf(
   };
 }
 
+/** A receipt as the file of it. */
 export function receiptText(receipt: PublishReceipt): string {
   return `${JSON.stringify(receipt, null, 2)}\n`;
 }

@@ -69,13 +69,17 @@ export async function deleteOld(
   const tags: string[] = [];
   for await (const tag of registry.listTags(published)) tags.push(tag);
   const isVersion = (tag: string): boolean => versionIn(tag, published.tag) !== undefined;
+  // By name is by time: see immutable-tag.ts.
   const newestFirst = tags.filter(isVersion).sort((a, b) => compareText(b, a));
   const old = new Set(newestFirst.slice(keep));
   if (old.size === 0 && last === undefined) return [];
+  // What is about an image names no image that would have to stay.
   const images = tags.filter((tag) => !ABOUT.test(tag));
   const manifests = await manifestsOf(registry, published, images);
   if (lastRing !== undefined) for (const tag of onTheirWay(newestFirst, manifests, lastRing)) old.delete(tag);
+  // Read again: the tag may name another image by now, which stays.
   if (last !== undefined && manifests.get(published.tag)?.digest === last) old.add(published.tag);
+  // From here on digests count: several tags may name one image, and one that stays keeps it.
   const signed = new Set(signedIn(tags));
   const digestsToKeep = new Set(claimed);
   for (const [tag, manifest] of manifests) if (!old.has(tag)) digestsToKeep.add(manifest.digest);

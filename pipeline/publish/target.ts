@@ -196,6 +196,7 @@ function settingsOf(
   };
 }
 
+/** A place to publish to, from its text. @throws PipelineError `usage` for a digest, and for a text that is not a place */
 function taggedPlace(text: string): ImageLocation {
   return checkedTag(parseLocation(text));
 }

@@ -25,6 +25,7 @@ export const SBOM_TYPE = 'application/vnd.cyclonedx+json';
 /** The annotation with the subject of a signed statement. */
 export const PREDICATE_TYPE = 'dev.sigstore.bundle.predicateType';
 
+/** The configuration that an artifact does not need, as the image specification has it. */
 const EMPTY_TYPE = 'application/vnd.oci.empty.v1+json';
 const EMPTY = new TextEncoder().encode('{}');
 

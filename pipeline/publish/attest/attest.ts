@@ -81,7 +81,8 @@ export function whyUnsigned(
 }
 
 /**
- * What a policy asks for; nothing when that is nothing. Asked for both ways to sign, who has an identity signs with it.
+ * The options for what a policy asks for; undefined if it asks for nothing. If the policy allows both ways to sign, a
+ * publisher with an identity signs with that.
  *
  * @throws PipelineError `usage` for {@link whyUnsigned}
  */
@@ -90,6 +91,7 @@ export function attestBy(asked: PublishTarget['attest'], signing: Signing): Atte
   const signer = signerFor(asked, signing);
   return {
     sbom: asked.includes('sbom'),
+    // What `keyless` and `kms` sign is first of all the provenance.
     provenance: signer !== undefined || asked.includes('provenance'),
     signer,
     builder: 'urn:portolan:publish',
@@ -128,6 +130,7 @@ export async function attestImages(
       const { type, make } = maker;
       const subject = withDigest(reference, manifest.digest);
       const referrers = await registry.listReferrers(subject, manifest.digest, type);
+      // All signed statements have one type, so the subject decides which one it is.
       if (referrers.some((referrer) => type !== BUNDLE_TYPE || saysPredicate(referrer, maker))) continue;
       // All places share one document, which is signed once.
       const attachment = made.get(maker) ?? make();

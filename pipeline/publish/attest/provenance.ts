@@ -8,6 +8,7 @@ import { COSIGN_PREDICATE } from '../../oci/signatures/verify.ts';
 import type { PublishReceipt } from '../receipt.ts';
 
 export const PROVENANCE_PREDICATE = 'https://slsa.dev/provenance/v1';
+/** Says what the parameters of a provenance mean: those of `ProvenanceRequest`. */
 const BUILD_TYPE = 'urn:portolan:publish:v1';
 
 export interface ProvenanceRequest {

@@ -53,6 +53,7 @@ export function sbomOf(subject: SbomSubject, packages: readonly ListedPackage[])
     }
     bom.components.add(component);
   }
+  // Sorted, so that the same image gives the same bytes.
   const text = new JsonSerializer(new Json.Normalize.Factory(Spec1dot6)).serialize(bom, { sortLists: true });
   return { artifactType: SBOM_TYPE, bytes: new TextEncoder().encode(text) };
 }
@@ -74,6 +75,7 @@ function nameOf({ repository }: Reference): string {
   return encodeURIComponent(repository.slice(repository.lastIndexOf('/') + 1).toLowerCase());
 }
 
+/** The digest in a reference; undefined for one with a tag alone. */
 function digestIn(reference: Reference): string | undefined {
   return reference.kind === 'digest' ? reference.digest : undefined;
 }

@@ -17,7 +17,7 @@ export const BUNDLE_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
  * Signs a statement, with a key or with the job's identity.
  *
  * @param predicateType what the statement says, for those who look for it
- * @throws PipelineError `usage` for a key that is none, `denied` when nobody vouches for the job
+ * @throws PipelineError `usage` for a key that is not valid, `denied` when nobody vouches for the job
  */
 export async function signedStatement(
   statement: Uint8Array,

@@ -55,8 +55,9 @@ interface StatedFinding
   readonly waivedUntil?: string;
 }
 
-/** Statements over 1 MiB are not read. */
+/** Most findings and most waived ones of a statement: statements over 1 MiB are not read. */
 const MOST_FINDINGS = 200;
+/** Most bytes of a policy, as where policies are read. */
 const POLICY_BYTES = 1024 * 1024;
 
 type CheckResult = Pick<UpgradeSafety, 'result' | 'simulated' | 'findings' | 'waived' | 'unchecked'>;
@@ -100,6 +101,7 @@ async function checkChange(
 ): Promise<CheckResult> {
   const worlds: World[] = [];
   const entry = await entryAt(repository.objects, commit, POLICY_PATH);
+  // The policy that publishes; a check would take that of the base, the previous commit.
   const bytes = entry ? (await repository.objects.read(entry.id, POLICY_BYTES)).bytes : new Uint8Array();
   const report = await checkPullRequest(repository, {
     base: previous,
@@ -112,6 +114,7 @@ async function checkChange(
       if (after.name === catalog) worlds.push(after);
     },
   });
+  // A finding without catalogs is about all of them.
   const isOwn = ({ catalogs = [catalog] }: Finding): boolean => catalogs.includes(catalog);
   const findings = report.findings.filter(isOwn);
   const waived = report.waived.filter(({ finding }) => isOwn(finding));
@@ -167,6 +170,7 @@ function statedFinding({
   };
 }
 
+/** What was simulated in a catalog: the packages that changed, or all, under each OLM version of the policy. */
 function simulatedIn(world: World): Simulated[] {
   const names = [...(world.packages ?? world.catalog.packages.keys())].sort();
   return names.flatMap((name) => [...world.olm].map((resolver) => simulatedOf(world, name, resolver)));

@@ -94,6 +94,7 @@ export async function releaseOrQueue(
   }
 }
 
+/** The message that the bundles of a commit are to be released. */
 export function bundlesMessage({ repository, branch }: PublishedFrom, commit: string): BundlesMessage {
   return { v: 1, kind: 'bundles', repository, branch, commit };
 }
@@ -155,6 +156,7 @@ export async function whyHeldBack(
   return undefined;
 }
 
+/** The error for what is not there yet: the queue delivers its message again. */
 function waitingError(why: string): PipelineError {
   return new PipelineError('not-found', why, { retryable: true });
 }
@@ -193,6 +195,7 @@ async function firstReachable(
   return undefined;
 }
 
+/** How far bundles were released, by a record; undefined without one, and for one that cannot be read. */
 function releasedUpToIn(stored: StoredRecord | undefined): ReleasedUpTo | undefined {
   return stored && (parsedJson(stored.bytes) as ReleasedUpTo | undefined);
 }

@@ -94,6 +94,7 @@ async function hasChanged(
   const standing = await fence.read(at.name);
   // A newer commit was published.
   if (standing && (await isBehind(repository, tip, standing.commit))) return false;
+  // A catalog that is claimed, but has no record, is published again: that writes the record.
   const isThere = standing && (!records || (await records.get(`${PUBLISHED}${at.name}`)) !== undefined);
   const before = isThere ? await contentsBefore(repository, standing.commit, policy) : undefined;
   if (before?.get(catalog) !== content) return true;
@@ -159,6 +160,7 @@ async function contentsAt(
   const units = [...(await catalogUnits(repository.objects, commit, policy.layout)).values()];
   for (const { catalog, path, id } of units.sort((a, b) => compareText(a.path, b.path))) {
     if (!policy.publish.catalogs.some(({ pattern }) => matchesGlob(pattern, catalog))) continue;
+    // Each begins with the policy, which also decides what the image is.
     contents.set(catalog, `${contents.get(catalog) ?? policyFile?.id ?? ''}\n${path} ${id}`);
   }
   return contents;

@@ -89,6 +89,7 @@ async function catalogStatus(one: CatalogAt, branch: Branch, ports: ComparePorts
   if (claim && age?.behind === undefined) note(`the branch does not have the published ${claim.commit}`);
   // Where the fence could not be read, nobody knows whether it was.
   if (!claim && problems.length === 0) note('it has never been published');
+  // At the tip itself, what differs is only what was recorded.
   if (claim && isChanged && !readError && age?.behind !== 0) note(`its newest content is not published`);
   const rings = await ringTags(catalog, at, ports, note);
   const { holds = [] } = (await orProblem(() => ringsOf(catalog, at, ports), note)) ?? {};

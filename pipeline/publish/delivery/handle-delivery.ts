@@ -36,7 +36,7 @@ export async function handleDelivery(
   options: { readonly store?: Store | undefined } = {},
 ): Promise<string | undefined> {
   const work = readWork(body);
-  // Checks of one pull request stay in order.
+  // Checks of one pull request stay in order. A message in another group than its own is alone already.
   if (work.kind === 'gate' || group !== messageOf(work).group) {
     const isRetried = tries < PATIENT;
     if (!isRetried) await recordWorkerCrash(work, ports);

@@ -43,7 +43,7 @@ interface LocalDelivery extends DeliveryStatus {
   readonly failures: readonly unknown[];
 }
 
-/** What the branch is called in messages, where a revision stands for it. */
+/** What the branch and the repository are called in messages, where a revision of a clone stands for them. */
 const BRANCH = 'revision';
 const REPOSITORY = 'local/catalogs';
 
@@ -179,6 +179,7 @@ interface Routes {
 function routedRegistry({ layout, client, policy, published }: Routes): Registry {
   // In the name of an image, {catalog} may stand for any text without a slash.
   const patterns = policy.catalogs.map(({ image }) => {
+    // Without its tag; a colon before a slash is that of a port.
     const name = image.replace(/:[^/:]*$/, '').split('{catalog}');
     return new RegExp(
       `^${name.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]*')}$`,

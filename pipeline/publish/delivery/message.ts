@@ -198,12 +198,14 @@ function reportGroupOf(report: ReportMessage): string {
   return what === 'catalog' ? `${repository} ${commit}:${catalog}` : `${repository} ${what}:${catalog}`;
 }
 
+/** SHA-256 in hexadecimal digits. */
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
 /** `owner/name`; on GitLab groups lie in groups. */
 const REPOSITORY = /^(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\/){1,20}(?!\.\.?$)[A-Za-z0-9._-]{1,100}$/;
+/** The id of a commit, SHA-1 or SHA-256. */
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
@@ -362,11 +364,13 @@ function readMove(
   return { v: 1, kind, repository, branch, commit, catalog, ...rest };
 }
 
+/** The branch's name. @throws PipelineError `usage` for a text that is not one */
 function branchIn({ branch }: Fields): string {
   if (typeof branch === 'string' && isBranch(branch)) return branch;
   throw unreadable(`its branch is ${JSON.stringify(branch)}`);
 }
 
+/** The commit's id. @throws PipelineError `usage` for a text that is not one */
 function commitIn({ commit }: Fields): string {
   if (typeof commit === 'string' && COMMIT.test(commit)) return commit;
   throw unreadable(`its commit is ${JSON.stringify(commit)}, expected a commit ID`);
@@ -405,6 +409,7 @@ export function isBranch(text: string): boolean {
   return /^[\w][\w./+-]{0,200}$/.test(text) && !/\.\.|\/\/|\.lock(?:\/|$)|\/\.|[./]$/.test(text);
 }
 
+/** The error for a message that cannot be read, however often it comes. */
 function unreadable(why: string): PipelineError {
   return new PipelineError('usage', `invalid message: ${why}`);
 }

@@ -30,6 +30,7 @@ const OUTCOMES = 'outcomes/';
 /** Where the last one of each catalog stands. */
 const LAST = 'last/';
 
+/** The state of a commit's status for each outcome. */
 const STATES: Readonly<Record<OutcomeState, CommitStatus['state']>> = {
   pending: 'pending',
   published: 'success',
@@ -39,6 +40,7 @@ const STATES: Readonly<Record<OutcomeState, CommitStatus['state']>> = {
   retired: 'success',
 };
 
+/** How its description begins. */
 const WORDS: Readonly<Record<OutcomeState, string>> = {
   pending: 'waiting to be published',
   published: 'published',
@@ -67,6 +69,7 @@ async function timedFailure(
   outcome: Outcome,
 ): Promise<Outcome> {
   const { state } = outcome;
+  // Ports without a clock record no times.
   if (!now || (state !== 'failed' && state !== 'refused')) return outcome;
   const whole: Outcome = { ...outcome, at: now().toISOString() };
   await records.put(`${FAILURES}${nameOf(outcome)}`, new TextEncoder().encode(`${JSON.stringify(whole)}\n`));
@@ -120,6 +123,7 @@ export async function recordOutcome(
   const { records } = ports;
   const { repository, catalog, commit } = message;
   const outcome = await timedFailure(ports, { repository, catalog, commit, ...end });
+  // Of a superseded commit, nobody has heard yet if it has no record or an untold one: then nobody does.
   const earlier = outcome.state === 'superseded' ? await outcomeAt(records, outcome) : outcome;
   if (!earlier || earlier.untold) return noteOutcome(records, { ...outcome, untold: true });
   await recordLast(records, outcome);
@@ -250,6 +254,7 @@ function outcomeIn(record: StoredRecord | undefined): Outcome | undefined {
   return isWhole ? (value as unknown as Outcome) : undefined;
 }
 
+/** Whether a value from a record is a state. */
 function isState(state: unknown): state is OutcomeState {
   return typeof state === 'string' && Object.hasOwn(STATES, state);
 }
@@ -277,10 +282,12 @@ async function isBehindLast(records: RecordStore, outcome: Outcome): Promise<boo
   return last !== undefined && last !== 'unreadable' && last.commit !== outcome.commit;
 }
 
+/** The key of a commit's record. */
 function keyOf({ repository, catalog, commit }: Pick<Outcome, 'repository' | 'catalog' | 'commit'>): string {
   return `${OUTCOMES}${nameOf({ repository, catalog })}/${commit}`;
 }
 
+/** A catalog in keys of records; its name may have a slash, which would begin another level. */
 function nameOf({ repository, catalog }: Pick<Outcome, 'repository' | 'catalog'>): string {
   return `${repository}/${encodeURIComponent(catalog)}`;
 }

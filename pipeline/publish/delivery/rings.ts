@@ -126,7 +126,10 @@ export function ringQuestions(
   };
 }
 
-/** Ids of a catalog's parts at a commit, by package; of a file that holds several, by its path. */
+/**
+ * Ids of a catalog's parts at a commit, by package; of a file that holds several, by its path. None of a commit that is
+ * gone, or whose policy cannot be read: then all packages of the other one count as changed.
+ */
 async function unitsAt({ repository, catalog }: RingedCatalog, commit: string): Promise<Map<string, string>> {
   const parts = new Map<string, string>();
   if (!(await hasCommit(repository, commit))) return parts;

@@ -104,6 +104,7 @@ function isSame(one: Outcome, { catalog, repository }: CatalogName): boolean {
 /** The status as `portolan status` prints it. */
 export function statusText(status: DeliveryStatus): string {
   const { published, last, unreadRings = [], unread = [], unreached = [], catalogs = [] } = status;
+  // A published image is shown once: with its branch where that was looked at, else as it was recorded.
   const comparedTags = new Set(catalogs.map((one) => `${one.repository} ${one.catalog} ${one.tag?.image}`));
   const lines = catalogs.flatMap((one) => [...comparedLines(one, status), ...openLines(one, status)]);
   const shownNames: CatalogName[] = [...catalogs];
@@ -187,12 +188,14 @@ function publishedLines({ catalog, image, commit, digest, epoch, retired, from }
   ];
 }
 
+/** What became of the image of a retired catalog, in words. */
 const RETIRED: Readonly<Record<Retirement, string>> = {
   keep: 'retired, image kept',
   retag: 'retired, image has another tag',
   delete: 'retired, image deleted',
 };
 
+/** One outcome in a line. The open states have at most 7 letters, so that commits are below each other. */
 function lineOf({ state, commit, detail, at }: Outcome, now: string | undefined): string {
   const age = at === undefined || now === undefined ? '' : ` (${ageOf(at, now)})`;
   return `  ${state.padEnd(7)} ${commit}${age}: ${plainText(detail)}`;

@@ -13,6 +13,7 @@ import type { RecordStore, StoredRecord } from '../../ports.ts';
 /** Ends the folder that holds a record's versions, so that a key may begin another one. */
 const ENDING = '.record';
 
+/** Files that this process has begun: each has a name of its own. */
 let count = 0;
 
 /**
@@ -25,6 +26,7 @@ export function directoryRecords(root: string): RecordStore {
   /** The folder with the versions of a record. @throws PipelineError `usage` */
   const folderOf = (key: string): string => {
     if (
+      // No name begins with a dot, which would lead up or hide it, and none ends as the folder of a record does.
       !/\.record(?:\/|$)/.test(key) &&
       /^[\w@%+=:,-][\w.@%+=:,-]*(?:\/[\w@%+=:,-][\w.@%+=:,-]*)*$/.test(key)
     )

@@ -119,6 +119,7 @@ function heldOptions({ commit, bundle }: HoldScope): string[] {
   ];
 }
 
+/** Whether two holds are about the same images. */
 function isSameHold(one: HoldScope, other: HoldScope): boolean {
   return one.commit === other.commit && one.bundle === other.bundle;
 }

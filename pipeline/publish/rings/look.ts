@@ -44,6 +44,7 @@ export interface RingLook extends RingQuestions {
 
 /** Parts of a soak of which one image is remembered each: a busy repository has hundreds. */
 const PARTS = 24;
+/** Least length of a part, in ms. */
 const LEAST_PART = 60_000;
 
 /**
@@ -53,7 +54,7 @@ const LEAST_PART = 60_000;
  */
 export async function lookAtRings(before: RingState, look: RingLook): Promise<RingState> {
   const { rings, now } = look;
-  // Never earlier than the last look, whatever this machine's clock says.
+  // Never earlier than the last look, whatever this machine's clock says. As texts, times sort by time.
   const stamp = [timeOf(now), before.clock].sort().at(-1) ?? '';
   const arrivals = arrivalsNow(before, look, stamp);
   let state: RingState = { ...before, clock: stamp, rings: ringsNow(look), arrivals, waits: [] };
@@ -97,6 +98,7 @@ function arrivalsNow({ arrivals, opened }: RingState, { rings, claims }: RingLoo
     const all = isNew
       ? [...thinnedArrivals(earlier, next.after, stamp), { ring: ring.name, ...imageOf(claim), at: stamp }]
       : earlier;
+    // What the next ring has or was opened for, and all before it, waits no longer.
     const nextImages = [claims[i + 1], opened.find((one) => one.ring === next.name)];
     const last = all.findLastIndex((one) => nextImages.some((image) => image && isSameImage(image, one)));
     return all.slice(last + 1);

@@ -83,6 +83,7 @@ function hasNothingToWrite(before: RingState, after: RingState): boolean {
   return after.arrivals.length === 0 && text(before) === text(after);
 }
 
+/** The name of a ring's fence. */
 function nameOf({ catalog }: RingCatalog, { name }: RingPlace): string {
   return fenceName(catalog, name);
 }
@@ -155,6 +156,7 @@ async function bringRing(
   await moveFollowers(fencingOf(ringCatalog, ring, ports), standing, followers);
 }
 
+/** The fence of a ring. */
 function fencingOf(
   ringCatalog: RingCatalog,
   ring: RingPlace,

@@ -21,14 +21,17 @@ type Shape =
 
 type Fields = Readonly<Record<string, Shape>>;
 
+/** The shape of a text that matches a pattern. */
 function textLike(expected: string, pattern: RegExp): ValueShape {
   return { kind: 'value', expected, fits: (value) => typeof value === 'string' && pattern.test(value) };
 }
 
+/** The shape of an object. Fields that it does not name may have any value. */
 function objectOf(fields: Fields, optional: Fields = {}): Shape {
   return { kind: 'object', fields, optional };
 }
 
+/** The shape of a list of objects. */
 function listOf(fields: Fields, optional?: Fields): Shape {
   return { kind: 'list', of: objectOf(fields, optional) };
 }
@@ -48,15 +51,18 @@ function timeUntil(latest: number): ValueShape {
   };
 }
 
+/** Whether a value is a time as `toISOString` writes it. */
 function isTime(value: unknown): value is string {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) && isDate(value);
 }
 
+/** Whether a time exists: JavaScript takes February 30 for a day in March. */
 function isDate(text: string): boolean {
   const date = new Date(text);
   return !Number.isNaN(date.getTime()) && date.toISOString() === text;
 }
 
+/** Any text but the empty one. */
 const TEXT = textLike('text', /./su);
 const TAG = textLike('a tag', /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/);
 const COMMIT = textLike('a commit ID', /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
@@ -155,11 +161,13 @@ function firstDefect<T>(all: Iterable<T>, defect: (one: T) => string | undefined
 /** Characters of a value that are shown. */
 const SHOWN = 80;
 
+/** A value for a message, cut if it is long. */
 function valueText(value: unknown): string {
   const text = plainText(JSON.stringify(value));
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 
+/** The error for a record that cannot be read. */
 function unreadable(where: string, why: string): PipelineError {
   return new PipelineError('corrupt', `cannot read the rings in ${where}: ${why}`, {
     hint: 'restore an earlier version of the record (docs/rings.md#when-the-record-cannot-be-read); no ring opens until then',

@@ -98,7 +98,7 @@ export function noRings(catalog: string): RingState {
   return { v: 1, catalog, clock: new Date(0).toISOString(), ...nothing };
 }
 
-/** Events that are kept. */
+/** Events that are kept, the newest: a record must not grow for ever. */
 const MOST_EVENTS = 500;
 
 /** Rings as they are kept. */
@@ -106,6 +106,7 @@ export function ringsText(state: RingState): string {
   return `${JSON.stringify({ ...state, events: state.events.slice(-MOST_EVENTS) })}\n`;
 }
 
+/** Whether both are one image of one commit; after a rewritten history, the same digest is another image. */
 export function isSameImage(one: RingImage, other: RingImage): boolean {
   return one.commit === other.commit && one.digest === other.digest && one.epoch === other.epoch;
 }

@@ -18,7 +18,10 @@ export interface RingStore {
 
 /** Prefix of the keys of rings. */
 const RINGS = 'rings/';
-/** The name of a catalog's rings in a repository of images: tags may change their names, and holds stay. */
+/**
+ * The name of a catalog's rings in a repository of images: tags may change their names, and holds stay. Places that are not
+ * in a registry share one name.
+ */
 export function ringsName(catalog: string, { to }: Pick<PublishTarget, 'to'>): string {
   return fenceName(catalog, to.kind === 'registry' ? repositoryName(to.reference) : '');
 }
