@@ -112,6 +112,7 @@ function accountApp(
 function readForgeSecret(text: string): string {
   const value = parsedJson(text);
   const { token } = isObject(value) ? value : {};
+  // Printable ASCII without spaces: it goes into a header.
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
   throw new PipelineError('usage', "cannot read the secret of the forge's account", {
     hint: '{"token": "…"}',

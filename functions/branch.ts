@@ -36,6 +36,7 @@ export function branchOpener(settings: HostSettings, { token, log }: BranchOptio
     const source = settings.sources.find((one) => one.repository === name && one.branch === branch);
     if (!source) throw new PipelineError('not-allowed', `${name} ${branch} is not published from here`);
     const client = clientOf(source.url);
+    // Of what it takes to read parts of a repository.
     const lacking = await client.lacking();
     if (lacking.length > 0) {
       log(`the git server of ${name} lacks ${lacking.join(', ')}: git clones the repository instead`);
@@ -72,6 +73,7 @@ async function openClone(
   { url, branch }: Source,
   token: BranchOptions['token'],
 ): Promise<OpenBranch> {
+  // A URL has characters that no folder may have; 64 bits of a digest tell a host's sources apart.
   const directory = join(clones, createHash('sha256').update(url).digest('hex').slice(0, 16));
   const header = authorizationHeader(await token?.());
   const tip = await fetchBranch({ url, branch, directory, settings: git, reach: { header } });

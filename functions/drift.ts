@@ -82,6 +82,7 @@ export async function driftAll(
   const proposed: Record<string, { kind: string; url: string | undefined }> = {};
   const proposeFor = async (source: Source): Promise<void> => {
     const drifted = await handleDrift({ ...(await requestFor(source)), source });
+    // A count is one event: as many of them as there are.
     for (const _ of drifted.drift) telemetry.count('Drift');
     for (const [catalog, { kind, url }] of Object.entries(drifted.proposed))
       proposed[`${source.repository} ${catalog}`] = { kind, url };

@@ -25,6 +25,7 @@ import type { Source } from './receive.ts';
 /** Errors that the same request would meet again; any other may pass. */
 const REFUSED: ReadonlySet<string> = new Set(['denied', 'usage']);
 
+/** Whether an error is a refusal, which another try would meet again. */
 function isRefused(error: unknown): error is PipelineError {
   return error instanceof PipelineError && REFUSED.has(error.code);
 }
@@ -190,6 +191,7 @@ function nothingText(asked: Exclude<GateAsked, { kind: 'group' }>): string {
   return `no open pull request to a gated branch ${about}`;
 }
 
+/** What the pull requests of a selection have in common, as the end of a sentence about one. */
 function selectionText(selection: Selection): string {
   switch (selection.kind) {
     case 'pull':
@@ -221,6 +223,7 @@ async function checkHead(
     for (const report of reports) await postReport(forge, report, log);
     return reports;
   } catch (error) {
+    // The status cannot be set: the comment is all that people see.
     if (isRefused(error))
       for (const report of checked) await postReport(forge, withoutStatus(report, error.message), log);
     await leaveError(forge, [head], { error, link: undefined });

@@ -30,7 +30,10 @@ export interface GitHubForge extends Forge {
   token(): Promise<string>;
 }
 
-/** Waiting is billed: for a limit, in s, and for what GitHub fails at, the message comes again later. */
+/**
+ * Waiting is billed, and the message comes again later: how long a limit of requests is waited for, in s, and how often a request
+ * is sent again that GitHub failed at.
+ */
 const PATIENCE = 2;
 const RETRIES = 1;
 

@@ -60,9 +60,9 @@ interface PublishAnswer {
 
 /** Bytes of a body and of a token that are looked at. */
 const LARGEST = 16 * 1024;
-/** Between two looks, in ms. */
+/** Between two looks at the outcome, in ms. */
 const PAUSE = 500;
-/** Bytes of a file that goes into the answer. */
+/** Bytes of a file that goes into the answer, at most. */
 const LARGEST_FILE = 1024 * 1024;
 /** The file without which an answer says nothing. */
 const RECEIPT = 'receipt.json';
@@ -76,6 +76,7 @@ export async function answerJob(asking: JobRequest, ports: AskPorts): Promise<As
       // What an earlier try ended with is not the end of this one; older functions named no documents of newer commits.
       await noteOutcome(ports.records, { ...checkNames(work), state: 'pending', detail: work.commit });
       const message = messageOf(work);
+      // Each run of a job is a message of its own: the queue would drop one whose id it has had.
       await ports.queue.send({ ...message, id: digestOf(`${message.id} ${run}`) });
     }
     return await answerOnceEnded(work, ports);
@@ -86,6 +87,7 @@ export async function answerJob(asking: JobRequest, ports: AskPorts): Promise<As
   }
 }
 
+/** What the job can correct; for everything else it tries again (503). */
 const STATUS: Readonly<Record<string, 400 | 403>> = { usage: 400, denied: 403 };
 
 /**
@@ -140,10 +142,12 @@ function fieldsIn(body: Uint8Array): Readonly<Record<string, unknown>> {
   });
 }
 
+/** What names an outcome. */
 function checkNames({ repository, catalog, commit }: CatalogMessage) {
   return { repository, catalog, commit };
 }
 
+/** SHA-256 in hexadecimal. */
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -251,6 +255,7 @@ export function tokenReader(issuer: string): (token: string) => Promise<Claims> 
 /** Whether the token is at fault, and not the way to the keys. */
 function isTokenError(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false;
+  // The last one is jose's for an answer with another status than 200, or that is not JSON.
   const ofKeys = [errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code];
   return !ofKeys.includes(error.code);
 }

@@ -85,6 +85,7 @@ function sourcesFrom(text: string): Source[] {
   });
 }
 
+/** Whether a value is a source, with a branch that git allows and an address over HTTP. */
 function isSource(value: unknown): value is Source {
   if (!isObject(value)) return false;
   const { repository, id, branch, url, job } = value;
@@ -93,6 +94,7 @@ function isSource(value: unknown): value is Source {
   return job === undefined || isJob(job);
 }
 
+/** Whether a value names a job: a workflow is a file of GitHub's folder for them. */
 function isJob(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { ownerId, workflow, environment } = value;

@@ -34,7 +34,9 @@ export interface SmokeReport {
 
 /** The fence of no catalog: in the names of theirs, `x-` is followed by a digest. */
 const FENCE = 'x-smoke-check/0';
+/** Among what builds remember, which may be lost at any time. */
 const RECORD = 'memory/smoke-check';
+/** An empty JSON object: what is written, pushed and signed. */
 const EMPTY = new TextEncoder().encode('{}');
 const BLOB: BlobSource = {
   digest: `sha256:${createHash('sha256').update(EMPTY).digest('hex')}`,
@@ -79,12 +81,14 @@ export async function runSmokeTest(sources: readonly Source[], ports: DeliveryPo
   return { ok: checks.every(({ ok }) => ok), checks };
 }
 
+/** Takes and gives back the lease of a fence that no catalog has. @throws PipelineError `bad-answer` if it is not there then */
 async function writeFence({ fence }: DeliveryPorts): Promise<void> {
   // Given back as soon as it is taken; of two checks at once one may be second.
   await fence.replaceLease(FENCE, 0, await fence.readLease(FENCE));
   if (!(await fence.readLease(FENCE))) throw new PipelineError('bad-answer', 'what was written is not there');
 }
 
+/** Writes a record and reads it again. @throws PipelineError `bad-answer` if it is not there then */
 async function writeRecord({ records }: DeliveryPorts): Promise<void> {
   await records.put(RECORD, EMPTY);
   if (!(await records.get(RECORD))) throw new PipelineError('bad-answer', 'what was written is not there');
@@ -100,6 +104,7 @@ async function readRecords({ records }: DeliveryPorts): Promise<void> {
     });
 }
 
+/** Opens a source's branch for as long as something is done with it. */
 async function withBranch(
   { repository, branch }: Source,
   { open }: DeliveryPorts,
@@ -151,6 +156,7 @@ async function readPlaces(
   if (places.size === 0) throw nothingPublished(policy);
 }
 
+/** The error for a policy by which a deployment has nothing to do. */
 function nothingPublished({ publish }: Policy): PipelineError {
   const hint = "write publish: {catalogs: {'*': {image: 'quay.io/my-org/catalog:{catalog}'}}}";
   const patterns = publish.catalogs.map(({ pattern }) => pattern).join(', ');

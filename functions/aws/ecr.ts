@@ -58,6 +58,7 @@ export async function ensureEcrRepository(
 async function deleteFromEcr(client: ECRClient, reference: Reference): Promise<boolean> {
   const { registry, repository } = reference;
   const imageId = reference.kind === 'tag' ? { imageTag: reference.tag } : { imageDigest: reference.digest };
+  // Messages begin with "cannot get".
   const what = `rid of ${formatReference(reference)}`;
   const { failures = [] } = await client
     .send(
@@ -78,7 +79,7 @@ async function deleteFromEcr(client: ECRClient, reference: Reference): Promise<b
 
 /** Begins the description of each rule that Portolan writes: a policy without such a rule is the owner's. */
 const OURS = 'portolan: ';
-/** Rules of a policy, at most. */
+/** Rules of a policy at most, as ECR allows. */
 const MOST_RULES = 50;
 
 /**

@@ -22,6 +22,7 @@ import { ASKING, cloudError } from '../s3/failure.ts';
  */
 export function tableFence(table: string): Fence {
   const client = new DynamoDBClient(ASKING);
+  /** @returns the attribute of the item with this key; undefined if there is none */
   const get = (key: string, attribute: string) =>
     cloudError(`the table ${table}`, async () => {
       const { Item } = await client.send(

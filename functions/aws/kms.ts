@@ -83,6 +83,7 @@ async function askKms(address: string, action: string, body: object): Promise<An
   for (let tries = 1; ; tries++) {
     const { status, answer } = await sendToKms(new URL(address), action, JSON.stringify(body));
     if (status === 200) return answer;
+    // 0: nothing came back.
     const isBusy = status === 0 || status >= 500 || /Throttl/.test(String(answer['__type']));
     if (isBusy && tries < TRIES) continue;
     const name = String(answer['__type'] ?? `status ${status}`).replace(/^.*#/, '');

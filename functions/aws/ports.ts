@@ -61,6 +61,7 @@ export function reportPortsOf(settings: Settings, telemetry: Telemetry): ReportP
   };
 }
 
+/** The records in the bucket. What stands in for S3 has buckets in the path. */
 function recordsOf({ bucket, endpoint }: Settings): RecordStore {
   return bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined });
 }
@@ -97,6 +98,7 @@ const CONSOLES: readonly (readonly [string, string])[] = [
   ['eusc-', 'console.amazonaws-eusc.eu'],
 ];
 
+/** The host of AWS's console for a region. */
 function consoleOf(region: string): string {
   return CONSOLES.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'console.aws.amazon.com';
 }

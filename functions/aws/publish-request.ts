@@ -26,6 +26,7 @@ const ports = {
 
 /** Answers a job of the Action that asks for a publish. Its token must be made for this address. */
 export async function handler(event: HttpEvent): Promise<{ statusCode: number; body: string }> {
+  // The platform says the address, so no token for another one is accepted.
   const address = audience ?? `https://${event.requestContext?.domainName ?? ''}`;
   const { status, body } = await answerJob({ ...deliveryOf(event), audience: address }, ports);
   telemetry.count(status === 200 ? 'JobAnswered' : 'JobRefused');

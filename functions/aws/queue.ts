@@ -21,7 +21,7 @@ export function fifoQueue(url: string): Queue {
   };
 }
 
-/** How long after the first failure a message comes again, in s; twice as long after each further one. */
+/** How long after the first failure a message comes again, in s; twice as long after each further one, up to a limit. */
 const FIRST_WAIT = 15;
 const LONGEST_WAIT = 300;
 

@@ -9,7 +9,7 @@ const telemetry = telemetryOf('reconcile');
 const read = settings();
 const ports = portsOf(read, telemetry);
 
-/** @returns what was healed, what failed, and what is to be published, of all repositories together */
+/** Compares all repositories. @returns what was healed, what failed, and what is to be published, of all repositories together */
 export async function handler(): Promise<Reconciled> {
   try {
     return await reconcileAll(read.sources, ports, telemetry);

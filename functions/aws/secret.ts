@@ -24,6 +24,7 @@ export function secretReader(name: string): SecretReader {
       if (!cached || cached.until < Date.now()) {
         const text = read(name);
         cached = { text, until: Date.now() + KEPT };
+        // What failed is asked for again.
         text.catch(forget);
       }
       return cached.text;

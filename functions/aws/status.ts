@@ -6,6 +6,7 @@ import { settings } from './env.ts';
 const { bucket, endpoint } = settings();
 const records = bucketRecords({ bucket, prefix: '', inPath: endpoint !== undefined });
 
+/** The status by the records alone: this function may read neither branches nor registries. */
 export async function handler(): Promise<DeliveryStatus> {
   return statusOf(records);
 }

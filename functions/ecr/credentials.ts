@@ -16,9 +16,10 @@ interface EcrHost {
   readonly region: string;
 }
 
+/** `ACCOUNT.dkr.ecr.REGION…`. */
 const HOST = new RegExp(`^(\\d{12})${ECR_HOST.source}`);
 
-/** @returns undefined for registries elsewhere */
+/** The account and region of a registry of ECR; undefined for registries elsewhere. */
 export function ecrHost(registry: string): EcrHost | undefined {
   const [, account, region] = HOST.exec(registry) ?? [];
   return account === undefined || region === undefined ? undefined : { account, region };

@@ -87,7 +87,7 @@ async function runUntilStopped(host: Host, start: (host: Host) => Promise<Servic
     },
     telemetry.log,
   );
-  // Open probes would keep a process alive, and call it so, whose service did not start.
+  // If the service does not start, open probes would keep the process alive, and report it as healthy.
   try {
     const service = await start(host);
     telemetry.log('started');

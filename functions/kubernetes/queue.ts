@@ -46,6 +46,7 @@ const TIMES: QueueTimes = { silence: 30, look: 15, longest: 3600, wait: 15, know
 
 /** Deliveries of a message before it is put aside. GitHub may be away for a day. */
 const DELIVERIES: Readonly<Record<QueueName, number>> = { work: 12, reports: 300 };
+/** How long a message waits between two deliveries at most, in s. */
 const LONGEST_WAIT = 300;
 /** How long messages wait and are kept aside at most, in s: 14 days. */
 const KEPT = 1_209_600;
@@ -107,6 +108,7 @@ export async function openQueues({
     await boss.createQueue(ASIDE, { retentionSeconds: KEPT });
     for (const name of ['work', 'reports'] as const) {
       const settings = {
+        // The first delivery is not a retry.
         retryLimit: (deliveries ?? DELIVERIES[name]) - 1,
         retryDelay: wait,
         retryBackoff: true,

@@ -22,7 +22,7 @@ import type { Database } from './database.ts';
 /** Where the tables of records and fences are. */
 const SCHEMA = 'portolan';
 
-/** Any number that nobody else locks. */
+/** Of an advisory lock of PostgreSQL: any number that nobody else locks. */
 const LOCK = 7_079_842_101;
 
 /** Makes the table, unless it is there. @throws PipelineError `denied` without the right to */

@@ -40,6 +40,7 @@ export interface ServerLimits {
   readonly perAddress: number;
 }
 
+/** Webhooks and probes are small and quick: what takes longer keeps others out. */
 const LIMITS: ServerLimits = { head: 10_000, request: 25_000, connections: 1000, perAddress: 250 };
 
 /** Starts an HTTP server for these routes. @param log called with what no route expects */
@@ -68,6 +69,7 @@ export async function serveRoutes(
         });
         response.end(body);
       };
+      // What this request holds of the room for bodies.
       const own = { bytes: 0, end: () => request.destroy() };
       try {
         const route = routes[`${request.method} ${(request.url ?? '').split('?')[0]}`];

@@ -33,6 +33,7 @@ const DENIED =
   /^(?:AccessDenied|NotAuthorized|UnrecognizedClient|ExpiredToken|Invalid(?:Signature|ClientToken))/;
 const SLOWER = /^(?:Throttl|RequestThrottled|RequestLimitExceeded|ProvisionedThroughput|TooManyRequests)/;
 
+/** Whether an API's own name of an error is one of these. */
 function isNamed(error: unknown, names: RegExp): boolean {
   return error instanceof Error && names.test(error.name);
 }
@@ -54,7 +55,7 @@ function isAnswer(error: unknown): boolean {
   return isObject(metadata) && metadata['httpStatusCode'] !== undefined;
 }
 
-/** Whether the same request may go better later. */
+/** Whether the same request may go better later: not where it is wrong or not allowed, or its object does not exist. */
 export function isRetryable(error: unknown): boolean {
   if (isNamed(error, SLOWER)) return true;
   return ![400, 401, 403, 404].some((status) => isStatus(error, status));

@@ -71,6 +71,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
   const id = invocation.operands[0] ?? '';
   checkId(id);
   if (invocation.flag('dry-run')) throw usageError(command, '--dry-run needs a directory');
+  // The current directory need not be a clone of the repository: its advisory goes along where it has one.
   const local = join(terminal.directory, advisoryPath(id));
   const file = existsSync(local) ? readRegular(local) : undefined;
   const opened = openOnGitHub(place, terminal);
@@ -151,6 +152,7 @@ export function warnOfNothing(
   { err }: Terminal,
 ): void {
   const named = patterns.includes('*') ? 'catalog' : `catalog ${patterns.join(', ')}`;
+  // An advisory may have any number of patterns; one line need not have them all.
   if (catalogs.length === 0)
     err(linesText([`warning: no ${named.slice(0, 200)} has the package ${JSON.stringify(name)}`]));
   else if (catalogs.every(({ plan }) => plan.kind === 'not affected'))
@@ -187,6 +189,7 @@ export function planDocument(
   };
 }
 
+/** What becomes of a catalog: the kind of its plan, or `refused` where that cannot be carried out. */
 function stateOf({ plan, refused, unaccepted }: CatalogPlan): string {
   return refused !== undefined || unaccepted.length > 0 ? 'refused' : plan.kind;
 }
@@ -202,6 +205,7 @@ async function writeEdits(
   { directory, repository, commit }: AdvisedClone,
   files: ReadonlyMap<string, string | undefined>,
 ): Promise<void> {
+  // All files are looked at before the first one is written.
   for (const [path, text] of files) {
     const entry = await entryAt(repository.objects, commit, path);
     const old = entry && (await repository.objects.read(entry.id, MOST_BYTES)).bytes;
@@ -234,6 +238,7 @@ async function diffText(
   const directory = repository.scratch;
   const before = await repository.objects.treeOf(commit);
   const after = await treeWith(repository, { directory, tree: before, texts: files });
+  // Whatever the user's configuration of git says, the output is plain, and no program of it runs.
   const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--text'];
   const { output } = await runGit({ settings: repository.settings, directory, bare: true }, [
     'diff',

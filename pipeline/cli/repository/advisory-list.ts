@@ -58,6 +58,7 @@ function warnOfUncommitted({ directory }: AdvisedClone, listed: readonly string[
   for (const path of missing) err(linesText([`warning: ${path} is not in the commit: commit it to list it`]));
 }
 
+/** States of a catalog that make the list fail. */
 const TO_BE_APPLIED: ReadonlySet<string> = new Set(['not applied', 'lost', 'refused']);
 
 /** An advisory, and a line on how far each catalog follows it. */
@@ -123,10 +124,14 @@ function stateOf({ catalog, plan, refused }: CatalogPlan, lostAfter: string | un
   return { ...common, state: 'lost', why: `${lostAfter.slice(0, 12)} had it applied` };
 }
 
-/** How many earlier commits of the catalogs are looked at. */
+/** How many earlier commits of the catalogs are looked at: each is planned as the newest one is. */
 const EARLIER = 20;
 
-/** The newest earlier commits that had an advisory applied, by catalog. */
+/**
+ * The newest earlier commits that had an advisory applied, by catalog; those that never had it are not in the map.
+ *
+ * @param open the catalogs that do not have it now
+ */
 async function lostIn(
   repository: Repository,
   request: AdvisoryRequest,
@@ -135,6 +140,7 @@ async function lostIn(
   const lost = new Map<string, string>();
   const units = await catalogUnits(repository.objects, request.commit, request.policy.layout);
   const wanted = new Set(open.map(({ catalog }) => catalog));
+  // Of the package's folders, and of files that hold a whole catalog.
   const paths = [...units.values()]
     .filter(
       (unit) =>

@@ -94,7 +94,7 @@ async function create(invocation: Invocation, terminal: Terminal, clone: Advised
   return plans.catalogs.some(({ refused }) => refused !== undefined) ? 1 : 0;
 }
 
-/** The options that name the repository, for the next command. */
+/** The options that name the repository, with their values, for the command that is suggested next. */
 function sameClone({ text }: Invocation): string[] {
   return ['repo', 'base'].flatMap((name) => {
     const value = text(name);

@@ -82,7 +82,7 @@ export async function advisoryNamed(
   return { advisory, bytes };
 }
 
-/** Bytes of an advisory. */
+/** Bytes of an advisory at most. */
 const MOST_BYTES = 256 * 1024;
 
 /** Checks that an id can be a file's name. @throws PipelineError `usage` */
@@ -93,7 +93,7 @@ export function checkId(id: string): void {
   });
 }
 
-/** The day of a check. */
+/** The day of a check in UTC, `YYYY-MM-DD`. */
 export function dayOf({ now }: Terminal): string {
   return now().toISOString().slice(0, 10);
 }

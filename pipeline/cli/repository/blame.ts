@@ -77,6 +77,7 @@ export const command: Command = {
       await terminal.out(
         isJson ? `${JSON.stringify(report, null, 2)}\n` : blameText(report, { all: isAsked }),
       );
+      // Merges were left when the time was up: what they did is not known.
       if (limit.left > 0) return 2;
       if (report.blamed.length === 0) throw unknownVersion(installations, catalog);
       const causes = report.blamed.flatMap(({ cause }) => cause ?? []);
@@ -112,6 +113,7 @@ async function installationsOf(
   if (sources.length !== 1) throw usageError(command, 'name one of PACKAGE, --fleet and --must-gather');
   if (name !== undefined) return askedInstallations(name, invocation);
   if (gathered !== undefined) return mustGatherInstallations(resolve(terminal.directory, gathered));
+  // Rows of many clusters share an installation, which is searched for once.
   const rows = fleetOption(invocation, terminal)?.rows ?? [];
   return [...new Set(rows.map(({ installation }) => installation))];
 }

@@ -18,6 +18,7 @@ import { rehearsalPolicy } from './rehearsal-policy.ts';
 const MERGES = 200;
 /** How long merges are checked if nobody says it, in s: 200 merges of the largest known repositories take a minute. */
 const SECONDS = 120;
+/** The page that is written if nobody names one. */
 const PAGE = 'portolan-rehearsal.html';
 
 export const command: Command = {
@@ -74,6 +75,7 @@ export const command: Command = {
           tell(() => `${done} of ${merges} merges checked, ${stopped} fail`),
       });
       clear();
+      // It has the last commit that was checked: none was.
       if (rehearsal.to === '') throw noMerges(head, repository);
       const page = resolve(terminal.directory, invocation.text('page') ?? PAGE);
       const source = { source: policy.path, text: Buffer.from(policy.bytes).toString('utf8') };

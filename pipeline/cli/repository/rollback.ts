@@ -46,6 +46,7 @@ export const command: Command = {
   },
 };
 
+/** What is rolled back, to which commit, and what may come of it. */
 function requestOf(invocation: Invocation, { now }: Terminal) {
   return {
     catalog: invocation.operands[0] ?? '',
@@ -84,6 +85,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
       base,
     });
     if (invocation.flag('json')) {
+      // A catalog that has not changed has no findings.
       const { kind, findings } = { findings: [], ...restored };
       await terminal.out(`${JSON.stringify({ kind, findings, pullRequest: proposed }, null, 2)}\n`);
     } else await printProposed(restored, proposed, terminal);
@@ -93,6 +95,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
   }
 }
 
+/** 1 for a rollback that is refused; nothing to do is no failure. */
 function exitOf({ kind }: Rollback | Restored): ExitCode {
   return kind === 'refused' ? 1 : 0;
 }

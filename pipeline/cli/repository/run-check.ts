@@ -86,7 +86,7 @@ function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
   };
 }
 
-/** The gates that the option names. */
+/** The gates that `--preset` names; without it, the policy's. @throws PipelineError `usage` */
 function presetsOf(invocation: Invocation): Pick<CheckRequest, 'presets'> {
   const text = invocation.text('preset');
   if (text === undefined) return {};
@@ -99,7 +99,7 @@ function presetsOf(invocation: Invocation): Pick<CheckRequest, 'presets'> {
   return { presets: [...new Set(presets)] };
 }
 
-/** Clones that are opened when a new package makes it necessary. */
+/** The clones that `--other-catalogs` names, each opened only when a new package makes it necessary. */
 function otherCatalogs(invocation: Invocation, terminal: Terminal): OtherCatalogs[] {
   const names = (invocation.text('other-catalogs') ?? '').split(',').filter((name) => name !== '');
   return names.map((name) => ({
@@ -115,7 +115,10 @@ function otherCatalogs(invocation: Invocation, terminal: Terminal): OtherCatalog
   }));
 }
 
-/** A person at a terminal is both author and pusher; there is nobody to ask for reviews. */
+/**
+ * The people of a pull request, as `--author` says: a person at a terminal is both author and pusher, and there is nobody to ask
+ * for reviews. Undefined without the option: then permissions are not checked.
+ */
 function peopleOf(invocation: Invocation): People | undefined {
   const text = invocation.text('author');
   if (text === undefined) return undefined;

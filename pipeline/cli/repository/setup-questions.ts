@@ -10,7 +10,7 @@ const TRIES = 3;
 
 const PEOPLE = 'LOGIN, LOGIN#ID or @ORG/TEAM, comma-separated';
 
-/** Asks a question; gives the next line of standard input, nothing at its end. */
+/** Asks a question; gives the next line of standard input, an empty one at its end. */
 type Ask = (question: string) => Promise<string>;
 
 /** Asks for all that is open, one question after the other. */
@@ -24,6 +24,7 @@ export async function askAll(open: OpenQuestions, ask: Ask): Promise<Decisions> 
   };
 }
 
+/** Asks for people or teams; none after an empty answer, or after too many bad ones. */
 async function people(ask: Ask, question: string): Promise<string[]> {
   const isPerson = (text: string): boolean => parseIdentity(text) !== undefined;
   return (await list(ask, question, isPerson, PEOPLE)) ?? [];
