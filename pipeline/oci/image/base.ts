@@ -71,6 +71,7 @@ export async function readBase(
   if (platforms.length === 0) {
     throw new PipelineError('bad-answer', `the base image ${manifest.digest} does not declare a platform`);
   }
+  // OCI's manifests hold all that Docker's hold, not the other way round: one OCI part makes the image OCI.
   const types = [manifest.mediaType, ...images.map(({ mediaType }) => mediaType)];
   const family = types.every((type) => type === DOCKER_LIST || type === DOCKER_MANIFEST) ? 'docker' : 'oci';
   return { digest: manifest.digest, family, platforms };

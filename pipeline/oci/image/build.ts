@@ -151,6 +151,7 @@ async function assemble(
     for (const names of groups) layers.push(await packageLayer(tree, names, { workshop, frame }));
     return layers;
   };
+  // The blobs of no package come first, if there are some.
   const hasRoot = packages[0]?.name === ROOT && packages[0].pieces.configs !== undefined;
   const groups = [...(hasRoot ? [[ROOT]] : []), ...plan.configs];
   // An empty catalog has a folder too.
@@ -243,7 +244,7 @@ async function makeIndex(
   }
 }
 
-/** The file `packages.json`, put together from a member for each package. */
+/** The file `packages.json`, put together from a member for each package, sorted by name as Go writes maps. */
 function indexPart(packages: readonly PackageFacts[]): TreePart {
   const members = packages.flatMap(({ member }) => member ?? []).sort();
   return { path: 'packages.json', kind: 'file', pieces: [new TextEncoder().encode(packagesJson(members))] };

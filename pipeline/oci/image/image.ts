@@ -42,7 +42,7 @@ export interface ImageOptions extends ImageSettings {
   readonly platforms: readonly Platform[];
 }
 
-/** Puts an index image together. */
+/** Puts an index image together. @param base the image that it is built on; undefined for one of the catalog alone */
 export function catalogImage(
   base: BaseImage | undefined,
   layers: readonly Layer[],
@@ -79,6 +79,7 @@ export function layeredImage(
   const manifests: Manifest[] = [];
   const listed: Json[] = [];
   for (const { platform, layers: below, config } of basePlatforms) {
+    // Without a base there is no configuration to begin with.
     const bytes = configOf(base && config, { layers: configured, platform });
     configs.push(bytesBlob(bytes));
     const manifest = manifestOf({

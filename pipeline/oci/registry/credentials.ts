@@ -165,6 +165,7 @@ async function lookUp(
     const found = credentialOf(file.auths.get(key));
     if (found) return found;
   }
+  // What is left are keys with the host in another form, such as `https://host/v1/`, and other names of the registry.
   const names = [repository.registry, ...(quirksOf(repository.registry).credentialKeys ?? [])];
   for (const [key, value] of file.auths) {
     const found = names.some((name) => hostOf(name) === hostOf(key)) ? credentialOf(value) : undefined;

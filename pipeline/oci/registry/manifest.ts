@@ -19,6 +19,7 @@ function nameOf(reference: Reference): string {
   return reference.kind === 'digest' ? reference.digest : reference.tag;
 }
 
+/** The parts that all requests for a manifest share. */
 function manifestRequest(reference: Reference, actions: Access['actions']): Omit<EndpointRequest, 'method'> {
   return {
     to: `${reference.repository}/manifests/${nameOf(reference)}`,

@@ -4,7 +4,9 @@
  * @see https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
  */
 
+// A name or an IPv6 address in brackets, with a port of up to five digits or without.
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+// The patterns of repositories and tags are those of the specification.
 const REPOSITORY = /^[a-z0-9]+(?:(?:\.|_|__|-+|\/)[a-z0-9]+)*$/;
 /** Characters of a repository's name at most, as in distribution's package `reference`. */
 const REPOSITORY_LENGTH = 255;

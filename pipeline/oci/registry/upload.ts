@@ -53,6 +53,7 @@ export function putBlob(
 ): Promise<BlobOutcome> {
   /** Cancelled once it is known that the blob must be sent. */
   const abandoned = [...(uploads?.earlier ?? [])];
+  // The likeliest one only: each further try would cost a request.
   let [mount] = mountFrom.filter((repository) => repository !== to.repository);
   let isAbsent = absent;
   /** Where an upload goes on that this run or an earlier one began. */

@@ -142,6 +142,7 @@ export async function pushManifest(
   const repository = toLayout(name);
   const missing = await firstMissing(registry, repository, parsed);
   if (missing !== undefined) return refusalReply(404, 'MANIFEST_BLOB_UNKNOWN', `${name} has no ${missing}`);
+  // A push by digest may name tags in its query, which `oci-tag` in the answer repeats.
   const tags = route.digest === undefined ? [tag ?? ''] : call.query.getAll('tag');
   if (!tags.every(isTag))
     return refusalReply(400, 'MANIFEST_INVALID', 'a tag is 1 to 128 letters, digits, _ . and -');

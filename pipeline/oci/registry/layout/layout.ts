@@ -147,8 +147,8 @@ const PLACES = [
 ];
 
 /**
- * Whether a directory has the file that marks a layout. Everybody asks who opens one: a layout that somebody sent must
- * not lead to other files of this machine.
+ * Whether a directory has the file that marks a layout. It is asked before a layout is opened: one that somebody sent must not
+ * lead to other files of this machine.
  *
  * @throws PipelineError `usage` if a link leads out of the directory, or to it out of a clone
  */
