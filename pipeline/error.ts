@@ -52,6 +52,7 @@ interface ErrorOptions {
   readonly remedy?: Remedy;
 }
 
+/** What could not be done, and why. Its texts have none of the secrets that this process sends. */
 export class PipelineError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;

@@ -87,7 +87,6 @@ export function* piecesIn(
         if (held > LARGEST_DOCUMENT) json.follow(buffer, held);
         const next = held < LARGEST_DOCUMENT ? LARGEST_DOCUMENT : 2 * held;
         // One byte more than the file: only a buffer that is not full shows that its end was read.
-        // One byte more than the file has: a buffer that is full would not show its end.
         buffer = Buffer.concat([buffer], Math.max(Math.min(size, next) + 1, buffer.length + 1));
       } else if (buffer.length > LARGEST_DOCUMENT) {
         throw new DocumentTooLarge();
@@ -168,7 +167,6 @@ function endOfPiece(bytes: Buffer, window: number): number {
     const end = endOfDocument(inside, at);
     if (end > 0) return end;
   }
-  // A separator may begin in the window and end behind it.
   // Behind the window, from the last separator that is in it, or may begin in it, though its line ends behind it.
   const border = Math.max(inside.lastIndexOf(SEPARATOR), window - SEPARATOR.length, 1);
   for (let at = bytes.indexOf(SEPARATOR, border); at > 0; at = bytes.indexOf(SEPARATOR, at + 1)) {
@@ -185,8 +183,7 @@ function endOfDocument(bytes: Buffer, at: number): number {
   return end >= 0 && bytes.toString('latin1', before, before + 3) !== '---' ? end + 1 : -1;
 }
 
-/** Bytes as text; as they are where they are not UTF-8. ASCII is decoded as Latin-1, which costs less. */
-/** Bytes as text, which of plain ASCII costs least; as they are if they are not UTF-8. */
+/** Bytes as text; as they are if they are not UTF-8. Plain ASCII is decoded as Latin-1, which costs less. */
 function decoded(bytes: Buffer): TextPiece | Uint8Array {
   if (isPlainBytes(bytes)) return { text: bytes.toString('latin1'), isPlain: true };
   return isUtf8(bytes) ? { text: bytes.toString('utf8'), isPlain: false } : bytes;
@@ -201,7 +198,6 @@ function flagsFor(path: string, more = 0): number {
   return constants.O_RDONLY | wait | more;
 }
 
-/** @throws PipelineError `io` for a pipe, socket or device, unless the shell passed it */
 /** Refuses what may never answer. @throws PipelineError `io` for a pipe, socket or device that the shell did not pass */
 function mustBeRegular(path: string, found: { isFile(): boolean; isDirectory(): boolean }): void {
   // What is read of a directory is an error with a name of its own.

@@ -45,6 +45,7 @@ export class LruCache<V> {
     }
   }
 
+  /** Removes an item; nothing for a key that has none. */
   #drop(key: string): void {
     this.#weight -= this.#items.get(key)?.weight ?? 0;
     this.#items.delete(key);

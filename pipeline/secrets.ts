@@ -83,7 +83,6 @@ export function withoutUserinfo(text: string): string {
     // 7 characters: the longest that ONE_SLASH looks at.
     const hasSlashes =
       part.endsWith('//', start) || ONE_SLASH.test(part.slice(Math.max(0, start - 7), start));
-    // `git` in `ssh://git@host` is the same for everybody.
     // `git@` is the name of everybody in addresses of ssh.
     const hasScheme = hasSlashes && found !== '' && found !== 'git';
     // What follows a slash is a part of a path.

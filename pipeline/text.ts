@@ -27,8 +27,7 @@ export function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${withoutCommand(plainText(line))}\n`).join('');
 }
 
-/** A line that no log takes for a command such as `::error::`: the first colon is escaped as JSON would. */
-/** A line that no log takes for a command: its first colon is escaped if it begins with two. */
+/** A line that no log takes for a command such as `::error::`: its first colon is escaped, as in JSON, if it begins with two. */
 function withoutCommand(line: string): string {
   return line.replace(/^(\s*):(?=:)/, '$1\\u003a');
 }

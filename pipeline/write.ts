@@ -128,7 +128,6 @@ function rootFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', remove);
-  // Where the process is killed, it does not get to its own.
   afterProcess('rm -rf "$1"', folder);
   return folder;
 }

@@ -30,6 +30,7 @@ export const LIFECYCLES_OPTION: Readonly<Record<string, Option>> = {
   },
 };
 
+/** The format that `--output` names; JSON without it. @throws PipelineError `usage` for another word */
 export function formatOf({ word }: Invocation): RenderFormat {
   return word('output', ['json', 'yaml']) ?? 'json';
 }

@@ -54,6 +54,7 @@ export const push: Command = {
   run: (invocation, terminal) => buildAndPush(placeOf(invocation, terminal), invocation, terminal),
 };
 
+/** Where the image goes: the second operand. */
 function placeOf({ operands: [, to = ''] }: Invocation, { directory }: Terminal): ImageLocation {
   return locationFrom(directory, parseLocation(to));
 }

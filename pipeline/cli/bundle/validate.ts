@@ -141,6 +141,7 @@ function inBundle(bundle: string, finding: Finding): Finding {
   return { ...finding, location: { ...finding.location, file } };
 }
 
+/** Warnings do not fail a bundle. */
 function verdictOf(findings: readonly Finding[]): 'pass' | 'fail' {
   return findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass';
 }
@@ -154,6 +155,7 @@ async function askedPlatforms(
   return platformsIn(source, at);
 }
 
+/** The findings as SARIF; what writes it is loaded for whoever asks for it. */
 async function sarifOf(findings: readonly Finding[]): Promise<string> {
   const { sarifReport } = await import('../../report/sarif.ts');
   return sarifReport({ findings });
@@ -223,6 +225,7 @@ function optionalValues(invocation: Invocation): ReadonlyMap<string, string> {
   );
 }
 
+/** The tool whose findings alone are shown, if `--compat` names one. */
 function viewOf(invocation: Invocation): { view?: View } {
   const view = invocation.word('compat', VIEW_NAMES);
   return view ? { view } : {};

@@ -342,6 +342,7 @@ function endOf(steps: DetailedPath['steps']): string {
   return last ? shortName(last.to) : '';
 }
 
+/** A bundle as JSON has it; without a version where that is unknown. */
 function named({ name, version }: Installed): { name: string; version?: string } {
   return { name, ...(version ? { version: formatVersion(version) } : {}) };
 }

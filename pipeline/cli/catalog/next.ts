@@ -134,6 +134,7 @@ function isPinned({ olm, end }: AnsweredPath, { range }: Question): boolean {
   return olm === 'v1' && range !== '' && end === 'stays';
 }
 
+/** The answer as people read it: what is installed, then each OLM's path, then the fleet. */
 function answerText(answer: Answer, question: Question): string {
   const { installed, assumed } = answer;
   const lines = [

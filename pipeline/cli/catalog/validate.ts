@@ -88,6 +88,7 @@ async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Termin
   });
 }
 
+/** The result of a check as the commands with a cache give it: with counts in place of the catalog. */
 function countedVerdict({ findings, catalog }: Awaited<ReturnType<typeof checkCatalog>>): Verdict {
   const { packages, bundles } = catalog.blobs;
   return { findings, packages: packages.length, bundles: bundles.length };

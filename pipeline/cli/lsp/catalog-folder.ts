@@ -37,6 +37,7 @@ interface ReadSegment {
   readonly packages: ReadonlySet<string>;
 }
 
+/** The catalog in a folder: its texts as the editor has them, and what is known of each document. */
 export class CatalogFolder {
   readonly #name: string;
   readonly #long: number;
@@ -125,6 +126,7 @@ export class CatalogFolder {
     return { rule: UNCHECKED, severity: 'warning', message, package: name, location };
   }
 
+  /** The documents of all files, in the order of the files. */
   #segments(): Segment[] {
     return [...this.files.values()].flatMap(({ segments }) => segments);
   }
@@ -156,6 +158,7 @@ export class CatalogFolder {
     return changed;
   }
 
+  /** Where each document is; found once after each change. */
   #places(): Places {
     this.#placesNow ??= this.#findPlaces();
     return this.#placesNow;

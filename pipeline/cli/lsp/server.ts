@@ -58,6 +58,7 @@ export function serveEditor(input: NodeJS.ReadableStream, output: NodeJS.Writabl
   });
 }
 
+/** One editor: its open files, the catalogs that they are of, and the checks that wait. */
 class Session {
   readonly #connection: Connection;
   readonly #open = new Map<string, Open>();

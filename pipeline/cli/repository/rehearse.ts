@@ -75,7 +75,7 @@ export const command: Command = {
           tell(() => `${done} of ${merges} merges checked, ${stopped} fail`),
       });
       clear();
-      // It has the last commit that was checked: none was.
+      // The day of the last merge: there was none.
       if (rehearsal.to === '') throw noMerges(head, repository);
       const page = resolve(terminal.directory, invocation.text('page') ?? PAGE);
       const source = { source: policy.path, text: Buffer.from(policy.bytes).toString('utf8') };
