@@ -25,6 +25,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
     const own = open.get(address) ?? new Set();
     const isBeyond = own.size >= limits.perAddress;
     if (isBeyond || total >= limits.total) {
+      // Of its own address if that has too many, else of the one with the most: sets have the oldest first.
       const oldest =
         limits.beyond === 'refuse'
           ? undefined

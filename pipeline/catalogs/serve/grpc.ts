@@ -87,7 +87,7 @@ function reflectionApis(): PackageDefinition {
 /** File of the registry API, and the one with the messages of protobuf that it uses, as the library names them. */
 const API_FILE = 'api.proto';
 const STRUCT_FILE = 'google_protobuf.proto';
-/** Tag of a file's imports: field 3, a text. */
+/** Tag of a file's imports: field 3, a text. Its length follows, which fits into one byte for names of less than 128. */
 const IMPORT = 0x1a;
 
 /** The descriptions for reflection. The library leaves out what a file imports, and clients then do not find it. */

@@ -40,8 +40,8 @@ interface OpenOptions {
 }
 
 /**
- * Opens a catalog: `DIR`, `FILE.db` (a database of SQLite), `REGISTRY/REPOSITORY[:TAG|@DIGEST]`, `oci:DIR[:TAG]`, `oci-archive:FILE` or
- * `docker-archive:FILE`.
+ * Opens a catalog: `DIR`, `FILE.db` (a database of SQLite), `REGISTRY/REPOSITORY[:TAG|@DIGEST]`, `oci:DIR[:TAG]`,
+ * `oci-archive:FILE` or `docker-archive:FILE`.
  *
  * @throws PipelineError `not-found`, `usage`, `io`, and as `openImage` and `catalogFilesOf`
  */

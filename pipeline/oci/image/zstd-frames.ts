@@ -92,7 +92,7 @@ function contentSize(bytes: Buffer): number {
   return bytes.readUIntLE(0, bytes.length) + (bytes.length === 2 ? 256 : 0);
 }
 
-/** The size of a frame's window: five bits for a power of two, three for eighths of it. */
+/** The size of a frame's window: five bits for a power of two, from 1 KiB on, and three for eighths of it. */
 function windowSize(descriptor: number): number {
   const base = 2 ** (10 + (descriptor >> 3));
   return base + (base / 8) * (descriptor & 7);

@@ -51,6 +51,7 @@ export function putBlob(
     gate = (_, sendBlob) => sendBlob(),
   }: PutBlobOptions = {},
 ): Promise<BlobOutcome> {
+  // Below, what one try learns or begins stays for the next ones.
   /** Cancelled once it is known that the blob must be sent. */
   const abandoned = [...(uploads?.earlier ?? [])];
   // The likeliest one only: each further try would cost a request.
@@ -220,6 +221,7 @@ async function send(
 function keepsBroken({ endpoint, budget, ...upload }: Upload, { location }: Session): Promise<boolean> {
   const isSigned = location.searchParams.has('_state');
   const ask = async (): Promise<boolean> => {
+    // A registry that answers without the state does not depend on it.
     const unsigned = new URL(location);
     unsigned.search = '';
     const request = { ...uploadRequest(upload), method: 'GET', to: unsigned } as const;

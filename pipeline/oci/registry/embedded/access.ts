@@ -90,9 +90,11 @@ function tokenGate(options: AccessOptions, origin: () => string): Gate {
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const claims = token === undefined ? undefined : readToken(token, secret);
     const isKnown = claims !== undefined && claims.expires > now();
+    // Without a repository it is the greeting, for every token, or the list of repositories, for those of accounts.
     const mayUse = (known: Claims): boolean =>
       repository === undefined ? known.isAccount || listsAll !== true : allows(known, repository, action);
     if (isKnown && mayUse(claims)) return undefined;
+    // Clients that write look before they send.
     const actions = action === 'pull' ? 'pull' : `pull,${action}`;
     const scope = repository === undefined ? '' : `,scope="repository:${repository}:${actions}"`;
     // Tells the client whether to ask for a token with more rights, or for a new one (RFC 6750).

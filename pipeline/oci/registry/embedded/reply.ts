@@ -50,9 +50,11 @@ export function replyTo(error: unknown): Reply {
   if (error.code === 'corrupt') return refusalReply(400, 'DIGEST_INVALID', error.message);
   if (error.code === 'bad-answer') return refusalReply(400, 'MANIFEST_INVALID', error.message);
   if (error.code === 'not-found') return refusalReply(404, 'MANIFEST_BLOB_UNKNOWN', error.message);
+  // An immutable tag, as `pushManifest` answers it.
   if (error.code === 'denied') return refusalReply(400, 'DENIED', error.message);
   if (error.code === 'conflict') return refusalReply(405, 'UNSUPPORTED', error.message);
   if (error.code === 'rate-limited') {
+    // The minute for which `passwordAttempts` counts wrong passwords, in seconds.
     const reply = refusalReply(429, 'TOOMANYREQUESTS', error.message);
     return { ...reply, headers: { ...reply.headers, 'retry-after': 60 } };
   }

@@ -14,7 +14,8 @@ const LOCK_PATIENCE = 30_000;
 /** Does work while holding a lock file. */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   await takeLock(path);
-  // Refresh the lock's time while working: other processes treat an old lock as stale if they cannot look up its owner.
+  // Refresh the lock's time while working, several times in the age at which other processes take it for stale if they cannot
+  // look up its owner.
   const beat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);
