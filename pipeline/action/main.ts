@@ -115,6 +115,7 @@ async function checkOnly(inputs: RunInputs): Promise<void> {
   setOutput('judged', String(reports.length > 0));
 }
 
+/** Sets the outputs of reports. Without any, all stay unset: the event was about no pull request. */
 async function setReports(reports: readonly CheckReport[], inputs: RunInputs): Promise<void> {
   if (reports.length > 0) await setReportOutputs(reports, inputs);
 }

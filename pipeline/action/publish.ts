@@ -234,6 +234,7 @@ async function publishHere(publishing: Publishing, catalog: string): Promise<End
   });
 }
 
+/** What a publish writes to. */
 interface Places {
   readonly registry: Registry;
   /** Runs end in any order, a run again of an old one too: the repository itself remembers the newest commit. */

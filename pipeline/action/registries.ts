@@ -26,6 +26,7 @@ export function registriesOf(inputs: RunInputs): Registries {
   };
 }
 
+/** How registries are reached: with the credentials of the authfile or of the runner, through its proxies. */
 export function registryOptions({ authfile, directory, environment }: RunInputs): ClientOptions {
   const file = authfile === undefined ? undefined : resolve(directory, authfile);
   return { credentials: authfileCredentials({ authfile: file, environment }), environment };

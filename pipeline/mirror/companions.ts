@@ -50,6 +50,7 @@ export async function companionsOf(
   return found.flat();
 }
 
+/** A source with the tags of the image's repository, undefined where they cannot be listed. */
 interface Search extends CompanionSource {
   readonly knownTags: ReadonlySet<string> | undefined;
 }
@@ -91,6 +92,7 @@ async function referrers(
   )
     return [];
   const listing = registry.listReferrers(image, digest);
+  // Of several digests that are looked at together, one asks first.
   if (!first && !firstLists.has(image.registry))
     firstLists.set(
       image.registry,

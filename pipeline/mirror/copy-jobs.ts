@@ -91,6 +91,7 @@ function throughCache(lines: readonly MappingLine[], to: string | undefined): re
     }
     // Another line copies the image to the mirror.
     if (readFromCache.has(line.destination) || copiedDirectly.has(line.source)) return [];
+    // Nobody says where the mirror is: the line is carried out as it is written.
     if (!home) return [line];
     const prefix = home.path === '' ? home.registry : `${home.registry}/${home.path}`;
     return [{ ...line, destination: line.destination.replace(CACHE, `${prefix}/`) }];

@@ -43,10 +43,10 @@ export function statementIn(directory: string): FoundStatement | undefined {
 
 /** What follows the index image's tag or digest in the tag of its statement. */
 const SUFFIX = '.freshness';
-/** Characters of a tag at most. */
+/** Characters of a tag at most, by the distribution specification. */
 const LONGEST_TAG = 128;
 
-/** The mirror's reference of the statement about an index image. */
+/** The mirror's reference of the statement about an index image; with a digest in place of a tag that would be too long. */
 export function statementTag(index: Reference): TagReference {
   const { registry, repository } = index;
   const name = index.kind === 'tag' ? index.tag : index.digest;

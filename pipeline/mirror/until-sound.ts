@@ -1,6 +1,7 @@
 /** Bytes that a registry or the way to it spoiled: the next answer is often right. */
 import { PipelineError } from '../error.ts';
 
+/** Tries of one read or write, the first among them. */
 const TRIES = 5;
 
 /** Reads or sends something until its bytes have the right digest, five times at most. @throws PipelineError */

@@ -26,6 +26,7 @@ export interface Refusal {
 /** Failures, with no success before, after which a registry takes nothing. */
 const ENOUGH = 16;
 
+/** What became of the writes of one kind to one registry. */
 interface Tally {
   readonly registry: string;
   hasTaken: boolean;
@@ -83,6 +84,7 @@ function note(tally: Tally, error: unknown): void {
   if (error.retryable) tally.retried++;
 }
 
+/** How messages about writes that were not tried begin. */
 const NOT_TRIED = 'not tried: ';
 
 /** The error of a write that was not tried: it may be retried as the registry's first error may. */

@@ -26,6 +26,7 @@ const DEPTH = 50;
 const MOST_ALIASES = 100;
 const MOST_VALUES = 100_000;
 
+/** YAML 1.2, with the merge keys (`<<`) that policies use for parts that repeat. */
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
 
 /**
@@ -93,6 +94,7 @@ export function readPolicyDocument(
 
 /** The message for the key at an offset, which is written there a second time; a long key is cut after 200 characters. */
 function repeatedKey(text: string, offset: number): string {
+  // In double or single quotes, or plain; the message has it without quotes.
   const [key = ''] = /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:,}]+)/.exec(text.slice(offset, offset + 200)) ?? [];
   return `duplicate key ${JSON.stringify(key.replace(/^(['"])(.*)\1$/, '$2'))} in a mapping`;
 }

@@ -255,6 +255,7 @@ const RACE = /\[rejected\]|cannot lock ref|failed to update ref|incorrect old va
 
 /** Looks why git's push failed. @throws PipelineError unless somebody else has moved the ref meanwhile */
 function throwUnlessRace(answer: string, repository: string): void {
+  // With --porcelain, the line of a ref that was not taken begins with an exclamation mark, and ends with the reason.
   const line = answer.split('\n').find((one) => one.startsWith('!'));
   if (line !== undefined && RACE.test(line)) return;
   const why = line?.split('\t').at(-1) ?? 'no answer';

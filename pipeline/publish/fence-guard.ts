@@ -14,6 +14,7 @@ import { learnFromImage } from './published-commit.ts';
 import { isFenced } from './push.ts';
 import type { PublishTarget } from './target.ts';
 
+/** One publish to guard: the ports of its fence, and what is published. */
 export interface Guarded {
   readonly repository: Repository;
   readonly fence: Fence | undefined;
@@ -37,6 +38,7 @@ export interface OwnFence {
   readonly takeOver: boolean;
 }
 
+/** The fence as a publish uses it: `newer` before the build, `promote` after the push; the rest tells what came of them. */
 export interface Guard {
   /** The newer claim that makes this publish needless, once the tag follows it; undefined when there is none. */
   newer(): Promise<StandingClaim | undefined>;

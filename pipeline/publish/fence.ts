@@ -11,6 +11,7 @@ import { oneSpelling } from '../oci/registry/image-location.ts';
 import type { Claim, Fence, Retirement, StandingClaim } from '../ports.ts';
 import { acquireLease, type HeldLease, type LeaseOptions } from './fence-lease.ts';
 
+/** A fence with what is needed to claim it and to move what follows it. */
 export interface Fencing {
   readonly fence: Fence;
   /** Name of the fence: {@link fenceName}. */

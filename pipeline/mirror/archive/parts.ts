@@ -26,6 +26,8 @@ function partPath(directory: string, i: number): string {
 /**
  * Opens the parts in a directory for writing at a place. What is behind it is deleted: an earlier run did not finish it.
  *
+ * @param part bytes of a part
+ * @param start the place, in bytes from the beginning of the first part
  * @throws PipelineError `io`
  */
 export async function openParts(directory: string, part: number, start: number): Promise<PartWriter> {
@@ -75,11 +77,14 @@ export async function openParts(directory: string, part: number, start: number):
   };
 }
 
+/** The name of a part, with its number from 1. */
 const PART = /^archive-(\d{6})\.tar$/;
 
 /**
  * Where the parts in a directory end: behind the last one, or in the first that is short of the size of a
- * part. Parts that are missing count as whole: they may have been carried away already.
+ * part. Parts that are missing count as whole: they may have been carried away already. 0 without parts.
+ *
+ * @param part bytes of a part
  */
 export async function endOfParts(directory: string, part: number): Promise<number> {
   let end = 0;
@@ -109,6 +114,7 @@ async function cutParts(directory: string, part: number, to: number): Promise<vo
 /**
  * The bytes of an archive from `start` up to but not with `end`.
  *
+ * @param part bytes of a part
  * @throws PipelineError `not-found` for a part that is missing
  */
 export async function* readParts(

@@ -103,6 +103,7 @@ function absent(digest: string, isEarlier: boolean): PipelineError {
   return new PipelineError('not-found', `${digest} ${why}`);
 }
 
+/** Where an archive's content is read from. */
 interface Content {
   readonly bytesOf: (digest: string) => AsyncGenerator<Uint8Array, void, undefined>;
   /** @param registry the destination, which may have it from an earlier archive */

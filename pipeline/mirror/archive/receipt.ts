@@ -96,7 +96,7 @@ function isCount(value: unknown): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Whether a value has the fields of one of the three kinds of entries, as far as it has them. */
+/** Whether a value may be an entry of one of the lists: it has a digest, and sizes that are numbers if it has any. */
 function isEntry(value: unknown): boolean {
   if (!isObject(value) || !isDigest(value['digest'])) return false;
   return ['size', 'offset'].every((key) => value[key] === undefined || isCount(value[key]));

@@ -61,6 +61,7 @@ const SMALL = 4 * 1024 * 1024;
 /** Bytes of a header in a tar file; the content follows. */
 const BLOCK = 512;
 
+/** A line of the journal: the size of parts first, then each blob and name once it is written. */
 type Line = { readonly part: number } | { readonly blob: ArchivedBlob } | { readonly name: ArchivedName };
 
 interface State {
@@ -220,12 +221,14 @@ function endOf({ offset, size }: ArchivedBlob): number {
   return offset + size + paddingOf(size).length;
 }
 
+/** The error for an archive that was begun with parts of another size. */
 function otherParts(directory: string, part: number): PipelineError {
   return new PipelineError('usage', `the archive in ${directory} has parts of ${part} bytes`, {
     hint: `use --archive-size ${part}, or another directory`,
   });
 }
 
+/** The error for an archive that lost parts which its receipt has. */
 function shortParts(
   directory: string,
   { expected, found }: Record<'expected' | 'found', number>,

@@ -17,6 +17,7 @@ interface RenderLimits extends ProcessLimits {
   readonly output: number;
 }
 
+/** Limits of one run of helm, in s, MiB and bytes. A chart that needs more is an error, not a wait. */
 export const RENDER_LIMITS: RenderLimits = { seconds: 60, memory: 1024, output: 64 * 2 ** 20 };
 
 interface RenderOptions {

@@ -44,7 +44,7 @@ export function readKeyring(bytes: Uint8Array): Keyring {
   return keys;
 }
 
-/** The modulus and the exponent follow the version, the time and the algorithm. */
+/** The key in a packet: the modulus and the exponent follow the version, the time and the algorithm (1, 4 and 1 bytes). */
 function publicKeyIn(body: Buffer): KeyObject {
   const { value: n, end } = numberAt(body, 6);
   const { value: e } = numberAt(body, end);
@@ -52,6 +52,7 @@ function publicKeyIn(body: Buffer): KeyObject {
   return createPublicKey({ key: jwk, format: 'jwk' });
 }
 
+/** A block of ASCII armor, with its headers and checksum in the group. */
 const ARMOR = /-----BEGIN PGP [A-Z ]+-----\r?\n([\s\S]*?)-----END PGP/g;
 
 /** The binary blocks of a text, or the bytes themselves. */

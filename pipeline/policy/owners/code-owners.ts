@@ -100,6 +100,7 @@ export function namesOthers(line: CodeOwnersLine, owners: readonly Identity[]): 
   return !line.owners.some((named) => ownerNames.has(nameOf(named)));
 }
 
+/** Equal for all spellings of a name, whatever its number: CODEOWNERS has no numbers. */
 function nameOf(identity: Identity): string {
   return identity.kind === 'team' ? identity.team : identity.login.toLowerCase();
 }

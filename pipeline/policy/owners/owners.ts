@@ -123,6 +123,7 @@ export function sameOwners(a: PackageOwners, b: PackageOwners): boolean {
   return names(a) !== '' && names(a) === names(b);
 }
 
+/** A package whose owners are asked for, and its changed paths. */
 interface AskedPackage {
   readonly name: string;
   readonly paths: readonly string[];
@@ -286,6 +287,7 @@ function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile)
   });
 }
 
+/** The `CODEOWNERS` file that GitHub reads. */
 interface CodeOwners {
   readonly path: string;
   readonly lines?: readonly CodeOwnersLine[];

@@ -29,7 +29,7 @@ const DOCKERFILE = /(?:^|[/.])(?:Dockerfile|Containerfile)(?:[.-][^/]*)?$/i;
 /** Makefiles, shell scripts, and what CI systems run. */
 const SCRIPT =
   /(?:^|\/)(?:GNUmakefile|[Mm]akefile|Jenkinsfile|[Tt]askfile\.ya?ml|justfile|cloudbuild\.ya?ml|\.gitlab-ci\.ya?ml)$|\.(?:mk|sh)$|^\.(?:github\/(?:workflows|actions)|tekton|ci|ci-operator|circleci)\//;
-/** Most build files that are read, and most bytes of one. */
+/** Most build files that are read, and most bytes of one: setup reads any repository, whatever its size. */
 const MOST_FILES = 300;
 const MOST_BYTES = 256 * 1024;
 
@@ -71,7 +71,10 @@ const BUILDS = /\b(?:opm|docker|podman|buildah|buildx|kaniko|path-context)\b/;
 /** What a Dockerfile of an index image says. */
 const SERVES = /\bopm\b|operatorframework\.io\.index|operator-registry|\s\/configs\b/;
 
-/** A line that goes on becomes one; comments and `rm` say nothing of what a build takes. */
+/**
+ * A line that goes on becomes one; comments and `rm` say nothing of what a build takes, and `$(wildcard FILES)` names files.
+ * The numbers keep the time linear: without, each pattern could run to the end of the text from every place.
+ */
 function joinedLines(text: string): string {
   return text
     .replaceAll(/\\\r?\n/g, ' ')
@@ -86,7 +89,7 @@ const VARIABLES =
 /** Most characters of a path; what is longer names no folder. */
 const MOST_TOKEN = 250;
 
-/** The words of a text that may be paths, each variable as {@link VARIABLE}. */
+/** The words of a text that may be paths, between blanks, quotes, brackets and operators; variables as {@link VARIABLE}. */
 function tokensOf(text: string): string[] {
   return (text.replaceAll(VARIABLES, VARIABLE).match(/[^\s"'`;,(){}<>|&=[\]]+/g) ?? []).filter(
     (token) => token.length <= MOST_TOKEN,
@@ -98,6 +101,7 @@ function copiedIn(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const [, rest] = /^\s*(?:COPY|ADD)\s+(.*)$/i.exec(line) ?? [];
     if (rest === undefined || rest.includes('--from')) return [];
+    // The last word is the destination.
     return tokensOf(rest)
       .filter((token) => !token.startsWith('--'))
       .slice(0, -1);

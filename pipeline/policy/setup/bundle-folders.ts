@@ -21,6 +21,7 @@ interface BundleFolders {
 
 export const NO_FOLDERS: BundleFolders = { patterns: [], places: new Map(), others: [] };
 
+/** The ClusterServiceVersion of a bundle, with the bundle's directory in the group. */
 const MANIFEST = /^(.+)\/manifests\/[^/]*clusterserviceversion\.ya?ml$/;
 /** `FOLDER/PACKAGE/VERSION`; the default layout has those of `operators/`. */
 const PLACE = /^((?:.*\/)?)([^/]+)\/([^/]+)$/;

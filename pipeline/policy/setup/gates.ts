@@ -46,6 +46,7 @@ export async function gatesOf(objects: ObjectReader, files: readonly ListedFile[
   return [...found];
 }
 
+/** The fields of a mapping; none of any other value. */
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }

@@ -42,11 +42,13 @@ export function layoutOf(
 ): FoundLayout {
   const shapes = shapesOf(files).map((shape) => styledShape(shape, style));
   const isCatalog = new Set(files.map(({ path }) => path));
+  // A file that could be a catalog and was not read is taken for one like those that were.
   const isOther = (path: string): boolean => !isCatalog.has(path) && (!FORMAT.test(path) || read.has(path));
   const byFolder = filesByFolder(paths);
   const found = new Map<string, FoundShape>();
   const whole = new Set(files.filter(({ isWhole }) => isWhole).map(({ path }) => path));
   const stems = new Set([...whole].map((path) => path.replace(ENDING, '')));
+  // `catalog.json` that was not read, beside the whole catalog `catalog.yaml`.
   const isDouble = (path: string): boolean =>
     FORMAT.test(path) && !read.has(path) && !isCatalog.has(path) && stems.has(path.replace(ENDING, ''));
   const repository = { isOther, isDouble, byFolder, whole };
@@ -132,6 +134,7 @@ function withRoomToSplit(
   const names = typeof only === 'string' || !only ? [] : only.path.split('/');
   const folder = names.at(-2);
   const images = paths.filter((path) => isDockerfile(path) && platformInName(path));
+  // With one Dockerfile, nothing shows that it will be split.
   if (folder === undefined || others.length > 0 || images.length < 2) return patterns;
   const pattern = names.with(-2, `{catalog:${folder}*}`).join('/');
   const nameOf = catalogNamer([pattern]);
@@ -147,6 +150,7 @@ function isCovered(
   const own = catalogNamer([pattern]);
   return all.some((other) => {
     if (other.pattern === pattern || !other.pattern.endsWith('/**')) return false;
+    // Of two that end so, only the one that begins deeper can be covered.
     if (pattern.endsWith('/**') && pattern.split('/').length <= other.pattern.split('/').length) return false;
     const nameOf = catalogNamer([other.pattern]);
     return files.every(({ path }) => nameOf(path) !== undefined && nameOf(path) === own(path));

@@ -61,5 +61,6 @@ export function linkTargets(
       path: file.path,
       reason: `the target of the symbolic link ${link.path}, which is not followed; commit a copy in its place to have it checked`,
     }))
+    // Several links may lead to one file.
     .filter(({ path }, i, reasons) => reasons.findIndex((one) => one.path === path) === i);
 }

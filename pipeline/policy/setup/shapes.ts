@@ -35,6 +35,7 @@ export interface Shape {
 
 /** The ending of a file's name with its dot. */
 export const ENDING: RegExp = /\.[^./]+$/;
+/** Names of files that may be of a catalog. */
 export const FORMAT: RegExp = /\.(?:ya?ml|json)$/;
 
 /** Groups files whose paths have the same shape: folders for the same things, at the same places. */
@@ -134,6 +135,7 @@ export function haveOwnPackages(shapes: readonly Shape[]): boolean {
   return true;
 }
 
+/** The folder of a path; empty at the top. */
 export function folderOf(path: string): string {
   return path.split('/').slice(0, -1).join('/');
 }

@@ -4,6 +4,7 @@ import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import type { ListedFile } from '../../git/tree.ts';
 
+/** Names of folders that say that clusters do not get their files, as real repositories use them. */
 const UNSHIPPED: readonly { readonly folder: RegExp; readonly reason: string }[] = [
   {
     folder:

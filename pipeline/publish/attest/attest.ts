@@ -146,7 +146,7 @@ interface Maker {
   readonly type: string;
   /** The subject of a signed statement. */
   readonly predicate: string;
-  /** What the same statement is said with again: another one is news. */
+  /** The earlier image that a statement compares with: compared with another one, it is another statement. */
   readonly basis?: string;
   readonly make: () => Promise<Attachment>;
 }
@@ -169,7 +169,10 @@ function makersOf(request: AttestRequest, options: AttestOptions): Maker[] {
   return makers;
 }
 
-/** The same image may be published again after another one: what follows from the previous image is then news. */
+/**
+ * The annotation with the commit that a statement compares with. The same image may be published again after another one:
+ * what follows from the previous image must then be stated anew.
+ */
 const BASIS = 'dev.portolan.previous-commit';
 
 /** Makers of the extra statements that were asked for. `basis` is the image that they compare with. */

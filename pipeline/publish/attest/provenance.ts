@@ -58,9 +58,7 @@ function digestSet(digest: string): Readonly<Record<string, string>> {
   return { [algorithm]: hex };
 }
 
-/** What cosign signs since version 3: that the image is signed, and nothing more. */
-
-/** The statement that `cosign verify` looks for. */
+/** The statement that `cosign verify` looks for since version 3: that the image is signed, and nothing more. */
 export function cosignStatement(digest: string): Uint8Array {
   const statement = {
     _type: 'https://in-toto.io/Statement/v1',

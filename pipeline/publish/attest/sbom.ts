@@ -59,7 +59,7 @@ export function sbomOf(subject: SbomSubject, packages: readonly ListedPackage[])
 }
 
 /**
- * The package URL of a bundle's image.
+ * The package URL of a bundle's image; undefined for a reference that is not valid.
  *
  * @see https://github.com/package-url/purl-spec/blob/main/types-doc/oci-definition.md
  */

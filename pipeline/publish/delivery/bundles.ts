@@ -35,6 +35,7 @@ interface BundlesAt {
   readonly policy: Policy;
 }
 
+/** What the record of released bundles needs; without a releaser, nobody writes one. */
 type NotePorts = Pick<DeliveryPorts, 'records' | 'releaserOf'>;
 
 /** Where it is recorded how far bundles were released. */

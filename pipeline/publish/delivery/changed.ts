@@ -128,6 +128,7 @@ async function isUnsettled(
 ): Promise<boolean> {
   // Published again it can be read.
   if (last === 'unreadable') return true;
+  // A commit that is gone was on a history that was rewritten; one that is not an ancestor is of another branch.
   if (
     !last ||
     last.state === 'published' ||

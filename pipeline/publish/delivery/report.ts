@@ -30,6 +30,7 @@ export async function handleReport(body: string, ports: ReportPorts): Promise<vo
   }
 }
 
+/** What is reported, for the log. */
 const NAMES: Readonly<Record<ReportMessage['what'], string>> = {
   commit: 'status',
   bundles: 'status',

@@ -111,6 +111,7 @@ export async function handleRetire(message: RetireMessage, ports: DeliveryPorts)
   }
 }
 
+/** What becomes of the image, for people. */
 const WORDS: Readonly<Record<Retirement, string>> = {
   keep: 'its image stays',
   retag: 'its image has a tag that begins with retired-',

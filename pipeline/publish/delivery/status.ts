@@ -139,6 +139,7 @@ function comparedLines(
     ...holds.map(({ commit, bundle, by, why }) =>
       plainText(`  held    ${commit ?? bundle ?? 'the catalog'}: ${why} (${by})`),
     ),
+    // One that is still open is shown in a line of its own.
     ...(failure && !open ? [`  last failure  ${lineOf(failure, at).trim()}`] : []),
     ...problems.map((problem) => `  PROBLEM ${plainText(problem)}`),
   ];

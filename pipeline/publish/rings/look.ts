@@ -35,6 +35,7 @@ export interface RingQuestions {
   readonly changes: (from: string, to: string) => Promise<readonly string[]>;
 }
 
+/** The rings as they are at one moment, and what can be asked of images. */
 export interface RingLook extends RingQuestions {
   readonly rings: readonly RingPlace[];
   /** The claim of each ring. */

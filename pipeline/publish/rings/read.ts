@@ -14,6 +14,7 @@ interface ValueShape {
   readonly fits: (value: unknown) => boolean;
 }
 
+/** What a part of the record must look like. */
 type Shape =
   | ValueShape
   | { readonly kind: 'list'; readonly of: Shape }
@@ -73,6 +74,7 @@ const EPOCH: Shape = {
   expected: 'a number from 0 on',
   fits: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
 };
+/** A field that is true or left out. */
 const EARLY: Shape = { kind: 'value', expected: 'true', fits: (value) => value === true };
 const EVENT = textLike('what happened', /^(?:opened|opened early|approved|held|released)$/);
 const IMAGE = { epoch: EPOCH, commit: COMMIT, digest: DIGEST };
@@ -80,6 +82,7 @@ const ACT = { at: TIME, by: TEXT, why: TEXT };
 const ASKED = { asked: TEXT };
 const TEXTS: Shape = { kind: 'list', of: TEXT };
 
+/** The shape of `RingState`. */
 const RECORD = objectOf({
   catalog: TEXT,
   clock: {
@@ -117,6 +120,7 @@ export function parseRings(text: string, where: string, catalog?: string): RingS
     );
   }
   const defect =
+    // What is not an object has no version: its shape says so.
     version === 1 || !isObject(value) ? defectOf(value, RECORD, '') : `v: ${misfit(version, '1')}`;
   if (defect !== undefined) throw unreadable(where, defect);
   const state = value as RingState;
