@@ -60,6 +60,7 @@ function newClient(
   url: string,
   token: BranchOptions['token'],
 ): GitClient {
+  // Who sets up the host names the source: it may be on an internal network.
   const transport = openTransport({ internal: [new URL(url).host], plainHttp, environment });
   return openGitClient({ url, transport, authorization: async () => authorizationValue(await token?.()) });
 }

@@ -42,6 +42,7 @@ export async function handleDrift(request: DriftRequest): Promise<DriftOutcome> 
   const { github, source, registries, now, log } = request;
   const name = repositoryName(source.repository);
   const repository = await openSource(request);
+  // Who sets up the host says which registries speak plain HTTP: these may be on an internal network.
   const registry = createRegistryClient({ ...registries, internal: registries.plainHttp ?? [] });
   const clients = clientsUnder(registries);
   try {
@@ -96,6 +97,7 @@ export async function driftAll(
 
 /** The repository, read without git if its server can serve parts of it, else cloned with git. */
 async function openSource({ source: { url }, token, git, registries }: DriftRequest): Promise<Repository> {
+  // Who sets up the host names the source: it may be on an internal network.
   const transport = openTransport({ ...registries, internal: [new URL(url).host] });
   const client = openGitClient({ url, transport, authorization: async () => authorizationValue(token) });
   try {

@@ -113,6 +113,7 @@ async function headsFor(
   if (asked.kind === 'selected') return gatedHeads(ports, await selectedHeads(ports, open, asked.selection));
   const { branch, before } = asked;
   const headsForBranch = await gatedHeads(ports, headsOf(open, { kind: 'branch', branch }));
+  // Without pull requests for it, nothing has to be known of the branch.
   const concerned =
     headsForBranch.length === 0
       ? headsForBranch
@@ -134,6 +135,7 @@ async function selectedHeads(
   selection: Selection,
 ): Promise<readonly Head[]> {
   const heads = headsOf(open, selection);
+  // Where no pull request is open, none can share the commit of the closed one.
   if (heads.length > 0 || open.length === 0 || selection.kind !== 'pull') return heads;
   const { head } = await forge.readPull(selection.number);
   return headsOf(open, { kind: 'commit', commit: head.commit });
@@ -174,6 +176,7 @@ async function checkGroup(
     }
     await markPending(ports.forge, gated);
     const outcome = await gateGroup(ports, group);
+    // A group that changes meanwhile is not checked again: its status stays pending until an event about the new one.
     if (outcome.kind === 'checked') return await setStatus(ports.forge, [outcome.report], async () => []);
     log(`skipped: ${outcome.why}`);
     return [];
@@ -185,6 +188,7 @@ async function checkGroup(
 
 /** Why no pull request is checked, for the log. */
 function nothingText(asked: Exclude<GateAsked, { kind: 'group' }>): string {
+  // Portolan's own, or one that says the same.
   if (asked.kind === 'set') return `the status of ${asked.commit} is the one that was found`;
   const about =
     asked.kind === 'selected' ? selectionText(asked.selection) : `is concerned by a push to ${asked.branch}`;
@@ -241,6 +245,7 @@ async function postReport(forge: GateForge, report: CheckReport, log: (line: str
   const about: Reported = { number: request.number, report };
   const attempt = (what: string, act: () => Promise<void>): Promise<void> => unlessRefused(log, what, act);
   await attempt('the findings', () => forge.postFindings(about));
+  // Stays so where the comment is refused: then nothing says that a later report exists.
   let isCurrent = true;
   await attempt('the comment', async () => {
     isCurrent = await forge.postComment(about);

@@ -104,6 +104,7 @@ export function appForge(
     },
     shows: async ({ repository, commit, context, state, description, url }) => {
       const { github } = await openClient();
+      // 100: the most that GitHub puts on a page.
       const at = { ...repositoryName(repository), ref: commit, per_page: 100 };
       const listed = await allPages(github.paginate(github.rest.repos.listCommitStatusesForRef, at));
       // The newest one comes first.

@@ -28,13 +28,14 @@ export async function newEpochs(
   const messages: CatalogMessage[] = [];
   for (const { branch } of own) {
     const { tip: commit, close } = await ports.open({ repository, branch });
+    // Only the tip is needed: `compareBranch` opens the branch itself.
     await close();
     const ringStore = (catalog: string, name: string) => recordRings(ports.records, catalog, name);
     for (const { catalog, tag, behind } of await compareBranch(
       { repository, branch },
       { ...ports, ringStore },
     )) {
-      // `behind` is known where the branch still has the published commit.
+      // Without an epoch, nothing was published; `behind` is known where the branch still has the published commit.
       if (tag?.epoch === undefined || behind !== undefined) continue;
       messages.push({ v: 1, kind: 'catalog', repository, branch, commit, catalog, epoch: tag.epoch + 1 });
     }

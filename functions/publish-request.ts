@@ -99,6 +99,7 @@ async function allowedWork(
   { headers, body, audience }: JobRequest,
   { sources, issuer, readToken, clock }: AskPorts,
 ): Promise<{ readonly work: CatalogMessage; readonly run: string }> {
+  // The three parts of a JSON web token.
   const [, token] = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(headers['authorization'] ?? '') ?? [];
   if (token === undefined || token.length > LARGEST)
     throw new PipelineError('denied', 'the identity token is missing');

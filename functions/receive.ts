@@ -139,6 +139,7 @@ function subjectOf(event: Exclude<ForgeEvent, PushEvent>): GateSubject {
     case 'group':
       return { commit: event.head, base: event.base, branch: event.branch };
     case 'people':
+      // Any pull request may wait for somebody in a team: nothing narrows it down.
       return {};
   }
 }

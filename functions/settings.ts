@@ -50,6 +50,7 @@ export function neededVariable(environment: Environment, hint: string): (name: s
 
 /** The settings that all hosts have in common. @throws PipelineError `usage` that names the variable */
 export function hostSettings(environment: Environment, hint: string): HostSettings {
+  // A variable that is empty is one that is not set: `||`.
   return {
     sources: sourcesFrom(neededVariable(environment, hint)('PORTOLAN_SOURCES')),
     issuer: environment['PORTOLAN_ISSUER'] || ISSUER,

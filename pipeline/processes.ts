@@ -76,6 +76,7 @@ export function endText(
   said: string,
   { memory }: Pick<ProcessLimits, 'memory'>,
 ): string {
+  // V8 says the first of a full heap, and the second of a table that cannot grow.
   if (/out of memory|invalid size/.test(said)) return tooLarge(memory);
   return `its process ended with ${signal ?? code}`;
 }

@@ -51,6 +51,7 @@ export function withoutSecretsIn<T>(value: T): T {
 /** Each character, or its escapes as in a URL and in JSON. Hosts are in lower case in URLs. */
 function patternOf(secret: string): RegExp {
   const characters = [...secret].map((one) => {
+    // Characters with a meaning in a pattern.
     const plain = one.replaceAll(/[$()*+./?[\\\]^{|}-]/g, '\\$&');
     const inUrl = [...Buffer.from(one)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
     const inJson = Array.from({ length: one.length }, (_, i) => one.charCodeAt(i)).map(
@@ -87,6 +88,7 @@ export function withoutUserinfo(text: string): string {
     const hasScheme = hasSlashes && found !== '' && found !== 'git';
     // What follows a slash is a part of a path.
     const isName = part.charAt(start - 1) !== '/';
+    // With a scheme, any name; without one, NAME:PASSWORD before a host with a path.
     const isUserinfo =
       hasScheme || (isName && /^[^:]+:./s.test(found) && HOST_WITH_PATH.test(parts[i + 1] ?? ''));
     rest += isUserinfo ? `${part.slice(0, start)}***@` : `${part}@`;

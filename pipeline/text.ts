@@ -63,6 +63,7 @@ const LISTED = 6;
 /** Versions, or other things, in their order; of a long list the first and the last. */
 export function shortList(names: readonly string[], things = 'versions'): string {
   if (names.length <= LISTED) return names.join(', ');
+  // Three tell what kind of names they are, and the last one where they end.
   return `${names.slice(0, 3).join(', ')} … ${names.at(-1)} (${names.length} ${things})`;
 }
 

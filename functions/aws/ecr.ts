@@ -100,6 +100,7 @@ async function keepInEcr(
   });
   const before = standing?.lifecyclePolicyText;
   const text = lifecyclePolicy(repository, rules);
+  // ECR gives the text of a policy as it was written.
   const isOwners = before !== undefined && !before.includes(`"description":"${OURS}`);
   if (before === text || isOwners) return;
   await client

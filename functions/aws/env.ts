@@ -31,6 +31,7 @@ export interface Settings extends HostSettings {
 export function settingsFrom(environment: Environment): Settings {
   const hint = 'set it in functions/aws/template.yaml';
   const needed = neededVariable(environment, hint);
+  // A parameter of the stack that is left out gives an empty variable: `||`.
   return {
     ...hostSettings(environment, hint),
     queue: needed('PORTOLAN_QUEUE'),

@@ -86,6 +86,7 @@ async function askKms(address: string, action: string, body: object): Promise<An
     // 0: nothing came back.
     const isBusy = status === 0 || status >= 500 || /Throttl/.test(String(answer['__type']));
     if (isBusy && tries < TRIES) continue;
+    // A type may have its namespace, as in `com.amazonaws.kms#DisabledException`.
     const name = String(answer['__type'] ?? `status ${status}`).replace(/^.*#/, '');
     const code = status === 0 ? 'unreachable' : isBusy ? 'rate-limited' : 'denied';
     throw new PipelineError(code, `the signing key: ${action}: ${name}`, { retryable: isBusy });

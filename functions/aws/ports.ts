@@ -27,6 +27,7 @@ export function portsOf(settings: Settings, telemetry: Telemetry): DeliveryPorts
   const { environment, plainHttp, table, queue, reports, signing } = settings;
   const app = appOf(settings, telemetry);
   const credentials = credentialsOf(settings);
+  // Who sets up the host says which registries speak plain HTTP: these may be on an internal network.
   const registry = makingRepositories(
     createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment }),
   );

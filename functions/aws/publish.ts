@@ -18,7 +18,7 @@ const store = bucketMemory(ports.records);
 /**
  * Publishes at once, for whoever may invoke the function.
  *
- * @param event a message for one catalog, or for bundles
+ * @param event a message for one catalog, for its retirement or its rings, or for bundles
  * @returns what became of it: `published`, `superseded`, `refused`, `retired`, `released`, `looked`, or `done` when it
  *   was before
  */

@@ -31,6 +31,7 @@ export function secretCredentials(
   const renewals = new Map<string, number>();
   const readers = new Map<string, SecretText>();
   const readerAt = (registry: string): SecretText => {
+    // Names in Secrets Manager have no colons.
     const name = `${prefix}/${registry.replace(':', '_')}`;
     const reader = readers.get(registry) ?? readerOf(name);
     readers.set(registry, reader);

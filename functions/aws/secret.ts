@@ -55,6 +55,7 @@ function read(name: string): Promise<string | undefined> {
       const { SecretString } = await new SecretsManagerClient(ASKING).send(
         new GetSecretValueCommand({ SecretId: name }),
       );
+      // A binary secret has no text, and is refused as an empty one.
       return SecretString ?? '';
     } catch (error) {
       if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;

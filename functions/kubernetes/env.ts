@@ -62,6 +62,7 @@ export function settingsFrom(environment: Environment): Settings {
       refuse: number('PORTOLAN_STOP_REFUSE', 5) * 1000,
       leave: number('PORTOLAN_STOP_LEAVE', 240) * 1000,
     },
+    // 0, as the chart's values have it, stands for never, or for the default.
     keep: {
       outcomes: number('PORTOLAN_KEEP_OUTCOMES', 0) || undefined,
       documents: number('PORTOLAN_KEEP_DOCUMENTS', 0) || undefined,

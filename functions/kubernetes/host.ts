@@ -66,6 +66,7 @@ export async function openHost(
   const records = recordsIn(settings, database);
   const filed = renewedCredentials(() => authfileCredentials({ authfile, environment }));
   const credentials = ownRoleCredentials(filed, () => new Date());
+  // Who sets up the host says which registries speak plain HTTP: these may be on an internal network.
   const registry = createRegistryClient({ credentials, plainHttp, internal: plainHttp, environment });
   const { secrets, pages } = settings;
   // The same program, in the role that reads.

@@ -42,6 +42,7 @@ export interface QueueTimes {
   readonly known: number;
 }
 
+/** A worker gives a sign of life each half `silence`; the largest builds take minutes, so an hour means that one hangs. */
 const TIMES: QueueTimes = { silence: 30, look: 15, longest: 3600, wait: 15, known: 300 };
 
 /** Deliveries of a message before it is put aside. GitHub may be away for a day. */
@@ -128,6 +129,7 @@ export async function openQueues({
     throw error;
   });
   const clearing = supervises ? setInterval(() => void clearFailed(database, log), look * 1000) : undefined;
+  // By the key, pg-boss keeps the order of a group; it refuses an id that it has.
   const send = (name: QueueName, { group, id, body }: Message): Promise<string | null> =>
     withQueueError(() => boss.send(name, { group, body }, { id: uuidOf(id), singletonKey: group }));
   return {
@@ -196,7 +198,10 @@ async function withQueueError<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The UUID of a message, which pg-boss demands: a digest of its id (version 8 of RFC 9562), so the same id gives the same UUID. */
+/**
+ * The UUID of a message, which pg-boss demands: a digest of its id, so the same id gives the same UUID. The two eights are the
+ * version and the variant of RFC 9562.
+ */
 function uuidOf(id: string): string {
   const hex = createHash('sha256').update(id).digest('hex');
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];

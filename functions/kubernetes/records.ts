@@ -151,6 +151,7 @@ async function removeOld(
 async function currentDocuments(database: Database): Promise<string[]> {
   const records = tableRecords(database);
   const unreadableKeys: string[] = [];
+  // Without exclusions.
   const published = await publishedIn(records, new Set(), (key) => unreadableKeys.push(key));
   const { rings, errors } = await ringsIn(records);
   if (unreadableKeys.length + errors.length > 0) return [DOCUMENTS];
@@ -160,6 +161,7 @@ async function currentDocuments(database: Database): Promise<string[]> {
       ...opened,
       ...all.flatMap(({ image }) => image ?? []),
     ])
+    // Without the prefix, as records of published catalogs name documents.
     .map((image) => prefixOf('', image).slice(DOCUMENTS.length));
   return [...published.map(({ documents }) => documents), ...documentsOfRings];
 }
@@ -239,6 +241,7 @@ async function resetOne(
   };
   const { registry, reference: tag } = await openDestination(to, ports.registry);
   const compare = (older: string, newer: string): Promise<boolean> => isAncestor(repository, older, newer);
+  // `takeOver`: an image that names no commit is not an error here, and leaves the fence empty.
   await learnFromImage(blank, name, { registry, tag, place, isAncestor: compare, takeOver: true });
   const [claim] = claims;
   const bytes = claim && new TextEncoder().encode(claimText({ ...claim, sequence: 1 }));

@@ -68,6 +68,7 @@ export function telemetryOf(role: string, write: (line: string) => void): Scrape
     name: 'portolan_publish_lag_seconds',
     help: 'How long after its commit an image had its tag',
     labelNames: ['repository'],
+    // A merge may wait for others in the queue, and for a forge or registry that is away.
     buckets: [...BUCKETS, 1800, 3600, 86_400],
     registers: [register],
   });
@@ -175,6 +176,7 @@ export function handleTraced(
   const message = isObject(value) ? value : {};
   const text = (name: string): string => {
     const field = message[name];
+    // Cut: its sender may have written anything.
     return typeof field === 'string' ? field.slice(0, 200) : '';
   };
   const attributes = ATTRIBUTES.map((name) => [`portolan.${name}`, text(name)]).filter(([, field]) => field);
@@ -199,6 +201,7 @@ export function handleTraced(
 /** A context in the trace of a merge: its ids follow from the name, so all processes add to the same trace. */
 function traceOf(name: string) {
   const digest = createHash('sha256').update(name).digest('hex');
+  // The sizes of both ids in hexadecimal are those of W3C's Trace Context.
   const root: SpanContext = {
     traceId: digest.slice(0, 32),
     spanId: digest.slice(32, 48),

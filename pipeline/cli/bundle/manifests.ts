@@ -221,6 +221,7 @@ function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Termi
 function deploymentIn(path: string): Json {
   const { documents } = readManifestFile(path, readFileBytes(path));
   const [first, ...more] = documents;
+  // An empty mapping sets nothing, so the wrong file was named.
   if (
     first?.kind === 'value' &&
     more.length === 0 &&
@@ -249,7 +250,7 @@ const REFUSED: readonly RegExp[] = [
  */
 type OlmV1Kind = 'administrator' | 'account' | 'preview';
 
-/** Who installs the bundle, by release of OLM v1. @throws PipelineError `usage` for a release without OLM v1 */
+/** Who installs the bundle, by release; without one, as the newest. @throws PipelineError `usage` for one without OLM v1 */
 function olmV1KindOf(invocation: Invocation): OlmV1Kind {
   const release = releaseOf(invocation.text('release'));
   if (!clustersAccept('extensionsV1alpha1', release)) {

@@ -58,6 +58,7 @@ async function platformsOf(
     const reference = tryReference(image);
     if (reference) references.set(image, reference);
   }
+  // Of all of them the platforms are wanted, which costs a further request each.
   const platforms = new Set([...references.values()].map(lookupKey));
   const lookups = await lookUp(references.values(), { registry, platforms });
   const known = new Map<string, readonly string[]>();

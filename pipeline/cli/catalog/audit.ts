@@ -191,6 +191,7 @@ async function pastOf(
   const { auditHistory: history } = await import('../../check/rehearsal/history.ts');
   const directory = resolve(terminal.directory, root);
   const repository = await openRepository(directory, searchPath(terminal));
+  // Merges that change nothing there need not be looked at; without the folder, catalogs may be anywhere.
   const paths = existsSync(join(directory, 'catalogs')) ? ['catalogs'] : [];
   const { tell, clear } = progressLine(terminal);
   try {

@@ -17,6 +17,7 @@ import { noPackage } from './no-package.ts';
 
 const FORMATS = {
   mermaid: (worlds, name) => {
+    // Of a catalog, unlike of a change, all channels are drawn.
     const text = mermaidText(onePackage(worlds, name), false);
     if (text !== undefined) return text;
     throw new PipelineError('too-large', 'the package has more edges than Mermaid can draw', {

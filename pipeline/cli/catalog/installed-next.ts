@@ -225,6 +225,7 @@ function absentName(source: ScopeCatalog, ofPackage: string, version: string): s
     const found = entryNames.find((name) => name.endsWith(end));
     if (found !== undefined) return found;
   }
+  // A sibling's name with this version in the place of its own.
   for (const { name, version: own } of source.catalog.packages.get(ofPackage)?.bundles.values() ?? []) {
     const text = own && formatVersion(own);
     if (text !== undefined && name.endsWith(text))

@@ -122,6 +122,7 @@ function warnOfErrors(
   for (const { name, prefix, unread } of catalogs) {
     const errors = unread.filter(({ severity }) => severity === 'error').length;
     if (errors > 0) {
+      // The prefix is the operand as it was typed.
       terminal.err(
         `${prefix.replace(/\/$/, '') || name}: skipped ${amountText(errors, 'unreadable part')} (run portolan validate for details)\n`,
       );

@@ -58,6 +58,7 @@ export async function checkRemembered(
 ): Promise<Verdict> {
   const before = await store.get(KEY);
   const memory = openBuildCache(before);
+  // `false`: no image is made, so what opm's cache cannot hold is not an error.
   const { contents, findings: unread } = await readContents(source, memory.files, false);
   const options = { rules, severityOf: ownSeverity, limits: DEFAULT_LIMITS };
   const findings = await checkContents(contents, memory.verdicts, options);

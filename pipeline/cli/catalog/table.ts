@@ -22,6 +22,7 @@ export function tableText(
   terminal: Pick<Terminal, 'isScreen' | 'columns'>,
 ): string {
   const cells = rows.map((row) => row.map(plainText));
+  // As wide as the title, or the widest cell.
   const natural = titles.map((title, i) =>
     Math.min(
       WIDEST,

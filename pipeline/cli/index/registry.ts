@@ -95,6 +95,7 @@ function accessOf(invocation: Invocation, { directory }: Terminal): Pick<Registr
 /** The address of `--listen`, or the usual one. @throws PipelineError `usage` */
 function listenAt(invocation: Invocation): { host: string; port: number } {
   const text = invocation.text('listen') ?? '127.0.0.1:5000';
+  // The last colon: an IPv6 address has others, and brackets.
   const [, host, port] = /^(.*):([0-9]{1,5})$/.exec(text) ?? [];
   if (host === undefined || Number(port) > 65535) {
     throw usageError(command, `--listen must be HOST:PORT, not ${JSON.stringify(text)}`);

@@ -81,6 +81,7 @@ function keptBlobs(blobs: Blobs, names: ReadonlySet<string>, keeps: boolean): Bl
       `no catalog has the package ${missing.map((name) => JSON.stringify(name)).join(', ')}`,
     );
   }
+  // Blobs of no package stay.
   return blobsOfPackages(blobs, (name) => name === '' || names.has(name) === keeps);
 }
 

@@ -76,6 +76,7 @@ export const command: Command = {
 function addressOf(invocation: Invocation, option: string, usual: number): Address | undefined {
   const text = invocation.text(option) ?? `127.0.0.1:${usual}`;
   if (text === 'off') return undefined;
+  // The last colon: an IPv6 address has others, and brackets.
   const [, host, port] = /^(.*):([0-9]{1,5})$/.exec(text) ?? [];
   if (host === undefined || Number(port) > 65535) {
     throw usageError(command, `--${option} must be HOST:PORT or off, not ${JSON.stringify(text)}`);

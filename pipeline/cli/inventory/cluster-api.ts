@@ -207,6 +207,7 @@ function answerTo(
           ? resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts).toString('utf8') })
           : reject(failed('the answer ended early')),
       );
+      // The error that `destroy` was given comes here as it is.
       answer.on('error', (error) =>
         reject(error instanceof PipelineError ? error : failed(error.message, error)),
       );

@@ -43,6 +43,7 @@ export function clusterAccess(file: KubeconfigFile, context: string | undefined)
   const chosen = entryNamed(value['contexts'], name, 'context');
   if (!chosen)
     throw usage(`${file.path} has no context ${JSON.stringify(name)}`, contextsHint(value['contexts']));
+  // A cluster that is not there has no server, which is refused below; a context without a user asks as nobody.
   const cluster = entryNamed(value['clusters'], text(chosen['cluster']), 'cluster') ?? {};
   const user = entryNamed(value['users'], text(chosen['user']), 'user') ?? {};
   refuse(file.path, cluster, user);

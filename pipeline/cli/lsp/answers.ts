@@ -153,6 +153,7 @@ export function fileOutline(folder: CatalogFolder, file: string): OutlineItem[] 
     const [first] = children;
     const blob = ofPackage.blob;
     const own = blob && folder.placeOf(blob, 'name');
+    // The package may be declared in another file: then it begins with the first of its parts here.
     const place = own?.file === file ? own : first?.place;
     return place ? [{ name: ofPackage.name, detail: 'package', kind: 'package', place, children }] : [];
   });

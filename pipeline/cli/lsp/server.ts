@@ -82,6 +82,7 @@ class Session {
     connection.onShutdown(() => {
       isShutDown = true;
     });
+    // As the protocol has it: an editor that exits without a shutdown has failed.
     connection.onExit(() => end(isShutDown ? 0 : 1));
     connection.onDidOpenTextDocument(({ textDocument: { uri, text, version } }) =>
       this.#onOpened(uri, text, version),
@@ -226,6 +227,7 @@ class Session {
         );
       }
     };
+    // Only at first: later, a part of the findings would make those that are shown disappear for a moment.
     await publish(await folder.findings(open.isKnown ? undefined : publish, all));
     open.isKnown = true;
     if (!folder.isWhole) this.#partial.add(uri);

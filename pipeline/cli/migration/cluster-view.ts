@@ -64,6 +64,7 @@ const LIMITS = { mostFiles: 200_000, mostBytes: 512 * 1024 * 1024 };
 
 /** A view of objects in a list. @param isWhole whether they are all that the cluster has of the kinds that are read */
 export function viewOf(name: string, objects: readonly ClusterObject[], isWhole = false): ClusterView {
+  // A folder may have an object in a list and in a file of its own.
   const unique = new Map<string, ClusterObject>();
   for (const object of objects) {
     const key = keyOf(object);

@@ -40,6 +40,7 @@ export function planExtension(one: ClusterInstallation, around: PlanContext): Ex
   const found = served && one.installed && pinOf(scopeOf(served, one.package), wantedOf(one, source));
   // What was found is a pin, or else why there is none.
   const pin = found && 'version' in found ? found : undefined;
+  // The catalog of the pin; without a pin, that of the Subscription.
   const home = served?.find(({ name }) => name === pin?.source.name) ?? source;
   const bundle =
     one.installed && home?.read.catalog.packages.get(one.package)?.bundles.get(one.installed.name);

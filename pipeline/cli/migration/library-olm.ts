@@ -456,6 +456,7 @@ function planOf({ view, subscription, namespace }: SubscriptionFacts): {
   readonly name: string;
   readonly plan: ClusterObject | undefined;
 } {
+  // The older of the two fields has no namespace: it means the Subscription's.
   const ref =
     valueAt(subscription, 'status', 'installPlanRef') ?? valueAt(subscription, 'status', 'installplan');
   const name = textAt(ref, 'name');

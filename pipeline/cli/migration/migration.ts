@@ -227,6 +227,7 @@ function catalogRow(
   const version = csvVersion(csv);
   // The one catalog that stands for every CatalogSource has the name of this one in `source`.
   const all = source && !served.some(({ sources }) => sources !== undefined) ? [source] : served;
+  // library-olm takes the one with the highest priority, then by name.
   const having = all
     .filter(({ read }) => isServing(read.catalog, { packageName, version, channel }))
     .sort((a, b) => b.priority - a.priority || compareText(a.name, b.name));

@@ -50,6 +50,7 @@ function rankedCatalogs(
   catalogs: readonly ScopeCatalog[],
   { package: packageName, installed, preferred }: Wanted,
 ): ScopeCatalog[] {
+  // 1 for the preferred one, which so comes first.
   const own = (one: ScopeCatalog): number => Number(one.name === preferred);
   return catalogs
     .filter(({ catalog }) => catalog.packages.get(packageName)?.bundles.has(installed.name))

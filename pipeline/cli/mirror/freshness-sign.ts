@@ -127,7 +127,8 @@ export async function signState(
     return path === undefined ? undefined : resolve(directory, path);
   });
   const { folder, registry } = state;
-  // The statement before may be in the folder, in the earlier archive, or in the mirror, if that can be asked.
+  // The statement before may be in the folder, in the earlier archive, or in the mirror, if that can be asked: there, all index
+  // images get the same one.
   const candidates = [
     statementIn(folder),
     since === undefined ? undefined : statementIn(folderOf(since)),

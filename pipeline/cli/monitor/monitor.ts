@@ -124,6 +124,7 @@ async function monitorClone(
   const { tell, clear } = progressLine(terminal);
   try {
     const head = await firstOf(headsOf(branch), (one) => repository.resolve([one]));
+    // Without admins: a monitor looks at clusters, not at approvals.
     const policy = await rehearsalPolicy(repository, head, []);
     const today = terminal.now().toISOString().slice(0, 10);
     return await monitorRepository(repository, {
@@ -174,6 +175,7 @@ export function readMonitorList(text: string, file: string): MonitorList {
   const repositories: Listed[] = [];
   const removed: RemovedEntry[] = [];
   for (const [i, line] of text.split('\n').entries()) {
+    // A `#` begins a comment, but not within a word.
     const words = line
       .replace(/(?:^|\s)#.*$/, '')
       .split(/\s+/)

@@ -68,6 +68,7 @@ export function registryLookup(
     terminal.err('certificates are still verified; set NODE_EXTRA_CA_CERTS to a file with your own CA\n');
   }
   const plainHttp = call.flag('use-http') || call.flag('skip-tls');
+  // `text` gives an empty text for a flag that was not given.
   const given = (flag: string): string | undefined => (call.given(flag) ? call.text(flag) : undefined);
   const mirrors = mirrorsFor({ list: call.list, text: given }, terminal.directory);
   return (host) => registry(host, { plainHttp, mirrors });

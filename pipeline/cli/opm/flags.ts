@@ -106,6 +106,7 @@ interface FlagTarget {
 function longFlag(text: string, rest: string[], into: FlagTarget): void {
   const equals = text.indexOf('=');
   const name = equals < 0 ? text : text.slice(0, equals);
+  // Every object has a `constructor`, which is not a flag.
   const flag = Object.hasOwn(into.flags, name) ? into.flags[name] : undefined;
   if (!flag || name === '') throw usage(`unknown flag: --${name}`);
   if (equals >= 0) set(name, text.slice(equals + 1), into);

@@ -55,6 +55,7 @@ async function dispatch(words: readonly string[], world: World): Promise<OpmExit
 function findEntry(words: readonly string[]): { entry: OpmEntry; rest: string[] } | undefined {
   const indexes = operandIndexes(words);
   const operands = indexes.map((index) => words[index]);
+  // All of them begin the same line: more words are a longer text.
   const [entry] = OPM_COMMANDS.filter((one) =>
     one.words.split(' ').every((word, i) => operands[i] === word),
   ).sort((a, b) => b.words.length - a.words.length);

@@ -43,7 +43,7 @@ const RING_DETAILS: string = [
   'Anybody who can write to the queue or to the directory can hold, release and promote. --by is recorded, not checked.',
 ].join('\n');
 
-/** The name of the account; undefined for an arbitrary number, as containers have. */
+/** The name of the account that runs this; undefined for a number without an account, as in containers. */
 function accountName(): string | undefined {
   try {
     return userInfo().username;
@@ -90,6 +90,7 @@ async function actOnRings(
   const isSent = repository !== undefined && act.act !== 'hold';
   const asked = isSent ? { asked: now().toISOString() } : {};
   const whole = { catalog: invocation.operands[0], ...act, ...said, ...asked };
+  // Only a printed message is about a repository and a branch; everywhere else, they only have to be valid.
   const from = { repository: repository ?? 'local/catalogs', branch: invocation.text('branch') ?? 'main' };
   // Read as the functions read it from the queue: what they would refuse is refused here.
   const message = readRing(JSON.stringify({ v: 1, kind: 'ring', ...from, ...whole }));

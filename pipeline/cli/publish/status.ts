@@ -148,6 +148,7 @@ export async function statusFrom(terminal: Terminal): Promise<DeliveryStatus> {
   const text = (await terminal.input()).split('\n')[0] ?? '';
   // `Object` makes an empty object of what is not JSON, whose members are then the empty lists below.
   const status = Object(parsedJson(text.replace(/\}\{[^{}]*\}$/, '}'))) as DeliveryStatus;
+  // Older functions leave out the lists that came later.
   const { published, last, rings = [], unreadRings = [], unread = [], unreached = [] } = status;
   const { lastFailures = [], catalogs = [] } = status;
   const lists = [published, last, rings, unreadRings, unread, unreached, lastFailures, catalogs];

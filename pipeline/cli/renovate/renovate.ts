@@ -174,6 +174,7 @@ function datasourceOf(images: readonly Image[]): string {
   const releases = images.map(({ tag, digest, time }) => ({
     version: tag,
     digest,
+    // `20260131120000` as `2026-01-31T12:00:00Z`.
     releaseTimestamp: time.replace(/^(....)(..)(..)(..)(..)(..)$/, '$1-$2-$3T$4:$5:$6Z'),
   }));
   return `${JSON.stringify({ releases }, null, 2)}\n`;

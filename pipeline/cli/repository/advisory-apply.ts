@@ -159,7 +159,7 @@ export function warnOfNothing(
     err('warning: no catalog has, or had, these versions\n');
 }
 
-/** An advisory's plan as `--format json` prints it. */
+/** An advisory's plan as `--json` prints it. */
 export function planDocument(
   id: string,
   { catalogs, unread }: AdvisoryPlans,

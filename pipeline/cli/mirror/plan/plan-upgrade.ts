@@ -192,11 +192,12 @@ function patchesText({ stages }: UpgradePlan): string {
       const { catalogSource } = catalogNames('nested', catalog, NOWHERE);
       const { olm, name, namespace, channels, range } = operator;
       if (olm === 'v0') {
+        // Where the documents of a mirror plan put CatalogSources.
         const patch = { spec: { channel, source: catalogSource, sourceNamespace: 'openshift-marketplace' } };
         const where = namespace === '' ? '' : ` -n ${shellWord(namespace)}`;
         return `oc patch subscriptions.operators.coreos.com ${shellWord(name)}${where} --type merge -p ${shellWord(JSON.stringify(patch))}`;
       }
-      // What the extension does not restrict today stays unrestricted.
+      // What the extension does not restrict today stays unrestricted; later versions than the planned one may not be mirrored.
       const asks = {
         ...(range === '' ? {} : { version: `<=${version}` }),
         ...(channels.length === 0 ? {} : { channels: [channel] }),

@@ -81,6 +81,7 @@ function operatorOf(row: InventoryRow): ClusterOperator {
     installed: { name: csv, version: tryParseVersion(version) },
     namespace,
     name: row.object ?? row.package,
+    // OLM v1 has no approvals.
     isManual: olm !== 'v1' && approval === 'Manual',
   };
 }

@@ -171,6 +171,7 @@ export async function pruneSuperseded(
   if (!records) return { superseded, failed: [], foreign: [], needed: [] };
   const others = await records.others();
   // What was brought under another name of the registry may be what the plan needs now.
+  // The time of a record says nothing about what it needs.
   const ours = { ...records.identity, time: '', ...needsOf([], now) };
   const needed = old.flatMap((one) => {
     const other = whoNeeds([...others, ours], one);
