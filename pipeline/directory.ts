@@ -27,7 +27,10 @@ export function directorySource(root: string): CatalogSource {
   return { files: () => Promise.resolve(walk(root)) };
 }
 
-/** A directory whose files go elsewhere, such as into an image: outside of a clone, links out of it are not followed. */
+/**
+ * A directory whose files go elsewhere, such as into an image. In a clone, links may not lead out of the clone; anywhere else,
+ * they may not lead out of the directory. Such files are listed as unreadable.
+ */
 export function closedDirectory(root: string): CatalogSource {
   return { files: () => Promise.resolve(walk(root, resolve(root))) };
 }
@@ -61,6 +64,7 @@ export async function* readFolder(
   for (const { path, unreadable } of wanted) {
     const full = join(directory, path);
     if (unreadable !== undefined) throw new PipelineError('io', `${full} is ${unreadable}`);
+    // Of the size alone: the file is not opened here.
     left -= filePieces(full).size;
     if (left < 0) throw tooLarge(`${mostBytes} bytes`);
     yield { path, bytes: readFileBytes(full) };
@@ -68,7 +72,7 @@ export async function* readFolder(
 }
 
 /**
- * The files below a directory. Folders behind links are not entered.
+ * The files below a directory, in no order that callers may rely on. Folders behind links are not entered.
  *
  * @param bound what no link may lead out of, where there is no clone
  */
@@ -112,10 +116,14 @@ function list(folder: string): Dirent[] {
 }
 
 interface Listed {
+/** What a directory says of something in it. */
   readonly full: string;
+  /** Its path, with that of the directory. */
   readonly entry: Dirent | Stats;
   readonly clones: readonly string[];
+  /** The clones that it is in, as {@link clonesOf} gives them. */
   readonly bound?: string | undefined;
+  /** What no link may lead out of, where there is no clone. */
 }
 
 /** A file of a directory as a source reads it. */
@@ -184,27 +192,36 @@ function whyUnreadable({ full, entry, clones, bound }: Listed): string | undefin
   return target.isDirectory() ? LINK_TO_DIRECTORY : 'a link to something that is not a file';
 }
 
-/** The clones that a path is in, by the names in the path alone. A link to another clone is in the first one as well. */
+/**
+ * The clones that a path is in, the innermost first. Links are not resolved: a path that leads through a link into another clone
+ * is in the clone with the link, too.
+ */
 export function clonesOf(path: string): string[] {
   const folders = [path];
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) folders.push(dirname(folder));
+  // In a clone, a link may lead to its other folders: all of that was committed together.
   return folders.filter((folder) => existsSync(join(folder, '.git')));
 }
 
-/** What leads from a clone to a folder or file elsewhere, by its path in the clone; undefined where it is in the clone. */
+/**
+ * The link by which a path in a clone leads out of the clone; undefined where it stays in it.
+ *
+ * @param target need not exist: then its nearest folder that does counts
+ * @returns the link's path in the clone
+ */
 export function linkOut(clone: string, target: string): string | undefined {
-  // What does not exist yet leads where the nearest folder above it leads.
   let place = resolve(target);
   while (!existsSync(place) && !isLink(place)) place = dirname(place);
   const top = realpathSync(clone);
   if (isInside(place, top)) return undefined;
   const names = relative(clone, place).split(sep);
-  // From the outermost folder in: the first that leads out is the link.
+  // `a/b/c` gives `a`, `a/b` and `a/b/c`: the first one outside is the link.
   const paths = names.map((_, i) => join(...names.slice(0, i + 1)));
   return paths.find((path) => !isInside(join(clone, path), top));
 }
 
-/** Whether a path leads into a clone. @param top the clone, its own links resolved */
+/** Whether a path is in a clone once its links are resolved; a link to nothing is not. @param top with its links resolved */
+  // A link to nothing does not exist for Node, but writing to it makes a file elsewhere.
 function isInside(place: string, top: string): boolean {
   const real = existsSync(place) ? realpathSync(place) : undefined;
   // `.git` counts as outside: the configuration of a clone may have a token.
@@ -248,10 +265,11 @@ function targetOf(path: string): Stats | undefined {
     return statSync(path);
   } catch {
     return undefined;
+/** Whether a symbolic link is at a path; not for a path at which nothing is. */
   }
 }
 
-/** The text of one file. @throws PipelineError `not-found` or `io` */
+/** The text of one file. Bytes that are not UTF-8 become U+FFFD. @throws PipelineError `not-found` or `io` */
 export function readText(path: string): string {
   try {
     return new TextDecoder().decode(readFileBytes(path));
@@ -266,6 +284,7 @@ export function readText(path: string): string {
  *
  * @throws PipelineError `not-found` or `io`, or `usage` where a link leads out of the clone
  */
+    // A file may be larger than Node's longest string.
 export function readContent(path: string): Uint8Array {
   refuseLinkOut(path);
   return readFileBytes(path);
@@ -280,7 +299,7 @@ export function readFileBytes(path: string): Uint8Array {
   }
 }
 
-/** What the operating system says, as a PipelineError with the path in it. */
+/** What the operating system says, as a PipelineError with the path in it; one that is a PipelineError already stays. */
 export function fileError(error: unknown, path: string): PipelineError {
   if (error instanceof PipelineError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -304,5 +323,6 @@ const FILE_ERRORS: ReadonlyMap<string, string> = new Map([
   ['EDQUOT', 'the quota of the disk is used up'],
   ['EFBIG', 'file too large'],
   ['EISDIR', 'is a directory'],
+/** What people read instead of Node's own messages, which name the system call. */
   ['ENOTEMPTY', 'the directory is not empty'],
 ]);

@@ -1,6 +1,9 @@
 /** Doing many things at a time, but not too many. */
 
-/** Does something with every item, at most `most` at a time. `work` must not fail: the other items would go on unwatched. */
+/**
+ * Does something with every item, at most `most` at a time. `work` must not fail: the other items would go on unwatched. An item
+ * that is undefined would end the work.
+ */
 export async function eachOf<T>(
   items: readonly T[],
   most: number,

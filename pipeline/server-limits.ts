@@ -89,7 +89,7 @@ function answeredSockets(server: Server): (socket: Socket) => boolean {
   return (socket) => answered.has(nameOf(socket));
 }
 
-/** The connections of the address that holds the most, the oldest first. */
+/** The connections of the address that holds the most, the oldest first; none if there are none. */
 function largestOf(open: ReadonlyMap<string, ReadonlySet<Socket>>): ReadonlySet<Socket> {
   let largest: ReadonlySet<Socket> = new Set();
   for (const own of open.values()) if (own.size > largest.size) largest = own;
@@ -144,11 +144,13 @@ export function createRoom(most: number): Room {
   };
 }
 
-/** What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 address, which one customer gets. */
 export function networkOf(address: string): string {
+  // A socket for both families writes IPv4 addresses in this way.
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(address)) return address;
+  // A zone may follow, as in `fe80::1%eth0`; `::` stands for as many zeros as are missing of eight groups.
   const [before = '', after] = address.split('%', 1)[0]?.split('::') ?? [];
   const head = before === '' ? [] : before.split(':');
   const tail = after === undefined || after === '' ? [] : after.split(':');
@@ -168,5 +170,6 @@ export function isLoopback(host: string): boolean {
  */
 export function namesThisMachine({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  // Browsers always send a host: without one, the request is not from a page.
   return host === '' || isIP(host) !== 0 || /^(?:[^/@]+\.)?localhost\.?$/i.test(host);
 }

@@ -24,7 +24,7 @@ export interface SettingsRead {
   readonly findings: readonly Finding[];
 }
 
-/** Deepest nesting that settings may have. */
+/** Deepest nesting that settings may have, in levels: far more than any file of settings needs. */
 const DEPTH = 50;
 
 /**
@@ -105,7 +105,7 @@ function secondDocument(text: string): number {
   return separator ? content + separator.index : -1;
 }
 
-/** Where the key that a path ends with is written; undefined without one. Of repeated keys the last counts, as for values. */
+/** Offset of the key that a path ends with, or of the item for a number; undefined where there is none. */
 function keyOffset(root: YamlNode | undefined, path: readonly (string | number)[]): number | undefined {
   let node = root;
   let offset: number | undefined;
@@ -115,6 +115,7 @@ function keyOffset(root: YamlNode | undefined, path: readonly (string | number)[
       node = at.items[step];
       offset = node?.start;
     } else if (at?.kind === 'mapping') {
+      // Of a key that is there twice, the last one has the value.
       const pair = at.pairs.findLast(({ key }) => key.kind === 'scalar' && key.text === step);
       node = pair?.value;
       offset = pair?.key.start;

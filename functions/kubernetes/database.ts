@@ -16,7 +16,7 @@ interface DatabaseOptions {
   readonly log: (line: string) => void;
 }
 
-/** Without them a connection that died is waited for until the operating system gives up. In ms. */
+/** For a connection, and for an answer, in ms. Without them a connection that died is waited for until the system gives up. */
 const CONNECTING = 5000;
 const ANSWERING = 30_000;
 
@@ -46,6 +46,7 @@ export function openDatabase({ url, connections, log }: DatabaseOptions): Databa
 /** What PostgreSQL or the way to it says, with nothing of the query or the password. */
 function failureOf(error: unknown): PipelineError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  // A message of PostgreSQL may quote the query: where there is a code, it is all that is said.
   const what = code === '' && error instanceof Error ? error.message : code;
   return new PipelineError(codeOf(code), `the database: ${what}`, {
     cause: error,
@@ -54,7 +55,7 @@ function failureOf(error: unknown): PipelineError {
 }
 
 /**
- * Classes of SQLSTATE: wrong passwords and missing rights; then connections, resources, operators' stops.
+ * SQLSTATE of wrong passwords and missing rights; then the classes of connections, resources and operators' stops, which pass.
  *
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */

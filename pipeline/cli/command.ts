@@ -80,6 +80,7 @@ export function invocationOf(command: Command, parameters: readonly string[]): I
   checkRequired(command, values);
   checkOperands(command, positionals);
   const text = (option: string): string | undefined => {
+    // `--json` is short for `--format json`.
     const value = option === 'format' && isJsonAsked(command, values) ? 'json' : values[option];
     return typeof value === 'string' ? value : undefined;
   };
@@ -135,6 +136,7 @@ function withoutFormer(
   command: Command,
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
+  // What is typed by its former name counts as if it were typed by the one of today.
   const renamed = Object.entries(command.options).flatMap(([name, { former }]) =>
     former !== undefined && values[former] !== undefined ? [[name, values[former]]] : [],
   );
@@ -155,6 +157,7 @@ export function acceptedOptions({ options }: Command): Command['options'] {
  * @throws PipelineError `usage` when another format is asked for as well
  */
 function isJsonAsked(command: Command, values: Readonly<Record<string, unknown>>): boolean {
+  // A command that declares `--json` itself reads it as a flag.
   if (command.options['json'] !== undefined || values['json'] !== true) return false;
   const { format = 'json' } = values;
   if (format !== 'json')
@@ -167,6 +170,7 @@ function misreadOption(command: Command, error: unknown): string {
   // Behind its first sentence, Node says how to write an operand that begins with a dash.
   const [first = ''] = error instanceof Error ? error.message.split('. ') : [String(error)];
   const what = first.charAt(0).toLowerCase() + first.slice(1);
+  // As Node writes it: the name that was typed is not in its error otherwise.
   const [, typed] = /^unknown option '--?([^']*)'$/.exec(what) ?? [];
   const options = acceptedOptions(command);
   const isOfJson = FORMAT_OPTIONS.has(typed ?? '') && options['json'] !== undefined;
@@ -198,6 +202,7 @@ function checkRequired(command: Command, values: Readonly<Record<string, unknown
   );
 }
 
+/** The options without which a command cannot run, with their names. */
 function requiredOptions({ options }: Pick<Command, 'options'>): [string, Option][] {
   return Object.entries(options).filter(([, { required }]) => required);
 }

@@ -57,6 +57,7 @@ function completableOf({
   readonly summary: string;
   readonly command: Command;
 }): Completable {
+  // Such a command reads its options itself.
   const options = command.passthrough ? {} : acceptedOptions(command);
   return {
     words,
@@ -170,6 +171,7 @@ function fishScript(commands: readonly Completable[]): string {
   const summaryOf = (words: string): string => commands.find((one) => one.words === words)?.summary ?? '';
   const lines = [
     '# Completions of portolan for fish.',
+    // Whether the words behind `portolan` are those of a command, or go on behind them.
     'function __portolan_is',
     '  set -l words (commandline -opc)',
     '  test "$words[2..-1]" = "$argv"; or string match -q -- "$argv *" "$words[2..-1]"',
@@ -185,6 +187,7 @@ function fishScript(commands: readonly Completable[]): string {
     `complete -c portolan -n "__portolan_is completion" -f -a "${SHELLS.join(' ')}"`,
     ...commands.flatMap(({ words, options }) =>
       options.map(({ name, description, takesValue, choices }) => {
+        // -x: a value, and no file; -r: a value, which may be a file.
         const value = choices.length > 0 ? ` -x -a "${choices.join(' ')}"` : takesValue ? ' -r' : '';
         return `complete -c portolan -n "__portolan_is ${words}" -l ${name}${value} -d ${fishText(description)}`;
       }),
@@ -193,6 +196,7 @@ function fishScript(commands: readonly Completable[]): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** A text as a word of fish, in single quotes: only backslashes and quotes are escaped there. */
 function fishText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

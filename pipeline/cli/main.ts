@@ -91,7 +91,11 @@ function findCommand(words: readonly string[]): CommandEntry | undefined {
   return matching.sort((a, b) => b.words.length - a.words.length)[0];
 }
 
-/** Lists the commands of a family, such as `portolan mirror`. @throws PipelineError `usage` for other words */
+/**
+ * Lists the commands of a family, such as `portolan mirror`. The exit code is 2 unless help was asked for, as a word is missing.
+ *
+ * @throws PipelineError `usage` for other words
+ */
 async function unknownCommand(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const family = COMMANDS.filter((entry) => entry.words.startsWith(`${words[0]} `));
   if (family.length > 0) {

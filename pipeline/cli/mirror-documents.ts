@@ -72,6 +72,7 @@ function registriesIn(path: string, written: string): RegistriesConf {
 
 /** Whether a folder is at a path. @throws PipelineError `not-found` or `io`, unlike `isDirectory` */
 export function isFolder(path: string): boolean {
+  // Systems list a folder in any order.
   try {
     return statSync(path).isDirectory();
   } catch (error) {

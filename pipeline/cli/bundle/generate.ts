@@ -70,7 +70,7 @@ export const command: Command = {
 const NOT_IN_A_PATH = /[\s\p{Cc}"'\\$*?[\]]/u;
 
 /**
- * The media type that opm gives to a folder of manifests.
+ * The media type that opm gives to a folder of manifests: by the first document of each file at its top.
  *
  * @throws PipelineError `not-found`, `usage` for an empty folder
  */

@@ -74,6 +74,7 @@ function write(directory: string, files: ReadonlyMap<string, Uint8Array>): void 
   }
 }
 
+/** Prints the packages that are not promoted, each with its reason. */
 function printSkipped({ skipped }: Promotions, { err }: Terminal): void {
   for (const { package: name, why } of skipped) err(`skipped ${plainText(name)}: ${plainText(why)}\n`);
 }

@@ -196,7 +196,7 @@ function packagesOf({ catalog }: World, names: readonly string[]): Package[] {
   });
 }
 
-/** How the options want the graph to be. */
+/** How the options want the graph to be. A version to avoid that the package does not have changes nothing in it. */
 function policyOf(invocation: Invocation, ofPackage: Package): GraphPolicy {
   const { list, word, text } = invocation;
   const isNew = text('versions') !== undefined;

@@ -29,6 +29,7 @@ const SEPARATOR = /^---[ \t]*\r?\n/gm;
 let last = 0;
 
 export class SegmentedText {
+/** A text that an editor changes piece by piece. */
   #segments: Segment[];
   /** Where they start, until a change. */
   #known: readonly number[] | undefined;
@@ -73,6 +74,7 @@ export class SegmentedText {
   at(line: number): { readonly segment: Segment; readonly index: number; readonly line: number } {
     const starts = this.#starts;
     let [index, end] = [0, starts.length];
+    // The last segment that does not start behind the line, by halving.
     while (end - index > 1) {
       const middle = (index + end) >> 1;
       if ((starts[middle] ?? 0) <= line) index = middle;
@@ -108,6 +110,7 @@ export class SegmentedText {
 }
 
 const linesOf = onceFor(({ text }: Segment): readonly string[] => text.split('\n'));
+/** Kept with the segment: an editor asks for many lines of one. */
 
 /**
  * Cuts a text into segments, one a document.
@@ -129,13 +132,14 @@ function split(text: string, isFirst = true): Segment[] {
 }
 
 function breaksIn(text: string): number {
+/** How many line feeds a text has, without making a list of its lines. */
   let count = 0;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
   return count;
 }
 
 /**
- * The offset of a position in a text.
+ * The offset of a position in a text; a place behind the end of its line, or of the text, is that end, as the protocol says.
  *
  * @param first the line of the file at which the text begins
  */

@@ -44,7 +44,7 @@ interface Plan {
   readonly catalogs: readonly string[];
 }
 
-/** The mapping of a plan, given by its folder, its report or its mapping.txt. */
+/** The mapping of a plan, given by its folder, its report or its mapping.txt. @throws PipelineError `usage`, `not-found` */
 function planAt(path: string): Plan {
   const file = isFolder(path) ? join(path, 'report.json') : path;
   checkPlanIn(dirname(file));
@@ -58,6 +58,7 @@ function planAt(path: string): Plan {
   if (wrong) throw new PipelineError('usage', `${file}:${wrong.location.line}: ${wrong.message}`);
   return { images: mappings, catalogs: [] };
 }
+/** Writes a file that an option names; nothing without the option. */
 
 function writeTo(directory: string, file: string | undefined, content: string): void {
   if (file === undefined) return;

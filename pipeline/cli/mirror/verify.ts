@@ -78,6 +78,7 @@ export const command: Command = {
     for (const finding of findings) terminal.err(findingText(finding));
     const online = flag('online') ? await askRegistries(given.mappings, invocation, terminal) : undefined;
     const mapped = contentsOf(given.mappings);
+    // `due` is what the plan brings: it tells a missing image from one that nobody mirrors.
     const contents = online ? { ...contentsOf(online.filter(isThere)), due: mapped.places } : mapped;
     const report = readinessReport(mirrorReadiness(images, nodeConfig(given.rules), contents));
     const fresh = await freshnessOf(given, invocation, terminal);
@@ -105,9 +106,10 @@ interface Given {
   readonly findings: readonly Finding[];
 }
 
-/** The documents and the mapping that the command line names. */
+/** The documents and the mapping that the command line names. @throws PipelineError `usage` if it names none */
 function readGiven({ list, needed, text }: Invocation, { directory }: Terminal): Given {
   const paths = list('documents').map((path) => resolve(directory, path));
+  // Throws the error for an option that is missing.
   if (paths.length === 0) needed('documents');
   const folder = paths.find(isFolder);
   const mapping = text('mapping');
@@ -134,6 +136,7 @@ function readGiven({ list, needed, text }: Invocation, { directory }: Terminal):
   };
 }
 
+/** Whether the mirror has an image: nothing was found to be wrong with it there. */
 function isThere({ atDestination }: Presence): boolean {
   return atDestination === undefined;
 }
@@ -217,7 +220,7 @@ function unreadableFinding(file: string, { message, hint }: PipelineError): Find
   };
 }
 
-/** Images at a time. */
+/** Images at a time: as many as a client sends requests to one host by default. */
 const PARALLEL = 48;
 
 /** Whether each image of a mapping is in the mirror, as the registries answer. */

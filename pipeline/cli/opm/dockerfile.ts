@@ -24,6 +24,7 @@ export const command: OpmCommand = {
   },
   exclusive: ['binary-image', 'base-image'],
   run: async (call, { terminal }) => {
+    // Without a slash at its end, but for `/` itself.
     const directory = normalize(call.operands[0] ?? '').replace(/(?<=.)\/$/, '');
     const { dir, base: name } = parse(directory);
     if (call.given('binary-image')) terminal.err('--binary-image is deprecated, use --base-image\n');

@@ -61,9 +61,10 @@ function jsonOf(bytes: Uint8Array): string {
   );
 }
 
+/** Go keeps a byte order mark, which Node drops by default. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A package's JSON, of which the description is the last member, with the JSON of another text there. */
+/** A package's JSON, of which the description is the last member, with the JSON of another text there; as it is without one. */
 function withDescription(json: string, from: string, to: string): string {
   const at = json.lastIndexOf(from);
   return at < 0 ? json : `${json.slice(0, at)}${to}${json.slice(at + from.length)}`;

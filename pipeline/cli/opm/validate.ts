@@ -51,7 +51,7 @@ async function opmError(root: string): Promise<string> {
   return words ?? `${file}:${line}: ${unread.message}`;
 }
 
-/** What opm says of a link that leads to no file. */
+/** What opm says of a link that leads to no file; undefined where it would say something else. */
 function openingError(root: string, path: string): string | undefined {
   const full = join(root, path);
   try {

@@ -130,6 +130,7 @@ async function comparedBy(
     const typed = { invocation, terminal };
     return withOperands([base], typed, ([was]) =>
       withOperands([head], typed, async ([is]) =>
+        // Each operand gives one place: the other case is for the compiler.
         was && is ? diffPlaces(was, is, packages) : { diffs: [], packages: [] },
       ),
     ).catch((error: unknown) => {

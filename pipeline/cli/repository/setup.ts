@@ -146,7 +146,7 @@ export const command: Command = {
   },
 };
 
-/** The policy that the repository has: the file in the work tree, else that of the commit, else the new one. */
+/** The policy that the repository has: the file in the work tree, else the one that setup makes, else that of the commit. */
 async function policyIn(
   { objects, resolve: find }: Repository,
   { directory, made, commit }: { readonly directory: string; readonly made: Setup; readonly commit: string },
@@ -223,6 +223,7 @@ async function defaultBranch(directory: string, settings: GitSettings): Promise<
     const { code, output } = await runGit({ settings, directory, accept: [0, 1, 128] }, [
       'symbolic-ref',
       '--quiet',
+    // 1: the ref is not symbolic, as with a detached HEAD; 128: git fails, as without the ref.
       '--short',
       name,
     ]);
@@ -262,6 +263,7 @@ function presetLines({ presets, failedPresets, files }: Setup): string[] {
   if (!files.has(POLICY_PATH)) return [];
   return [
     ...presets.map((name) => `preset ${name}: the policy has the checks of ${PRESETS[name].gate} as well`),
+  // A policy that is there already stays as it is.
     ...[...failedPresets].map(
       ([name, { rule, message }]) =>
         `preset ${name}: not in the policy, because the latest merges fail it: ${plainText(message)} (${rule})`,
@@ -343,12 +345,13 @@ function ownersLines(made: Setup): string[] {
   ];
 }
 
-/** Packages that are named in one line. */
+/** How many packages, files or defects are named; the others are counted. */
 const NAMED = 5;
 
 /** What the user still has to decide, and what to write. */
 function openLines({ owners: { unowned, certified }, decidedOwners, unordered }: Setup): string[] {
-  // Certified packages have a line of their own, and those that were answered at the terminal have owners now.
+  // Certified packages have a line of their own, and those that were answered at the terminal have owners now. Whoever answered
+  // left the others to the admins on purpose.
   const left = unowned.length - certified.size - decidedOwners;
   const [first = ''] = unowned;
   const more = unowned.length > NAMED ? ` and ${unowned.length - NAMED} more` : '';

@@ -85,6 +85,7 @@ function signerOf(command: Command, written: string, directory: string): Signer 
   if (!/^-----BEGIN PUBLIC KEY-----\n[\s\S]*-----END PUBLIC KEY-----\n?$/.test(pem)) {
     throw usageError(command, `${written.slice(equals + 1)} is not a public key in PEM format`);
   }
+  // Policies of nodes have the key in Base64; with a line feed, however the file ends, they stay the same.
   const keyData = Buffer.from(pem.endsWith('\n') ? pem : `${pem}\n`).toString('base64');
   return { scope: written.slice(0, equals), keyData };
 }
