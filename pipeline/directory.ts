@@ -115,15 +115,15 @@ function list(folder: string): Dirent[] {
   }
 }
 
-interface Listed {
 /** What a directory says of something in it. */
-  readonly full: string;
+interface Listed {
   /** Its path, with that of the directory. */
+  readonly full: string;
   readonly entry: Dirent | Stats;
-  readonly clones: readonly string[];
   /** The clones that it is in, as {@link clonesOf} gives them. */
-  readonly bound?: string | undefined;
+  readonly clones: readonly string[];
   /** What no link may lead out of, where there is no clone. */
+  readonly bound?: string | undefined;
 }
 
 /** A file of a directory as a source reads it. */
@@ -186,6 +186,7 @@ function whyUnreadable({ full, entry, clones, bound }: Listed): string | undefin
   const target = targetOf(full);
   if (!target) return LINK_TO_NOTHING;
   if (clones.some((clone) => linkOut(clone, full) !== undefined)) return 'a link out of the clone';
+  // In a clone, a link may lead to its other folders: all of that was committed together.
   const isBound = bound !== undefined && clones.length === 0;
   if (isBound && linkOut(bound, full) !== undefined) return 'a link out of the directory';
   if (target.isFile()) return undefined;
@@ -199,7 +200,6 @@ function whyUnreadable({ full, entry, clones, bound }: Listed): string | undefin
 export function clonesOf(path: string): string[] {
   const folders = [path];
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) folders.push(dirname(folder));
-  // In a clone, a link may lead to its other folders: all of that was committed together.
   return folders.filter((folder) => existsSync(join(folder, '.git')));
 }
 
@@ -211,6 +211,7 @@ export function clonesOf(path: string): string[] {
  */
 export function linkOut(clone: string, target: string): string | undefined {
   let place = resolve(target);
+  // A link to nothing does not exist for Node, but writing to it makes a file elsewhere.
   while (!existsSync(place) && !isLink(place)) place = dirname(place);
   const top = realpathSync(clone);
   if (isInside(place, top)) return undefined;
@@ -221,7 +222,6 @@ export function linkOut(clone: string, target: string): string | undefined {
 }
 
 /** Whether a path is in a clone once its links are resolved; a link to nothing is not. @param top with its links resolved */
-  // A link to nothing does not exist for Node, but writing to it makes a file elsewhere.
 function isInside(place: string, top: string): boolean {
   const real = existsSync(place) ? realpathSync(place) : undefined;
   // `.git` counts as outside: the configuration of a clone may have a token.
@@ -255,6 +255,7 @@ function isIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
+/** Whether a symbolic link is at a path; not for a path at which nothing is. */
 function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
@@ -265,7 +266,6 @@ function targetOf(path: string): Stats | undefined {
     return statSync(path);
   } catch {
     return undefined;
-/** Whether a symbolic link is at a path; not for a path at which nothing is. */
   }
 }
 
@@ -274,6 +274,7 @@ export function readText(path: string): string {
   try {
     return new TextDecoder().decode(readFileBytes(path));
   } catch (error) {
+    // A file may be larger than Node's longest string.
     throw fileError(error, path);
   }
 }
@@ -284,7 +285,6 @@ export function readText(path: string): string {
  *
  * @throws PipelineError `not-found` or `io`, or `usage` where a link leads out of the clone
  */
-    // A file may be larger than Node's longest string.
 export function readContent(path: string): Uint8Array {
   refuseLinkOut(path);
   return readFileBytes(path);
@@ -313,6 +313,7 @@ export function fileError(error: unknown, path: string): PipelineError {
   );
 }
 
+/** What people read instead of Node's own messages, which name the system call. */
 const FILE_ERRORS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'no such file or directory'],
   ['ENOTDIR', 'not a directory'],
@@ -323,6 +324,5 @@ const FILE_ERRORS: ReadonlyMap<string, string> = new Map([
   ['EDQUOT', 'the quota of the disk is used up'],
   ['EFBIG', 'file too large'],
   ['EISDIR', 'is a directory'],
-/** What people read instead of Node's own messages, which name the system call. */
   ['ENOTEMPTY', 'the directory is not empty'],
 ]);

@@ -72,7 +72,6 @@ function registriesIn(path: string, written: string): RegistriesConf {
 
 /** Whether a folder is at a path. @throws PipelineError `not-found` or `io`, unlike `isDirectory` */
 export function isFolder(path: string): boolean {
-  // Systems list a folder in any order.
   try {
     return statSync(path).isDirectory();
   } catch (error) {
@@ -83,6 +82,7 @@ export function isFolder(path: string): boolean {
 /** A file, or those of a folder: what its kustomization applies, else all YAML that is not a configuration. */
 export function documentFiles(path: string): string[] {
   if (!isFolder(path)) return [path];
+  // Systems list a folder in any order.
   const names = entriesIn(path)
     .map(({ name }) => name)
     .sort();

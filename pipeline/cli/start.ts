@@ -57,9 +57,9 @@ async function check(file: string): Promise<void> {
     process.exitCode = end;
     return;
   }
+  // The whole program, in this process, then writes the report that says so.
   process.env[ENDED] = end;
   await import(PROGRAM_FILE);
-  // The whole program, in this process, then writes the report that says so.
 }
 
 /** Whether words are folders, at least one, and known options with their values. */

@@ -28,8 +28,8 @@ const SEPARATOR = /^---[ \t]*\r?\n/gm;
 
 let last = 0;
 
-export class SegmentedText {
 /** A text that an editor changes piece by piece. */
+export class SegmentedText {
   #segments: Segment[];
   /** Where they start, until a change. */
   #known: readonly number[] | undefined;
@@ -73,8 +73,8 @@ export class SegmentedText {
   /** The segment that has a line, and the line at which it starts. */
   at(line: number): { readonly segment: Segment; readonly index: number; readonly line: number } {
     const starts = this.#starts;
-    let [index, end] = [0, starts.length];
     // The last segment that does not start behind the line, by halving.
+    let [index, end] = [0, starts.length];
     while (end - index > 1) {
       const middle = (index + end) >> 1;
       if ((starts[middle] ?? 0) <= line) index = middle;
@@ -109,8 +109,8 @@ export class SegmentedText {
   }
 }
 
-const linesOf = onceFor(({ text }: Segment): readonly string[] => text.split('\n'));
 /** Kept with the segment: an editor asks for many lines of one. */
+const linesOf = onceFor(({ text }: Segment): readonly string[] => text.split('\n'));
 
 /**
  * Cuts a text into segments, one a document.
@@ -131,8 +131,8 @@ function split(text: string, isFirst = true): Segment[] {
   return found;
 }
 
-function breaksIn(text: string): number {
 /** How many line feeds a text has, without making a list of its lines. */
+function breaksIn(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
   return count;

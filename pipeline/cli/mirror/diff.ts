@@ -58,8 +58,8 @@ function planAt(path: string): Plan {
   if (wrong) throw new PipelineError('usage', `${file}:${wrong.location.line}: ${wrong.message}`);
   return { images: mappings, catalogs: [] };
 }
-/** Writes a file that an option names; nothing without the option. */
 
+/** Writes a file that an option names; nothing without the option. */
 function writeTo(directory: string, file: string | undefined, content: string): void {
   if (file === undefined) return;
   const path = resolve(directory, file);

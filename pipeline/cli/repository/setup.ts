@@ -220,10 +220,10 @@ function triggerOf(invocation: Invocation): Trigger | undefined {
 /** The branch that the remote names as its default, or else the one that is checked out. */
 async function defaultBranch(directory: string, settings: GitSettings): Promise<string | undefined> {
   for (const name of ['refs/remotes/origin/HEAD', 'HEAD']) {
+    // 1: the ref is not symbolic, as with a detached HEAD; 128: git fails, as without the ref.
     const { code, output } = await runGit({ settings, directory, accept: [0, 1, 128] }, [
       'symbolic-ref',
       '--quiet',
-    // 1: the ref is not symbolic, as with a detached HEAD; 128: git fails, as without the ref.
       '--short',
       name,
     ]);
@@ -260,10 +260,10 @@ function leftOutLines({ leftOut }: Setup): string[] {
 
 /** Gates of others that the policy checks for as well. */
 function presetLines({ presets, failedPresets, files }: Setup): string[] {
+  // A policy that is there already stays as it is.
   if (!files.has(POLICY_PATH)) return [];
   return [
     ...presets.map((name) => `preset ${name}: the policy has the checks of ${PRESETS[name].gate} as well`),
-  // A policy that is there already stays as it is.
     ...[...failedPresets].map(
       ([name, { rule, message }]) =>
         `preset ${name}: not in the policy, because the latest merges fail it: ${plainText(message)} (${rule})`,
