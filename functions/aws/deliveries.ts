@@ -7,6 +7,7 @@ interface SqsRecord {
   readonly messageId: string;
   readonly body: string;
   readonly receiptHandle: string;
+  /** SQS writes the count, which includes this delivery, as text. */
   readonly attributes: { readonly ApproximateReceiveCount: string; readonly MessageGroupId: string };
 }
 

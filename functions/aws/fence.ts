@@ -73,6 +73,7 @@ export function tableFence(table: string): Fence {
 /** Ends the key of a lease; no name of a fence has it. */
 const LEASE = '#lease';
 
+/** A claim or a lease as it is stored: DynamoDB compares the number, and only this code reads the text. */
 interface Numbered {
   readonly sequence: number;
   readonly text: string;

@@ -10,6 +10,7 @@ const RENEWED = 60_000;
 
 interface SecretText {
   readonly read: () => Promise<string | undefined>;
+  /** The next read then asks Secrets Manager again. */
   readonly forget: () => void;
 }
 

@@ -11,6 +11,7 @@ interface RouteRequest {
 export interface RouteReply {
   readonly status: number;
   readonly body: string;
+  /** Plain text when left out. */
   readonly type?: 'application/json' | 'text/plain';
 }
 

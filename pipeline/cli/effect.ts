@@ -56,9 +56,11 @@ export async function effectInRepository(
 }
 
 interface CatalogEdit {
+  /** May end with the OpenShift version that the catalog is for, as `v4.20` does. */
   readonly name: string;
   readonly before: Catalog;
   readonly after: Catalog;
+  /** They tell a tag that became its own digest from another image. */
   readonly digests?: TagDigests;
 }
 

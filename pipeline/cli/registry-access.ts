@@ -69,7 +69,9 @@ export function clientOptions(
 }
 
 interface Sources {
+  /** Those of the client that reads from the mirrors. */
   readonly options: ClientOptions;
+  /** Its `registries.allow` says which names may be asked for; without a policy, all may. */
   readonly policy: Policy | undefined;
 }
 

@@ -32,6 +32,7 @@ interface SubscriptionFacts {
   readonly view: ClusterView;
   readonly subscription: ClusterObject;
   readonly namespace: string;
+  /** The installed one; undefined where the cluster's objects do not have it. */
   readonly csv: ClusterObject | undefined;
 }
 

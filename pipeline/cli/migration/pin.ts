@@ -19,6 +19,7 @@ export interface Wanted {
   readonly preferred: string;
 }
 
+/** What a ClusterExtension names to get one bundle: the ClusterCatalog, the channel and the exact version. */
 interface Pin {
   readonly source: ScopeCatalog;
   readonly channel: string;

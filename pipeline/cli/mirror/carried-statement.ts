@@ -90,6 +90,7 @@ export async function carriedStatement(
 }
 
 interface NewerStatement {
+  /** The place in the mirror that has it, for messages. */
   readonly where: string;
   readonly statement: FreshnessStatement;
 }

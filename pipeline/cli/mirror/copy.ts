@@ -162,6 +162,7 @@ export const command: Command = {
 
 interface Mapping extends MappingsRead {
   readonly path: string;
+  /** The whole file: an archive gets a copy. */
   readonly text: string;
 }
 
@@ -212,7 +213,9 @@ function signingFor(
 }
 
 interface LoadedPlan {
+  /** Folder of the archive. */
   readonly archive: string;
+  /** The files of the plan by name, as the receipt confirms them; from an archive without digests only the mapping. */
   readonly files: ReturnType<typeof archivedPlan>;
 }
 

@@ -46,6 +46,7 @@ interface Deployed {
 }
 
 interface Prepared<C> {
+  /** Those given; where bundle images were asked, with the answers in `deployed`. */
   readonly catalogs: readonly C[];
   readonly outcome: MirrorOutcome;
 }

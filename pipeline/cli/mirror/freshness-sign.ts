@@ -149,9 +149,12 @@ export async function signState(
   return { version, freshUntil: textOf(freshUntil) };
 }
 
+/** What a statement is about. All names are those of the mirror. */
 interface Parts {
   readonly indexes: readonly Reference[];
+  /** The digest of each image that was copied as a whole, index images included. */
   readonly images: ReadonlyMap<string, string>;
+  /** Images of the plan that were not copied. */
   readonly missing: readonly string[];
 }
 

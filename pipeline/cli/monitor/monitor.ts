@@ -109,7 +109,9 @@ function namesIn(folder: string): string[] {
 }
 
 interface Monitoring extends Listed {
+  /** Path of the clone. */
   readonly clone: string;
+  /** How many of the latest merges are checked. */
   readonly count: number;
   readonly removed: Parameters<typeof monitorRepository>[1]['removed'];
 }
@@ -160,6 +162,7 @@ interface Listed {
 
 interface MonitorList {
   readonly repositories: readonly Listed[];
+  /** The lines with `!`: what the monitor no longer shows. */
   readonly removed: readonly RemovedEntry[];
 }
 

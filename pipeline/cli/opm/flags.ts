@@ -78,6 +78,7 @@ function operandCount({ least, most }: OpmCommand): string {
 
 interface Parsed {
   readonly operands: string[];
+  /** By the long name of the flag, in the order typed; `true` or `false` for a flag without a value. */
   readonly values: Map<string, string[]>;
 }
 

@@ -109,7 +109,9 @@ interface Checking {
 
 interface Checked {
   readonly safe: readonly Image[];
+  /** How many images would strand an installation. */
   readonly stranding: number;
+  /** How many images could not be checked. */
   readonly unread: number;
 }
 
