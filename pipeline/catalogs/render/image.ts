@@ -113,7 +113,9 @@ export async function unpackBundle<T>(
   );
 }
 
+/** How the catalog of an index image is read; the last two as in `Rendering`. */
 interface IndexReading {
+  /** The folder that the image's label names. */
   readonly configs: string;
   readonly each: Rendering['each'];
   readonly parses: Rendering['parses'];

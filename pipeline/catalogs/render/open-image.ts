@@ -46,6 +46,7 @@ export interface OpenImage {
 }
 
 interface UnpackOptions {
+  /** The only folder that is needed, without a slash before it; all when left out. Layers that cannot hold it are not fetched. */
   readonly within?: string;
   /** What layers may ask of the machine; those of an index image when left out. */
   readonly limits?: TreeLimits;

@@ -22,7 +22,9 @@ export interface Upload {
   readonly endpoint: Endpoint;
   readonly to: Repository;
   readonly blob: BlobSource;
+  /** As in `PutBlobOptions`, like `memory` and `gate`. */
   readonly chunk: number;
+  /** Of this try and those after it. */
   readonly budget: Budget;
   readonly memory: UploadMemory | undefined;
   readonly gate: NonNullable<PutBlobOptions['gate']>;

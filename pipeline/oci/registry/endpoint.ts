@@ -22,6 +22,7 @@ export interface EndpointRequest {
 
 export interface Endpoint {
   readonly registry: string;
+  /** Address of its API. */
   readonly base: URL;
   readonly quirks: Quirks;
   /** What was learnt of the registry on the way. */
@@ -45,6 +46,7 @@ interface EndpointOptions {
   readonly transport: Transport;
   readonly credentials: CredentialSource;
   readonly clock: Clock;
+  /** Registries that are asked over plain HTTP. */
   readonly plainHosts: ReadonlySet<string>;
 }
 

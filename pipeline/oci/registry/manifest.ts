@@ -70,6 +70,7 @@ function descriptorOf200(answer: Answer, reference: Reference): Descriptor | und
 /**
  * Reads a manifest; undefined if there is none.
  *
+ * @param limit bytes of it at most
  * @throws PipelineError `corrupt` if its digest is not that of the reference or of the registry
  */
 export function getManifest(

@@ -16,6 +16,7 @@ import { PipelineError } from '../../error.ts';
 import type { Descriptor, Registry, Repository } from '../../ports.ts';
 
 export interface MirroredOptions {
+  /** Which mirrors names have, as nodes are configured. */
   readonly config: NodeConfig;
   /** Reads mirrors; the registry itself reads sources. */
   readonly mirrors: Registry;
@@ -23,6 +24,7 @@ export interface MirroredOptions {
   readonly allows?: (repository: Repository) => boolean;
 }
 
+/** Where a reference is asked for: its name there, and what reads it. */
 interface Place {
   readonly reference: Reference;
   readonly registry: Registry;

@@ -143,6 +143,7 @@ interface SentBlobs {
   readonly outcomes: Readonly<Record<BlobOutcome, number>>;
   /** Digests of blobs that were not in the repository. */
   readonly fresh: ReadonlySet<string>;
+  /** Bytes of the blobs that were uploaded. */
   readonly bytes: number;
 }
 

@@ -169,6 +169,7 @@ export async function forgetReferrer(
 type RawDescriptor = Readonly<Record<string, unknown>>;
 
 interface ListChange {
+  /** Bytes of the list at most. */
   readonly limit: number;
   /** The new list; undefined when nothing is to be changed. */
   readonly change: (list: readonly RawDescriptor[]) => readonly RawDescriptor[] | undefined;

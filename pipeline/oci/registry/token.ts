@@ -26,6 +26,7 @@ export interface TokenService {
 interface TokenOptions {
   readonly transport: Transport;
   readonly clock: Clock;
+  /** The service that the registry named last; throws before it has named one. */
   readonly service: () => TokenService;
   readonly credential: Credential | undefined;
 }

@@ -72,6 +72,7 @@ export async function openDockerArchive(path: string): Promise<DockerArchive> {
 }
 
 interface SavedImage {
+  /** Names of members of the archive. */
   readonly config: string;
   readonly layers: readonly string[];
   readonly tags: readonly Reference[];

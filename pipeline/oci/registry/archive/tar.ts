@@ -61,6 +61,7 @@ export async function readTarIndex(handle: FileHandle, path: string): Promise<Re
   return entries;
 }
 
+/** What stands for fields of the next header, which are too short for it. */
 interface Overrides {
   readonly path?: string;
   readonly linkpath?: string;

@@ -34,6 +34,7 @@ export interface RegistryOptions {
   /** Under which name the layout's own repository, with its bare tags, is served; `catalog` when left out. */
   readonly root?: string;
   readonly readOnly?: boolean;
+  /** Who may do what; everybody may do everything when left out. */
   readonly access?: AccessOptions;
   /** Key and certificate, PEM. */
   readonly tls?: { readonly key: string; readonly cert: string };

@@ -36,7 +36,9 @@ export interface Upload {
 interface State {
   /** From the first byte on: an upload that was only announced costs no file. */
   file: { readonly path: string; readonly handle: FileHandle } | undefined;
+  /** SHA-256 of the bytes so far, as most digests are. */
   readonly hash: Hash;
+  /** Bytes so far. */
   size: number;
   /** Work that must end before the next may begin. */
   tail: Promise<unknown>;
