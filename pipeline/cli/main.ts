@@ -26,11 +26,8 @@ export async function runCommandLine(
   try {
     return await dispatch(parameters, version, terminal);
   } catch (error) {
-    if (error instanceof Undecided) {
-      terminal.err(linesText([`portolan: ${error.message}`]));
-      return 2;
-    }
-    if (error instanceof StepsError) {
+    // An input that costs too much to decide is not a bug.
+    if (error instanceof Undecided || error instanceof StepsError) {
       terminal.err(linesText([`portolan: ${error.message}`]));
       return 2;
     }
@@ -64,10 +61,11 @@ async function dispatch(
       // A missing command is an error, although what it prints is help.
       return first === undefined ? 2 : 0;
     }
-    return unknownCommand(words, terminal);
+    const wantsHelp = first === 'help' || words.includes('--help') || words.includes('-h');
+    return unknownCommand(words, wantsHelp, terminal);
   }
   const command = await entry.load();
-  const rest = words.slice(wordsOf(entry, words)?.length);
+  const rest = words.slice(startingWords(entry, words)?.length);
   if (first === 'help' || asksForHelp(command, rest)) {
     await terminal.out(helpText(command, entry.summary));
     return 0;
@@ -75,8 +73,8 @@ async function dispatch(
   return command.run(invocationOf(command, rest), terminal);
 }
 
-/** The words of a command that a line begins with: those of today, or those of before. */
-function wordsOf(
+/** The words of a command that a line begins with: those of today, or those of before; undefined if it begins with neither. */
+function startingWords(
   { words: today, former = today }: CommandEntry,
   words: readonly string[],
 ): readonly string[] | undefined {
@@ -87,7 +85,8 @@ function wordsOf(
 
 /** The command with the most words that the line begins with. */
 function findCommand(words: readonly string[]): CommandEntry | undefined {
-  const matching = COMMANDS.filter((entry) => wordsOf(entry, words) !== undefined);
+  const matching = COMMANDS.filter((entry) => startingWords(entry, words) !== undefined);
+  // All of them begin the same line: more words are a longer text.
   return matching.sort((a, b) => b.words.length - a.words.length)[0];
 }
 
@@ -96,10 +95,13 @@ function findCommand(words: readonly string[]): CommandEntry | undefined {
  *
  * @throws PipelineError `usage` for other words
  */
-async function unknownCommand(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+async function unknownCommand(
+  words: readonly string[],
+  wantsHelp: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const family = COMMANDS.filter((entry) => entry.words.startsWith(`${words[0]} `));
   if (family.length > 0) {
-    const wantsHelp = words.includes('--help') || words.includes('-h');
     const text = `Usage: portolan ${words[0]} COMMAND\n\n${twoColumns(family.map(({ words: w, summary }) => [w, summary])).join('\n')}\n`;
     if (!wantsHelp) terminal.err(text);
     else await terminal.out(text);

@@ -95,7 +95,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
   }
 }
 
-/** 1 for a rollback that is refused; nothing to do is no failure. */
+/** 1 for a rollback that is refused; 0 also where there is nothing to do. */
 function exitOf({ kind }: Rollback | Restored): ExitCode {
   return kind === 'refused' ? 1 : 0;
 }

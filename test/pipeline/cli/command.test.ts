@@ -120,6 +120,15 @@ test('help --all lists every command once, in groups, with the summary of its ow
   expect(new Set(COMMANDS.map((entry) => entry.words)).size).toBe(COMMANDS.length);
 });
 
+test('help for a family lists its commands, however it is asked for', async () => {
+  const { exit, out, err } = await runCommand(['help', 'mirror']);
+  expect({ exit, err }).toEqual({ exit: 0, err: '' });
+  expect(out).toContain('mirror plan');
+  expect(await runCommand(['mirror', '--help'])).toEqual({ exit, out, err });
+  // Without help the word that is missing is an error.
+  expect(await runCommand(['mirror'])).toEqual({ exit: 2, out: '', err: out });
+});
+
 test.each(COMMANDS)('the summary of $words is a verb phrase without a full stop', ({ summary }) => {
   expect(summary).toMatch(/^[A-Z][a-z]+ .*[^.]$/);
 });
