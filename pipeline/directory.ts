@@ -104,7 +104,8 @@ export function entriesIn(folder: string): Dirent[] {
 /** What is in a folder. @throws PipelineError `not-found`, also for a file, or `io` */
 function list(folder: string): Dirent[] {
   try {
-    if (!lstatSync(folder).isDirectory() && !statSync(folder).isDirectory()) {
+    // Node's own error for a file has no hint.
+    if (!statSync(folder).isDirectory()) {
       throw new PipelineError('not-found', `${folder} is not a directory`, {
         hint: `use the directory that contains it: ${dirname(folder)}`,
       });
@@ -144,6 +145,15 @@ export function isDirectory(path: string): boolean {
     return statSync(path).isDirectory();
   } catch {
     return false;
+  }
+}
+
+/** Whether a directory is at a path, which must exist. @throws PipelineError `not-found` or `io`, unlike {@link isDirectory} */
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw fileError(error, path);
   }
 }
 

@@ -41,7 +41,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): void
     socket.once('close', () => {
       total--;
       own.delete(socket);
-      if (own.size === 0 && open.get(address) === own) open.delete(address);
+      if (own.size === 0) open.delete(address);
     });
   });
 }

@@ -52,7 +52,7 @@ export function readStrictSettings(file: string, bytes: Uint8Array): SettingsRea
 function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): SettingsRead {
   const text = new TextDecoder('utf-8').decode(bytes).replaceAll('\r\n', '\n');
   const findings: Finding[] = [];
-  const warn = (rule: string, message: string, location: Location, hint: string): void => {
+  const add = (rule: string, message: string, location: Location, hint: string): void => {
     findings.push({ rule, severity, message, location, hint });
   };
   try {
@@ -67,12 +67,12 @@ function read(file: string, bytes: Uint8Array, severity: 'warning' | 'error'): S
     for (const { key, again } of duplicates) {
       const effect = severity === 'error' ? '' : '; only the last one is used';
       const message = `duplicate key ${JSON.stringify(key)}${effect}`;
-      warn('settings/repeated-key', message, document.place(again), 'keep one of them');
+      add('settings/repeated-key', message, document.place(again), 'keep one of them');
     }
     const ignoredOffset = tree.ignoredFrom >= 0 ? tree.ignoredFrom : secondDocument(text);
     if (ignoredOffset >= 0) {
       const place = document.place(ignoredOffset);
-      warn(
+      add(
         'settings/document',
         severity === 'error'
           ? 'the file must be one document'

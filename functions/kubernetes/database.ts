@@ -60,10 +60,11 @@ function failureOf(error: unknown): PipelineError {
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const DENIED = /^(?:28...|42501)$/;
-const ELSEWHERE = /^(?:08|53|57)...$/;
+const PASSING = /^(?:08|53|57)...$/;
 
 /** The kind of a failure, from PostgreSQL's code or that of the connection. */
 function codeOf(code: string): ErrorCode {
   if (DENIED.test(code)) return 'denied';
-  return /^[0-9A-Z]{5}$/.test(code) && !ELSEWHERE.test(code) ? 'bad-answer' : 'unreachable';
+  // Five characters are a SQLSTATE, so the database answered; others, such as `ECONNREFUSED`, are Node's.
+  return /^[0-9A-Z]{5}$/.test(code) && !PASSING.test(code) ? 'bad-answer' : 'unreachable';
 }

@@ -183,8 +183,8 @@ const FORMAT_OPTIONS: ReadonlySet<string> = new Set(['format', 'output', 'o']);
 
 /** An option whose help lists its words takes no others. @throws PipelineError `usage` */
 function checkWords(command: Command, values: Readonly<Record<string, unknown>>): void {
-  for (const [name, { value = '' }] of Object.entries(command.options)) {
-    const words = WORDS.test(value) ? value.split('|') : [];
+  for (const [name, option] of Object.entries(command.options)) {
+    const words = choicesOf(option);
     const typed = [values[name] ?? []].flat().map(String);
     const wrong = words.length === 0 ? undefined : typed.find((word) => !words.includes(word));
     if (wrong !== undefined) throw wrongWord(command, name, { words, typed: wrong });
@@ -195,11 +195,11 @@ function checkWords(command: Command, values: Readonly<Record<string, unknown>>)
 function checkRequired(command: Command, values: Readonly<Record<string, unknown>>): void {
   const missing = requiredOptions(command).filter(([name]) => values[name] === undefined);
   if (missing.length === 0) return;
-  const names = missing.map(([name]) => `--${name}`).join(', ');
-  throw usageError(
-    command,
-    `${names.replace(/, ([^,]*)$/, ' and $1')} ${missing.length === 1 ? 'is' : 'are'} required`,
+  const names = enumerated(
+    missing.map(([name]) => `--${name}`),
+    'and',
   );
+  throw usageError(command, `${names} ${missing.length === 1 ? 'is' : 'are'} required`);
 }
 
 /** The options without which a command cannot run, with their names. */
@@ -213,8 +213,17 @@ function wrongWord(
   option: string,
   { words, typed }: { readonly words: readonly string[]; readonly typed: string },
 ): PipelineError {
-  const choice = words.join(', ').replace(/, ([^,]*)$/, ' or $1');
-  return usageError(command, `--${option} must be ${choice}, not ${JSON.stringify(typed)}`);
+  return usageError(command, `--${option} must be ${enumerated(words, 'or')}, not ${JSON.stringify(typed)}`);
+}
+
+/** `a, b or c`: the last comma becomes a word. */
+function enumerated(words: readonly string[], last: 'and' | 'or'): string {
+  return words.join(', ').replace(/, ([^,]*)$/, ` ${last} $1`);
+}
+
+/** The words of which an option takes one; none where it takes anything else, or is a flag. */
+export function choicesOf({ value = '' }: Pick<Option, 'value'>): readonly string[] {
+  return WORDS.test(value) ? value.split('|') : [];
 }
 
 /** `text|json`, `v0|v1`, `-`: what is to be typed as it stands; what stands for something else has capitals. */

@@ -1,4 +1,4 @@
-import { acceptedOptions, type Command, type CommandEntry } from './command.ts';
+import { acceptedOptions, type Command, type CommandEntry, choicesOf } from './command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -63,11 +63,11 @@ function completableOf({
     words,
     summary,
     options: [
-      ...Object.entries(options).map(([name, { description, value }]) => ({
+      ...Object.entries(options).map(([name, option]) => ({
         name,
-        description,
-        takesValue: value !== undefined,
-        choices: value !== undefined && /^[a-z0-9.-]+(\|[a-z0-9.-]+)*$/.test(value) ? value.split('|') : [],
+        description: option.description,
+        takesValue: option.value !== undefined,
+        choices: choicesOf(option),
       })),
       { name: 'help', description: 'show help', takesValue: false, choices: [] },
     ],

@@ -1,5 +1,4 @@
 /** Files that say where nodes look for images: the mirror documents of a cluster, and registries.conf. */
-import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type NodeConfig, nodeConfig } from '../../catalog/mirror/node/node.ts';
 import {
@@ -8,7 +7,7 @@ import {
   readRegistriesConf,
 } from '../../catalog/mirror/node/registries-conf.ts';
 import { mirrorKinds, mirrorRules, readObjects } from '../../catalog/mirror/read.ts';
-import { entriesIn, fileError, readText } from '../directory.ts';
+import { entriesIn, isFolder, readText } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import type { Invocation } from './command.ts';
 
@@ -67,15 +66,6 @@ function registriesIn(path: string, written: string): RegistriesConf {
   } catch (error) {
     if (!(error instanceof InvalidRegistriesConf)) throw error;
     throw new PipelineError('usage', `${written}:${error.line}: ${error.message}`, { cause: error });
-  }
-}
-
-/** Whether a folder is at a path. @throws PipelineError `not-found` or `io`, unlike `isDirectory` */
-export function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    throw fileError(error, path);
   }
 }
 

@@ -36,10 +36,12 @@ const [first = '', second = '', ...more] = process.argv.slice(2);
 const files = new Map(Object.entries(COMMAND_FILES));
 const own = files.get(first) ?? files.get(`${first} ${second}`);
 const { unless, without = [], only } = own ?? {};
-const hasNo = unless === undefined || !['.', second, ...more].some((word) => existsSync(join(word, unless)));
-const isSmall = !more.some((word) => without.includes(word.split('=')[0] ?? ''));
+// Without an operand, commands read the current directory.
+const lacksFolder =
+  unless === undefined || !['.', second, ...more].some((word) => existsSync(join(word, unless)));
+const lacksOptions = !more.some((word) => without.includes(word.split('=')[0] ?? ''));
 if (first === 'check') await check(own?.file ?? PROGRAM_FILE);
-else if (own && hasNo && isSmall && (only === undefined || isOnly(more, only)))
+else if (own && lacksFolder && lacksOptions && (only === undefined || isOnly(more, only)))
   createRequire(import.meta.url)(own.file);
 else await import(PROGRAM_FILE);
 

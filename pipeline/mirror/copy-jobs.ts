@@ -38,7 +38,7 @@ const CACHE = /^localhost:\d+\//;
 export async function copyJobs(
   lines: readonly MappingLine[],
   registry: Pick<Registry, 'listTags'>,
-  to: string | undefined,
+  to?: string,
 ): Promise<JobsRead> {
   const findings: Finding[] = [];
   const jobs = new Map<string, CopyJob>();
@@ -139,7 +139,7 @@ async function jobsOfTags(
  * The hosts of all destinations. They may be on an internal network: whoever says where the mirror is means
  * it, while sources come out of catalogs.
  */
-export function destinationHosts(mappings: readonly MappingLine[], to: string | undefined): string[] {
+export function destinationHosts(mappings: readonly MappingLine[], to?: string): string[] {
   const places = [
     ...mappings.map(({ destination }) => destination),
     // Any repository makes a reference of it.

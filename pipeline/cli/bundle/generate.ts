@@ -52,7 +52,7 @@ export const command: Command = {
     if (NOT_IN_A_PATH.test(shown(path)))
       throw usageError(command, `the path ${JSON.stringify(shown(path))} cannot be written in a Dockerfile`);
     const dockerfile = bundleDockerfile(labels, { manifests: shown(path), metadata: shown(metadata) });
-    const files: [string, string, string][] = [
+    const files: [folder: string, name: string, content: string][] = [
       [metadata, 'annotations.yaml', annotationsYaml(labels)],
       [terminal.directory, 'bundle.Dockerfile', dockerfile],
     ];

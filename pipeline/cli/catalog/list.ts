@@ -38,7 +38,7 @@ export async function listRows<Row extends { readonly package: string }>(
   // Each operand gives one catalog: there is always one.
   if (!read) return 2;
   const wanted = text('package');
-  if (wanted !== undefined) knownPackage(read.catalog, wanted);
+  if (wanted !== undefined && !read.catalog.packages.has(wanted)) throw noPackage(wanted, [read.catalog]);
   const errors = read.unread.filter(({ severity }) => severity === 'error');
   for (const finding of errors) terminal.err(findingText(finding));
   const found = rows(read.catalog).filter((row) => wanted === undefined || row.package === wanted);
@@ -46,10 +46,6 @@ export async function listRows<Row extends { readonly package: string }>(
     flag('json') ? `${JSON.stringify(found, null, 2)}\n` : tableText(titles, found.map(cells), terminal),
   );
   return errors.length > 0 ? 1 : 0;
-}
-
-function knownPackage(catalog: Catalog, name: string): void {
-  if (!catalog.packages.has(name)) throw noPackage(name, [catalog]);
 }
 
 export const packages: Command = {

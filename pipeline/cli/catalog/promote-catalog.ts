@@ -46,7 +46,7 @@ async function promoteInClone(invocation: Invocation, terminal: Terminal, place:
     const edit = { root: directory, files };
     if (!(await showEffect(edit, { invocation, terminal }))) return 1;
     write(directory, files);
-    terminal.err(countOf(promotions));
+    terminal.err(promotedText(promotions));
     await terminal.out([...files.keys()].map((path) => `${plainText(path)}\n`).join(''));
     return 0;
   } finally {
@@ -79,7 +79,8 @@ function printSkipped({ skipped }: Promotions, { err }: Terminal): void {
   for (const { package: name, why } of skipped) err(`skipped ${plainText(name)}: ${plainText(why)}\n`);
 }
 
-function countOf({ promoted, skipped }: Promotions): string {
+/** How many packages are promoted, and how many are not, as a line. */
+function promotedText({ promoted, skipped }: Promotions): string {
   return `promoted ${amountText(promoted.length, 'package')}, skipped ${skipped.length}\n`;
 }
 
@@ -92,7 +93,7 @@ async function onGitHub(invocation: Invocation, terminal: Terminal, place: strin
     const { promotions, proposed } = await proposePromotions(opened, request);
     for (const finding of promotions.findings) terminal.err(findingText(finding));
     printSkipped(promotions, terminal);
-    terminal.err(countOf(promotions));
+    terminal.err(promotedText(promotions));
     for (const [key, { kind, number, url, branch }] of proposed) {
       const what = number === undefined ? branch : `pull request ${number}`;
       await terminal.out(

@@ -93,13 +93,13 @@ export const command: Command = {
     const world = await worldIn(invocation, terminal);
     const packages = packagesOf(world, list('package'));
     checkVersions(invocation, packages);
-    const suggestions = packages.map((one) => {
-      const policy = policyOf(invocation, one);
-      return { one, policy, suggestion: suggestGraph(world, one, policy) };
+    const suggestions = packages.map((ofPackage) => {
+      const policy = policyOf(invocation, ofPackage);
+      return { ofPackage, policy, suggestion: suggestGraph(world, ofPackage, policy) };
     });
     await print(suggestions, invocation, terminal);
-    const helps = suggestions.some(({ suggestion }) => rescuedInstallations(suggestion).length > 0);
-    return flag('check') && helps ? 1 : 0;
+    const isAnyRescued = suggestions.some(({ suggestion }) => rescuedInstallations(suggestion).length > 0);
+    return flag('check') && isAnyRescued ? 1 : 0;
   },
 };
 
@@ -243,7 +243,7 @@ function versionIn(option: string, text: string): Version {
 }
 
 interface Suggested {
-  readonly one: Package;
+  readonly ofPackage: Package;
   readonly policy: GraphPolicy;
   readonly suggestion: Suggestion;
 }
@@ -263,9 +263,9 @@ async function print(all: readonly Suggested[], invocation: Invocation, terminal
     await terminal.out(textOf(all, invocation));
     return;
   }
-  for (const { one, suggestion } of all) {
-    for (const channel of suggestion.channels.filter((channel) => isChanged(one, channel))) {
-      await terminal.out(dataBytes(renderedBlob(channelOf(one, channel), format)));
+  for (const { ofPackage, suggestion } of all) {
+    for (const channel of suggestion.channels.filter((channel) => isChanged(ofPackage, channel))) {
+      await terminal.out(dataBytes(renderedBlob(channelOf(ofPackage, channel), format)));
     }
   }
 }
@@ -282,17 +282,18 @@ function isChanged(ofPackage: Package, channel: Suggestion['channels'][number]):
 /** The suggestions as text: what differs, a line for each package if none is named, or all of each suggestion. */
 function textOf(all: readonly Suggested[], { list, flag }: Invocation): string {
   const suggestions = all.map(({ suggestion }) => suggestion);
-  if (flag('diff')) return all.map(({ one, suggestion }) => suggestionDiff(one, suggestion)).join('');
+  if (flag('diff'))
+    return all.map(({ ofPackage, suggestion }) => suggestionDiff(ofPackage, suggestion)).join('');
   if (list('package').length === 0) return suggestionsSummary(suggestions);
   return suggestions.map(suggestionText).join('');
 }
 
 /** The suggestion as a template. @throws PipelineError `usage` where an image is unknown */
-function templateOf(kind: 'basic' | 'semver', { one, policy, suggestion }: Suggested): string {
+function templateOf(kind: 'basic' | 'semver', { ofPackage, policy, suggestion }: Suggested): string {
   const { avoid, channels } = policy;
   const isBasic = kind === 'basic';
   // A semver template lists every version but those to avoid, and each needs its image.
-  const [lacking] = withoutImage(one, isBasic ? suggestion : { ...suggestion, dropped: [...avoid] });
+  const [lacking] = withoutImage(ofPackage, isBasic ? suggestion : { ...suggestion, dropped: [...avoid] });
   if (lacking !== undefined) {
     throw usageError(
       command,
@@ -300,7 +301,7 @@ function templateOf(kind: 'basic' | 'semver', { one, policy, suggestion }: Sugge
     );
   }
   const value = isBasic
-    ? basicTemplate(one, suggestion)
-    : semverTemplate(one, { kind: channels.includes('minor') ? 'minor' : 'major', avoid });
+    ? basicTemplate(ofPackage, suggestion)
+    : semverTemplate(ofPackage, { kind: channels.includes('minor') ? 'minor' : 'major', avoid });
   return JSON.stringify(value);
 }

@@ -28,7 +28,7 @@ export const command: Command = {
     const untagged = ageOption(invocation, 'untagged');
     const { manifests, blobs, bytes, kept } = await collectGarbage(directory, {
       dryRun,
-      youngest: ageOption(invocation, 'min-age') ?? 3600_000,
+      youngest: ageOption(invocation, 'min-age') ?? HOUR,
       ...(untagged === undefined ? {} : { untagged }),
     });
     if (invocation.flag('json')) {
@@ -50,7 +50,9 @@ export const command: Command = {
   },
 };
 
-const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3600_000, d: 24 * 3600_000 };
+/** In milliseconds. */
+const HOUR = 3600_000;
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR, d: 24 * HOUR };
 
 /** The value of an option such as `7d`, in milliseconds; undefined if it is not given. @throws PipelineError `usage` */
 function ageOption(invocation: Invocation, option: string): number | undefined {

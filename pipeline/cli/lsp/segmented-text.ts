@@ -26,7 +26,8 @@ interface TextChange {
 /** A line of three dashes ends a document, wherever it stands. */
 const SEPARATOR = /^---[ \t]*\r?\n/gm;
 
-let last = 0;
+/** Ids are of the process, so that segments of different files differ, too. */
+let lastId = 0;
 
 /** A text that an editor changes piece by piece. */
 export class SegmentedText {
@@ -122,7 +123,7 @@ function split(text: string, isFirst = true): Segment[] {
   let from = 0;
   const add = (to: number): void => {
     const part = text.slice(from, to);
-    found.push({ id: ++last, text: part, breaks: breaksIn(part) });
+    found.push({ id: ++lastId, text: part, breaks: breaksIn(part) });
     from = to;
   };
   for (const match of text.matchAll(SEPARATOR))

@@ -7,13 +7,12 @@ import {
 } from '../../../catalog/mirror/diff.ts';
 import { mappingText, readMapping } from '../../../catalog/mirror/mapping.ts';
 import { readReport } from '../../../catalog/mirror/report.ts';
-import { readText } from '../../directory.ts';
+import { isFolder, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { checkPlanIn } from '../../mirror/archive/plan.ts';
 import { linesText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
-import { isFolder } from '../mirror-documents.ts';
 
 export const command: Command = {
   words: 'mirror diff',

@@ -7,7 +7,7 @@ import { mirrorKinds, mirrorRules, type ReadObject, readObjects } from '../../..
 import { contentsOf, mirrorReadiness } from '../../../catalog/mirror/readiness.ts';
 import { lacksNothing, readinessLines, readinessReport } from '../../../catalog/mirror/report.ts';
 import { formatReference, type Reference } from '../../../catalog/reference.ts';
-import { readText } from '../../directory.ts';
+import { isFolder, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { checkPlanIn } from '../../mirror/archive/plan.ts';
 import { type CopyJob, copyJobs, destinationHosts } from '../../mirror/copy-jobs.ts';
@@ -17,7 +17,7 @@ import type { Registry } from '../../ports.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amountText, findingText, linesText } from '../../text.ts';
 import { type Command, type Invocation, usageError } from '../command.ts';
-import { documentFiles, isFolder } from '../mirror-documents.ts';
+import { documentFiles } from '../mirror-documents.ts';
 import { openOperand } from '../operands.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
@@ -229,9 +229,9 @@ async function askRegistries(
   invocation: Invocation,
   terminal: Terminal,
 ): Promise<Presence[]> {
-  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings, undefined) });
+  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings) });
   try {
-    const { jobs, findings } = await copyJobs(mappings, client, undefined);
+    const { jobs, findings } = await copyJobs(mappings, client);
     for (const finding of findings) terminal.err(findingText(finding));
     const sources = invocation.flag('sources');
     return await lookOnline(jobs, client, { parallel: PARALLEL, sources, blobs: true });
@@ -254,9 +254,9 @@ async function freshnessOf(
     if (beside) terminal.err(uncheckedNote(beside));
     return [];
   }
-  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings, undefined) });
+  const client = registryClientFor(invocation, terminal, { hosts: destinationHosts(mappings) });
   try {
-    const { jobs } = await copyJobs(mappings, client, undefined);
+    const { jobs } = await copyJobs(mappings, client);
     const names = namesOf(jobs);
     if (!invocation.flag('online')) {
       const expected = join(dirname(mappingFile), FRESHNESS);

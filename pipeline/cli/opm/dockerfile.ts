@@ -1,7 +1,7 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join, normalize, parse, resolve } from 'node:path';
 import { dockerfileText, OPM_IMAGE } from '../../../catalog/opm/dockerfile.ts';
-import { fileError, refuseLinkOut } from '../../directory.ts';
+import { fileError, isFolder, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import type { Call, OpmCommand } from './command.ts';
 
@@ -33,7 +33,7 @@ export const command: OpmCommand = {
     const text = dockerfileText({ directory: name, ...images, labels });
     if (name === '') throw new PipelineError('usage', 'the root directory cannot be a catalog');
     const path = resolve(terminal.directory, join(dir, `${name}.Dockerfile`));
-    if (!isDirectory(resolve(terminal.directory, directory))) {
+    if (!isFolder(resolve(terminal.directory, directory))) {
       throw new PipelineError('usage', `${directory} is not a directory`);
     }
     writeNew(path, text);
@@ -69,15 +69,6 @@ function labelsOf(call: Call): Map<string, string> {
       return [label.slice(0, equals), label.slice(equals + 1)];
     }),
   );
-}
-
-/** Whether a folder is at a path. @throws PipelineError `not-found` or `io` */
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    throw fileError(error, path);
-  }
 }
 
 /** Writes a file that does not exist yet. @throws PipelineError for one that does: opm replaces none either */

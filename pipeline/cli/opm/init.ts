@@ -36,7 +36,7 @@ export const command: OpmCommand = {
       call.text(flag) === '' ? undefined : readFileBytes(resolve(terminal.directory, call.text(flag)));
     const icon = read('icon');
     const description = jsonOf(read('description') ?? new Uint8Array());
-    const parsed = parseJson(description) as string;
+    const parsed = parseJson(description) as string; // A JSON text of a string.
     const blob = packageBlob({
       name: call.operands[0] ?? '',
       defaultChannel: call.text('default-channel'),

@@ -9,7 +9,7 @@ import { treeText, validationTree } from '../../../catalog/opm/tree.ts';
 import { checkCatalog } from '../../../catalog/rules/check-catalog.ts';
 import { OPM_RULES } from '../../../catalog/rules/opm.ts';
 import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
-import { directorySource, fileError } from '../../directory.ts';
+import { directorySource, isFolder } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { printErrors } from './catalog.ts';
 import { type OpmCommand, OUTPUT_FLAG, outputOf } from './command.ts';
@@ -28,7 +28,7 @@ export const command: OpmCommand = {
       given('output') && call.text('output') !== '' ? outputOf(call, ['json', 'yaml']) : undefined;
     if (directory === '') throw new PipelineError('usage', 'the name of the directory is empty');
     const root = resolve(world.terminal.directory, directory);
-    if (!isDirectory(root)) throw new PipelineError('usage', `${directory} is not a directory`);
+    if (!isFolder(root)) throw new PipelineError('usage', `${directory} is not a directory`);
     const { findings } = await checkCatalog(directorySource(root), OPM_RULES);
     const failed = printErrors(findings, world);
     if (format) await world.terminal.out(verdictText(failed ? await opmError(root) : undefined, format));
@@ -84,14 +84,5 @@ function yamlVerdict(message: string | undefined): string {
     throw new PipelineError('usage', `cannot write the result as YAML: ${error.message}`, {
       hint: 'use -o json',
     });
-  }
-}
-
-/** Whether a folder is at a path. @throws PipelineError `not-found` or `io` */
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    throw fileError(error, path);
   }
 }

@@ -56,8 +56,8 @@ export async function diffPlaces(
     throw new PipelineError('usage', `neither ${base.name} nor ${head.name} contains a package`, {
       hint: 'check the paths; to compare bundles, use --bundle',
     });
-  const compared = [...new Set(names)].sort().filter((name) => packages?.has(name) ?? true);
   refuseUnknown(packages ?? [], new Set(names));
+  const compared = [...new Set(names)].sort().filter((name) => packages?.has(name) ?? true);
   const options = (read: typeof before): WorldOptions | undefined =>
     read && { name: head.name, catalog: read.catalog, ...(packages ? { packages } : {}) };
   const diffs = placedDiffs(await changeOf(options(before), options(after)), [head.name]);

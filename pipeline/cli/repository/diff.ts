@@ -112,8 +112,8 @@ function comparedText({ packages }: Compared): string {
   return `compared ${amountText(packages.length, 'package')}${names}`;
 }
 
-/** Revisions without `--repo` look like directories that are not there. */
-function orRevisions(error: PipelineError): PipelineError {
+/** The error for a directory that does not exist, with one more hint: a revision without `--repo` looks like one. */
+function withRevisionHint(error: PipelineError): PipelineError {
   const hint = [error.hint, 'to compare revisions, use --repo DIR'].filter(Boolean).join('; ');
   return new PipelineError(error.code, error.message, { hint, cause: error });
 }
@@ -134,7 +134,7 @@ async function comparedBy(
         was && is ? diffPlaces(was, is, packages) : { diffs: [], packages: [] },
       ),
     ).catch((error: unknown) => {
-      throw error instanceof PipelineError && error.code === 'not-found' ? orRevisions(error) : error;
+      throw error instanceof PipelineError && error.code === 'not-found' ? withRevisionHint(error) : error;
     });
   }
   const repository = await openRepository(resolve(terminal.directory, repo), searchPath(terminal));

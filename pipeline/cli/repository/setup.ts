@@ -43,9 +43,9 @@ const NAME_CATALOG = 'If a pipeline generates a catalog from them, name it: bund
 
 /** How many past merges are checked with the policy if nobody says it. */
 const MERGES = 20;
-/** With many catalogs a merge takes long: how many catalogs are checked in all, and the fewest merges. */
-const MOST = 240;
-const FEWEST = 3;
+/** With many catalogs a merge takes long: catalogs of all merges together, and the fewest merges. */
+const MOST_CATALOGS = 240;
+const FEWEST_MERGES = 3;
 /** How long they are checked, in s. */
 const SECONDS = 60;
 
@@ -131,7 +131,9 @@ export const command: Command = {
         ...adminLines(policy, admins),
       ];
       await terminal.out(linesText(lines));
-      const last = asked ?? Math.max(FEWEST, Math.min(MERGES, Math.floor(MOST / found.catalogs.length)));
+      // Without catalogs, the division gives infinity: MERGES is the limit then.
+      const affordable = Math.floor(MOST_CATALOGS / found.catalogs.length);
+      const last = asked ?? Math.max(FEWEST_MERGES, Math.min(MERGES, affordable));
       const limit = timeLimit(SECONDS, () => +terminal.now());
       if (policy && last > 0) {
         const past = { head: request.commit, count: last, policy, limit };
@@ -165,7 +167,7 @@ function adminLines(file: RehearsalRequest['policy'] | undefined, asked: readonl
   const { policy } = readPolicy(file?.bytes);
   if (!policy) return [];
   const admins = policy.owners.admins.map(formatIdentity);
-  const absent = asked.filter((login) => !admins.includes(parseIdentityText(login)));
+  const absent = asked.filter((login) => !admins.includes(asPolicyWrites(login)));
   return [
     ...(absent.length > 0
       ? [
@@ -183,7 +185,8 @@ function adminLines(file: RehearsalRequest['policy'] | undefined, asked: readonl
   ];
 }
 
-function parseIdentityText(text: string): string {
+/** An identity as the policy's are compared: in the one form for its kind; a text that is not one stays. */
+function asPolicyWrites(text: string): string {
   const identity = parseIdentity(text);
   return identity ? formatIdentity(identity) : text;
 }
@@ -339,7 +342,7 @@ function ownersLines(made: Setup): string[] {
       : []),
     ...(found.patterns.length === 0 && templates.length > 0
       ? [
-          `templates without a rendered catalog: ${templates.slice(0, 5).join(', ')}; Portolan checks catalogs only, so commit what they are rendered to`,
+          `templates without a rendered catalog: ${templates.slice(0, NAMED).join(', ')}; Portolan checks catalogs only, so commit what they are rendered to`,
         ]
       : []),
   ];

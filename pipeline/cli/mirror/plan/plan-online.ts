@@ -23,7 +23,7 @@ export async function checkOnline(
   const client = registryClientFor(invocation, terminal);
   try {
     const lines = mappingsOf(outcome.plan).map((mapping) => ({ ...mapping, location: NOWHERE }));
-    const { jobs } = await copyJobs(lines, client, undefined);
+    const { jobs } = await copyJobs(lines, client);
     const bad = await checkSources(jobs, client, PARALLEL);
     const lost = new Set(bad.map(({ job }) => job.destination));
     const there = new Set(

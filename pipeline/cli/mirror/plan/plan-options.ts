@@ -57,7 +57,7 @@ export function documentOptions(
   const priority = numberOption(command, invocation, 'priority');
   // An image that is built on nothing has no server either.
   const hasServer = !flag('extract-content') && (!builds || text('base-image') !== undefined);
-  const extractContent = !hasServer ? EXTRACTED : undefined;
+  const extractContent = hasServer ? undefined : EXTRACTED;
   return {
     platform: text('platform'),
     sourcePolicy: flag('never-contact-source') ? 'NeverContactSource' : undefined,

@@ -114,7 +114,7 @@ function isToArchive({ text }: Invocation): boolean {
 function clientFor(mappings: Mappings, { command, invocation, terminal }: SyncRun): SyncClient {
   const concurrency = countOption(command, invocation, 'concurrency');
   return registryClientFor(invocation, terminal, {
-    hosts: destinationHosts(mappings, undefined),
+    hosts: destinationHosts(mappings),
     concurrency,
     distantConcurrency: concurrency ?? DISTANT_CONCURRENCY,
   });
@@ -135,7 +135,7 @@ async function copyPlanned(
   { way, client }: { readonly way: CopyWay; readonly client: SyncClient },
   { command, invocation, terminal }: SyncRun,
 ): Promise<Copied> {
-  const { jobs, findings } = await copyJobs(mappings, client, undefined);
+  const { jobs, findings } = await copyJobs(mappings, client);
   for (const finding of findings) terminal.err(findingText(finding));
   const progress = copyProgress(terminal);
   const ports = {
