@@ -90,9 +90,9 @@ interface ReadingStart {
 class FileReader {
   readonly #path: string;
   readonly #limits: DocumentLimits;
-  /** How many values the file may still have. */
+  /** How many values the file may still have; never more than all files may, as it starts with the less of both. */
   #left: number;
-  /** And all files of its reader. */
+  /** How many values all files of its reader may still have. */
   readonly #total: NonNullable<DocumentLimits['total']>;
   readonly #findings: Finding[];
   readonly #known: KnownDocuments | undefined;
@@ -153,8 +153,8 @@ class FileReader {
     this.#find('fbc/limits', message, { file: this.#path, line, column: 1 }, 'split the document');
   }
 
-  /** Counts values that are read. @returns whether they are too many, which is a finding */
-  #isTooMany(values: number, line: number): boolean {
+  /** Takes values that are read from both budgets. @returns whether that goes beyond one of them, which is a finding */
+  #goesBeyond(values: number, line: number): boolean {
     this.#left -= values;
     this.#total.left -= values;
     if (this.#left >= 0) return false;
@@ -200,7 +200,7 @@ class FileReader {
         const read = reader.next();
         if (!read) return;
         const document = this.#jsonDocument(read);
-        if (this.#isTooMany(document.values, from.line)) return;
+        if (this.#goesBeyond(document.values, from.line)) return;
         // Behind two values, Go does not try YAML any more.
         if (count > 1 || read.value === null || isObject(read.value)) yield document;
         else {
@@ -286,7 +286,7 @@ class FileReader {
             ? this.#knownDocument(this.#known, text, piece)
             : this.#fullYaml(text, piece);
         fast = undefined;
-        if (read && !this.#isTooMany(read.values, piece.line)) yield read;
+        if (read && !this.#goesBeyond(read.values, piece.line)) yield read;
         if (this.#isFull) return piece.line;
       }
     } finally {
@@ -361,7 +361,7 @@ class FileReader {
       };
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
-      if (this.#isTooMany(this.#left - nodes.left, firstLine)) return undefined;
+      if (this.#goesBeyond(this.#left - nodes.left, firstLine)) return undefined;
       const document = new OffsetDocument(this.#path, text, line, () => 0);
       this.#find(
         'fbc/yaml',

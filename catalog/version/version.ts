@@ -413,6 +413,7 @@ function raise(flat: string, wildcard: string): string {
   const raised = flat.split('.');
   const position = parts.length - 2;
   const text = raised[position] ?? '';
+  // Go's strconv.Atoi takes a sign; BigInt takes no `+`.
   if (!/^[-+]?[0-9]+$/.test(text)) return '';
   raised[position] = String(BigInt(text.replace('+', '')) + 1n);
   return raised.join('.');

@@ -5,7 +5,6 @@
  */
 import { unescapeText } from './escape.ts';
 import {
-  ANY_BACKSLASH,
   ANY_DOUBLE,
   ANY_SINGLE,
   ANY_TAB,
@@ -190,7 +189,6 @@ export function closingQuote(at: number, quote: number): number {
 
 /** Whether an odd number of backslashes stands before `at`, behind `open`. */
 function isEscaped(at: number, open: number): boolean {
-  if (next(ANY_BACKSLASH, open + 1) > at) return false;
   let slashes = 0;
   while (at - 1 - slashes > open && text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
   return slashes % 2 === 1;

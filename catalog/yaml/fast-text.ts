@@ -198,14 +198,13 @@ export function takeMarks(): Int32Array {
  * each was found is kept, with the place from which it was looked for: so each is found
  * once, however many lines ask for it.
  */
-const SOUGHT = [':', '#', '\t', '\\', "'", '"'] as const;
+const SOUGHT = [':', '#', '\t', "'", '"'] as const;
 /** A colon before white space, and a `#` behind a space: the others mean nothing. */
 export const KEY_COLON = 0;
 export const COMMENT = 1;
 export const ANY_TAB = 2;
-export const ANY_BACKSLASH = 3;
-export const ANY_SINGLE = 4;
-export const ANY_DOUBLE = 5;
+export const ANY_SINGLE = 3;
+export const ANY_DOUBLE = 4;
 const askedFrom = new Int32Array(SOUGHT.length);
 const foundAt = new Int32Array(SOUGHT.length);
 

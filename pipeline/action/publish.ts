@@ -181,12 +181,14 @@ async function catalogDiffers(
 }
 
 /**
- * Retires published catalogs that the branch no longer has. If functions publish, they do it. A policy that publishes nothing
- * costs no request.
+ * Retires published catalogs that the branch no longer has; if functions publish, they do it. A policy that publishes nothing
+ * says nothing of images that were published before it, and costs no request.
+ *
+ * @returns names of the catalogs that were retired
  */
 async function retireGoneCatalogs(publishing: Publishing, catalogs: readonly string[]): Promise<string[]> {
   const { inputs, repository, branch, commit, policy } = publishing;
-  if (inputs.publish.url !== undefined || policy.publish.catalogs.length + catalogs.length === 0) return [];
+  if (inputs.publish.url !== undefined || policy.publish.catalogs.length === 0) return [];
   const log = (line: string): void => warning(plainText(line));
   return withPlaces(publishing, (places) =>
     retireGone({ ...places, repository, branch, commit, policy, catalogs, log }),

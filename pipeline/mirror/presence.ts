@@ -8,7 +8,8 @@ import { parsedJson } from '../../catalog/json.ts';
 import type { Platforms } from '../../catalog/mirror/platforms.ts';
 import { type Reference, repositoryName, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
-import { contentOf, type ImageManifest, imagesFor, isSchema1, parseManifest } from '../oci/registry/image.ts';
+import { contentOf, imagesFor, isSchema1, LIST_TYPES, parseManifest } from '../oci/registry/image.ts';
+import { readImage } from '../oci/registry/push.ts';
 import { eachOf } from '../parallel.ts';
 import type { Descriptor, Manifest, Registry, Repository } from '../ports.ts';
 import type { CopyJob } from './copy-jobs.ts';
@@ -117,14 +118,14 @@ async function lookUpImage(looking: ImageLookUp): Promise<FoundImage> {
 async function whyIncomplete(manifest: Manifest, looking: ImageLookUp): Promise<string | undefined> {
   const { platforms } = looking;
   const parsed = parseManifest(manifest);
-  if (parsed.kind === 'image') return whyBroken(parsed, looking);
+  if (parsed.kind === 'image') return whyBroken(contentOf(parsed), looking);
   const wanted = platforms ? imagesFor(parsed.manifests, platforms) : parsed.manifests;
   // The list has other platforms, and none of the wanted ones.
   const none = wanted.length === 0 && parsed.manifests.length > 0 ? [...(platforms ?? [])] : [];
   const found = await Promise.all(
     wanted.map(async ({ digest, platform }) => {
       const name = platform ? `${platform.os}/${platform.architecture} ${digest}` : digest;
-      const { isThere, broken } = await lookAt(digest, looking);
+      const { isThere, broken } = await lookUpEntry(digest, looking);
       return isThere ? { broken } : { missing: name };
     }),
   );
@@ -134,29 +135,36 @@ async function whyIncomplete(manifest: Manifest, looking: ImageLookUp): Promise<
 }
 
 /**
- * Whether an image of a list is there, and which blobs it lacks. Where blobs do not matter, its manifest is
- * not fetched.
+ * Whether what a list names is there, and which blobs it lacks. Where blobs do not matter, the manifest of an image is not
+ * fetched.
+ *
+ * @throws PipelineError `not-found` for a list within the list that lacks an image
  */
-async function lookAt(
+async function lookUpEntry(
   digest: string,
   looking: ImageLookUp,
 ): Promise<{ readonly isThere: boolean; readonly broken?: string | undefined }> {
-  const { reference, registry, hasBlob } = looking;
+  const { reference, registry, platforms, hasBlob } = looking;
   const own = withDigest(reference, digest);
-  if (!hasBlob) return { isThere: (await registry.resolve(own)) !== undefined };
+  if (!hasBlob) {
+    const there = await registry.resolve(own);
+    if (!there || !LIST_TYPES.has(there.mediaType)) return { isThere: there !== undefined };
+  }
   const manifest = await registry.getManifest(own);
   if (!manifest) return { isThere: false };
   const parsed = parseManifest(manifest);
-  return { isThere: true, broken: parsed.kind === 'image' ? await whyBroken(parsed, looking) : undefined };
+  // A copy of a list within a list has the wanted platforms of it, too.
+  const { blobs } =
+    parsed.kind === 'list' ? await readImage(registry, own, platforms) : { blobs: contentOf(parsed) };
+  return { isThere: true, broken: await whyBroken(blobs, looking) };
 }
 
-/** Which blobs of an image the mirror lacks, in words. */
+/** Which of an image's blobs the mirror lacks, in words. */
 async function whyBroken(
-  image: ImageManifest,
+  blobs: readonly Pick<Descriptor, 'digest' | 'size'>[],
   { reference, hasBlob }: ImageLookUp,
 ): Promise<string | undefined> {
   if (!hasBlob) return undefined;
-  const blobs = contentOf(image);
   const there = await Promise.all(blobs.map((blob) => hasBlob(reference, blob)));
   const missing = blobs.filter((_, i) => !there[i]).map(({ digest }) => digest);
   return missing.length === 0 ? undefined : `the image lacks ${missing.join(', ')}`;

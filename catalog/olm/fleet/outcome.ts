@@ -62,8 +62,9 @@ export interface Simulation {
 }
 
 /**
- * Whether one package may keep another one from an upgrade. Only OLM v0 resolves the operators of a namespace together,
- * and only requirements connect them.
+ * The test whether one installation may keep another one from an upgrade. Only OLM v0 resolves the operators of a namespace
+ * together, and only requirements connect them. A fleet names the platform of each installation: clusters of two platforms
+ * are two clusters.
  */
 function concernsIn(worlds: readonly World[]): NonNullable<Simulation['concerns']> {
   return ({ olm, platform, package: name }, other) =>

@@ -90,7 +90,10 @@ export function readRows(database: Database, name: string): DatabaseRows {
   return { packages, channels, entries: [...entryRows(database)], bundles: bundleRows(database) };
 }
 
-/** The rows of channel entries; those without a channel or bundle are left out. */
+/**
+ * The rows of channel entries; those without a channel or bundle are left out, as NULL joins nothing in opm's queries. One
+ * without a package has the empty name, which no package has.
+ */
 function* entryRows(database: Database): Generator<EntryRow> {
   const query =
     'SELECT entry_id, channel_name, package_name, operatorbundle_name, replaces, depth FROM channel_entry';

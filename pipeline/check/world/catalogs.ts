@@ -192,9 +192,10 @@ function packagesByCatalog(
   renamed: readonly RenamedCatalog[],
 ): Map<string, Set<string>> {
   const touched = new Map<string, Set<string>>();
-  const names = new Map(renamed.map(({ from, to }) => [from, to]));
+  const newNames = new Map(renamed.map(({ from, to }) => [from, to]));
+  const newName = (catalog: string): string => newNames.get(catalog) ?? catalog;
   const add = (written: string, name: string): void => {
-    const catalog = names.get(written) ?? written;
+    const catalog = newName(written);
     touched.set(catalog, (touched.get(catalog) ?? new Set()).add(name));
   };
   for (const { name, catalogs } of change.packages.values())
@@ -203,6 +204,7 @@ function packagesByCatalog(
   for (const [catalog, names] of change.contents) for (const name of names) add(catalog, name);
   // What cannot be read cannot be compared.
   for (const { catalog, packages } of change.unread)
-    for (const name of packages) touched.get(catalog)?.delete(name);
+    for (const name of packages) touched.get(newName(catalog))?.delete(name);
+  // A folder whose name cannot be that of a catalog is a finding of its own, and no cluster gets it.
   return new Map([...touched].filter(([catalog, names]) => names.size > 0 && isCatalogName(catalog)));
 }

@@ -11,10 +11,12 @@ import type { FoundLayout } from './layout.ts';
 
 const FORMAT = /\.(?:ya?ml|json)$/;
 
-/** Most merges whose files are looked at, files that are read in all, and changes of one merge: limits of setup's work. */
+/** The last merges that are looked at, and how many changed files of each. Most merges change a few. */
 const MOST_MERGES = 100;
-const MOST_READ = 60;
 const MOST_FILES = 500;
+
+/** Files that are read: so many are enough to tell two layouts apart, and cost a moment. */
+const MOST_READ = 60;
 
 /** The layout under which the files of the last merges are catalogs, and nothing else is; the first of equals. */
 export async function preferredLayout(
@@ -41,7 +43,7 @@ export async function preferredLayout(
   return layouts[least] ?? layouts[0];
 }
 
-/** The files that a merge changed which may be catalogs; none if the clone lacks its trees. */
+/** The files that a merge changed which may be catalogs; none of a merge that cannot be compared. */
 async function changedFiles(
   { objects }: Repository,
   trees: { readonly before: string; readonly after: string },
@@ -53,7 +55,7 @@ async function changedFiles(
       return file && FORMAT.test(path) && whyUnreadable(file.mode) === undefined ? [{ path, file }] : [];
     });
   } catch (error) {
-    // In a partial clone the trees of old merges may be missing.
+    // In a partial clone the trees of old merges may be missing, or a merge changes too many folders: others tell as much.
     if (error instanceof PipelineError) return [];
     throw error;
   }

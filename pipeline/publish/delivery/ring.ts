@@ -65,34 +65,37 @@ export async function handleRing(message: RingMessage, ports: RingActPorts): Pro
       ...(commit === undefined ? {} : { commit }),
       ...(bundle === undefined ? {} : { bundle }),
     };
-    if (what !== 'promote') {
-      const change = what === 'hold' ? withHold : withoutHold;
-      if (what === 'hold') await expectHeld(ringCatalog, (await store.read()).state, { scope, tip });
-      return { state: await changeRings(store, (before) => change(before, scope, act)), missing: 0 };
-    }
-    // Set anew in each try: another writer may have been first, with an approval of its own.
-    let missing = 0;
-    const { has } = ringQuestions(ringCatalog, ports.checkOf);
-    const state = await changeRings(store, async (before) => {
-      missing = 0;
-      const imageOfMessage = saidBefore(before, message);
-      if (imageOfMessage === 'done') return before;
-      const image = imageOfMessage ?? (await imageIn(ringCatalog, before, message, ports));
-      const promoted = await withPromotion(before, {
-        rings: target.rings,
-        tag: message.tag ?? '',
-        image,
-        act,
-        has,
-      });
-      missing = promoted.missing;
-      return promoted.state;
-    });
-    if (missing > 0) return { state, missing };
-    return { state: await moveCatalogRings(ringCatalog, { ...ports, store }, ports.checkOf), missing };
+    // Awaited here: the repository is closed behind it.
+    if (what === 'promote') return await promote(ringCatalog, { message, act, store }, ports);
+    const change = what === 'hold' ? withHold : withoutHold;
+    if (what === 'hold') await expectHeld(ringCatalog, (await store.read()).state, { scope, tip });
+    return { state: await changeRings(store, (before) => change(before, scope, act)), missing: 0 };
   } finally {
     await close();
   }
+}
+
+/** Records that somebody asks for a ring to be opened early, and opens it when enough people have. */
+async function promote(
+  ringCatalog: RingedCatalog,
+  { message, act, store }: { readonly message: RingMessage; readonly act: Act; readonly store: RingStore },
+  ports: RingActPorts,
+): Promise<RingActed> {
+  const { rings } = ringCatalog.target;
+  const { has } = ringQuestions(ringCatalog, ports.checkOf);
+  // Set anew in each try: another writer may have been first, with an approval of its own.
+  let missing = 0;
+  const state = await changeRings(store, async (before) => {
+    missing = 0;
+    const imageOfMessage = saidBefore(before, message);
+    if (imageOfMessage === 'done') return before;
+    const image = imageOfMessage ?? (await imageIn(ringCatalog, before, message, ports));
+    const promoted = await withPromotion(before, { rings, tag: message.tag ?? '', image, act, has });
+    missing = promoted.missing;
+    return promoted.state;
+  });
+  if (missing > 0) return { state, missing };
+  return { state: await moveCatalogRings(ringCatalog, { ...ports, store }, ports.checkOf), missing };
 }
 
 /**

@@ -6,11 +6,12 @@ import { readMapping } from '../../../catalog/mirror/mapping.ts';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { copyJobs } from '../../../pipeline/mirror/copy-jobs.ts';
 import { lookOnline } from '../../../pipeline/mirror/presence.ts';
+import { OCI_INDEX } from '../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import type { Manifest } from '../../../pipeline/ports.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';
-import { sampleImage, sampleReferrer } from '../../fakes/image.ts';
+import { describe, manifestOf, sampleImage, sampleReferrer } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 import { portolan } from '../../fakes/terminal.ts';
 
@@ -119,6 +120,26 @@ test('looking for layers, too, names each image that lacks one, and asks for non
   const gone = [amd, single.root].map(layerOf);
   for (const digest of gone) rmSync(join(mirror.directory, 'blobs', digest.replace(':', '/')));
   expect(await wrong()).toEqual(gone.map((digest) => `the image lacks ${digest}`));
+});
+
+test.each([false, true])('a list within a list is looked into, with blobs: %s', async (blobs) => {
+  const { host } = await registry({ takesSparse: true });
+  const client = testClient([host]);
+  const root = manifestOf(OCI_INDEX, {
+    schemaVersion: 2,
+    mediaType: OCI_INDEX,
+    manifests: [describe(OCI_INDEX, Buffer.from(list.root.bytes))],
+  });
+  const to = parseReference(`${host}/m/outer:v1`);
+  const [last, ...others] = list.manifests;
+  await pushImage(client, to, { image: { root, manifests: [...others, list.root], blobs: list.blobs } });
+  const text = `example.com/a/outer@${root.digest}=${host}/m/outer:v1\n`;
+  const { jobs } = await copyJobs(readMapping(text, 'mapping.txt').mappings, client, undefined);
+  const wrong = async () =>
+    (await lookOnline(jobs, client, { parallel: 1, sources: false, blobs }))[0]?.atDestination;
+  expect(await wrong()).toContain(`has no image ${last?.digest}`);
+  if (last) await client.putManifest(withDigest(to, last.digest), last);
+  expect(await wrong()).toBeUndefined();
 });
 
 test('a registry that refuses is named before anything is sent; whole lists it takes', async () => {
