@@ -32,17 +32,23 @@ export function applyWaivers(
   return { findings: counting, waived, expired: waivers.filter(({ until }) => until < today) };
 }
 
-/** What waivers leave of a finding: of several catalogs, those that no waiver names. */
+/**
+ * What waivers leave of a finding: of several catalogs, those that no waiver names.
+ *
+ * @returns nothing left where all of it is waived, with the first waiver that names one of its catalogs; no waiver where none
+ *   does
+ */
 function unwaivedPart(
   finding: Finding,
   waivers: readonly Waiver[],
 ): { left: Finding | undefined; waiver: Waiver | undefined } {
   const fitting = waivers.filter((one) => one.rule === finding.rule && one.package === finding.package);
-  const [first] = fitting;
-  if (!first) return { left: finding, waiver: undefined };
-  if (fitting.some(({ catalog }) => catalog === undefined)) return { left: undefined, waiver: first };
+  const forAll = fitting.find(({ catalog }) => catalog === undefined);
+  if (forAll) return { left: undefined, waiver: forAll };
   const catalogs = finding.catalogs ?? [];
-  const left = catalogs.filter((name) => !fitting.some(({ catalog = '' }) => matchesGlob(catalog, name)));
-  if (left.length === catalogs.length) return { left: finding, waiver: undefined };
-  return { left: left.length === 0 ? undefined : { ...finding, catalogs: left }, waiver: first };
+  const isNamed = ({ catalog = '' }: Waiver, name: string): boolean => matchesGlob(catalog, name);
+  const waiver = fitting.find((one) => catalogs.some((name) => isNamed(one, name)));
+  if (!waiver) return { left: finding, waiver };
+  const left = catalogs.filter((name) => !fitting.some((one) => isNamed(one, name)));
+  return { left: left.length === 0 ? undefined : { ...finding, catalogs: left }, waiver };
 }
