@@ -262,6 +262,11 @@ describe('what is wrong is said at its place', () => {
     expect(read('limits: {}\nlimits: {}\n').policy).toBeUndefined();
   });
 
+  test('an owner whose number no account can have is refused, not left out', () => {
+    expect(said("owners: {blocked: ['eve#1234567890123456']}\n")).toEqual([]);
+    expect(said("owners: {blocked: ['eve#12345678901234567']}\n")).toHaveLength(1);
+  });
+
   test('keys of the language itself are keys like others', () => {
     expect(said('__proto__: {}\nconstructor: {}\n')).toHaveLength(2);
     const { policy, findings } = read('owners: {packages: {__proto__: [bob], constructor: [bob]}}\n');
