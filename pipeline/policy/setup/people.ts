@@ -178,8 +178,8 @@ export function isFileOfPeople(path: string): boolean {
 /** Files of people in the folders above paths. */
 export function filesOfPeople(files: readonly ListedFile[], below: readonly string[]): ListedFile[] {
   const folders = new Set(['', '.github/', 'docs/']);
+  // Every beginning of the path that ends with a slash.
   for (const path of below)
-    // Every beginning of the path that ends with a slash.
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       folders.add(path.slice(0, at + 1));
   return files.filter(
@@ -203,8 +203,8 @@ function reviewersPaths(paths: readonly string[], packages: ReadonlySet<string>)
     const [, before = '', name = ''] = /^(.*\/)?([^/]+)\/ci\.yaml$/.exec(path) ?? [];
     if (packages.has(name) && before !== 'operators/') found.add(`${before}{package}/ci.yaml`);
   }
-  // Of catalogs named after versions, the newest has every package that is still maintained.
-  return [...found].slice(-MOST_PLACES).reverse();
+  // Of catalogs named after versions, the newest has every package that is still maintained: it comes first, 4.10 before 4.9.
+  return [...found].sort((a, b) => b.localeCompare(a, 'en', { numeric: true })).slice(0, MOST_PLACES);
 }
 
 /** The paths of owners' files that are needed: each names owners of a package for which no path before it does. */

@@ -196,6 +196,16 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
     at: 'catalogs/v4.19/',
     asked: 'bob',
   },
+  'reviewers beside the newest catalog, 4.10 after 4.9': {
+    files: inEach(['catalogs/v4.9/etcd/catalog.yaml', 'catalogs/v4.10/etcd/catalog.yaml']),
+    beside: {
+      'catalogs/v4.9/etcd/ci.yaml': 'reviewers: [alice]\n',
+      'catalogs/v4.10/etcd/ci.yaml': 'reviewers: [bob]\n',
+    },
+    catalog: 'v4.10',
+    at: 'catalogs/v4.10/',
+    asked: 'bob',
+  },
   'a flavour for one version beside the catalog of all others': {
     files: inEach(['catalog/etcd/catalog.yaml', 'catalog/etcd-4.17/catalog.yaml']),
     beside: { 'catalog/catalog-template.yaml': 'schema: olm.semver\nstable: {bundles: []}\n' },
