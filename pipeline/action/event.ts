@@ -5,6 +5,7 @@
 import { isObject } from '../../catalog/go/shape.ts';
 import { PipelineError } from '../error.ts';
 import { STATUS_CONTEXT } from '../forge/marks.ts';
+import { isObjectId } from '../git/objects.ts';
 import { commandIn } from '../github/commands.ts';
 import { canChangeResult, headBefore } from '../github/webhook.ts';
 import type { Person } from '../policy/identity.ts';
@@ -196,7 +197,7 @@ function numberAt(json: Json, key: string): number {
 /** The id of a commit, 40 hex digits (SHA-1) or 64 (SHA-256). */
 function commitAt(json: Json, key: string): string {
   const id = json[key];
-  return typeof id === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(id) ? id : missing(key);
+  return typeof id === 'string' && isObjectId(id) ? id : missing(key);
 }
 
 /** An account; undefined where the field is null or names nobody. */

@@ -75,12 +75,12 @@ async function openClient(forge: ForgeInputs, repository: RepositoryName): Promi
  * @param unposted commits that had no status before this run
  */
 export function hubOf(
-  { posting, forge: at }: Pick<RunInputs, 'posting' | 'forge'>,
+  { posting, forge: forgeInputs }: Pick<RunInputs, 'posting' | 'forge'>,
   forge: Forge,
   unposted?: ReadonlySet<string>,
 ): GateForge {
   const { link, annotations } = posting;
-  return gitHubForge({ ...forge, link, server: at?.server, annotations, unposted });
+  return gitHubForge({ ...forge, link, server: forgeInputs?.server, annotations, unposted });
 }
 
 /** The tip of the repository's default branch. @throws PipelineError as the client */

@@ -22,6 +22,7 @@ const READER = 'read';
 if (process.argv[2] === READER) serveReader();
 else void runStep(inputs);
 
+/** Gives an input of the step; undefined if it is left out or empty. */
 type Text = (name: string) => string | undefined;
 
 /** The inputs of the Action and what it needs of its environment. */
@@ -55,12 +56,14 @@ function inputs(): RunInputs {
   };
 }
 
+/** The mode that an input names; `auto` without one. @throws PipelineError `usage` for any other text */
 function modeOf(text = 'auto'): Mode {
   const mode = MODES.find((one) => one === text);
   if (mode) return mode;
   throw new PipelineError('usage', `the input mode is ${JSON.stringify(text)}, expected ${MODES.join(', ')}`);
 }
 
+/** Whether an input is on; off without one. @throws PipelineError `usage` for a text that is not true or false */
 function switchOf(name: string, text = 'false'): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected true or false`);
@@ -113,7 +116,8 @@ function postingInputs(text: Text, environment: NodeJS.ProcessEnv): PostingInput
 
 /** The number of an input, at most 9999; undefined where it is left out. @throws PipelineError `usage` */
 function countOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined || /^[0-9]{1,4}$/.test(text)) return text === undefined ? undefined : Number(text);
+  if (text === undefined) return undefined;
+  if (/^[0-9]{1,4}$/.test(text)) return Number(text);
   throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected a number`);
 }
 

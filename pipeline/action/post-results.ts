@@ -159,7 +159,7 @@ function mayMerge({ posting }: RunInputs, report: CheckReport): boolean {
  * @returns whether the base branch or the head has moved, so that it must be checked again
  */
 async function mergePullRequest(
-  { forge: at }: RunInputs,
+  { forge: forgeInputs }: RunInputs,
   forge: Forge,
   { request, head, base }: CheckReport,
 ): Promise<boolean> {
@@ -173,7 +173,7 @@ async function mergePullRequest(
       info(`merged as ${outcome.commit}`);
       const moved = { branch, before: base, after: outcome.commit };
       // The merge of an App is a push that starts workflows.
-      if (!at?.app) await attempt('the event of the merge', () => tellMoved(forge, moved));
+      if (!forgeInputs?.app) await attempt('the event of the merge', () => tellMoved(forge, moved));
       return false;
     }
     case 'queued':

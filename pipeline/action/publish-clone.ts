@@ -131,17 +131,17 @@ export async function setPublished({ commit, ended, out, rings }: Run): Promise<
   if (refused.length > 0) setFailed(`not published: ${plainText(refused.join(', '))}`);
 }
 
+/** The cells that say how it ended: image and digest of what was published, or why nothing was. */
+function endCells(one: Ended): [image: string, digest?: string] {
+  if (one.kind === 'published') return [codeSpan(one.receipt.image), codeSpan(one.receipt.digest)];
+  return [one.kind === 'refused' ? escapedMarkdown(one.why) : ''];
+}
+
 /** The job's summary: a row for each catalog. */
 function summaryOf(commit: string, ended: readonly Ended[]): string {
   const rows = ended.map((one) => {
-    const what =
-      one.kind === 'published'
-        ? codeSpan(one.receipt.image)
-        : one.kind === 'refused'
-          ? escapedMarkdown(one.why)
-          : '';
-    const digest = one.kind === 'published' ? codeSpan(one.receipt.digest) : '';
-    return `| ${escapedMarkdown(one.catalog)} | ${one.kind} | ${what} | ${digest} |`;
+    const [image, digest = ''] = endCells(one);
+    return `| ${escapedMarkdown(one.catalog)} | ${one.kind} | ${image} | ${digest} |`;
   });
   return [
     `## Catalogs of ${commit.slice(0, 12)}`,

@@ -19,6 +19,7 @@ import type { RunInputs } from './inputs.ts';
 import { info, logText } from './log.ts';
 import { registriesOf, registryOptions } from './registries.ts';
 
+/** A push whose bundles are to be released. */
 interface Releasing {
   readonly inputs: RunInputs;
   readonly forge: Forge;
@@ -79,6 +80,7 @@ export async function bundlesToRelease(releasing: Releasing): Promise<readonly B
   return [...refused, ...(await addedBundles(objects, { before: since.before, after: commit }, policy))];
 }
 
+/** The commit after which bundles are new, and what is noted of those up to it. */
 type Since = Pick<ReleaseBundlesRequest, 'before' | 'refused'> &
   Pick<ReleasedNote, 'missing' | 'environment'>;
 
@@ -128,11 +130,10 @@ async function noteAll(
 async function showReleased(released: readonly BundleRelease[]): Promise<void> {
   setOutput('released', JSON.stringify(released));
   if (released.length === 0) return;
-  const rows = released.map(({ package: name, version, image = '', findings, proposed, commit }) => {
-    const became =
-      findings[0]?.message ??
-      (commit ? `committed as ${commit.slice(0, 12)}` : proposed ? proposalText(proposed) : 'pushed');
-    return `| ${escapedMarkdown(name)} | ${escapedMarkdown(version)} | ${image === '' ? '' : codeSpan(image)} | ${escapedMarkdown(became)} |`;
+  const rows = released.map((one) => {
+    const image = one.image === undefined ? '' : codeSpan(one.image);
+    const cells = [escapedMarkdown(one.package), escapedMarkdown(one.version), image];
+    return `| ${cells.join(' | ')} | ${escapedMarkdown(releaseText(one))} |`;
   });
   const table = ['## Bundles', '', '| package | version | image | |', '|---|---|---|---|', ...rows, '', ''];
   await summary.addRaw(table.join('\n')).write();
@@ -142,6 +143,14 @@ async function showReleased(released: readonly BundleRelease[]): Promise<void> {
   if (refused.length === 0) return;
   logText(refused.map(findingText).join(''));
   setFailed(`not released: ${plainText(refused[0]?.message ?? '')}`);
+}
+
+/** What became of a bundle: why it was refused, else how far it came. */
+function releaseText({ findings, commit, proposed }: BundleRelease): string {
+  const [first] = findings;
+  if (first) return first.message;
+  if (commit !== undefined) return `committed as ${commit.slice(0, 12)}`;
+  return proposed ? proposalText(proposed) : 'pushed';
 }
 
 /** What became of a proposal; it has no number where no pull request was needed. */

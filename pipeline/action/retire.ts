@@ -18,6 +18,7 @@ import { ringsName, textRings } from '../publish/rings/store.ts';
 import { placesOf, publishedPlaces, takenPlaces, targetIn } from '../publish/target.ts';
 import { matchesGlob } from '../text.ts';
 
+/** What retiring needs: where images and claims are, and the commit that shows which catalogs are gone. */
 interface Retirements {
   readonly repository: Repository;
   readonly registry: Registry;
@@ -62,13 +63,13 @@ export async function retireGone(retirements: Retirements): Promise<string[]> {
       const tips = await fence.branches();
       if (tips.get(branch) !== commit) return [...new Set(retired)];
       const other = await publisherAmong(retirements.repository, tips, { branch, catalog, name });
-      if (other !== undefined)
+      if (other !== undefined) {
         log(`${catalog} is not retired: by its policy (branches), ${other} publishes it too`);
-      else if (
-        (await retireNamed(retirements, name, { catalog, last: standing.digest, before: standing.commit })) &&
-        !there.has(catalog)
-      )
-        retired.push(catalog);
+        continue;
+      }
+      const former = { catalog, last: standing.digest, before: standing.commit };
+      const isRetired = await retireNamed(retirements, name, former);
+      if (isRetired && !there.has(catalog)) retired.push(catalog);
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
       log(`cannot retire ${catalog}: ${error.message}`);

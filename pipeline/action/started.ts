@@ -5,6 +5,7 @@ import { PipelineError } from '../error.ts';
 import { concernedHeads } from '../forge/dependents.ts';
 import { gatedHeads, type Head, headsOf } from '../forge/head.ts';
 import { isForeign } from '../forge/status.ts';
+import { isObjectId } from '../git/objects.ts';
 import { mayAsk, mayCheck } from '../github/command-budget.ts';
 import { gitHubForge } from '../github/forge.ts';
 import type { Event, PullRequestEvent } from './event.ts';
@@ -108,11 +109,12 @@ export function startedIn(text: string): StartedHead[] {
   throw new PipelineError('usage', 'the input started does not hold commits with their pull requests');
 }
 
+/** Whether a value is a head as {@link startedText} writes it. */
 function isHead(value: unknown): value is StartedHead {
   if (!isObject(value)) return false;
   const { commit, pulls, hasNoStatus = true } = value;
   // JSON leaves the member out where it is undefined.
   if (hasNoStatus !== true) return false;
-  const isCommit = typeof commit === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit);
+  const isCommit = typeof commit === 'string' && isObjectId(commit);
   return isCommit && Array.isArray(pulls) && pulls.every((one) => Number.isSafeInteger(one) && one > 0);
 }

@@ -17,6 +17,7 @@ export interface BlobMover {
   expect(bytes: number): void;
 }
 
+/** What is known of the destination: each saves a request. */
 interface MoveHints {
   /** The repository is new: nothing is in it that was not put there now. */
   readonly isNew: boolean;
@@ -27,14 +28,16 @@ interface MoveHints {
 }
 
 const MIB = 1024 * 1024;
-/** Bytes on their way: a part of all that there is, so that twenty kills lose less than a tenth. */
-const PART = 1 / 200;
-const LEAST = 192 * 1024;
-const MOST = 32 * MIB;
-/** A body that the kernel takes at once: it arrives also when whoever sent it is killed the next moment. */
-const SURE = 32 * 1024;
+/** The share of all bytes that may be on their way at a time, so that twenty kills lose less than a tenth. */
+const SHARE_LEAVING = 1 / 200;
+/** Bytes that may be on their way, whatever the share of a small or a large copy is. */
+const LEAST_LEAVING = 192 * 1024;
+const MOST_LEAVING = 32 * MIB;
+/** Bytes of a body that the kernel takes at once: it arrives also when whoever sent it is killed the next moment. */
+const AT_ONCE = 32 * 1024;
 /** Bytes that are read ahead: a body begins to leave when all of it is here, as far as it is not larger. */
 const AHEAD = 64 * MIB;
+/** Bytes of an upload's chunk at most. */
 const CHUNK = 16 * MIB;
 /** A chunk at least, where the registry goes on with what broke: what is smaller is not worth a request more. */
 const LEAST_CHUNK = MIB;
@@ -53,7 +56,7 @@ export function createBlobMover(
   memory: CopyMemory,
   watcher: Watcher,
 ): BlobMover {
-  const leaving = createAllowance(LEAST);
+  const leaving = createAllowance(LEAST_LEAVING);
   const ahead = createAllowance(AHEAD);
   // Uploads of more bytes are remembered, to be gone on with after a kill.
   let chunk = CHUNK;
@@ -64,7 +67,7 @@ export function createBlobMover(
     // A blob in one request begins anew after a kill: there is nothing to go on with.
     const memo = blob.size > chunk ? memory.upload(key, chunk) : undefined;
     // A body that arrives at once leaves no open upload behind.
-    const uploads = blob.size > SURE ? memory.uploads(key) : undefined;
+    const uploads = blob.size > AT_ONCE ? memory.uploads(key) : undefined;
     const read = { bytes: 0, upTo: 0 };
     const watched: BlobSource = {
       ...blob,
@@ -79,7 +82,7 @@ export function createBlobMover(
     const putting: PutBlobOptions = {
       ...options,
       chunk: CHUNK,
-      gate: (bytes, send) => (bytes <= SURE ? send() : leaving.within(bytes, send)),
+      gate: (bytes, send) => (bytes <= AT_ONCE ? send() : leaving.within(bytes, send)),
       ...(memo && { memory: memo }),
       ...(uploads && { uploads }),
     };
@@ -124,8 +127,8 @@ export function createBlobMover(
       return coming;
     },
     expect: (bytes) => {
-      const part = Math.round(bytes * PART);
-      leaving.resize(Math.min(MOST, Math.max(LEAST, part)));
+      const part = Math.round(bytes * SHARE_LEAVING);
+      leaving.resize(Math.min(MOST_LEAVING, Math.max(LEAST_LEAVING, part)));
       chunk = Math.min(CHUNK, Math.max(LEAST_CHUNK, part));
     },
   };

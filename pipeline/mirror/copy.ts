@@ -85,7 +85,7 @@ export async function copyImages(ports: CopyPorts, request: CopyRequest): Promis
   await copyOnce(run, request, results);
   await tryAgain(failed, ports.clock, (jobs) => {
     writes.again();
-    return copyOnce(run, { ...request, jobs, parallel: Math.min(request.parallel, CALM) }, results);
+    return copyOnce(run, { ...request, jobs, parallel: Math.min(request.parallel, PARALLEL_AGAIN) }, results);
   });
   if (failed.size === 0) ports.memory.end();
   return {
@@ -136,7 +136,7 @@ async function copyOnce(
 }
 
 /** Images at a time where something failed before. */
-const CALM = 16;
+const PARALLEL_AGAIN = 16;
 /** Milliseconds before a further pass, by how many passes in a row have brought nothing. */
 const PAUSES = [2000, 10_000, 20_000];
 
@@ -242,8 +242,9 @@ async function copyCompanions(
   image: Inspected,
   { run, most }: { readonly run: CopyRun; readonly most: number },
 ): Promise<void> {
+  // An image layout: only a registry is asked for what is attached to an image.
   if (!image.job.from) return;
-  await copyAll([image.digest, ...(await image.platforms())], {
+  await copyAttached([image.digest, ...(await image.platforms())], {
     image,
     run,
     depth: 0,
@@ -264,14 +265,15 @@ interface CopyContext {
  *
  * @throws the first error that another try cannot mend, else the first
  */
-async function copyAll(digests: readonly string[], along: CopyContext): Promise<void> {
-  const { image, run, depth, room } = along;
+async function copyAttached(digests: readonly string[], context: CopyContext): Promise<void> {
+  const { image, run, depth, room } = context;
   const failures: PipelineError[] = [];
   for (const companion of await companionsOf(image.source.reference, digests, run.sources)) {
     if (--room.left < 0) throw tooManyCompanions(image, room.most);
     try {
-      const digest = await copyOne(companion, along);
-      if (digest !== undefined && depth < DEPTH) await copyAll([digest], { ...along, depth: depth + 1 });
+      const digest = await copyCompanion(companion, context);
+      if (digest !== undefined && depth < DEPTH)
+        await copyAttached([digest], { ...context, depth: depth + 1 });
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
       failures.push(companionError(companion, image.job.source, error));
@@ -291,7 +293,7 @@ function tooManyCompanions({ job }: Inspected, most: number): PipelineError {
 }
 
 /** Copies one attached artifact. @returns the digest of a referrer, which may have referrers itself */
-async function copyOne(
+async function copyCompanion(
   { reference, subject }: Companion,
   { image, run }: CopyContext,
 ): Promise<string | undefined> {

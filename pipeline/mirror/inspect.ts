@@ -37,7 +37,7 @@ export async function inspectCopy(job: CopyJob, run: CopyRun): Promise<Inspected
   const mayStand = job.to.kind === 'digest' || listed === undefined || listed.has(job.to.tag);
   const standing = mayStand && !isNew ? await to.resolve(job.to) : undefined;
   const digest = standing && (await digestOf(source));
-  // The same tag or list; its platforms may still be missing.
+  // The destination has the same image; of a list, platforms may still be missing.
   if (standing && digest === standing.digest) {
     const list = sourceList(job, standing, source);
     if (await hasPlatforms(job, standing, { list, run })) {

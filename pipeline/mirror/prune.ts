@@ -24,6 +24,9 @@ export interface PruneReport {
   readonly failed: readonly { readonly image: string; readonly why: string }[];
 }
 
+/** Repositories that images are deleted from at a time. */
+const PARALLEL = 16;
+
 /**
  * Deletes images, their signatures, attestations and referrers; what fails stops nothing else.
  *
@@ -48,7 +51,7 @@ export async function pruneImages(
     appendToGroup(repositories, name, image);
   }
   // One after the other in a repository: two tags may be one manifest.
-  await eachOf([...repositories.values()], 16, async (group) => {
+  await eachOf([...repositories.values()], PARALLEL, async (group) => {
     const belongings: Belongings[] = [];
     const attempt = async (image: string, run: () => Promise<void>): Promise<void> =>
       run().catch((error: unknown) => {

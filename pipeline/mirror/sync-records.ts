@@ -2,6 +2,7 @@
  * The records of the configurations that share a path of a registry: each sync writes what it needs before it copies, and
  * reads what the others need before it deletes.
  */
+import { compareText } from '../../catalog/go/text.ts';
 import {
   type Needs,
   pathInRegistry,
@@ -145,7 +146,7 @@ async function readRecords(at: Repository, registry: Registry): Promise<readonly
       `the records in ${repositoryName(at)}, of what the configurations need that share this mirror, cannot be read`,
     );
   }
-  return records.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return records.sort((a, b) => compareText(a.id, b.id));
 }
 
 /**

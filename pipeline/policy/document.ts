@@ -42,6 +42,7 @@ export function readPolicyDocument(
   what: 'policy' | 'advisory' = 'policy',
 ): SettingsRead {
   const text = new TextDecoder('utf-8').decode(bytes);
+  // It only turns offsets into lines and columns; the offset of a value comes from the tree that is read below.
   const document = new OffsetDocument(file, text, 1, () => 0);
   const refused = (rule: string, message: string, offset: number, hint?: string): SettingsRead => {
     const location = document.place(offset);

@@ -91,7 +91,7 @@ class DistinctPeople {
   readonly all: Person[] = [];
   readonly #ids = new Set<number>();
   readonly #logins = new Set<string>();
-  /** Of those whose number is not known. */
+  /** Of those whose number is not known: such a person and one with a number and this login count as the same. */
   readonly #loginsAlone = new Set<string>();
 
   /** Adds a person who is not there yet. Ids decide, as logins may change; without one, the login does. */
@@ -128,5 +128,5 @@ function ofAccount(identity: AccountIdentity, directory: Directory): readonly Pe
   if (id !== undefined && typeof actual === 'number' && actual !== id) {
     return `${login}#${id}: the login now belongs to account ${actual}`;
   }
-  return [{ login, id: id ?? actual ?? undefined }];
+  return [{ login, id: id ?? actual }];
 }

@@ -82,6 +82,7 @@ const MOST_WILDCARDS = 3;
 function wildcardsIn(segment: string): number {
   // Stars, and braces without a comma: a list of words such as `{a,b}` is tried in one step.
   const found = segment.match(/\*+|\{[^{},]*\}/g) ?? [];
+  // A name counts once, or as often as its glob has stars.
   return found.reduce((sum, one) => sum + Math.max(1, one.match(/\*+/g)?.length ?? 0), 0);
 }
 
@@ -116,13 +117,13 @@ export function patternDefect(pattern: string): string | undefined {
 /**
  * Makes a layout from patterns that have no defect.
  *
- * @param made the catalogs that are made from bundle directories; undefined when people write all
+ * @param composed the catalogs that are made from bundle directories; undefined when people write all
  */
-export function compileLayout(patterns: readonly LayoutPattern[], made?: CatalogTemplates): Layout {
+export function compileLayout(patterns: readonly LayoutPattern[], composed?: CatalogTemplates): Layout {
   const compiled = patterns.map((pattern) => ({ ...pattern, segments: segmentsOf(pattern.pattern) }));
   return {
     patterns: compiled,
-    composed: made,
+    composed,
     match: (path) => firstMatch(compiled, path),
     packageAt: (path) => firstPackage(compiled, path)?.name,
     packageFolder: (path) => {

@@ -65,9 +65,7 @@ export function readPolicy(
   if (bytes === undefined) return { policy: withDefaults({}, []), defaults: true, findings: [] };
   const { settings, findings: unread } = readPolicyDocument(path, bytes);
   const validated = settings ? validatePolicy(settings, ruleIds) : { written: undefined, findings: [] };
-  // Elsewhere some of these are warnings; here a file that could be read in two ways decides nothing.
-  const strict = unread.map((finding): Finding => ({ ...finding, severity: 'error' }));
-  const findings = [...strict, ...validated.findings].sort(compareFindings);
+  const findings = [...unread, ...validated.findings].sort(compareFindings);
   if (!settings || !validated.written || findings.length > 0)
     return { policy: undefined, defaults: false, findings };
   const waivers = (validated.written.waivers ?? []).map(
@@ -116,7 +114,10 @@ function noPolicy(message: string): PolicyRead {
   return { policy: undefined, defaults: false, findings: [finding] };
 }
 
-/** A policy with everything that was left out filled in. */
+/**
+ * A policy with everything that was left out filled in. A key without a default, as `paths` or `workflow`, is named
+ * again where it may be left out: it is then there and undefined.
+ */
 function withDefaults(written: PolicyFile, waivers: readonly Waiver[]): Policy {
   const { automation = [], commits = {}, merge = {} } = written;
   return {
@@ -156,6 +157,7 @@ function withDefaults(written: PolicyFile, waivers: readonly Waiver[]): Policy {
   };
 }
 
+/** A section of the policy as it is written. */
 type Part<K extends keyof PolicyFile> = NonNullable<PolicyFile[K]>;
 
 /** The layout of community repositories, which hold operators and their catalogs side by side. */

@@ -55,6 +55,7 @@ export function schemaFindings(
     .map((defect) => schemaFinding(defect, { value, settings, kind }));
 }
 
+/** A file that was read: its value, where each part of it is, and its kind. */
 interface Read {
   readonly value: unknown;
   readonly settings: Settings;
@@ -82,8 +83,8 @@ function withOff(value: unknown): unknown {
 function ruleWithOff(rule: unknown): unknown {
   if (rule === false) return 'off';
   if (!isObject(rule)) return rule;
-  const said = enforceAsWord(rule);
-  return said['severity'] === false ? { ...said, severity: 'off' } : said;
+  const inWords = enforceAsWord(rule);
+  return inWords['severity'] === false ? { ...inWords, severity: 'off' } : inWords;
 }
 
 /** `enforce` as `on` or `off`, for a value that was read as a boolean. */
@@ -173,12 +174,13 @@ function expectation({ keyword, params, parentSchema }: ErrorObject): string {
   }
 }
 
-/** What a value looks like, by the schema's examples. A description says it if it begins with a small letter; others are sentences. */
+/** What a value looks like: the schema's examples, or its description if that is not a sentence (begins in lower case). */
 function example({ description, examples }: Readonly<Record<string, unknown>> = {}): string | undefined {
   if (Array.isArray(examples)) return `text such as ${examples.join(' or ')}`;
   return typeof description === 'string' && /^[^A-Z]/.test(description) ? description : undefined;
 }
 
+/** Types of JSON in words. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['object', 'a mapping'],
   ['array', 'a list'],
@@ -238,6 +240,7 @@ function patternFindings({ layout = {} }: PolicyFile, settings: Settings): Findi
   );
 }
 
+/** A pattern of each kind of path, for hints. */
 const HINTS: Readonly<Record<string, string>> = {
   catalog: "catalog: 'catalogs/{catalog}/{package}/**'",
   template: "template: 'operators/{package}/catalog-templates/**'",
@@ -270,15 +273,15 @@ function releasedFindings({ graph = {}, registries = {} }: PolicyFile, settings:
     const image = typeof by === 'string' ? undefined : by.image;
     if (image === undefined) return [];
     const path = ['graph', 'released', pattern, 'image'];
-    const say = (why: string, hint: string): Finding[] => [
+    const oneFinding = (why: string, hint: string): Finding[] => [
       finding('policy/value', `${pathText(path)}: ${why}`, settings.locate(path), hint),
     ];
     const defect = imageDefect(image);
-    if (defect !== undefined) return say(defect, `image: '${EXAMPLE_IMAGE}'`);
+    if (defect !== undefined) return oneFinding(defect, `image: '${EXAMPLE_IMAGE}'`);
     const repository = commonRepository(image);
     if (!repository || allows(repository)) return [];
     const name = repositoryName(repository);
-    return say(`registries.allow does not allow ${name}`, `registries: {allow: [${name}]}`);
+    return oneFinding(`registries.allow does not allow ${name}`, `registries: {allow: [${name}]}`);
   });
 }
 
@@ -289,7 +292,7 @@ function ringFindings({ publish = {} }: PolicyFile, settings: Settings): Finding
     const last = rings.at(-1)?.tag;
     if (last === undefined) return [];
     const at = ['publish', 'catalogs', pattern];
-    const say = (key: Path, why: string, hint: string): Finding[] => [
+    const findingAt = (key: Path, why: string, hint: string): Finding[] => [
       finding('policy/value', `${pathText([...at, ...key])}: ${why}`, settings.locate([...at, ...key]), hint),
     ];
     // Rings are tags that move, which only a registry has.
@@ -299,26 +302,30 @@ function ringFindings({ publish = {} }: PolicyFile, settings: Settings): Finding
     return [
       ...(isNamed
         ? []
-        : say(
+        : findingAt(
             ['image'],
             `found ${image}, expected the tag of the last ring in a registry`,
             `image: '…:${last}'`,
           )),
       ...(again < 0
         ? []
-        : say(
+        : findingAt(
             ['rings', again, 'tag'],
             `found ${tags[again]} twice, expected another tag for each ring`,
             'tag: …',
           )),
       ...RING_KEYS.filter((key) => rings[0]?.[key] !== undefined).flatMap((key) =>
-        say(['rings', 0, key], 'the first ring has no conditions: a merge moves its tag', `remove ${key}`),
+        findingAt(
+          ['rings', 0, key],
+          'the first ring has no conditions: a merge moves its tag',
+          `remove ${key}`,
+        ),
       ),
       ...rings.flatMap(({ after }, i) =>
-        i === 0 || after !== undefined ? [] : say(['rings', i], 'after is missing', 'after: 72h'),
+        i === 0 || after !== undefined ? [] : findingAt(['rings', i], 'after is missing', 'after: 72h'),
       ),
       ...(target.immutableTags === false
-        ? say(
+        ? findingAt(
             ['immutableTags'],
             'found false beside rings: a registry may delete an image that soaks without a tag',
             'remove immutableTags',
@@ -327,7 +334,7 @@ function ringFindings({ publish = {} }: PolicyFile, settings: Settings): Finding
       ...(['also', 'slim'] as const)
         .filter((key) => target[key] !== undefined)
         .flatMap((key) =>
-          say(
+          findingAt(
             [key],
             `found ${key} beside rings, which would get each image at once`,
             `remove ${key} or rings`,

@@ -3,6 +3,7 @@
 import { isObject } from '../../catalog/go/shape.ts';
 import { parsedJson } from '../../catalog/json.ts';
 import { PipelineError } from '../error.ts';
+import { isObjectId } from '../git/objects.ts';
 import type { Claim, Fence, Lease, RecordStore, Retirement, StandingClaim, StandingLease } from '../ports.ts';
 
 /** Claims as records below `fence/`, leases below `lease/`. */
@@ -102,7 +103,8 @@ export function parseClaim(text: string, where: string): StoredClaim {
     const numbers =
       Number.isSafeInteger(epoch) && Number(epoch) < MOST_EPOCHS && Number.isSafeInteger(sequence);
     const isImage = typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest);
-    if (numbers && isId(commit) && isImage && isRetirement(retired)) {
+    const isCommit = typeof commit === 'string' && isObjectId(commit);
+    if (numbers && isCommit && isImage && isRetirement(retired)) {
       const claim = { epoch: Number(epoch), sequence: Number(sequence), commit, digest };
       return retired === undefined ? claim : { ...claim, retired };
     }
@@ -123,9 +125,4 @@ function unreadable(what: string, text: string, where: string): PipelineError {
 
 function isRetirement(value: unknown): value is Retirement | undefined {
   return value === undefined || RETIREMENTS.includes(value);
-}
-
-/** Whether a value is the id of a commit, SHA-1 or SHA-256. */
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value);
 }

@@ -26,7 +26,7 @@ export function versionOf({ id, time }: { readonly id: string; readonly time: nu
   return `${date}-${id.slice(0, 12)}`;
 }
 
-/** The immutable tag of a version beside a published tag. */
+/** The immutable tag of a version beside a published tag. A long tag is cut: the version has to fit behind it. */
 export function immutableTag(tag: string, version: string): string {
   const suffix = `-${version}`;
   return `${tag.slice(0, LONGEST - suffix.length)}${suffix}`;

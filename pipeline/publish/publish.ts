@@ -129,6 +129,7 @@ async function pushAndTag(staged: StagedPublish): Promise<Published> {
   // Before the tag that moves: whatever that one has named can be found again.
   for (const name of await sent.tagForGood()) ports.progress(`tagged ${name}`);
   const push = summedReport(await sent.tag());
+  // A newer commit that made the same image published this one, too.
   const winner = guard?.winner();
   if (winner && winner.digest !== receipt.digest) {
     documents.discard();

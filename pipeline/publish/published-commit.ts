@@ -4,6 +4,7 @@
  */
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
+import { isObjectId } from '../git/objects.ts';
 import { parseManifest } from '../oci/registry/image.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import type { Claim, Descriptor, Fence, Manifest, Registry } from '../ports.ts';
@@ -64,7 +65,7 @@ async function commitIn(
 /** The commit and epoch in annotations; undefined where one is missing or malformed. */
 function commitOf(annotations: Readonly<Record<string, string>>): PublishedCommit | undefined {
   const { [REVISION]: commit = '', [EPOCH]: epoch = '' } = annotations;
-  const isWhole = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) && /^[0-9]{1,9}$/.test(epoch);
+  const isWhole = isObjectId(commit) && /^[0-9]{1,9}$/.test(epoch);
   return isWhole ? { commit, epoch: Number(epoch) } : undefined;
 }
 

@@ -21,6 +21,7 @@ import type { PlannedPublish } from './plan.ts';
 import { COMMIT_TYPE } from './published-commit.ts';
 import { type PublishTarget, placesOf, publishedPlaces, targetIn } from './target.ts';
 
+/** What of a catalog's images stays in a registry. */
 interface Retention {
   /** How many of the newest immutable tags stay. */
   readonly keep: number;
@@ -83,10 +84,7 @@ export async function deleteOld(
   const signed = new Set(signedIn(tags));
   const digestsToKeep = new Set(claimed);
   for (const [tag, manifest] of manifests) if (!old.has(tag)) digestsToKeep.add(manifest.digest);
-  const deletions = new Map<
-    string,
-    { manifest: Manifest; tags: string[]; artifacts: readonly Descriptor[] }
-  >();
+  const deletions = new Map<string, Deletion>();
   for (const [tag, manifest] of manifests) {
     if (!old.has(tag) || digestsToKeep.has(manifest.digest)) continue;
     const deletion = deletions.get(manifest.digest);
@@ -104,15 +102,34 @@ export async function deleteOld(
   // A tag may also name an image of one platform itself.
   const rest = [...manifests.values()].filter(({ digest }) => !deletions.has(digest));
   const partsInUse = new Set([...digestsToKeep, ...rest.flatMap((one) => [one.digest, ...partsOf(one)])]);
-  for (const { manifest, artifacts } of deletions.values()) {
-    // After a crash the tag still exists: the next publish continues.
-    for (const { digest } of artifacts) await registry.deleteManifest(withDigest(published, digest));
-    await registry.deleteManifest(withDigest(published, manifest.digest));
-    for (const part of partsOf(manifest)) {
-      if (!partsInUse.has(part)) await registry.deleteManifest(withDigest(published, part));
-    }
-  }
+  for (const deletion of deletions.values())
+    await deleteImage(registry, published, { ...deletion, partsInUse });
   return [...deletions.values()].flatMap((one) => one.tags).sort(compareText);
+}
+
+/** An image to delete. */
+interface Deletion {
+  readonly manifest: Manifest;
+  /** The tags that name it. */
+  readonly tags: string[];
+  /** Artifacts about it and its platforms. */
+  readonly artifacts: readonly Descriptor[];
+}
+
+/**
+ * Deletes an image: first its artifacts, as a crash in between then leaves the tag, by which the next publish continues; last
+ * the platforms that no image in use has.
+ */
+async function deleteImage(
+  registry: Registry,
+  place: TagReference,
+  { manifest, artifacts, partsInUse }: Deletion & { readonly partsInUse: ReadonlySet<string> },
+): Promise<void> {
+  for (const { digest } of artifacts) await registry.deleteManifest(withDigest(place, digest));
+  await registry.deleteManifest(withDigest(place, manifest.digest));
+  for (const part of partsOf(manifest)) {
+    if (!partsInUse.has(part)) await registry.deleteManifest(withDigest(place, part));
+  }
 }
 
 /** Immutable tags that are newer than the last ring's image: their images may reach it yet. All of them where it has none. */
@@ -122,6 +139,7 @@ function onTheirWay(
   lastRing: string,
 ): readonly string[] {
   const inLastRing = manifests.get(lastRing)?.digest;
+  // Of several tags of that image the oldest: what came in between is rather kept.
   const last = newestFirst.findLastIndex((tag) => manifests.get(tag)?.digest === inLastRing);
   return inLastRing === undefined || last < 0 ? newestFirst : newestFirst.slice(0, last);
 }

@@ -141,6 +141,7 @@ async function filesOf(
 function textOf(files: ReadonlyMap<string, string>, path: string, name: string): string {
   const text = files.get(path);
   if (text !== undefined) return text;
-  const why = path === IMAGE_REFERENCES ? 'is not an OpenShift release: it' : '';
-  throw new PipelineError('usage', `the image in ${name} ${why} has no ${path}`.replace('  ', ' '));
+  // Every release has this file, so an image without it is something else.
+  const what = path === IMAGE_REFERENCES ? 'is not an OpenShift release: it has' : 'has';
+  throw new PipelineError('usage', `the image in ${name} ${what} no ${path}`);
 }

@@ -24,7 +24,7 @@ export interface OwnersFile {
 }
 
 /** Largest size of all expressions of a file together, in instructions (`GoRegexp.size`): each may run for every path. */
-const LARGEST = 2000;
+const MOST_INSTRUCTIONS = 2000;
 
 /** Logins by alias, lower case. */
 type Aliases = ReadonlyMap<string, readonly string[]>;
@@ -43,7 +43,7 @@ export function readAliases(settings: Settings | undefined): Aliases {
 }
 
 /**
- * Reads an `OWNERS` file; `unread` has the filters whose pattern cannot be read, and those after `LARGEST` in total.
+ * Reads an `OWNERS` file; `unread` has the filters whose pattern cannot be read, and those that are too large in total.
  *
  * @throws StepsError
  */
@@ -68,7 +68,7 @@ function approversBy(value: unknown, steps: Steps): Omit<OwnersFile, 'noParentOw
   for (const [source, config] of filters) {
     const pattern = source === '.*' ? undefined : compileGoRegexp(source, steps);
     size += pattern?.size ?? 0;
-    if (source !== '.*' && (!pattern || size > LARGEST)) unread.push(source);
+    if (source !== '.*' && (!pattern || size > MOST_INSTRUCTIONS)) unread.push(source);
     else approvers.push({ pattern, logins: approversIn(config) });
   }
   return { approvers, unread };

@@ -1,7 +1,7 @@
 /** The workflows as a repository needs them: its branch, the paths of its catalogs, its action, its trigger. */
 import type { WrittenPattern } from '../policy-file.ts';
 
-interface WorkflowWishes {
+interface WorkflowChoices {
   /** `OWNER/REPOSITORY@COMMIT` in place of the action that the workflows name. */
   readonly action: string | undefined;
   /** The branch whose pushes are published. */
@@ -17,15 +17,15 @@ export const TRIGGERS = ['pull_request_target', 'workflow_run'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** The text of a workflow, adapted to a repository: its Action, branch, paths and trigger. */
-export function adaptWorkflow(name: string, text: string, wishes: WorkflowWishes): string {
-  const { action, branch, trigger } = wishes;
+export function adaptWorkflow(name: string, text: string, choices: WorkflowChoices): string {
+  const { action, branch, trigger } = choices;
   // The replacements are functions: in a text, `$` would stand for parts of the match.
   const named = action === undefined ? text : fromAction(text, action);
   const placed = named
     .replace('branches: [main]', () => `branches: [${quoted(branch)}]`)
     .replace(
       "paths: ['catalogs/**', 'operators/**']",
-      () => `paths: [${pathFilters(wishes).map(quoted).join(', ')}]`,
+      () => `paths: [${pathFilters(choices).map(quoted).join(', ')}]`,
     );
   return trigger === 'workflow_run' ? withReviewTrigger(name, placed) : placed;
 }
@@ -38,7 +38,9 @@ function fromAction(text: string, action: string): string {
     .replaceAll(/https:\/\/github\.com\/portolan\/portolan [0-9a-f]{40}/g, () => clone);
 }
 
+/** The trigger of pull requests in `portolan.yml`, two lines. */
 const TARGET = / {2}pull_request_target:\n( {4}types: \[[^\]]*\]\n)/;
+/** The same actions for the trigger `pull_request`. */
 const TYPES =
   '    types: [opened, synchronize, reopened, closed, edited, ready_for_review, converted_to_draft, labeled, unlabeled]\n';
 
@@ -52,8 +54,8 @@ function withReviewTrigger(name: string, text: string): string {
   return text;
 }
 
-/** Globs of GitHub, which know no braces. */
-function pathFilters({ patterns, hasOperators }: WorkflowWishes): string[] {
+/** The patterns as globs of GitHub, which know no braces. Without any, the paths of the default layout. */
+function pathFilters({ patterns, hasOperators }: WorkflowChoices): string[] {
   const filters = patterns.map((one) =>
     (typeof one === 'string' ? one : one.path)
       .replaceAll(/\{(?:catalog|package|version)\}/g, '*')

@@ -43,7 +43,7 @@ export interface CatalogFacts extends CatalogFile {
   readonly blobs: Blobs | undefined;
 }
 
-export interface LookedAt {
+export interface CatalogFilesRead {
   readonly catalogs: readonly CatalogFacts[];
   /** Paths of files with blobs in folders that no cluster gets. */
   readonly unshipped: readonly string[];
@@ -65,6 +65,7 @@ const MOST_FILE_BYTES = 32 * 1024 * 1024;
 /** Most files of the same shape that are read: more of them say nothing more. */
 const MOST_ALIKE = 80;
 
+/** Names of files that may be of a catalog, as in `shapes.ts`, which imports from here. */
 const FORMAT = /\.(?:ya?ml|json)$/;
 /** Folders whose files are never a catalog of their own: hidden ones but that of Konflux, bundles', and npm's. */
 const NEVER = /(?:^|\/)(?:\.(?!konflux\/)[^/]*|manifests|metadata|node_modules)\//;
@@ -76,7 +77,7 @@ export type KnownFacts = Map<string, FileFacts>;
 type FileFacts = Omit<CatalogFacts, 'path'> | Template | undefined;
 
 /** What is looked for in files. */
-export interface LookOptions {
+export interface ReadOptions {
   /** What was read of other commits, to which this adds. */
   readonly known?: KnownFacts;
   /** Whether to validate catalogs as opm does, which takes longer than to read them. */
@@ -89,13 +90,13 @@ interface Template {
 }
 
 /** Reads what is likely to be a catalog, or a template of one: some files of each shape. */
-export async function lookAt(
+export async function readCatalogFiles(
   objects: ObjectReader,
   files: readonly ListedFile[],
-  options: LookOptions = {},
-): Promise<LookedAt> {
+  options: ReadOptions = {},
+): Promise<CatalogFilesRead> {
   const build = await readBuildFiles(objects, files);
-  const { catalogs, templates, ...looked } = await lookAtAll(objects, sample(files, build), options);
+  const { catalogs, templates, ...looked } = await readSample(objects, sample(files, build), options);
   const isLeftOut = (path: string): boolean => isUnshipped(path) && !isCopied(path, build);
   return {
     ...looked,
@@ -107,14 +108,14 @@ export async function lookAt(
   };
 }
 
-/** Whether a Dockerfile copies files of a path, and calls the folder by its name that would leave it out. */
+/** Whether a Dockerfile copies a folder whose name alone would leave out a path in it, such as `tests/`. */
 function isCopied(path: string, { mentions }: BuildFacts): boolean {
   return mentions.some(
     (one) => one.isCopied && isUnshipped(`${one.path}/`) && `${path}/`.startsWith(`${one.path}/`),
   );
 }
 
-/** Whether an index image has a file of any name: opm reads them all. */
+/** Whether an index image has a file, whatever the file is called: opm reads all. */
 function isServed(path: string, { mentions }: BuildFacts): boolean {
   const [name = ''] = path.split('/').slice(-1);
   return (
@@ -173,11 +174,11 @@ function spread<T>(list: readonly T[], most: number): T[] {
 }
 
 /** Reads files, up to a limit of bytes, and tells catalogs from templates and other files. */
-async function lookAtAll(
+async function readSample(
   objects: ObjectReader,
   files: readonly ListedFile[],
-  { known = new Map(), validates }: LookOptions,
-): Promise<Omit<LookedAt, 'unshipped' | 'build'>> {
+  { known = new Map(), validates }: ReadOptions,
+): Promise<Omit<CatalogFilesRead, 'unshipped' | 'build'>> {
   const catalogs: CatalogFacts[] = [];
   const templates: string[] = [];
   const read = new Set<string>();
@@ -193,7 +194,7 @@ async function lookAtAll(
       if (size >= MOST_FILE_BYTES || bytes + size > MOST_BYTES) continue;
       bytes += size;
     }
-    const found = known.get(id) ?? (await lookInto(objects, id, validates));
+    const found = known.get(id) ?? (await factsOfFile(objects, id, validates));
     known.set(id, found);
     read.add(path);
     if (found && 'inputs' in found) {
@@ -208,7 +209,7 @@ async function lookAtAll(
 const MAYBE = /olm\.(?:package|channel|bundle|deprecations|semver|template|composite)/;
 
 /** What a file holds; undefined where that is nothing of a catalog. */
-export async function lookInto(objects: ObjectReader, id: string, validates = false): Promise<FileFacts> {
+export async function factsOfFile(objects: ObjectReader, id: string, validates = false): Promise<FileFacts> {
   const { bytes } = await objects.read(id, MOST_FILE_BYTES);
   const text = bytes.toString('utf8');
   if (!MAYBE.test(text)) return undefined;
@@ -244,12 +245,12 @@ export async function lookInto(objects: ObjectReader, id: string, validates = fa
   };
 }
 
-/** What opm validate says first of blobs. */
+/** What opm validate says first of blobs; undefined where they pass. */
 function invalidity(blobs: Blobs): string | undefined {
   return conversionError(blobs) ?? opmFindings(blobs).find(({ severity }) => severity === 'error')?.message;
 }
 
-/** What it says first of bundles alone. */
+/** What opm validate says first of bundles alone; undefined where they pass. */
 function bundleDefect({ bundles }: Blobs): string | undefined {
   const findings: Finding[] = [];
   const check = bundleChecker(OPM_RULES, ownSeverity, findings);
@@ -263,7 +264,7 @@ function inputsOf(text: string): string[] {
   return [...named].map(([, path = '']) => copiedText(path.replace(/^\.\//, '')));
 }
 
-/** A text that keeps no file in memory. */
+/** A copy of a text: a part of a file's text would keep all of it in memory. */
 function copiedText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }

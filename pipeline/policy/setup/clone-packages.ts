@@ -5,7 +5,7 @@ import type { Repository } from '../../git/repository.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { listFiles } from '../../git/tree.ts';
 import { compileLayout } from '../layout.ts';
-import { lookAt } from './catalog-files.ts';
+import { readCatalogFiles } from './catalog-files.ts';
 import { layoutOf } from './layout.ts';
 
 /** Largest file that is read for names, in bytes. */
@@ -20,7 +20,7 @@ export async function clonePackages({ objects, resolve }: Repository): Promise<R
   const [commit = ''] = await resolve(['HEAD']);
   const files = await listFiles(objects, await objects.treeOf(commit));
   const paths = files.map(({ path }) => path);
-  const { catalogs, read, missing } = await lookAt(objects, files);
+  const { catalogs, read, missing } = await readCatalogFiles(objects, files);
   const { patterns } = layoutOf(catalogs, paths, read);
   const names = new Set([
     ...catalogs.flatMap(({ packages }) => packages),

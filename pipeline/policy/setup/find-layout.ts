@@ -6,7 +6,13 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { ListedFile } from '../../git/tree.ts';
 import type { WrittenPattern } from '../policy-file.ts';
-import { type CatalogFacts, type LookedAt, type LookOptions, lookAt, mayBeCatalog } from './catalog-files.ts';
+import {
+  type CatalogFacts,
+  type CatalogFilesRead,
+  mayBeCatalog,
+  type ReadOptions,
+  readCatalogFiles,
+} from './catalog-files.ts';
 import { catalogNamer, catalogsIn } from './catalog-names.ts';
 import { foldersAbove, type LeftOut, withoutFragments } from './fragments.ts';
 import { type FoundLayout, layoutOf } from './layout.ts';
@@ -21,7 +27,7 @@ import {
   withPackagesApart,
   withWholeNames,
 } from './separate-images.ts';
-import type { LayoutStyle } from './shapes.ts';
+import { FORMAT, folderOf, type LayoutStyle } from './shapes.ts';
 import { ignoredPaths, unshippedReason } from './unshipped.ts';
 
 /** A layout that was looked for, and what speaks against it. */
@@ -39,7 +45,7 @@ export interface ProvenLayout {
   readonly links: readonly Link[];
   /** Links to any files with blobs. */
   readonly linked: readonly Link[];
-  readonly looked: LookedAt;
+  readonly looked: CatalogFilesRead;
 }
 
 /** Ways to write the layout of the same files, the most general first. */
@@ -54,9 +60,9 @@ const STYLES: readonly LayoutStyle[] = [
 export async function readEvidence(
   objects: ObjectReader,
   files: readonly ListedFile[],
-  options: LookOptions = {},
+  options: ReadOptions = {},
 ): Promise<ReadEvidence> {
-  const looked = await lookAt(objects, files, options);
+  const looked = await readCatalogFiles(objects, files, options);
   const { templates, read } = looked;
   const isIgnored = await ignoredPaths(objects, files);
   const catalogs = looked.catalogs.filter(({ path }) => !isIgnored(path));
@@ -97,7 +103,7 @@ export async function readEvidence(
 }
 
 export interface ReadEvidence extends Evidence {
-  readonly looked: LookedAt;
+  readonly looked: CatalogFilesRead;
   /** Paths of files that may be catalogs, and were not read. */
   readonly unread: readonly string[];
   readonly reasons: readonly LeftOut[];
@@ -211,7 +217,7 @@ function inOwnImages(found: FoundLayout, evidence: ReadEvidence): FoundLayout {
   return contradictionsOf(whole, evidence).length === 0 ? whole : narrow;
 }
 
-/** Links to files of catalogs. */
+/** Links to files that the layout has in catalogs, or to folders with such files. */
 function linksTo(parts: readonly CatalogFacts[], { patterns }: FoundLayout, links: readonly Link[]): Link[] {
   const nameOf = catalogNamer(patterns);
   const own = parts.filter(({ path }) => nameOf(path) !== undefined);
@@ -223,7 +229,9 @@ function isBelow(path: string, folder: string): boolean {
   return `${path}/`.startsWith(`${folder}/`);
 }
 
+/** The layout without a catalog. */
 const NOTHING: FoundLayout = { patterns: [], catalogs: [], others: [] };
+/** Why a file is left out whose blobs a catalog has as well. */
 const COPY = 'a catalog has the same blobs';
 
 /** Why a layout does not fit the evidence, as far as files that it leaves out on purpose do not explain it. */
@@ -252,7 +260,8 @@ function rootsOf(
     // The file's or folder's path with dashes; `catalog` for the root of the repository.
     const name = root.replace(/\.[^./]+$/, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-') || 'catalog';
     const below = paths.filter((path) => path.startsWith(`${root}/`));
-    // `**` would also take files that are not of catalogs: it is for folders without such files.
+    // `**` would also take files that are not of catalogs: it is for folders without such files. Hidden files do not
+    // count, nor YAML and JSON that nobody read: those may be catalogs as well.
     const isAll =
       below.length > 0 &&
       below.every(
@@ -281,12 +290,6 @@ function foldersOrFiles(files: readonly CatalogFacts[], paths: readonly string[]
     return folder !== '' && own.length > 1 && more.length === 0 && isAlone ? [`${folder}/*${ending}`] : own;
   });
 }
-
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
-}
-
-const FORMAT = /\.(?:ya?ml|json)$/;
 
 /** Whether the files below a folder have bundles, and define every package that they name. */
 function isWholeBelow(parts: readonly CatalogFacts[], folder: string): boolean {

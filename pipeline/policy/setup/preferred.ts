@@ -5,11 +5,10 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { diffTrees, type TreeFile } from '../../git/tree.ts';
-import { lookInto } from './catalog-files.ts';
+import { factsOfFile } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import type { FoundLayout } from './layout.ts';
-
-const FORMAT = /\.(?:ya?ml|json)$/;
+import { FORMAT } from './shapes.ts';
 
 /** The last merges that are looked at, and how many changed files of each. Most merges change a few. */
 const MOST_MERGES = 100;
@@ -64,7 +63,7 @@ async function changedFiles(
 /** Whether a file is of a catalog; undefined where a partial clone lacks it. */
 async function holdsBlobs(objects: ObjectReader, { id }: TreeFile): Promise<boolean | undefined> {
   try {
-    const found = await lookInto(objects, id);
+    const found = await factsOfFile(objects, id);
     // A file with inputs is a template: catalogs are made of it.
     return found !== undefined && !('inputs' in found);
   } catch (error) {

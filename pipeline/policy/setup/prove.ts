@@ -11,6 +11,7 @@ import type { BuildFacts } from './build-files.ts';
 import type { CatalogFacts } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import type { LeftOut } from './fragments.ts';
+import { FORMAT } from './shapes.ts';
 
 /** What is known of the files of a commit. */
 export interface Evidence {
@@ -22,8 +23,6 @@ export interface Evidence {
   /** Paths of files with blobs that no catalog has, for a known reason. */
   readonly leftOut: ReadonlySet<string>;
 }
-
-const FORMAT = /\.(?:ya?ml|json)$/;
 
 /** Why a layout does not fit, in words; nothing where it holds. */
 export function layoutContradictions(patterns: readonly WrittenPattern[], evidence: Evidence): string[] {
@@ -55,6 +54,7 @@ function strangeFiles(
   const isStrange = (path: string): boolean => {
     const name = path.split('/').at(-1) ?? '';
     if (nameOf(path) === undefined || known.has(path) || name.startsWith('.')) return false;
+    // A YAML or JSON file that was not read may be a part of the catalog.
     return isTemplate.has(path) || leftOut.has(path) || !FORMAT.test(path) || read.has(path);
   };
   const several = paths.filter((path) => known.has(path) && namesOf(patterns, path).size > 1);

@@ -5,6 +5,7 @@ import { type BuildFacts, VARIABLE } from './build-files.ts';
 import type { CatalogFacts } from './catalog-files.ts';
 import { catalogNamer } from './catalog-names.ts';
 import type { LeftOut } from './fragments.ts';
+import { folderOf } from './shapes.ts';
 
 interface Rivals {
   /** What only people can decide, in words. */
@@ -13,6 +14,7 @@ interface Rivals {
   readonly unused: readonly LeftOut[];
 }
 
+/** One catalog as a pattern finds it. */
 interface Place {
   /** The folder of a catalog, or its only file. */
   readonly root: string;
@@ -125,17 +127,14 @@ function isSourceOf(one: Place, other: Place): boolean {
  * Catalogs of a pattern and a top folder that no build file names, where catalogs of another pattern and another top
  * folder are shipped with the same packages: sources or copies of those, whatever their platforms.
  */
-function copiesBeside(
-  places: readonly Place[],
-  standingOf: (place: Place) => ShippedState,
-): Map<Place, string> {
-  const shipped = places.filter((place) => standingOf(place) === 'shipped');
+function copiesBeside(places: readonly Place[], stateOf: (place: Place) => ShippedState): Map<Place, string> {
+  const shipped = places.filter((place) => stateOf(place) === 'shipped');
   const unused = new Map<Place, string>();
   for (const group of groupedBy(places, (place) => JSON.stringify([topOf(place), place.pattern])).values()) {
     const [first] = group;
     if (!first || shipped.some((one) => topOf(one) === topOf(first) || one.pattern === first.pattern))
       continue;
-    const unknown = group.filter((place) => standingOf(place) === 'unknown');
+    const unknown = group.filter((place) => stateOf(place) === 'unknown');
     const names = new Set(unknown.flatMap(({ packages }) => [...packages]));
     const other = shipped.find(({ packages }) => [...packages].some((name) => names.has(name)));
     if (other) for (const place of unknown) unused.set(place, other.root);
@@ -264,10 +263,7 @@ function isSibling(one: Place, other: Place): boolean {
   return folderOf(one.root) === folderOf(other.root) && !isPackage(one) && !isPackage(other);
 }
 
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
-}
-
+/** Build files name it; only a build argument tells; they do not name it. */
 type ShippedState = 'shipped' | 'open' | 'unknown';
 
 /** What build files say about a catalog: they name it, a build argument decides, or they do not name it. */

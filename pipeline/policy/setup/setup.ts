@@ -259,10 +259,10 @@ function workflows(
   }: Pick<ProvenLayout, 'found'> & Pick<Snapshot, 'paths'> & { readonly publishes: boolean },
 ): (readonly [path: string, text: string])[] {
   const hasOperators = paths.some((path) => path.startsWith('operators/'));
-  const wishes = { action, branch, patterns: found.patterns, hasOperators, trigger };
+  const choices = { action, branch, patterns: found.patterns, hasOperators, trigger };
   return Object.entries(WORKFLOWS)
     .filter(([name]) => publishes || GATE.has(name))
-    .map(([name, text]) => [`.github/workflows/${name}`, adaptWorkflow(name, text, wishes)]);
+    .map(([name, text]) => [`.github/workflows/${name}`, adaptWorkflow(name, text, choices)]);
 }
 
 /** All files of a tree. @throws PipelineError `not-found` with what brings the files of one commit alone */

@@ -299,6 +299,7 @@ function outcomeOf(published: Published, { commit, catalog }: CatalogMessage) {
   }
   const { receipt } = published;
   const documents = documentsOf(receipt);
+  // The newest commit was published in place of the message's.
   if (receipt.commit !== commit) return { state: 'superseded', detail: receipt.commit, documents } as const;
   return { state: 'published', detail: receipt.digest, documents } as const;
 }

@@ -38,7 +38,7 @@ export async function handleDelivery(
   const work = readWork(body);
   // Checks of one pull request stay in order. A message in another group than its own is alone already.
   if (work.kind === 'gate' || group !== messageOf(work).group) {
-    const isRetried = tries < PATIENT;
+    const isRetried = tries < QUIET_TRIES;
     if (!isRetried) await recordWorkerCrash(work, ports);
     await handleMessage(body, ports, { ...options, isRetried });
     return undefined;
@@ -46,9 +46,9 @@ export async function handleDelivery(
   const retryMessage = { body, group: id, id };
   // Its first try did not end: it would have been sent on, or be done.
   if (tries > 1) {
-    if (work.kind === 'catalog') await noteRetry(ports, work, DEATH);
+    if (work.kind === 'catalog') await noteRetry(ports, work, WORKER_STOPPED);
     await ports.queue.send(retryMessage);
-    return DEATH;
+    return WORKER_STOPPED;
   }
   try {
     await handleMessage(body, ports, { ...options, isRetried: true });
@@ -59,10 +59,11 @@ export async function handleDelivery(
   }
 }
 
-const DEATH = 'the worker stopped before the end, out of time or memory';
+/** Why a message is tried again that was delivered before, and neither done nor sent on. */
+const WORKER_STOPPED = 'the worker stopped before the end, out of time or memory';
 
 /** Deliveries of a message in a group of its own before its failure is recorded: most faults last for seconds. */
-const PATIENT = 3;
+const QUIET_TRIES = 3;
 
 /**
  * Records a catalog's message as failed if an earlier try was noted for a retry and never finished: its worker crashed, and

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { parsedJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
+import { isObjectId } from '../../git/objects.ts';
 import type { CommitStatus, Message, Retirement } from '../../ports.ts';
 
 /** The branch moved. */
@@ -205,8 +206,6 @@ function digestOf(text: string): string {
 
 /** `owner/name`; on GitLab groups lie in groups. */
 const REPOSITORY = /^(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\/){1,20}(?!\.\.?$)[A-Za-z0-9._-]{1,100}$/;
-/** The id of a commit, SHA-1 or SHA-256. */
-const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
  * Reads the body of a message that reports.
@@ -372,7 +371,7 @@ function branchIn({ branch }: Fields): string {
 
 /** The commit's id. @throws PipelineError `usage` for a text that is not one */
 function commitIn({ commit }: Fields): string {
-  if (typeof commit === 'string' && COMMIT.test(commit)) return commit;
+  if (typeof commit === 'string' && isObjectId(commit)) return commit;
   throw unreadable(`its commit is ${JSON.stringify(commit)}, expected a commit ID`);
 }
 
@@ -386,14 +385,14 @@ function catalogIn({ catalog }: Fields): string {
 /** The commit that the branch had before, if the message names one. */
 function beforeOf(before: unknown): { readonly before?: string } {
   if (before === undefined) return {};
-  if (typeof before === 'string' && COMMIT.test(before)) return { before };
+  if (typeof before === 'string' && isObjectId(before)) return { before };
   throw unreadable(`it is after ${JSON.stringify(before)}, expected a commit ID`);
 }
 
 /** The newest commit of the branch when the push was handled, if its message goes before this one. */
 function behindOf(behind: unknown): { readonly behind?: string } {
   if (behind === undefined) return {};
-  if (typeof behind === 'string' && COMMIT.test(behind)) return { behind };
+  if (typeof behind === 'string' && isObjectId(behind)) return { behind };
   throw unreadable(`it is behind ${JSON.stringify(behind)}, expected a commit ID`);
 }
 

@@ -1,4 +1,5 @@
 /** Where the records of rings are kept, and what they say of all catalogs. */
+import { compareText } from '../../../catalog/go/text.ts';
 import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Fence, RecordStore } from '../../ports.ts';
@@ -83,7 +84,7 @@ export async function ringsIn(records: RecordStore): Promise<KnownRings> {
     }
   }
   const now = await asPublished(rings, records);
-  return { rings: now.sort((a, b) => (a.catalog < b.catalog ? -1 : 1)), errors };
+  return { rings: now.sort((a, b) => compareText(a.catalog, b.catalog)), errors };
 }
 
 /**
