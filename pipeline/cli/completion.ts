@@ -74,41 +74,34 @@ function completableOf({
   };
 }
 
-interface CommandWords {
-  readonly first: readonly string[];
-  /** By first word, the second words of the commands that have two. */
-  readonly second: ReadonlyMap<string, readonly string[]>;
-}
-
-/** The first words of commands, and the second ones that each of them can have. */
-function wordsOf(commands: readonly Completable[]): CommandWords {
-  const second = new Map<string, string[]>();
+/** The words that can follow others in the words of commands: `plan` and `list` after `mirror`, all first words after ``. */
+function nextWords(commands: readonly Completable[]): ReadonlyMap<string, readonly string[]> {
+  const next = new Map<string, Set<string>>();
   for (const { words } of commands) {
-    const [family = '', member] = words.split(' ');
-    second.set(family, [...(second.get(family) ?? []), ...(member === undefined ? [] : [member])]);
+    const all = words.split(' ');
+    for (const [i, word] of all.entries()) {
+      const before = all.slice(0, i).join(' ');
+      next.set(before, (next.get(before) ?? new Set<string>()).add(word));
+    }
   }
-  return { first: [...second.keys()], second };
+  return new Map([...next].map(([before, words]) => [before, [...words]]));
 }
 
 /** The completion script for bash, and for zsh, which supports those of bash. */
 function bashScript(commands: readonly Completable[], shell: 'bash' | 'zsh'): string {
-  const words = wordsOf(commands);
   const lines = [
     `# Completions of portolan for ${shell}.`,
     ...(shell === 'zsh' ? ['autoload -Uz bashcompinit && bashcompinit'] : []),
     '_portolan() {',
     `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"`,
-    `  local first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" command options=""`,
+    // All words between `portolan` and the current one. zsh takes a count that begins with a letter for something else.
+    `  local typed="\${COMP_WORDS[*]:1:$((COMP_CWORD-1))}" command="" options=""`,
     '  COMPREPLY=()',
-    `  if [ "$COMP_CWORD" -eq 1 ]; then ${replyWith(['help', ...words.first])}; return; fi`,
-    '  if [ "$COMP_CWORD" -eq 2 ]; then',
-    '    case "$first" in',
-    ...secondWordCases(commands, words),
-    '    esac',
-    '  fi',
-    '  case "$first $second" in',
-    ...twoWordCases(words),
-    '    *) command="$first" ;;',
+    '  case "$typed" in',
+    ...nextWordCases(commands),
+    '  esac',
+    '  case "$typed " in',
+    ...commandCases(commands),
     '  esac',
     '  case "$command $previous" in',
     ...valueCases(commands),
@@ -131,21 +124,26 @@ function replyWith(words: readonly string[]): string {
   return `COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$current"))`;
 }
 
-/** What follows each first word that is not a command by itself: behind a command, an operand may stand. */
-function secondWordCases(commands: readonly Completable[], { first, second }: CommandWords): string[] {
-  const isCommand = (word: string): boolean => commands.some(({ words }) => words === word);
-  const families = [...second].filter(([family, members]) => members.length > 0 && !isCommand(family));
-  return [...families, ['help', first] as const, ['completion', SHELLS] as const].map(
-    ([word, next]) => `      ${word}) ${replyWith(next)}; return ;;`,
-  );
+/** What follows words that are not a command by themselves: behind a command, an operand may stand. */
+function nextWordCases(commands: readonly Completable[]): string[] {
+  const next = nextWords(commands);
+  const first = next.get('') ?? [];
+  const commandWords = new Set(commands.map(({ words }) => words));
+  const families = [...next].filter(([before]) => before !== '' && !commandWords.has(before));
+  return [
+    `    "") ${replyWith(['help', ...first])}; return ;;`,
+    `    help) ${replyWith(first)}; return ;;`,
+    `    completion) ${replyWith(SHELLS)}; return ;;`,
+    ...families.map(([before, words]) => `    "${before}"|"help ${before}") ${replyWith(words)}; return ;;`),
+  ];
 }
 
-/** Tells commands of two words from a command and its operand. */
-function twoWordCases({ second }: CommandWords): string[] {
-  const commands = [...second].flatMap(([family, members]) =>
-    members.map((member) => `"${family} ${member}"`),
-  );
-  return commands.length > 0 ? [`    ${commands.join('|')}) command="$first $second" ;;`] : [];
+/** Finds the command that the typed words begin with. The longest comes first: the others may begin like it. */
+function commandCases(commands: readonly Completable[]): string[] {
+  return commands
+    .map(({ words }) => words)
+    .sort((a, b) => b.length - a.length)
+    .map((words) => `    "${words} "*) command="${words}" ;;`);
 }
 
 /** The values of options that have fixed ones. */
@@ -167,8 +165,14 @@ function optionCases(commands: readonly Completable[]): string[] {
 
 /** The completion script for fish. */
 function fishScript(commands: readonly Completable[]): string {
-  const { second } = wordsOf(commands);
-  const summaryOf = (words: string): string => commands.find((one) => one.words === words)?.summary ?? '';
+  const next = nextWords(commands);
+  /** Offers a word where exactly the words before it are typed. What is not a command by itself is described by what can follow. */
+  const fishWord = (before: string, word: string): string => {
+    const [typed, words] = before === '' ? [0, word] : [before.split(' ').length, `${before} ${word}`];
+    const where = `test (count (commandline -opc)) -eq ${typed + 1}${before === '' ? '' : `; and __portolan_is ${before}`}`;
+    const description = commands.find((one) => one.words === words)?.summary ?? next.get(words)?.join(', ');
+    return `complete -c portolan -n "${where}" -f -a ${word} -d ${fishText(description ?? '')}`;
+  };
   const lines = [
     '# Completions of portolan for fish.',
     // Whether the words behind `portolan` are those of a command, or go on behind them.
@@ -177,13 +181,7 @@ function fishScript(commands: readonly Completable[]): string {
     '  test "$words[2..-1]" = "$argv"; or string match -q -- "$argv *" "$words[2..-1]"',
     'end',
     'complete -c portolan -n "test (count (commandline -opc)) -eq 1" -f',
-    ...[...second].flatMap(([family, all]) => [
-      `complete -c portolan -n "test (count (commandline -opc)) -eq 1" -f -a ${family} -d ${fishText(summaryOf(family) || `${all.join(', ')}`)}`,
-      ...all.map(
-        (member) =>
-          `complete -c portolan -n "__portolan_is ${family}; and test (count (commandline -opc)) -eq 2" -f -a ${member} -d ${fishText(summaryOf(`${family} ${member}`))}`,
-      ),
-    ]),
+    ...[...next].flatMap(([before, following]) => following.map((word) => fishWord(before, word))),
     `complete -c portolan -n "__portolan_is completion" -f -a "${SHELLS.join(' ')}"`,
     ...commands.flatMap(({ words, options }) =>
       options.map(({ name, description, takesValue, choices }) => {

@@ -28,6 +28,13 @@ describe('bash', () => {
     expect(offered('mirror', 'p').sort()).toEqual(['plan', 'prune']);
     expect(offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
     expect(offered('help', 'reh')).toEqual(['rehearse']);
+    expect(offered('help', 'mirror', 'p').sort()).toEqual(['plan', 'prune']);
+  });
+
+  test('offers each word of a command of three, once, and then its options', () => {
+    expect(offered('mirror', 'l')).toEqual(['list']);
+    expect(offered('mirror', 'list', '').sort()).toEqual(['operators', 'releases']);
+    expect(offered('mirror', 'list', 'releases', '--channels')).toEqual(['--channels']);
   });
 
   test('offers the options of the command that was typed, and the words that they take', () => {
