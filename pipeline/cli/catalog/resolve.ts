@@ -10,7 +10,7 @@ import {
   type Resolution,
   resolveReferences,
 } from '../../catalogs/references/resolve.ts';
-import { directorySource, fileError, readText } from '../../directory.ts';
+import { directorySource, fileError, readFileBytes, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { type PolicyRead, readPolicy } from '../../policy/read-policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
@@ -98,9 +98,7 @@ export const command: Command = {
 /** The policy of `--policy`: which registries may be asked, and what is demanded of images. Undefined without one. */
 function policyOf(invocation: Invocation, { directory }: Terminal): PolicyRead | undefined {
   const file = invocation.text('policy');
-  return file === undefined
-    ? undefined
-    : readPolicy(new TextEncoder().encode(readText(resolve(directory, file))));
+  return file === undefined ? undefined : readPolicy(readFileBytes(resolve(directory, file)));
 }
 
 /** The lock in a file; none when there is no such file yet. */
