@@ -19,7 +19,8 @@ import { sourceOf } from '../../../catalog/source.ts';
 import type { Repository } from '../../git/repository.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { isTree, joinPath, type ListedFile } from '../../git/tree.ts';
-import { differenceOf, type Mapped, mappingOf, templatePath } from '../content/templates.ts';
+import { differenceOf } from '../content/template-difference.ts';
+import { type Mapped, mappingOf, templatePath } from '../content/template-mapping.ts';
 import { type AdvisoryRequest, type CatalogPlan, concernedCatalogs } from './advisories.ts';
 
 /** The effect of an advisory on a template. */

@@ -5,26 +5,26 @@
  */
 
 import { dirname } from 'node:path/posix';
-import type { Blobs, Channel } from '../../../catalog/fbc/model.ts';
+import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { locate } from '../../../catalog/fbc/model.ts';
-import type { Finding, Location } from '../../../catalog/finding.ts';
-import { isObject } from '../../../catalog/go/shape.ts';
+import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { shellWord } from '../../../catalog/names.ts';
 import { BASIC_SCHEMA, writtenInBasic } from '../../../catalog/opm/template/basic.ts';
 import { TemplateError } from '../../../catalog/opm/template/template.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
-import { quoted } from '../../../catalog/rules/rule.ts';
 import { isWithin } from '../../change/catalogs.ts';
+import type { Change } from '../../change/change.ts';
 import { emptyContent, type FileReader, loadedFiles, readContent } from '../../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
 import { whyUnreadable } from '../../git/source.ts';
 import { entryAt } from '../../git/tree.ts';
 import type { PathKind } from '../../policy/layout.ts';
 import { severitiesOf } from '../../policy/severity.ts';
-import { readStrictSettings, type Settings } from '../../settings.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
+import { type Difference, differenceOf } from './template-difference.ts';
+import { FILE_BYTES, mappingFindings, mappingOf, type PlacedMapping, templatePath } from './template-mapping.ts';
 
 /** What templates are compared in. */
 interface TemplateScene extends CheckScene {
@@ -35,37 +35,38 @@ interface TemplateScene extends CheckScene {
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */
 export async function checkTemplates(scene: TemplateScene): Promise<CatalogResult[]> {
   const { base, merged } = scene.trees;
-  const beside = { findings: await besideFindings(scene), known: [], diffs: [] };
-  const names = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
-  if (names.length === 0) return [beside];
-  const before = await driftIn(
-    scene,
-    base,
-    names.map(({ name }) => name),
-  );
-  const after = await driftIn(
-    scene,
-    merged,
-    names.map(({ name }) => name),
-  );
-  const old = new Set(before.map(({ message }) => message));
-  return [
-    beside,
-    {
-      findings: after.filter(({ message }) => !old.has(message)),
-      known: after.filter(({ message }) => old.has(message)),
-      diffs: [],
-    },
+  const changed = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
+  const names = changed.map(({ name }) => name);
+  const old = new Set((await driftIn(scene, base, names)).map(({ message }) => message));
+  const after = await driftIn(scene, merged, names);
+  const isNew = ({ message }: Finding): boolean => !old.has(message);
+  const known = after.filter((one) => !isNew(one));
+  const added = [
+    ...after.filter(isNew),
+    ...(await unmappedFindings(scene, names)),
+    ...(await besideFindings(scene)),
   ];
+  return [
+    { findings: underPolicy(scene, grouped(added)), known: underPolicy(scene, known), diffs: [] },
+  ];
+}
+
+/** Findings without repetitions: equal ones of several catalogs are one finding. */
+function grouped(findings: readonly Finding[]): Finding[] {
+  const found = new Map<string, Finding>();
+  for (const finding of findings) {
+    const known = found.get(finding.message);
+    const catalogs = new Set([...(known?.catalogs ?? []), ...(finding.catalogs ?? [])]);
+    const named = catalogs.size === 0 ? {} : { catalogs: [...catalogs].sort(compareText) };
+    found.set(finding.message, { ...finding, ...named });
+  }
+  return [...found.values()];
 }
 
 /** Whether only bundles and images change, of which nothing is rendered yet. */
 function isAside(kinds: ReadonlySet<PathKind>): boolean {
   return kinds.size > 0 && [...kinds].every((kind) => kind === 'bundle' || kind === 'composite');
 }
-
-/** Largest `ci.yaml` and template that are read, in bytes. */
-const FILE_BYTES = 4 * 1024 * 1024;
 
 /** Findings about packages whose templates and catalogs differ, in one tree. */
 async function driftIn(scene: TemplateScene, tree: string, names: readonly string[]): Promise<Finding[]> {
@@ -75,9 +76,12 @@ async function driftIn(scene: TemplateScene, tree: string, names: readonly strin
     const mapped = await mappingOf(scene, tree, name);
     if (!mapped) continue;
     const own = units.filter((unit) => unit.package === name);
-    found.push(...mappingFindings(mapped, own), ...(await templateFindings(scene, { ...mapped, tree }, own)));
+    found.push(
+      ...(await mappingFindings(scene.objects, { ...mapped, tree }, own)),
+      ...(await templateFindings(scene, { ...mapped, tree }, own)),
+    );
   }
-  return underPolicy(scene, found);
+  return grouped(found);
 }
 
 /** Findings with the severities of the policy; those of rules that are off are left out. */
@@ -90,120 +94,95 @@ function underPolicy({ policy }: Pick<CheckScene, 'policy'>, found: readonly Fin
   });
 }
 
-/** The entries of `ci.yaml` about the templates of a package. */
-export interface Mapped {
-  readonly name: string;
-  readonly folder: string;
-  readonly mappings: readonly Mapping[];
-  readonly place: Location;
-}
-
-interface Mapping {
-  readonly template: string;
-  readonly type: string;
-  readonly catalogs: readonly { readonly name: string; readonly place: Location }[];
-}
-
-/** The entries of the package's `ci.yaml` about its templates; undefined if it has none. */
-export async function mappingOf(
-  { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
-  tree: string,
-  name: string,
-): Promise<Mapped | undefined> {
-  const source = policy.owners.sources.find(
-    ({ path, format }) => format === 'ci.yaml' && path.includes('{package}'),
-  );
-  const path = source?.path.replaceAll('{package}', () => name);
-  const file = path === undefined ? undefined : await entryAt(objects, tree, path);
-  if (path === undefined || !file || whyUnreadable(file.mode) !== undefined) return undefined;
-  const { settings } = readStrictSettings(path, (await objects.read(file.id, FILE_BYTES)).bytes);
-  const fbc = isObject(settings?.value) ? settings.value['fbc'] : undefined;
-  const list = isObject(fbc) ? fbc['catalog_mapping'] : undefined;
-  if (!settings || !Array.isArray(list) || list.length === 0) return undefined;
-  const folder = path.slice(0, path.lastIndexOf('/'));
-  const place = settings.locateKey(['fbc', 'catalog_mapping']);
-  return { name, folder, place, mappings: list.flatMap((one, i) => mappingIn(settings, one, i)) };
-}
-
-/** A template of the mapping in ci.yaml, with the catalogs rendered from it; empty if its name is not a file name. */
-function mappingIn(settings: Settings, written: unknown, i: number): Mapping[] {
-  if (!isObject(written)) return [];
-  const { template_name: template, type, catalog_names: names } = written;
-  // All templates are in one folder: a name such as `../x` would lead elsewhere.
-  if (typeof template !== 'string' || !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(template)) return [];
-  const catalogs = (Array.isArray(names) ? names : []).map((name, at) => ({
-    name: String(name),
-    place: settings.locate(['fbc', 'catalog_mapping', i, 'catalog_names', at]),
-  }));
-  return [{ template, type: typeof type === 'string' ? type : '', catalogs }];
-}
-
-/** Findings about catalogs that a package's mapping has and the repository lacks, and the other way round. */
-function mappingFindings({ name, mappings, place }: Mapped, units: readonly CatalogUnit[]): Finding[] {
-  // A pull request with the first bundle comes before the one with the catalogs.
-  if (units.length === 0) return [];
-  const has = new Set(units.map(({ catalog }) => catalog));
-  const mapped = mappings.flatMap(({ template, catalogs }) =>
-    catalogs.map((catalog) => ({ template, ...catalog })),
-  );
-  const finding = (message: string, location: Location, hint: string): Finding => ({
-    rule: 'drift/mapping',
-    severity: 'warning',
-    message,
-    location,
-    hint,
-    package: name,
-  });
-  const missing = mapped
-    .filter((catalog) => !has.has(catalog.name))
-    .map(({ template, name: catalog, place: at }) =>
-      finding(
-        `the template ${quoted(template)} is mapped to catalog ${quoted(catalog)}, which has no package ${quoted(name)}`,
-        at,
-        'render it there, or remove the catalog from catalog_names',
-      ),
-    );
-  const named = new Set(mapped.map((catalog) => catalog.name));
-  const unmapped = [...has].filter((catalog) => !named.has(catalog)).sort(compareText);
-  return [
-    ...missing,
-    ...unmapped.map((catalog) =>
-      finding(
-        `catalog ${quoted(catalog)} has package ${quoted(name)}, but no template has it in its mapping`,
-        place,
-        `catalog_names: [${catalog}]`,
-      ),
-    ),
-  ];
-}
-
-type PlacedTemplate = Mapped & { readonly tree: string };
-
-/**
- * Findings about basic templates that differ from a catalog rendered from them. Equal ones of several catalogs are one
- * finding.
- */
+/** Findings about basic templates that differ from a catalog rendered from them. */
 async function templateFindings(
   scene: TemplateScene,
-  placed: PlacedTemplate,
+  placed: PlacedMapping,
   units: readonly CatalogUnit[],
 ): Promise<Finding[]> {
-  const found = new Map<string, Finding>();
-  for (const { template, catalogs } of placed.mappings.filter((one) => one.type === BASIC_SCHEMA)) {
-    const path = templatePath(placed, template);
-    const wanted = await templateAt(scene, placed.tree, path);
-    if (!wanted) continue;
-    for (const unit of units.filter(({ catalog }) => catalogs.some(({ name }) => name === catalog))) {
-      const is = await contentOf(scene, placed, unit);
-      const difference = differenceOf(wanted, is);
-      if (!difference) continue;
-      const finding = driftFinding(difference, { path, unit, name: placed.name });
-      const known = found.get(finding.message);
-      const all = [...(known?.catalogs ?? []), unit.catalog].sort(compareText);
-      found.set(finding.message, { ...finding, catalogs: all });
+  const found: Finding[] = [];
+  for (const { path, blobs, catalogs } of await basicTemplates(scene, placed)) {
+    for (const unit of units.filter(({ catalog }) => catalogs.has(catalog))) {
+      const difference = differenceOf(blobs, await contentOf(scene, placed, unit));
+      if (difference) found.push(driftFinding(difference, { path, unit, name: placed.name }));
     }
   }
-  return [...found.values()];
+  return found;
+}
+
+interface MappedTemplate {
+  readonly path: string;
+  readonly blobs: Blobs;
+  /** Names of the catalogs that are rendered from it. */
+  readonly catalogs: ReadonlySet<string>;
+}
+
+/** The basic templates of a mapping. Their files decide: a mapping with another type would keep them from being compared. */
+async function basicTemplates(scene: TemplateScene, placed: PlacedMapping): Promise<MappedTemplate[]> {
+  const found: MappedTemplate[] = [];
+  for (const { template, catalogs } of placed.mappings) {
+    const path = templatePath(placed, template);
+    const blobs = await templateAt(scene, placed.tree, path);
+    if (blobs) found.push({ path, blobs, catalogs: new Set(catalogs.map(({ name }) => name)) });
+  }
+  return found;
+}
+
+/**
+ * Findings about catalogs that were the same as their mapped template on the base branch, and that the pull request maps to none.
+ * Otherwise one pull request could take the mapping away, and change what is rendered.
+ */
+async function unmappedFindings(scene: TemplateScene, names: readonly string[]): Promise<Finding[]> {
+  const { base, merged } = scene.trees;
+  const found: Finding[] = [];
+  for (const name of names) {
+    const before = await mappingOf(scene, base, name);
+    if (!before) continue;
+    const after = await mappingOf(scene, merged, name);
+    const kept = after ? await basicTemplates(scene, { ...after, tree: merged }) : [];
+    const units = [...(await catalogUnits(scene.objects, base, scene.policy.layout)).values()];
+    for (const { path, blobs, catalogs } of await basicTemplates(scene, { ...before, tree: base })) {
+      const lost = units.filter(
+        ({ package: own, catalog }) =>
+          own === name && catalogs.has(catalog) && !kept.some((one) => one.catalogs.has(catalog)),
+      );
+      for (const unit of await renderedFrom(scene, lost, { was: blobs, name }))
+        found.push(...(await sinceBase(scene, blobs, { path, unit, name })));
+    }
+  }
+  return found;
+}
+
+/**
+ * The finding about a catalog that was the same as a template on the base branch, and that neither the template nor one to
+ * which it may have been moved gives after the merge. A catalog that is gone has none.
+ */
+async function sinceBase(scene: TemplateScene, was: Blobs, pair: Pair): Promise<Finding[]> {
+  const { merged } = scene.trees;
+  const { path, name } = pair;
+  const units = await catalogUnits(scene.objects, merged, scene.policy.layout);
+  const isSame = ({ catalog, package: own = name, composed }: CatalogUnit): boolean =>
+    catalog === pair.unit.catalog && own === name && !composed;
+  const unit = units.get(pair.unit.path) ?? [...units.values()].find(isSame);
+  if (!unit) return [];
+  const content = await contentOf(scene, { tree: merged, name }, unit);
+  const is = await templateAt(scene, merged, path);
+  const difference = differenceOf(is ?? was, content);
+  if (!difference) return [];
+  if (is) return [driftFinding(difference, { path, unit, name })];
+  for (const { path: other } of scene.change.paths.filter(isTemplateFile)) {
+    const moved = await templateAt(scene, merged, other);
+    if (moved && !differenceOf(moved, content)) return [];
+  }
+  const blob = content.packages[0] ?? content.channels[0];
+  return [
+    {
+      ...driftFinding(difference, { path, unit, name }),
+      message: `${path} no longer exists as a basic template, and no other one gives its rendered catalog: ${difference.text}`,
+      location: blob ? locate(blob) : { file: unit.path, line: 1, column: 1 },
+      hint: `restore ${path}, or check that what replaces it gives the same catalog`,
+    },
+  ];
 }
 
 interface Pair {
@@ -233,34 +212,26 @@ function driftFinding({ text, location }: Difference, { path, unit, name }: Pair
  * catalogs: that a catalog is rendered from it is certain where the two are the same on the base branch.
  */
 async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
-  const { base, merged } = scene.trees;
-  const unitsOf = async (tree: string): Promise<CatalogUnit[]> =>
-    [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()].filter(
-      ({ composed }) => !composed,
-    );
-  const before = await unitsOf(base);
-  const after = await unitsOf(merged);
+  const { base } = scene.trees;
+  const units = [...(await catalogUnits(scene.objects, base, scene.policy.layout)).values()].filter(
+    ({ composed }) => !composed,
+  );
   const changesInCatalogs = (name: string): boolean =>
     [...scene.change.contents.values()].some((names) => names.has(name));
   const found: Finding[] = [];
-  for (const path of await templatesBeside(scene, before)) {
-    const [was, is] = [await templateAt(scene, base, path), await templateAt(scene, merged, path)];
+  for (const path of await templatesBeside(scene, units)) {
+    const was = await templateAt(scene, base, path);
     const name = was?.packages[0]?.name;
-    // A template that is new or gone has nothing on the base branch that could be rendered from it.
-    if (!was || !is || name === undefined) continue;
-    const all = before.filter((unit) => (unit.package ?? name) === name);
+    // Nothing on the base branch could be rendered from a new template.
+    if (!was || name === undefined) continue;
+    const all = units.filter((unit) => (unit.package ?? name) === name);
     const inFolder = all.filter((unit) => isWithin(unit.root, dirname(path)));
     const rendered = await renderedFrom(scene, inFolder.length === 1 ? inFolder : all, { was, name });
-    const differing: Finding[] = [];
-    for (const own of rendered) {
-      const unit = after.find((one) => one.path === own.path);
-      const difference = unit && differenceOf(is, await contentOf(scene, { tree: merged, name }, unit));
-      if (difference) differing.push(driftFinding(difference, { path, unit, name }));
-    }
     // A template for several catalogs may be rendered later: but not where other catalogs of the package get what is new.
-    if (rendered.length === 1 || changesInCatalogs(name)) found.push(...differing);
+    if (rendered.length !== 1 && !changesInCatalogs(name)) continue;
+    for (const unit of rendered) found.push(...(await sinceBase(scene, was, { path, unit, name })));
   }
-  return underPolicy(scene, found);
+  return found;
 }
 
 /** Catalogs that are the same as a template on the base branch. */
@@ -295,7 +266,7 @@ async function templatesBeside(scene: TemplateScene, units: readonly CatalogUnit
       .filter(hasOneCatalog),
   );
   const hasCatalog = change.paths.some(({ area }) => area === 'catalog');
-  const own = change.paths.filter(({ area, path }) => area !== 'catalog' && TEMPLATE_FILE.test(path));
+  const own = change.paths.filter(isTemplateFile);
   const paths = new Set<string>();
   for (const { path, package: name } of own) {
     // What ci.yaml maps is compared by that.
@@ -311,12 +282,12 @@ async function templatesBeside(scene: TemplateScene, units: readonly CatalogUnit
   return paths;
 }
 
-const TEMPLATE_FILE = /\.(?:ya?ml|json)$/;
-
-/** Path of a template in a mapping. */
-export function templatePath({ folder }: Mapped, template: string): string {
-  return `${folder}/catalog-templates/${template}`;
+/** Whether a changed file may be a template by its name and place. */
+function isTemplateFile({ area, path }: Change['paths'][number]): boolean {
+  return area !== 'catalog' && TEMPLATE_FILE.test(path);
 }
+
+const TEMPLATE_FILE = /\.(?:ya?ml|json)$/;
 
 /** The blobs of a basic template; undefined for any other file. */
 export async function templateAt(
@@ -342,61 +313,9 @@ export async function templateAt(
 /** The blobs of one package in a unit. */
 async function contentOf(
   { objects, reader }: TemplateScene,
-  { tree, name }: Pick<PlacedTemplate, 'tree' | 'name'>,
+  { tree, name }: Pick<PlacedMapping, 'tree' | 'name'>,
   unit: CatalogUnit,
 ): Promise<Blobs> {
   const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));
   return packages.get(name) ?? emptyContent();
-}
-
-interface Difference {
-  readonly text: string;
-  /** In the template, where that has what the catalog lacks. */
-  readonly location?: Location;
-}
-
-/** The first difference between a catalog and its rendered template. */
-export function differenceOf(template: Blobs, catalog: Blobs): Difference | undefined {
-  const [want, have] = [template, catalog].map(({ packages }) => packages[0]?.defaultChannel);
-  if (want !== undefined && have !== undefined && want !== have)
-    return { text: `the default channel is ${quoted(want)} in the template, ${quoted(have)} in the catalog` };
-  for (const channel of template.channels) {
-    const other = catalog.channels.find(({ name }) => name === channel.name);
-    if (!other)
-      return { text: `channel ${quoted(channel.name)} is only in the template`, location: locate(channel) };
-    const difference = entryDifference(channel, other);
-    if (difference) return difference;
-  }
-  const more = catalog.channels.find(
-    ({ name }) => !template.channels.some((channel) => channel.name === name),
-  );
-  if (more) return { text: `channel ${quoted(more.name)} is only in the catalog` };
-  return bundleDifference(template, catalog);
-}
-
-/** The first difference between a channel in a template and in its catalog. */
-function entryDifference(template: Channel, catalog: Channel): Difference | undefined {
-  const where = `in channel ${quoted(template.name)}`;
-  for (const entry of template.entries) {
-    const location = locate(template, 'entries', entry.index);
-    const other = catalog.entries.find(({ name }) => name === entry.name);
-    if (!other) return { text: `the entry ${quoted(entry.name)} ${where} is only in the template`, location };
-    const edges = [entry, other].map(({ replaces, skips, skipRange }) =>
-      JSON.stringify([replaces, [...skips].sort(compareText), skipRange]),
-    );
-    if (edges[0] !== edges[1])
-      return { text: `the entry ${quoted(entry.name)} ${where} has different upgrade edges`, location };
-  }
-  const more = catalog.entries.find(({ name }) => !template.entries.some((entry) => entry.name === name));
-  return more && { text: `the entry ${quoted(more.name)} ${where} is only in the catalog` };
-}
-
-/** The first bundle that only one of them has. They are compared by image: a template need not name its bundles. */
-function bundleDifference(template: Blobs, catalog: Blobs): Difference | undefined {
-  const [want, have] = [template, catalog].map(({ bundles }) => new Set(bundles.map(({ image }) => image)));
-  const lacking = template.bundles.find(({ image }) => image !== '' && !have?.has(image));
-  if (lacking)
-    return { text: `the bundle ${quoted(lacking.image)} is only in the template`, location: locate(lacking) };
-  const more = catalog.bundles.find(({ image }) => !want?.has(image));
-  return more && { text: `the bundle ${quoted(more.image)} is only in the catalog` };
 }

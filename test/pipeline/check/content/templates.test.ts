@@ -128,6 +128,58 @@ test('catalogs that are mapped and missing, or there and not mapped', async () =
   ]);
 });
 
+test('a mapping of a template that does not exist', async () => {
+  const { findings } = await drift(TREE, { [TEMPLATE]: null });
+  expect(findings).toEqual([`warning ${CI}: the template "basic.yaml" does not exist`]);
+});
+
+test('116: a pull request cannot take away what a catalog is compared with, and change the catalog', async () => {
+  const [path = ''] = CATALOGS;
+  const text = 'the entry "etcd.v1.2.0" in channel "stable" is only in the catalog';
+  const changed = { [path]: catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']) };
+  const differs = `warning ${TEMPLATE}: ${TEMPLATE} and its rendered catalog differ: ${text}`;
+  const lost = `warning ${path}: ${TEMPLATE} no longer exists as a basic template, and no other one gives its rendered catalog: ${text}`;
+  const unmapped = 'reviewers: [bob]\n';
+  const moved = 'operators/etcd/old/basic.yaml';
+  const own = template('1.0.0', '1.1.0');
+  for (const [head, said] of [
+    [{ [CI]: unmapped }, differs],
+    [{ [CI]: mapping('v4.20') }, differs],
+    [{ [CI]: mapping('v4.19', 'v4.20').replace('template.basic', 'semver') }, differs],
+    [{ [CI]: unmapped, [TEMPLATE]: null }, lost],
+    [{ [TEMPLATE]: null }, lost],
+    [{ [CI]: unmapped, [TEMPLATE]: null, [moved]: own }, lost],
+    [{ [TEMPLATE]: own.replace('template.basic', 'semver') }, lost],
+  ] as const) {
+    const { findings } = await drift(TREE, { ...head, ...changed });
+    expect(findings.filter((one) => one.includes(text))).toEqual([said]);
+    const alone = (await drift(TREE, head)).findings;
+    expect(alone.filter((one) => one.includes('rendered catalog'))).toEqual([]);
+  }
+});
+
+test('a catalog is what a moved or another template gives', async () => {
+  const versions = ['1.0.0', '1.1.0', '1.2.0'];
+  const all = catalogs(catalogOf('etcd', versions));
+  const renamed = mapping('v4.19', 'v4.20').replace('basic.yaml', 'new.yaml');
+  const folder = 'operators/etcd/catalog-templates';
+  for (const head of [
+    { [CI]: renamed, [TEMPLATE]: null, [`${folder}/new.yaml`]: template(...versions) },
+    { [CI]: renamed, [`${folder}/new.yaml`]: template(...versions) },
+    { [CI]: 'reviewers: [bob]\n', [TEMPLATE]: null, 'operators/etcd/t.yaml': template(...versions) },
+    { [CI]: 'reviewers: [bob]\n', [TEMPLATE]: template(...versions) },
+  ])
+    expect((await drift(TREE, { ...head, ...all })).findings).toEqual([]);
+});
+
+test('a template that no mapping names cannot be deleted with a change of its catalog', async () => {
+  const tree: Files = { ...TREE, [CI]: 'reviewers: [bob]\n' };
+  const [path = ''] = CATALOGS;
+  const { findings } = await drift(tree, { [TEMPLATE]: null, [path]: catalogOf('etcd', ['1.0.0']) });
+  expect(findings).toEqual([expect.stringContaining(`${TEMPLATE} no longer exists as a basic template`)]);
+  expect((await drift(tree, { [TEMPLATE]: null })).findings).toEqual([]);
+});
+
 test('text that is not a mapping, or leads elsewhere, is nobody’s template', async () => {
   for (const text of [
     'fbc: {catalog_mapping: [1, {template_name: ../../quay/x.yaml, type: olm.template.basic, catalog_names: [v4.20]}]}',

@@ -1,0 +1,59 @@
+/** How a basic template and a catalog differ: a basic template says its channels and the images of its bundles itself. */
+import type { Blobs, Channel } from '../../../catalog/fbc/model.ts';
+import { locate } from '../../../catalog/fbc/model.ts';
+import type { Location } from '../../../catalog/finding.ts';
+import { compareText } from '../../../catalog/go/text.ts';
+import { quoted } from '../../../catalog/names.ts';
+
+/** How a catalog and the rendering of a template differ. */
+export interface Difference {
+  readonly text: string;
+  /** In the template, where that has what the catalog lacks. */
+  readonly location?: Location;
+}
+
+/** The first difference between a catalog and its rendered template. */
+export function differenceOf(template: Blobs, catalog: Blobs): Difference | undefined {
+  const [want, have] = [template, catalog].map(({ packages }) => packages[0]?.defaultChannel);
+  if (want !== undefined && have !== undefined && want !== have)
+    return { text: `the default channel is ${quoted(want)} in the template, ${quoted(have)} in the catalog` };
+  for (const channel of template.channels) {
+    const other = catalog.channels.find(({ name }) => name === channel.name);
+    if (!other)
+      return { text: `channel ${quoted(channel.name)} is only in the template`, location: locate(channel) };
+    const difference = entryDifference(channel, other);
+    if (difference) return difference;
+  }
+  const more = catalog.channels.find(
+    ({ name }) => !template.channels.some((channel) => channel.name === name),
+  );
+  if (more) return { text: `channel ${quoted(more.name)} is only in the catalog` };
+  return bundleDifference(template, catalog);
+}
+
+/** The first difference between a channel in a template and in its catalog. */
+function entryDifference(template: Channel, catalog: Channel): Difference | undefined {
+  const where = `in channel ${quoted(template.name)}`;
+  for (const entry of template.entries) {
+    const location = locate(template, 'entries', entry.index);
+    const other = catalog.entries.find(({ name }) => name === entry.name);
+    if (!other) return { text: `the entry ${quoted(entry.name)} ${where} is only in the template`, location };
+    const edges = [entry, other].map(({ replaces, skips, skipRange }) =>
+      JSON.stringify([replaces, [...skips].sort(compareText), skipRange]),
+    );
+    if (edges[0] !== edges[1])
+      return { text: `the entry ${quoted(entry.name)} ${where} has different upgrade edges`, location };
+  }
+  const more = catalog.entries.find(({ name }) => !template.entries.some((entry) => entry.name === name));
+  return more && { text: `the entry ${quoted(more.name)} ${where} is only in the catalog` };
+}
+
+/** The first bundle that only one of them has. They are compared by image: a template need not name its bundles. */
+function bundleDifference(template: Blobs, catalog: Blobs): Difference | undefined {
+  const [want, have] = [template, catalog].map(({ bundles }) => new Set(bundles.map(({ image }) => image)));
+  const lacking = template.bundles.find(({ image }) => image !== '' && !have?.has(image));
+  if (lacking)
+    return { text: `the bundle ${quoted(lacking.image)} is only in the template`, location: locate(lacking) };
+  const more = catalog.bundles.find(({ image }) => !want?.has(image));
+  return more && { text: `the bundle ${quoted(more.image)} is only in the catalog` };
+}
