@@ -87,10 +87,10 @@ async function blobsOf(root: string, settings: GitSettings): Promise<ReadonlyMap
 }
 
 /**
- * What git lists of the files below a folder: for each, `TAG MODE ID STAGE`, a tab and the path, ended by
+ * What git tracks of the files below a folder: for each, `TAG MODE ID STAGE`, a tab and the path, ended by
  * NUL. A file that differs from the index is listed again with the tag `C`. Empty outside of a repository.
  */
-async function filesBelow(root: string, settings: GitSettings): Promise<string> {
+export async function filesBelow(root: string, settings: GitSettings): Promise<string> {
   try {
     const words = ['ls-files', '-z', '-v', '--cached', '--modified', '--stage', '--', '.'];
     const { output } = await runGit(await withoutFilters({ settings, directory: root }), words);

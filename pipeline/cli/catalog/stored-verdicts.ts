@@ -10,7 +10,7 @@ import { workTreeSource } from '../../git/source.ts';
 import { openBuildCache, type Store, writeBuildCache } from '../../oci/image/build-cache.ts';
 import { checkContents, checkedCounts } from '../../oci/image/package-verdicts.ts';
 import { readContents } from '../../oci/image/packages.ts';
-import { directoryStore } from '../../oci/image/stores.ts';
+import { ownStore } from '../own-store.ts';
 
 export interface Verdict {
   /** All findings, the worst first. */
@@ -26,23 +26,31 @@ const KEY = 'validate';
 /**
  * What `checkCatalog` finds of the catalog in a directory, remembered in another.
  *
- * @throws PipelineError `io` or `not-found` for either directory
+ * @throws PipelineError `io` or `not-found` for either directory, `not-allowed` for a cache that others can write to
  */
-export function checkWorkTree(
+export async function checkWorkTree(
   root: string,
   rules: readonly Rule[],
-  { cache, ...settings }: GitSettings & { readonly cache: string },
+  { cache, ...settings }: Remembering,
 ): Promise<Verdict> {
-  return checkRemembered(workTreeSource(directorySource(root), root, settings), rules, directoryStore(cache));
+  const source = workTreeSource(directorySource(root), root, settings);
+  return checkRemembered(source, rules, await ownStore(cache, settings));
 }
+
+/** The directory of the cache, and how git is found. */
+type Remembering = GitSettings & { readonly cache: string };
 
 /**
  * What `checkCatalog` finds of a catalog whose files name their content, remembered in a directory.
  *
- * @throws PipelineError `io` for the directory
+ * @throws PipelineError `io` for the directory, `not-allowed` for one that others can write to
  */
-export function checkStored(source: CatalogSource, rules: readonly Rule[], cache: string): Promise<Verdict> {
-  return checkRemembered(source, rules, directoryStore(cache));
+export async function checkStored(
+  source: CatalogSource,
+  rules: readonly Rule[],
+  { cache, ...settings }: Remembering,
+): Promise<Verdict> {
+  return checkRemembered(source, rules, await ownStore(cache, settings));
 }
 
 /**

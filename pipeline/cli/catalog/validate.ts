@@ -31,8 +31,8 @@ export const command: Command = {
   examples: [
     'portolan validate catalogs/v4.20',
     'portolan validate --format json catalogs/v4.20 | jq .findings',
-    'portolan validate --cache .cache/portolan catalogs/v4.20',
-    'portolan validate --commit origin/main --cache .cache/portolan catalogs/v4.20',
+    'portolan validate --cache ~/.cache/portolan catalogs/v4.20',
+    'portolan validate --commit origin/main --cache ~/.cache/portolan catalogs/v4.20',
   ],
   details: [
     'Reports all errors at once, each with its file and line. A directory with manifests/ and metadata/ is validated as a',
@@ -40,6 +40,7 @@ export const command: Command = {
     '',
     'With --cache, Portolan identifies each package by the content of its files. For files that git tracks without changes',
     'it uses the object ids of git instead of reading them. It ignores a cache written by another version of Portolan.',
+    'Portolan believes the cache. It refuses a directory that other users can write to, or that has files tracked by git.',
     'With --commit, DIR is a path in the repository.',
   ].join('\n'),
   run: async ({ operands: [root = '.'], text }, terminal) => {
@@ -84,7 +85,7 @@ async function verdictAt(at: TreeAt, cache: string | undefined, terminal: Termin
   return withTree(at, terminal, async (source) => {
     if (cache === undefined) return countedVerdict(await checkCatalog(source, CATALOG_RULES));
     const { checkStored } = await import('./stored-verdicts.ts');
-    return checkStored(source, CATALOG_RULES, resolve(terminal.directory, cache));
+    return checkStored(source, CATALOG_RULES, remembering(cache, terminal));
   });
 }
 
@@ -98,8 +99,11 @@ function countedVerdict({ findings, catalog }: Awaited<ReturnType<typeof checkCa
 async function verdictOn(path: string, cache: string | undefined, terminal: Terminal): Promise<Verdict> {
   if (cache !== undefined) {
     const { checkWorkTree } = await import('./stored-verdicts.ts');
-    const settings = { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
-    return checkWorkTree(path, CATALOG_RULES, settings);
+    return checkWorkTree(path, CATALOG_RULES, remembering(cache, terminal));
   }
   return checkDirectory(path, CATALOG_RULES, SECOND_THREAD);
+}
+
+function remembering(cache: string, terminal: Terminal) {
+  return { ...searchPath(terminal), cache: resolve(terminal.directory, cache) };
 }

@@ -3,7 +3,6 @@ import { isDirectory, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { authorizationHeader } from '../../git/process.ts';
 import { openRepository } from '../../git/repository.ts';
-import { directoryStore } from '../../oci/image/stores.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import type { Fence } from '../../ports.ts';
 import type { AttestOptions } from '../../publish/attest/attest.ts';
@@ -18,6 +17,7 @@ import { inRings, recordRings, textRings } from '../../publish/rings/store.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { amountText, findingText, plainText } from '../../text.ts';
 import { type Command, type Invocation, isGiven, usageError } from '../command.ts';
+import { ownStore } from '../own-store.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { publishLocally } from './local.ts';
@@ -124,7 +124,7 @@ export const command: Command = {
       const progress = (step: string): void => terminal.err(`${plainText(step)}\n`);
       const published = await publishCatalog(
         { repository, registry: client, fence, ownFence, progress, inRings: fence?.inRings },
-        { ...choicesOf(invocation, terminal), attest: attestOf(invocation, terminal), out },
+        { ...(await choicesOf(invocation, terminal)), attest: attestOf(invocation, terminal), out },
       );
       return await (format === 'json' ? printJson : printText)(published, { terminal, client, out });
     } finally {
@@ -150,8 +150,9 @@ function refuseUnused(invocation: Invocation): void {
 }
 
 /** What the options choose in place of the policy, which decides where one is undefined. */
-function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
+async function choicesOf(invocation: Invocation, terminal: Terminal) {
   const { text, needed, list, flag } = invocation;
+  const { directory, now } = terminal;
   const memory = text('memory');
   return {
     commit: text('commit') ?? 'HEAD',
@@ -168,7 +169,8 @@ function choicesOf(invocation: Invocation, { directory, now }: Terminal) {
     mirrorTo: text('mirror-to'),
     epoch: epochOf(text('epoch')),
     today: now().toISOString().slice(0, 10),
-    store: memory === undefined ? undefined : directoryStore(resolve(directory, memory)),
+    store:
+      memory === undefined ? undefined : await ownStore(resolve(directory, memory), searchPath(terminal)),
   };
 }
 

@@ -7,7 +7,6 @@ import type { CheckReport } from '../../check/report.ts';
 import type { CheckRequest, OtherCatalogs } from '../../check/request.ts';
 import { readFileBytes } from '../../directory.ts';
 import { openRepository } from '../../git/repository.ts';
-import { directoryStore } from '../../oci/image/stores.ts';
 import type { RegistryClient } from '../../oci/registry/client.ts';
 import { parseIdentity } from '../../policy/identity.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -21,6 +20,7 @@ import { textReport } from '../../report/text-report.ts';
 import { type ExitCode, searchPath, type Terminal } from '../../terminal.ts';
 import { type Invocation, usageError } from '../command.ts';
 import { fleetOption } from '../fleet-option.ts';
+import { ownStore } from '../own-store.ts';
 import { registryClientFor } from '../registry-access.ts';
 import { ENDED } from '../supervised.ts';
 import { CHECK, FORMAT_WORDS } from './check-options.ts';
@@ -51,7 +51,7 @@ export async function runCheck(invocation: Invocation, terminal: Terminal): Prom
     // The process of the check ended early: the report says that, and nothing is checked again.
     const make = ended === undefined ? checkPullRequest : endedCheck(ended);
     const report = await make(repository, {
-      ...requestOf(invocation, terminal),
+      ...(await requestOf(invocation, terminal)),
       ...lookups,
       ...(fleet ? { fleet } : {}),
       otherCatalogs: otherCatalogs(invocation, terminal),
@@ -68,7 +68,7 @@ export async function runCheck(invocation: Invocation, terminal: Terminal): Prom
 }
 
 /** The check that the options ask for. */
-function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
+async function requestOf(invocation: Invocation, terminal: Terminal): Promise<CheckRequest> {
   const policy = invocation.text('policy');
   const people = peopleOf(invocation);
   const cache = invocation.text('cache');
@@ -79,7 +79,9 @@ function requestOf(invocation: Invocation, terminal: Terminal): CheckRequest {
     findsLayout: true,
     ...(people ? { people } : {}),
     ...presetsOf(invocation),
-    ...(cache === undefined ? {} : { cache: directoryStore(resolve(terminal.directory, cache)) }),
+    ...(cache === undefined
+      ? {}
+      : { cache: await ownStore(resolve(terminal.directory, cache), searchPath(terminal)) }),
     ...(policy === undefined
       ? {}
       : { policy: { path: policy, bytes: readFileBytes(resolve(terminal.directory, policy)) } }),

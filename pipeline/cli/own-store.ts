@@ -1,0 +1,51 @@
+/** Caches that commands believe: whoever can write to one decides what they find. */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { shellWord } from '../../catalog/names.ts';
+import { fileError } from '../directory.ts';
+import { PipelineError } from '../error.ts';
+import type { GitSettings } from '../git/process.ts';
+import { filesBelow } from '../git/source.ts';
+import type { Store } from '../oci/image/build-cache.ts';
+import { directoryStore } from '../oci/image/stores.ts';
+
+/** Bits of a file's mode by which its group and others may write to it. */
+const OTHERS_WRITE = 0o022;
+
+/**
+ * A store in a directory that only its user, or root, can have written. It is made when something is put into it.
+ *
+ * @param user id of the user who runs the command; undefined on Windows, where owners and modes are not compared
+ * @throws PipelineError `not-allowed` for a cache of somebody else, with files that others can write to, or with files that git
+ *   tracks: a pull request could bring these; `io`
+ */
+export async function ownStore(
+  root: string,
+  settings: GitSettings,
+  user: number | undefined = process.getuid?.(),
+): Promise<Store> {
+  try {
+    for (const path of [root, ...readdirSync(root).map((name) => join(root, name))])
+      refuseForeign(path, root, user);
+    if ((await filesBelow(root, settings)) !== '')
+      throw refused(root, 'git tracks files in it', 'use a directory outside of the clone');
+  } catch (error) {
+    const failure = fileError(error, root);
+    if (failure.code !== 'not-found') throw failure;
+  }
+  return directoryStore(root);
+}
+
+function refuseForeign(path: string, root: string, user: number | undefined): void {
+  if (user === undefined) return;
+  // Another run may rename its file now.
+  const { uid = user, mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  if (uid !== user && uid !== 0)
+    throw refused(root, `${path} belongs to another user`, 'use a directory of your own');
+  if ((mode & OTHERS_WRITE) !== 0)
+    throw refused(root, `other users can write to ${path}`, `run chmod -R go-w ${shellWord(root)}`);
+}
+
+function refused(root: string, why: string, hint: string): PipelineError {
+  return new PipelineError('not-allowed', `cannot trust the cache ${root}: ${why}`, { hint });
+}

@@ -1,0 +1,59 @@
+import { chmodSync, chownSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ownStore } from '../../../pipeline/cli/own-store.ts';
+import { folder } from '../../fakes/folder.ts';
+import { makeRepository } from '../../fakes/repository.ts';
+import { portolan } from '../../fakes/terminal.ts';
+
+const refusal = (root: string, user?: number): Promise<string> =>
+  ownStore(root, {}, user).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+
+test('114: a cache that others can write to is refused, and one of its user alone is not', async () => {
+  const root = join(folder(), 'cache');
+  expect(await refusal(root)).toBe('');
+  const before = process.umask(0);
+  await (await ownStore(root, {})).put('key', Buffer.from('facts'));
+  process.umask(before);
+  expect(await refusal(root)).toBe('');
+  const file = join(root, 'forged.json');
+  writeFileSync(file, '{}');
+  for (const [path, mode, sound] of [
+    [root, 0o777, 0o755],
+    [root, 0o775, 0o755],
+    [file, 0o646, 0o644],
+  ] as const) {
+    chmodSync(path, mode);
+    expect(await refusal(root)).toBe(`cannot trust the cache ${root}: other users can write to ${path}`);
+    chmodSync(path, sound);
+    expect(await refusal(root)).toBe('');
+  }
+});
+
+test('114: a cache of another user is refused, and one of root is not', async () => {
+  const root = folder();
+  chmodSync(root, 0o755);
+  const own = process.getuid?.() ?? 0;
+  const owner = own === 0 ? 4711 : own;
+  if (own === 0) chownSync(root, owner, owner);
+  expect(await refusal(root, owner + 1)).toBe(
+    `cannot trust the cache ${root}: ${root} belongs to another user`,
+  );
+  expect(await refusal(root, owner)).toBe('');
+  expect(await refusal('/usr', owner)).toBe('');
+});
+
+test('114: a pull request cannot bring the verdicts that its check believes', async () => {
+  const made = makeRepository();
+  onTestFinished(made.remove);
+  made.commit({ 'catalog/a.yaml': 'schema: olm.package\nname: a\n', 'cache/forged.json': '{}' }, { branch: 'main' });
+  made.git('checkout', '--quiet', 'main');
+  chmodSync(join(made.directory, 'cache'), 0o755);
+  const { exit, err } = await portolan(made.directory, 'validate', 'catalog', '--cache', 'cache');
+  expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining('git tracks files in it') });
+  const other = await portolan(made.directory, 'validate', 'catalog', '--cache', 'other');
+  expect(other.exit).toBe(1);
+});
