@@ -149,7 +149,11 @@ function catalogOfImage(text: string, ports: ImagePorts): Promise<Catalog> {
   } as const;
   return derivedOnce(text, ports, {
     kind: 'outline',
-    parse: async (bytes) => wholeCatalog(text, await load(sourceOfBytes(bytes))),
+    parse: async (bytes) => {
+      const { blobs, findings } = await load(sourceOfBytes(bytes));
+      // What was kept may be damaged: then the image is read again.
+      return findings.length > 0 || blobs.packages.length === 0 ? undefined : catalogOf(blobs);
+    },
     format: ({ blobs }) => bytesOf(blobs),
     derive: async (name) => wholeCatalog(text, await renderImage(`docker://${name}`, options)),
   });

@@ -1,4 +1,5 @@
 /** A build's memory in a directory: a cache of the Action's runner, or of a developer's machine. */
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../../directory.ts';
@@ -9,14 +10,14 @@ import { contentKey, type Store } from './build-cache.ts';
  * A store in a directory.
  *
  * @param root made when something is put into it
- * @throws PipelineError `io` from its functions; what is not there is undefined
+ * @throws PipelineError `io` from its functions; what is not there, or is damaged, is undefined
  */
 export function directoryStore(root: string): Store {
-  const fileOf = (key: string): string => join(root, `${contentKey('file', key)}.json`);
+  const fileOf = (key: string): string => join(root, contentKey('file', key));
   return {
     async get(key) {
       try {
-        return readRegular(fileOf(key));
+        return contentIn(readRegular(fileOf(key)));
       } catch (error) {
         const failure = fileError(error, fileOf(key));
         if (failure.code === 'not-found') return undefined;
@@ -25,17 +26,30 @@ export function directoryStore(root: string): Store {
     },
     async put(key, bytes) {
       const path = fileOf(key);
-      const temporary = `${path}.${process.pid}`;
+      const temporary = `${path}.${randomUUID()}`;
       try {
-        mkdirSync(root, { recursive: true });
+        // What others could write, a later run would not believe.
+        mkdirSync(root, { recursive: true, mode: 0o755 });
         // Whole or not at all: another build may read it now.
-        writeFileSync(temporary, bytes);
+        writeFileSync(temporary, Buffer.concat([digestOf(bytes), bytes]), { mode: 0o644, flag: 'wx' });
         renameSync(temporary, path);
       } catch (error) {
         throw fileError(error, path);
       }
     },
   };
+}
+
+/** What a file of the store holds behind its digest; undefined where they differ. */
+function contentIn(file: Uint8Array): Uint8Array | undefined {
+  const content = file.subarray(DIGEST_BYTES);
+  return digestOf(content).equals(file.subarray(0, DIGEST_BYTES)) ? content : undefined;
+}
+
+const DIGEST_BYTES = 32;
+
+function digestOf(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
 }
 
 // A store in the memory of the program.

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -19,6 +19,23 @@ test('what was put is there, under names that no key can lead out of', async () 
   expect(Buffer.from((await store.get('../v4.20')) ?? []).toString()).toBe('two');
   expect(readdirSync(root)).toEqual(['new']);
   expect(readdirSync(join(root, 'new'))).toHaveLength(2);
+});
+
+test('a damaged file is as if it were not there', async () => {
+  const store = directoryStore(root);
+  await store.put('key', Buffer.from('{"findings":[1]}'));
+  const [name = ''] = readdirSync(root);
+  const whole = readFileSync(join(root, name));
+  for (const at of [0, 40, whole.length - 1]) {
+    writeFileSync(join(root, name), whole.map((byte, i) => (i === at ? byte ^ 1 : byte)));
+    expect(await store.get('key')).toBeUndefined();
+  }
+  for (const length of [0, 16, 40]) {
+    writeFileSync(join(root, name), whole.subarray(0, length));
+    expect(await store.get('key')).toBeUndefined();
+  }
+  writeFileSync(join(root, name), whole);
+  expect(Buffer.from((await store.get('key')) ?? []).toString()).toBe('{"findings":[1]}');
 });
 
 test('a place where nothing can be put is named', async () => {
