@@ -26,9 +26,11 @@ import { type BundleRow, DatabaseError, type DatabaseRows, type EntryRow, type P
  */
 export function databaseBlobs(rows: DatabaseRows, file: string): Blobs {
   const document = newDocument({ file, line: 1, column: 1 });
-  const channelKeys = new Set(rows.channels.map((channel) => keyOf(channel.package, channel.name)));
-  const edges = edgesOf(rows.entries).filter(({ bundle }) => isOffered(rows.bundles.get(bundle)));
-  const lost = edges.find((edge) => !channelKeys.has(keyOf(edge.package, edge.channel)));
+  // Of two channels with one name, the first counts.
+  const heads = new Map([...rows.channels].reverse().map((row) => [keyOf(row.package, row.name), row.head]));
+  const offered = new Set([...rows.bundles.values()].filter(isOffered).map(({ name }) => name));
+  const edges = edgesOf(rows.entries).filter(({ bundle }) => offered.has(bundle));
+  const lost = edges.find((edge) => !heads.has(keyOf(edge.package, edge.channel)));
   if (lost) {
     const { bundle, channel, package: pkg } = lost;
     throw new DatabaseError(
@@ -36,7 +38,10 @@ export function databaseBlobs(rows: DatabaseRows, file: string): Blobs {
     );
   }
   return {
-    packages: sorted(rows.packages).map((row) => packageBlob(row, rows, document)),
+    packages: sorted(rows.packages).map((row) => {
+      const head = heads.get(keyOf(row.name, row.defaultChannel));
+      return packageBlob(row, head === undefined ? undefined : rows.bundles.get(head), document);
+    }),
     channels: channelBlobs(rows, edges, document),
     bundles: bundleBlobs(rows, edges, document),
     deprecations: [],
@@ -45,8 +50,8 @@ export function databaseBlobs(rows: DatabaseRows, file: string): Blobs {
 }
 
 /** Whether a catalog has the bundle: deprecated ones are left out. */
-function isOffered(bundle: BundleRow | undefined): boolean {
-  return bundle !== undefined && !bundle.properties.some(({ type }) => type === 'olm.deprecated');
+function isOffered({ properties }: BundleRow): boolean {
+  return !properties.some(({ type }) => type === 'olm.deprecated');
 }
 
 function keyOf(pkg: string, name: string): string {
@@ -60,10 +65,10 @@ function sorted<T extends { readonly name: string }>(items: readonly T[]): T[] {
 /** The `olm.package` blob of a row, with the icon of the default channel's head. */
 function packageBlob(
   { name, defaultChannel }: PackageRow,
-  rows: DatabaseRows,
+  head: BundleRow | undefined,
   document: SourceDocument,
 ): Blobs['packages'][number] {
-  const icon = iconOf(name, defaultChannel, rows);
+  const icon = iconOf(head);
   const value = { schema: 'olm.package', name, defaultChannel, ...(icon ? { icon } : {}) };
   const decoded = newBlob(value, document);
   if (decoded.kind !== 'package') throw new TypeError('internal error: created an invalid package');
@@ -71,11 +76,7 @@ function packageBlob(
 }
 
 /** The icon of the default channel's head. */
-function iconOf(pkg: string, defaultChannel: string, rows: DatabaseRows): CsvIcon | undefined {
-  const channel = rows.channels.find(
-    ({ package: packageName, name }) => packageName === pkg && name === defaultChannel,
-  );
-  const head = channel && rows.bundles.get(channel.head);
+function iconOf(head: BundleRow | undefined): CsvIcon | undefined {
   if (!head) return undefined;
   const what = `the ClusterServiceVersion of the bundle ${quoted(head.name)}`;
   const csv = jsonValue(what, head.csv ?? '');
@@ -117,12 +118,40 @@ function bundleBlobs(
   document: SourceDocument,
 ): Blobs['bundles'] {
   const wanted = new Map(edges.map((edge) => [keyOf(edge.package, edge.bundle), edge]));
+  refuseCopies([...wanted.values()], rows);
   return [...wanted.values()]
     .sort((a, b) => compareText(a.package, b.package) || compareText(a.bundle, b.bundle))
     .flatMap(({ package: pkg, bundle }) => {
       const row = rows.bundles.get(bundle);
       return row ? [bundleBlob(row, pkg, document)] : [];
     });
+}
+
+/** Most values of the copies of bundles that several packages have. */
+const MOST_COPIED = 1_000_000;
+/** Real JSON has one value in more bytes. */
+const BYTES_A_VALUE = 24;
+
+/** A small database can name one large bundle in thousands of packages. @throws DatabaseError beyond the limit */
+function refuseCopies(wanted: readonly RowEdges[], { bundles }: DatabaseRows): void {
+  const weights = new Map<string, number>();
+  let copied = 0;
+  for (const { bundle } of wanted) {
+    const known = weights.get(bundle);
+    const row = bundles.get(bundle);
+    if (known !== undefined) copied += known;
+    else if (row) weights.set(bundle, weightOf(row));
+    if (copied > MOST_COPIED)
+      throw new DatabaseError(`the bundles in several packages have more than ${MOST_COPIED} values`);
+  }
+}
+
+/** About how many values a bundle has. */
+function weightOf({ csv, manifests, properties, dependencies, relatedImages }: BundleRow): number {
+  const typed = [...properties, ...dependencies];
+  const texts = [csv ?? '', manifests ?? '', ...typed.map(({ value }) => value)];
+  const bytes = texts.reduce((sum, { length }) => sum + length, 0);
+  return 1 + typed.length + relatedImages.length + bytes / BYTES_A_VALUE;
 }
 
 /** The `olm.bundle` blob that opm makes from a row of the database. @throws DatabaseError */

@@ -28,7 +28,7 @@ export interface Database {
    * @throws PipelineError `corrupt` for one that computes its rows, or whose pages do not fit together
    */
   readonly columns: (table: string) => ReadonlySet<string> | undefined;
-  /** The rows that a query answers, one by one. @throws PipelineError `corrupt` */
+  /** The rows that a query answers, one by one. @throws PipelineError `corrupt`, `too-large` */
   readonly rows: (query: string) => Generator<Cell[]>;
   readonly close: () => void;
 }
@@ -36,13 +36,22 @@ export interface Database {
 /** Most bytes of a database; the largest index image that was ever published had a third of it. */
 const LARGEST = 2 ** 30;
 
+/** Most values of a database's rows, and one more for so many bytes: 10 MB of tiny values took 335 MB of memory. */
+const MOST_VALUES = 1_000_000;
+const BYTES_A_VALUE = 100;
+
 /**
  * Opens a SQLite database in memory.
  *
  * @param name what the database is called, for messages
+ * @param most values that its rows may have in all, as often as they are read; beyond it, `rows` throws `too-large`
  * @throws PipelineError `corrupt` for bytes that are not a database, `too-large`, `usage` where SQLite is not installed
  */
-export async function openDatabase(bytes: Uint8Array, name: string): Promise<Database> {
+export async function openDatabase(
+  bytes: Uint8Array,
+  name: string,
+  most: number = MOST_VALUES + Math.floor(bytes.length / BYTES_A_VALUE),
+): Promise<Database> {
   if (bytes.length > LARGEST) {
     throw new PipelineError('too-large', `${name} has ${bytes.length} bytes, the limit is ${LARGEST}`);
   }
@@ -51,9 +60,17 @@ export async function openDatabase(bytes: Uint8Array, name: string): Promise<Dat
   if (endless !== undefined) throw new PipelineError('corrupt', `${name}: ${endless}`);
   const { Database } = await sqlite(name);
   const database = attempt(name, () => new Database(bytes));
+  let left = most;
+  function* counted(rows: Generator<Cell[]>): Generator<Cell[]> {
+    for (const cells of rows) {
+      left -= cells.length;
+      if (left < 0) throw new PipelineError('too-large', `${name} has more than ${most} values in its rows`);
+      yield cells;
+    }
+  }
   return {
     columns: (table) => attempt(name, () => columnsOf(database, table, name)),
-    rows: (query) => rowsOf(database, query, name),
+    rows: (query) => counted(rowsOf(database, query, name)),
     close: () => database.close(),
   };
 }

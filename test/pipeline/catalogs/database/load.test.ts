@@ -279,6 +279,39 @@ describe('what is no database of an index image is refused in one sentence', () 
     expect(bundles.get('p.v1')?.properties.length).toBe(500);
   });
 
+  const numbered = (count: number): string =>
+    `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${count})`;
+
+  test('115: millions of tiny values, of which no more are read than the limit', async () => {
+    const many = `INSERT INTO properties ${numbered(50)} SELECT 'a', '1', 'p.v1' FROM r`;
+    const opened = await openDatabase(await database(TABLES, many), 'index.db', 100);
+    const query = 'SELECT type, value FROM properties';
+    const read: unknown[] = [];
+    for (const cells of opened.rows(query)) read.push(...cells);
+    expect(read.length).toBe(100);
+    expect(() => [...opened.rows(query)]).toThrow('index.db has more than 100 values in its rows');
+    opened.close();
+    const millions = `INSERT INTO properties ${numbered(400_000)} SELECT '', '', 'p.v1' FROM r`;
+    expect(await refused(await database(TABLES, bundle('{}'), millions))).toMatch(
+      /^index\.db has more than 10\d{5} values in its rows$/,
+    );
+  });
+
+  test('115: one large bundle in thousands of packages', async () => {
+    const value = `[${'1,'.repeat(50_000)}1]`;
+    const copies = (count: number): string[] => [
+      bundle('{}'),
+      `INSERT INTO properties VALUES ('a', '${value}', 'p.v1')`,
+      `INSERT INTO package ${numbered(count)} SELECT 'p' || n, 'c' FROM r`,
+      `INSERT INTO channel ${numbered(count)} SELECT 'c', 'p' || n, 'p.v1' FROM r`,
+      `INSERT INTO channel_entry ${numbered(count)} SELECT n + 1, 'c', 'p' || n, 'p.v1', NULL, 0 FROM r`,
+    ];
+    expect(await refused(await database(TABLES, ...copies(300)))).toBe(
+      'index.db: the bundles in several packages have more than 1000000 values',
+    );
+    expect(await refused(await database(TABLES, ...copies(10)))).toBe('');
+  });
+
   test('a file that is neither directory nor database', async () => {
     mkdirSync(join(work, 'd'));
     writeFileSync(join(work, 'd/a.yaml'), 'schema: olm.package\nname: a\n');
