@@ -5,7 +5,7 @@ import { unescaped } from '../file-pieces.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, LINK_MODE, listFiles, type PathChange, type TreeFile } from '../git/tree.ts';
-import { ADVISORIES, compileLayout, type Layout, type PathKind } from '../policy/layout.ts';
+import { ADVISORIES, compileLayout, escapeText, type Layout, type PathKind } from '../policy/layout.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
 
 /** Beyond the kinds of the layout: files that name owners, the gate's own files, those that it trusts, and the rest. */
@@ -104,17 +104,23 @@ function trustedMatcher({ owners, registries, graph, fleet }: Policy): (path: st
   const names = new Set(
     owners.sources.flatMap(({ path }) => (path.startsWith('{dir}/') ? path.slice('{dir}/'.length) : [])),
   );
-  const lock = compileLayout([{ kind: 'catalog', pattern: registries.lock }]);
-  const ledgers = new Set([
+  const named = [
+    ...fleet.files,
+    registries.lock,
     ...(graph.published === 'git' ? [] : [graph.published.ledger]),
     ...graph.released.flatMap(({ by }) => (typeof by === 'object' ? (by.ledger ?? []) : [])),
-  ]);
-  const fleets = new Set(fleet.files);
+    ...graph.installSets,
+    ...graph.companions,
+    ...graph.otherCatalogs,
+  ].map(namedMatcher);
   return (path) =>
-    fleets.has(path) ||
-    names.has(path.split('/').at(-1) ?? '') ||
-    lock.match(path) !== undefined ||
-    ledgers.has(path);
+    names.has(path.split('/').at(-1) ?? '') || named.some((expression) => expression.test(path));
+}
+
+/** Matches a file that the policy names, or those in a folder; `{catalog}` and `{minor}` stand for any part of a name. */
+function namedMatcher(text: string): RegExp {
+  const parts = text.replaceAll(/^\.\/|\/$/g, '').split(/\{[^}]*\}/);
+  return new RegExp(`^${parts.map(escapeText).join('[^/]+')}(?:/|$)`);
 }
 
 /** Largest workflow that is looked into, in bytes. */

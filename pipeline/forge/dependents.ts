@@ -66,13 +66,11 @@ async function otherPaths(
 }
 
 /**
- * Whether the check of another file may read a file that is nobody's: settings of other gates, a catalog outside the layout, how
- * an image is built, and what the policy names.
+ * Whether the check of another file may read a file that is nobody's: settings of other gates, a catalog outside the layout, and
+ * how an image is built. What the policy names is of the repository.
  */
-function mayBeRead(path: string, { graph, layout }: Policy): boolean {
-  const named = [...graph.installSets, ...graph.companions, ...graph.otherCatalogs];
-  const isNamed = named.some((text) => path.startsWith(text.replace(/^\.\//, '').replace(/\{.*/s, '')));
-  return isNamed || MAY_BE_CATALOG.test(path) || isDockerfile(path) || layout.serves(path);
+function mayBeRead(path: string, { layout }: Policy): boolean {
+  return MAY_BE_CATALOG.test(path) || isDockerfile(path) || layout.serves(path);
 }
 
 /** Whether a commit has other content at one of the paths than the base branch had before the push. */

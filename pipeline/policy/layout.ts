@@ -233,7 +233,7 @@ function segmentsOf(pattern: string): PatternSegment[] {
 }
 
 /** A text as a part of a regular expression that matches the text itself. */
-function escapeText(text: string): string {
+export function escapeText(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
