@@ -51,3 +51,18 @@ test('attack 55: the job that builds a release runs no install scripts', () => {
   expect(installs.length).toBeGreaterThan(0);
   for (const line of installs) expect(line).toContain('--ignore-scripts');
 });
+
+test('what documents tell people to run is pinned', () => {
+  const examples = readdirSync('docs/examples').map((file) =>
+    readFileSync(join('docs/examples', file), 'utf8'),
+  );
+  const images = examples.flatMap((text) => [...text.matchAll(/^\s*image: (.*)$/gm)].map(([, one]) => one));
+  expect(images.length).toBeGreaterThan(0);
+  for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
+  const pages = readdirSync('docs').filter((file) => file.endsWith('.md'));
+  const packages = pages.flatMap((file) =>
+    [...readFileSync(join('docs', file), 'utf8').matchAll(/^npx (@\S+)/gm)].map(([, one]) => one),
+  );
+  expect(packages.length).toBeGreaterThan(0);
+  for (const one of packages) expect(one).toMatch(/@\d+\.\d+\.\d+$/);
+});
