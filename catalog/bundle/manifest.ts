@@ -11,6 +11,7 @@ import { JsonError, JsonReader } from '../go/json.ts';
 import { jsonEnd } from '../go/json-text.ts';
 import { onceFor } from '../go/once.ts';
 import { isObject } from '../go/shape.ts';
+import { LARGEST_DOCUMENT } from '../source.ts';
 import { compose } from '../yaml/compose.ts';
 import { readFast } from '../yaml/fast.ts';
 import { readTree } from '../yaml/parser.ts';
@@ -49,8 +50,22 @@ export interface ManifestFile {
   readonly documents: readonly FileDocument[];
 }
 
-/** Reads all documents of a file. A file without any text has none. */
-export function readManifestFile(path: string, bytes: Uint8Array): ManifestFile {
+/** No cluster takes objects of that size, and their values take twenty times as much memory. */
+export const TOO_LARGE: string = `too large: it has more than ${LARGEST_DOCUMENT / 2 ** 20} MiB`;
+
+/**
+ * Reads all documents of a file. A file without any text has none; one of more than `most` bytes has one that could not be read.
+ */
+export function readManifestFile(
+  path: string,
+  bytes: Uint8Array,
+  most: number = LARGEST_DOCUMENT,
+): ManifestFile {
+  if (bytes.length > most) {
+    const message = `the file is ${TOO_LARGE}`;
+    const location = { file: path, line: 1, column: 1 };
+    return { path, bytes, documents: [{ kind: 'unread', message, go: message, location }] };
+  }
   const text = decodeFile(bytes);
   const documents = [
     ...(startsLikeJson(text, SNIFF) ? jsonDocuments(path, text) : yamlDocuments(path, text)),

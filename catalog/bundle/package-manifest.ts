@@ -11,7 +11,7 @@ import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';
 import type { ManifestFile } from './manifest.ts';
 import { versionOf } from './properties.ts';
-import { readBundleFile, TOO_LARGE } from './read.ts';
+import { readBundleFile } from './read.ts';
 import { BundleRefusal, fitObject, objectIn, type RegistryBundle, readInto } from './registry-bundle.ts';
 
 /** One version of an operator: a ClusterServiceVersion and the files next to it. */

@@ -6,7 +6,7 @@
  */
 import { compareText } from '../go/text.ts';
 import { type CatalogSource, LARGEST_DOCUMENT, type SourceFile } from '../source.ts';
-import { type ManifestFile, readManifestFile } from './manifest.ts';
+import { type ManifestFile, readManifestFile, TOO_LARGE } from './manifest.ts';
 
 export interface BundleFiles {
   /** Files of `manifests/`, by name; those of folders in it too. */
@@ -18,9 +18,6 @@ export interface BundleFiles {
   /** Files that cannot be read (a link to nothing, a pipe), and why. */
   readonly unreadable: readonly { readonly path: string; readonly why: string }[];
 }
-
-/** No cluster takes objects of that size, and their values take twenty times as much memory. */
-export const TOO_LARGE: string = `too large: it has more than ${LARGEST_DOCUMENT / 2 ** 20} MiB`;
 
 /** A file of a bundle or of a package manifest; where it cannot be read, what it is instead. */
 export async function readBundleFile(file: SourceFile): Promise<ManifestFile | string> {

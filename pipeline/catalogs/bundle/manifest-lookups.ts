@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, lstatSync, readSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { firstValue, readManifestFile } from '../../../catalog/bundle/manifest.ts';
+import { firstValue, readManifestFile, TOO_LARGE } from '../../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
 import { valueInterner } from '../../../catalog/crd/intern.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import type { CrdsOf, ManifestsOf } from '../../../catalog/olm/foresight/world.ts';
 import { type Manifests, manifestPart, manifestsOf } from '../../../catalog/olm/manifests.ts';
+import { LARGEST_DOCUMENT } from '../../../catalog/source.ts';
 import { entriesIn, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { mentionsAny, openRegular } from '../../file-pieces.ts';
@@ -138,9 +139,6 @@ function files(path: string): string[] {
   return list(path).filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.isFile());
 }
 
-/** Bytes of the largest manifest that is read. */
-const MOST_BYTES = 32 * 1024 * 1024;
-
 /** Where files are read into: most are only looked at, and need no memory of their own. */
 let scratch = Buffer.alloc(1024 * 1024);
 
@@ -150,8 +148,7 @@ function bytesOf(path: string): Buffer {
     const file = openRegular(path);
     try {
       const { size } = fstatSync(file);
-      if (size > MOST_BYTES)
-        throw new PipelineError('too-large', `${path} has ${size} bytes, the limit is ${MOST_BYTES}`);
+      if (size > LARGEST_DOCUMENT) throw new PipelineError('too-large', `${path} is ${TOO_LARGE}`);
       if (size > scratch.length) scratch = Buffer.alloc(size);
       let length = 0;
       while (length < size) {

@@ -33,7 +33,8 @@ export async function mustGatherInstallations(folder: string): Promise<FleetInst
 
 /** The objects in a file. @throws PipelineError `usage` if one cannot be read: an operator would be missing */
 function objectsIn(path: string, bytes: Uint8Array): unknown[] {
-  return readManifestFile(path, bytes).documents.map((document) => {
+  // A list of all objects of a cluster is larger than any of them.
+  return readManifestFile(path, bytes, LIMITS.mostBytes).documents.map((document) => {
     if (document.kind === 'value') return document.value;
     throw new PipelineError('usage', `${path}: ${document.message}`);
   });

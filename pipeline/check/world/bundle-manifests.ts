@@ -13,6 +13,7 @@ import {
   manifestPart,
   manifestsOf,
 } from '../../../catalog/olm/manifests.ts';
+import { LARGEST_DOCUMENT } from '../../../catalog/source.ts';
 import { folderOfVersion, isCalledCsv, isCsvOf } from '../../catalogs/bundle/folders.ts';
 import { type BundleFolder, bundleFolders } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
@@ -75,7 +76,7 @@ export async function ownManifests(
 function tooMuch(name: string): CheckReport['unchecked'][number] {
   return {
     what: `whether clusters can install the bundles of package ${JSON.stringify(name)}, and custom resources survive its upgrades`,
-    why: `its bundle directories have a file larger than limits.fileBytes, or more than ${MOST_FILES} files or ${MOST_BYTES >> 20} MiB`,
+    why: `its bundle directories have a file larger than 8 MiB or limits.fileBytes, or more than ${MOST_FILES} files or ${MOST_BYTES >> 20} MiB`,
   };
 }
 
@@ -269,7 +270,7 @@ function readManifest(reading: ManifestReading, name: string, bytes: Buffer): Re
 /** A blob's bytes; undefined where they are more than is read. */
 async function bytesOf(reading: ManifestReading, id: string): Promise<Buffer | undefined> {
   const { objects, policy } = reading;
-  const most = Math.min(policy.limits.fileBytes, MOST_BYTES - reading.bytes);
+  const most = Math.min(policy.limits.fileBytes, LARGEST_DOCUMENT, MOST_BYTES - reading.bytes);
   try {
     const { bytes } = await objects.read(id, most);
     reading.bytes += bytes.length;

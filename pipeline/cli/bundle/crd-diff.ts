@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type ManifestFile, readManifestFile } from '../../../catalog/bundle/manifest.ts';
+import type { ManifestFile } from '../../../catalog/bundle/manifest.ts';
 import { type Crd, readCrd } from '../../../catalog/crd/crd.ts';
 import { type LegacyRelease, legacyChanges } from '../../../catalog/crd/legacy.ts';
 import { safeChange, unsafeChanges } from '../../../catalog/crd/safety.ts';
-import { directorySource, fileError, readFileBytes } from '../../directory.ts';
+import { directorySource, fileError } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { amountText, linesText } from '../../text.ts';
 import type { Command } from '../command.ts';
+import { manifestOf, namedManifest } from './manifest-of.ts';
 
 export const command: Command = {
   words: 'crd-diff',
@@ -75,7 +76,7 @@ function changesOf([before, after]: [Crd, Crd], release: 'v1' | LegacyRelease): 
 /**
  * The CRDs in a file or directory.
  *
- * @throws PipelineError `not-found` when nothing is there, `usage` when no definition is in it
+ * @throws PipelineError `not-found` when nothing is there, `usage` when no definition is in it, `too-large`
  */
 async function crdsAt(path: string, shown: string): Promise<Crd[]> {
   const crds = (await filesAt(path)).flatMap(({ documents }) =>
@@ -85,11 +86,19 @@ async function crdsAt(path: string, shown: string): Promise<Crd[]> {
   throw new PipelineError('usage', `no CustomResourceDefinition (apiextensions.k8s.io/v1) in ${shown}`);
 }
 
-/** The manifests in a file, or in all files of a folder that can be read: a link out of the clone cannot. */
+/**
+ * The manifests in a file, or in all files of a folder that can be read: a link out of the clone cannot.
+ *
+ * @throws PipelineError `too-large`
+ */
 async function filesAt(path: string): Promise<ManifestFile[]> {
-  if (isFile(path)) return [readManifestFile(path, readFileBytes(path))];
-  const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);
-  return Promise.all(files.map(async (file) => readManifestFile(file.path, await file.read())));
+  if (isFile(path)) return [namedManifest(path)];
+  const found: ManifestFile[] = [];
+  for (const file of await directorySource(path).files()) {
+    const read = await manifestOf(file, path);
+    if (read) found.push(read);
+  }
+  return found;
 }
 
 /** Whether a file is at a path. @throws PipelineError `not-found` or `io` */

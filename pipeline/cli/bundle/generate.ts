@@ -6,11 +6,12 @@ import {
   bundleDockerfile,
   NOT_IN_A_LINE,
 } from '../../../catalog/bundle/generate.ts';
-import { kindOf, readManifestFile } from '../../../catalog/bundle/manifest.ts';
+import { kindOf } from '../../../catalog/bundle/manifest.ts';
 import { directorySource, readText } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { writeFiles } from '../../write.ts';
 import { type Command, usageError } from '../command.ts';
+import { manifestOf } from './manifest-of.ts';
 
 export const command: Command = {
   words: 'bundle generate',
@@ -72,14 +73,14 @@ const NOT_IN_A_PATH = /[\s\p{Cc}"'\\$*?[\]]/u;
 /**
  * The media type that opm gives to a folder of manifests: by the first document of each file at its top.
  *
- * @throws PipelineError `not-found`, `usage` for an empty folder
+ * @throws PipelineError `not-found`, `usage` for an empty folder, `too-large`
  */
 async function mediaTypeOf(path: string): Promise<BundleLabels['mediaType']> {
   const files = (await directorySource(path).files()).filter(({ unreadable }) => unreadable === undefined);
   if (files.length === 0) throw new PipelineError('usage', `no manifests in ${path}`);
   if (files.some((file) => file.path === 'Chart.yaml')) return 'helm+v1';
   for (const file of files.filter(({ path: name }) => !name.includes('/'))) {
-    const [first] = readManifestFile(file.path, await file.read()).documents;
+    const [first] = (await manifestOf(file, path))?.documents ?? [];
     const kind = first?.kind === 'value' ? kindOf(first.value) : undefined;
     if (kind?.kind === 'ClusterServiceVersion') return 'registry+v1';
   }

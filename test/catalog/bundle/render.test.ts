@@ -148,7 +148,7 @@ test.each([
   expect(own.map((finding) => finding.message)).toEqual(message === '' ? [] : [unreadable]);
 });
 
-test('a manifest that no cluster could take is refused unread', async () => {
+test('80: a manifest that no cluster could take is refused unread', async () => {
   const source = sourceOf({
     'manifests/csv.yaml': CSV,
     'manifests/large.json': `{"a": "${'a'.repeat(8 * 2 ** 20)}"}`,

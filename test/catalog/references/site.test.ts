@@ -26,6 +26,15 @@ test.each([
   });
 });
 
+test('80: a manifest of more than 8 MiB among bundles is an error, and not read', async () => {
+  const files = { 'x/manifests/csv.yaml': CSV, 'x/metadata/annotations.yaml': 'annotations: {}' };
+  const large = `${CSV}# ${'a'.repeat(8 * 2 ** 20)}\n`;
+  expect(await read({ ...files, 'x/manifests/large.yaml': large })).toEqual({
+    images: ['example.com/b:v1'],
+    unread: ['x/manifests/large.yaml'],
+  });
+});
+
 test('files of other tools beside bundles are not catalogs; a manifest among the blobs of one is an error', async () => {
   const bundle = {
     'x/manifests/csv.yaml': CSV,
