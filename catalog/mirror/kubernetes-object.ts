@@ -2,7 +2,7 @@
  * Objects for a cluster: plain data, valid names, text that is the same on every run.
  */
 import { isDnsLabel, isDnsSubdomain } from '../names.ts';
-import { emitYaml } from '../yaml/emit.ts';
+import { emitPortableYaml } from '../yaml/emit.ts';
 import type { Json } from '../yaml/scalar.ts';
 import { fnvHex } from './fnv.ts';
 
@@ -60,5 +60,5 @@ export function objectsText(objects: readonly KubernetesObject[]): string {
 
 /** One object as YAML, byte for byte as Go's tools write it: keys sorted, lists at the column of their key. */
 export function objectText(object: object): string {
-  return emitYaml(object as Json);
+  return emitPortableYaml(object as Json);
 }

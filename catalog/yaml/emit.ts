@@ -32,7 +32,10 @@ export class EmitError extends Error {
  *   {@link DEEPEST}
  */
 export function emitYaml(value: Json): string {
-  const emitter = new Emitter();
+  return emitWith(new Emitter(), value);
+}
+
+function emitWith(emitter: Emitter, value: Json): string {
   try {
     return emitter.document(value);
   } catch (error) {
@@ -40,6 +43,29 @@ export function emitYaml(value: Json): string {
     throw new EmitError(error.message, pathToRefused(value, []) ?? []);
   }
 }
+
+/**
+ * Writes a JSON value as YAML that other readers of YAML 1.1 and 1.2 understand as Go does: it also quotes what they take for
+ * another type. For documents that no tool of Go writes.
+ *
+ * @returns as {@link emitYaml}
+ * @throws EmitError as {@link emitYaml}
+ */
+export function emitPortableYaml(value: Json): string {
+  return emitWith(new Emitter((text) => OTHER_TYPES.some((type) => type.test(text))), value);
+}
+
+/**
+ * Texts that PyYAML or readers of YAML 1.2 take for numbers, times, or marks of YAML, and go-yaml v2 does not.
+ *
+ * @see https://github.com/yaml/pyyaml/blob/6.0.2/lib/yaml/resolver.py
+ */
+const OTHER_TYPES: readonly RegExp[] = [
+  /^(?:=|<<)$/,
+  /^[-+]?(?:0b[01_]+|0x[0-9a-f_]+|0o[0-7_]+|[0-9][0-9_]*)$/i,
+  /^[-+]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:e[-+]?[0-9]+)?$/i,
+  /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:t|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:z|[-+][0-9]{1,2}(?::?[0-9]{2})?))?)?$/i,
+];
 
 type JsonList = readonly Json[];
 type JsonObject = { readonly [key: string]: Json };
@@ -62,6 +88,12 @@ class Emitter {
   /** Whether nothing stands on the line yet: at the beginning, and behind a literal scalar. */
   #fresh = true;
   #depth = 0;
+  readonly #isQuoted: (text: string) => boolean;
+
+  /** @param isQuoted whether a short text on one line is quoted in any case */
+  constructor(isQuoted: (text: string) => boolean = () => false) {
+    this.#isQuoted = isQuoted;
+  }
 
   /** The text of a document. */
   document(value: Json): string {
@@ -102,7 +134,7 @@ class Emitter {
 
   /** Writes a key and its value. */
   #entry(key: string, value: Json, indent: number): void {
-    const written = simpleKey(key);
+    const written = this.#isQuoted(key) ? JSON.stringify(key) : simpleKey(key);
     if (written === undefined) {
       this.#longEntry(key, value, indent);
       return;
@@ -154,7 +186,8 @@ class Emitter {
 
   /** Writes a scalar, and notes whether it ended its line. */
   #scalar(value: Json, room: Room): void {
-    const text = writeScalar(value, room);
+    const isQuoted = typeof value === 'string' && this.#isQuoted(value);
+    const text = isQuoted ? JSON.stringify(value) : writeScalar(value, room);
     this.#out += text;
     this.#fresh = typeof value === 'string' && mayEndLine(value) && endsLine(text);
   }

@@ -1,5 +1,5 @@
 /** The ImageSetConfiguration of an upgrade: what the plan needs, and nothing else. */
-import { emitYaml } from '../../yaml/emit.ts';
+import { emitPortableYaml } from '../../yaml/emit.ts';
 import type { Json } from '../../yaml/scalar.ts';
 import type { PackageSelection } from '../image-set.ts';
 import type { Architecture } from '../release/release-selection.ts';
@@ -16,7 +16,7 @@ export function upgradeImageSet({ releases, stages }: UpgradePlan, architecture:
     })),
   );
   // A configuration without architectures is for amd64.
-  return emitYaml({
+  return emitPortableYaml({
     kind: 'ImageSetConfiguration',
     apiVersion: 'mirror.openshift.io/v2alpha1',
     mirror: {

@@ -12,17 +12,15 @@ import {
 } from '../../../catalog/bundle/extension.ts';
 import { type Inspected, inspectedBundle, memberText as textIn } from '../../../catalog/bundle/inspect.ts';
 import { installedObjects } from '../../../catalog/bundle/install.ts';
-import { readManifestFile } from '../../../catalog/bundle/manifest.ts';
 import type { Minor } from '../../../catalog/fbc/openshift.ts';
 import { clustersAccept, firstWith, tryParsePlatform } from '../../../catalog/fbc/platform.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { runInspection } from '../../../catalog/rules/rule.ts';
-import { emitYaml } from '../../../catalog/yaml/emit.ts';
+import { emitPortableYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { withBundle } from '../../catalogs/bundle/open.ts';
-import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { dataBytes, type ExitCode, type Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
@@ -30,6 +28,7 @@ import { type Command, type Invocation, isGiven, usageError } from '../command.t
 import { DNS_LABEL, DNS_SUBDOMAIN, type Form, formedOption, NAME, RANGE } from '../formed-option.ts';
 import { REGISTRY_OPTIONS } from '../registry-options.ts';
 import { renderingOf } from '../rendering.ts';
+import { namedManifest } from './manifest-of.ts';
 
 export const command: Command = {
   words: 'bundle manifests',
@@ -170,7 +169,7 @@ const OF_ONE_OLM = {
 /** Prints the objects as YAML documents. @param documents undefined where the bundle was refused: then the command fails */
 async function print(documents: readonly Json[] | undefined, terminal: Terminal): Promise<ExitCode> {
   if (!documents) return 1;
-  for (const document of documents) await terminal.out(dataBytes(`---\n${emitYaml(document)}`));
+  for (const document of documents) await terminal.out(dataBytes(`---\n${emitPortableYaml(document)}`));
   return 0;
 }
 
@@ -219,7 +218,7 @@ function optionsOf(bundle: Inspected, { text }: Invocation, { directory }: Termi
 
 /** The settings for the operator's deployments in a file. @throws PipelineError `usage` if it is not one YAML mapping */
 function deploymentIn(path: string): Json {
-  const { documents } = readManifestFile(path, readFileBytes(path));
+  const { documents } = namedManifest(path);
   const [first, ...more] = documents;
   // An empty mapping sets nothing, so the wrong file was named.
   if (

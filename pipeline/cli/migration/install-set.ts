@@ -7,7 +7,7 @@ import { installSet, type SetMember } from '../../../catalog/olm/install-set.ts'
 import type { Scope, ScopeCatalog } from '../../../catalog/olm/resolve/snapshot.ts';
 import { gatedSupport } from '../../../catalog/olm/resolve/support.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
-import { emitYaml } from '../../../catalog/yaml/emit.ts';
+import { emitPortableYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { PipelineError } from '../../error.ts';
 import { dataBytes } from '../../terminal.ts';
@@ -89,7 +89,7 @@ export const command: Command = {
     else if (format === 'text') await terminal.out(linesText(members.flatMap(memberLines)));
     else
       for (const { extension } of members)
-        if (extension) await terminal.out(dataBytes(`---\n${emitYaml(extension)}`));
+        if (extension) await terminal.out(dataBytes(`---\n${emitPortableYaml(extension)}`));
     const refused = members.filter(({ refusals }) => refusals.length > 0).map(({ bundle }) => bundle);
     if (refused.length === 0) return 0;
     terminal.err(`FAIL: OLM v1 refuses ${plainText(refused.join(', '))}\n`);
@@ -189,7 +189,7 @@ function memberLines(member: PrintedMember, at: number): string[] {
     ...gates.map((gate) => `  needs the feature gate ${gate}`),
     ...(extension === undefined
       ? []
-      : emitYaml(extension)
+      : emitPortableYaml(extension)
           .trimEnd()
           .split('\n')
           .map((line) => `    ${line}`)),

@@ -1,4 +1,4 @@
-import { emitYaml } from '../../../catalog/yaml/emit.ts';
+import { emitPortableYaml } from '../../../catalog/yaml/emit.ts';
 import type { Json } from '../../../catalog/yaml/scalar.ts';
 import { PipelineError } from '../../error.ts';
 import { dataBytes, type Terminal } from '../../terminal.ts';
@@ -67,7 +67,7 @@ export const command: Command = {
     else if (format === 'text') await terminal.out(migrationText(report, terminal));
     else {
       for (const document of report.clusters.flatMap(documentsOf))
-        await terminal.out(dataBytes(`---\n${emitYaml(document)}`));
+        await terminal.out(dataBytes(`---\n${emitPortableYaml(document)}`));
       terminal.err(linesText(report.clusters.flatMap(leftOutLines)));
     }
     return exitOf(report.clusters);

@@ -1,5 +1,5 @@
 /** A migration as people read it: the checks of each operator as a table, and the commands that hand over to library-olm. */
-import { emitYaml } from '../../../catalog/yaml/emit.ts';
+import { emitPortableYaml } from '../../../catalog/yaml/emit.ts';
 import type { Terminal } from '../../terminal.ts';
 import { amountText, linesText } from '../../text.ts';
 import type { Answer } from '../catalog/installed-next.ts';
@@ -81,7 +81,7 @@ function operatorText(operator: MigratedOperator, screen: Screen): string {
       ...(next ? [`  OLM v1: ${nextText(next)}`] : []),
       ...(extension === undefined
         ? []
-        : emitYaml(extension)
+        : emitPortableYaml(extension)
             .trimEnd()
             .split('\n')
             .map((line) => `    ${line}`)),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEEPEST } from '../../../catalog/json.ts';
 import { compose } from '../../../catalog/yaml/compose.ts';
-import { EmitError, emitYaml } from '../../../catalog/yaml/emit.ts';
+import { EmitError, emitPortableYaml, emitYaml } from '../../../catalog/yaml/emit.ts';
 import { readTree } from '../../../catalog/yaml/parser.ts';
 import { runs } from '../../fakes/runs.ts';
 
@@ -17,6 +17,23 @@ describe.each(Object.entries(ROWS))('%s, as Go writes them', (_, rows) => {
     const value = JSON.parse(json);
     if (/^yaml: /.test(yaml)) expect(() => emitYaml(value)).toThrow(EmitError);
     else expect(emitYaml(value)).toBe(yaml);
+  });
+});
+
+describe('119: what readers of YAML take for another type is quoted in documents of our own', () => {
+  test.each([
+    ...['~', '=', '<<', 'null', 'yes', 'on', 'y', '2024-13-45', '2024-1-1', '2024-02-30T25:00:00Z'],
+    ...['0b_', '0x_f', '0o7_', '1__', '09', '1e999', '1_0.5', '.5_', '1:20', '99999999999999999999999'],
+  ])('%s', (text) => {
+    const pairs = [[text, text]] as const;
+    expect(emitPortableYaml(Object.fromEntries(pairs))).toBe(`"${text}": "${text}"\n`);
+    expect(emitPortableYaml([text])).toBe(`- "${text}"\n`);
+  });
+
+  test('other texts and values are as Go writes them', () => {
+    const value = { '1.0.0': ['v1', '>=1.0.0', '~a', 'a: b', ''], a: 1, b: true, c: null, 'd.e/f': 'x\ny\n' };
+    expect(emitPortableYaml(value)).toBe(emitYaml(value));
+    expect(emitYaml(['='])).toBe('- =\n');
   });
 });
 

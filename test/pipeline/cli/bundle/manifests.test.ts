@@ -304,3 +304,15 @@ test('a namespace of Kubernetes itself is not taken from a bundle', async () => 
     'name: openshift-operators',
   );
 });
+
+test('119: a name that YAML readers take for another type is quoted', async () => {
+  const directory = folder();
+  cpSync(SAMPLE, directory, { recursive: true });
+  const path = join(directory, 'metadata/annotations.yaml');
+  const text = readFileSync(path, 'utf8');
+  for (const name of ['~', '=', '<<']) {
+    writeFileSync(path, text.replace(/(package\.v1:).*/, `$1 '${name}'`));
+    const { out } = await portolan(directory, ...COMMAND, '--release', '4.18', '--namespace', 'sea', '--name', 'etcd');
+    expect(out).toContain(`packageName: "${name}"\n`);
+  }
+});
