@@ -201,24 +201,30 @@ async function subjectOf(reference: Reference, registry: Registry): Promise<stri
   return manifest && parseManifest(manifest).subject?.digest;
 }
 
-/** Digests of the images that a list names; none for an image. */
+/** Digests of the images and lists below a list; none for an image. */
 type ChildrenAt = (image: DigestReference) => Promise<readonly string[]>;
 
 /** Reads each list once: a digest always names the same. */
 function rememberedChildren(registry: Registry): ChildrenAt {
   const known = new Map<string, Promise<readonly string[]>>();
-  return (image) => {
+  const childrenAt: ChildrenAt = (image) => {
     const name = formatReference(image);
-    const children = known.get(name) ?? childrenOf(image, registry);
+    const children = known.get(name) ?? childrenOf(image);
     known.set(name, children);
     return children;
   };
-}
-
-/** Digests of the images in a list; none for an image. */
-async function childrenOf(image: Reference, registry: Registry): Promise<readonly string[]> {
-  const manifest = await registry.getManifest(image);
-  return manifest ? entriesOf(manifest).map(({ digest }) => digest) : [];
+  const childrenOf = async (image: DigestReference): Promise<readonly string[]> => {
+    const manifest = await registry.getManifest(image);
+    const found = new Set<string>();
+    for (const { digest, mediaType } of manifest ? entriesOf(manifest) : []) {
+      found.add(digest);
+      // A list may name further lists.
+      if (!LIST_TYPES.has(mediaType)) continue;
+      for (const inner of await childrenAt(withDigest(image, digest))) found.add(inner);
+    }
+    return [...found];
+  };
+  return childrenAt;
 }
 
 /** The digests that tags of a repository name, those of the platforms among them; lists of referrers do not count as images. */
@@ -231,7 +237,7 @@ async function taggedDigests(
   for await (const tag of registry.listTags(of)) {
     const name = { kind: 'tag', registry: host, repository, tag } as const;
     const digest = (await registry.resolve(name))?.digest;
-    if (digest === undefined || found.has(digest) || isReferrersTag(tag, digest)) continue;
+    if (digest === undefined || isReferrersTag(tag, digest)) continue;
     found.add(digest);
     for (const child of await childrenAt(withDigest(name, digest))) found.add(child);
   }

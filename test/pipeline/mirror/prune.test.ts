@@ -6,7 +6,7 @@ import { pruneImages } from '../../../pipeline/mirror/prune.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import type { Registry } from '../../../pipeline/ports.ts';
 import { testClient } from '../../fakes/host.ts';
-import { sampleImage, sampleReferrer } from '../../fakes/image.ts';
+import { manifestOf, sampleImage, sampleReferrer } from '../../fakes/image.ts';
 import { registry } from '../../fakes/registry.ts';
 
 /** Two lists that share the image of one platform, with signatures of the lists and of the platforms. */
@@ -61,6 +61,25 @@ test('attack 56: what belongs to an image that stays is not deleted', async () =
   expect(
     await thereOf(second.client, [...second.ofList, second.ofChild, ...second.referrers, second.at('v2')]),
   ).toEqual([true, true, true, true, true, true]);
+});
+
+test('attack 56: what belongs to a platform of a list inside of a list that stays is not deleted', async () => {
+  const { client, at, list, ofList, ofChild } = await scene();
+  const { mediaType, digest, bytes } = list.root;
+  const outer = manifestOf(mediaType, {
+    schemaVersion: 2,
+    mediaType,
+    manifests: [{ mediaType, digest, size: bytes.length }],
+  });
+  await client.putManifest(at('outer'), outer);
+  await pruneImages(client, [at('v1')]);
+  expect(await thereOf(client, [...ofList, ofChild])).toEqual([true, true, true]);
+  // The inner list has a tag of its own, too, which comes after the outer one.
+  const second = await scene();
+  await second.client.putManifest(second.at('outer'), outer);
+  await pushImage(second.client, second.at('v2'), { image: second.list });
+  await pruneImages(second.client, [second.at('v1')]);
+  expect(await thereOf(second.client, [...second.ofList, second.ofChild])).toEqual([true, true, true]);
 });
 
 /** A registry that deletes manifests only by digest, as distribution 2.8. */
