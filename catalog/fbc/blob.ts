@@ -215,9 +215,14 @@ function foldedKeys(
   return { keys, isUnique };
 }
 
-/** Unicode case folding, near enough: ß folds to ss. */
+/**
+ * Unicode's full case folding, by which opm finds keys that stand twice: ß and ẞ fold to ss, and the final ς to σ. Fields of its
+ * structs are found by `foldCase` instead.
+ *
+ * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/alpha/declcfg/declcfg.go
+ */
 export function foldKey(key: string): string {
-  return key.toUpperCase().toLowerCase();
+  return key.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
 /** A blob decoded by its schema; undefined, with findings, if its fields do not fit. */

@@ -4,7 +4,7 @@
  *
  * @see https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/util/yaml/decoder.go
  */
-import { type Fields, shapeOf } from '../fbc/blob.ts';
+import { type Fields, foldKey, shapeOf } from '../fbc/blob.ts';
 import { afterFirstBreak, lastInvalid, normalBreaks } from '../fbc/documents.ts';
 import { PROPERTY_SHAPES } from '../fbc/property.ts';
 import { splitDocuments, startsLikeJson } from '../fbc/split.ts';
@@ -179,9 +179,7 @@ function rootError(value: unknown, raw: string): string {
 function keyError(value: Fields): string | undefined {
   const keys = new Map<string, string[]>();
   for (const key of Object.keys(value)) {
-    // Folds as Go's strings.EqualFold does: `ſ` is an `s`, and the sign of kelvin a `k`.
-    const folded = key.toUpperCase().toLowerCase();
-    appendToGroup(keys, folded, key);
+    appendToGroup(keys, foldKey(key), key);
   }
   const doubles = [...keys]
     .filter(([, found]) => found.length > 1)
@@ -230,7 +228,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 /** What keeps a value from being a blob. @param nothing what Go is left with of `null` */
 function blobError(value: unknown, nothing: string): string | undefined {
   const fields = isObject(value) ? value : {};
-  const schemaKey = Object.keys(fields).find((key) => key.toUpperCase().toLowerCase() === 'schema');
+  const schemaKey = Object.keys(fields).find((key) => foldKey(key) === 'schema');
   const schema = schemaKey === undefined ? '' : String(fields[schemaKey]);
   if (schema === '') {
     return `object '${value === null ? nothing : `${compactJson(value)}\n`}' is missing root schema field`;

@@ -9,7 +9,7 @@ import { catalogFiles, type LoadLimits } from '../fbc/load.ts';
 import type { Blob, Bundle } from '../fbc/model.ts';
 import { type Visitor, visitBlobs } from '../fbc/visit.ts';
 import type { Finding } from '../finding.ts';
-import { isObject, type Path } from '../go/shape.ts';
+import { foldCase, isObject, type Path } from '../go/shape.ts';
 import { formatReference, type Reference, tryParseReference } from '../reference.ts';
 import type { CatalogSource, SourceFile } from '../source.ts';
 import { namedImages } from './csv.ts';
@@ -163,7 +163,7 @@ function imagesIn(root: unknown, deep: boolean): InnerImage[] {
     }
     if (!isObject(value)) return;
     for (const [key, inner] of Object.entries(value)) {
-      const name = key.toLowerCase();
+      const name = foldCase(key);
       const kind = KINDS.get(name);
       inside(key, () => {
         if (kind !== undefined && typeof inner === 'string')

@@ -4,7 +4,7 @@
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/resolve.go
  */
 
-import { isObject, type Shape, type StructShape } from '../go/shape.ts';
+import { foldCase, isObject, type Shape, type StructShape } from '../go/shape.ts';
 import { compareText, goQuoted } from '../go/text.ts';
 import {
   formatFloat32,
@@ -236,6 +236,6 @@ export function textOfScalar(value: unknown, node?: YamlNode): unknown {
 
 /** The field of a struct that a key names, ignoring case. */
 export function fieldOf(shape: StructShape, key: string): Shape | undefined {
-  const name = Object.keys(shape.fields).find((one) => one.toLowerCase() === key.toLowerCase());
+  const name = Object.keys(shape.fields).find((one) => foldCase(one) === foldCase(key));
   return name === undefined ? undefined : shape.fields[name];
 }

@@ -46,6 +46,7 @@ test.each([
   ],
   // Keys are the same whatever their case, a long s is an s, and Go decodes them in byte order.
   ['ſchema: 1', `${wrapped}expected value for key "ſchema" to be a string, got %!t(float64=1): 1`],
+  ['aẞ: 1\naß: 1\nass: 1', `${wrapped}duplicate keys for key "ass": [ass aß aẞ]`],
   ['ſchema: x\nschema: y', `${wrapped}duplicate keys for key "schema": [schema ſchema]`],
   [
     'schema: olm.package\nicon: 1\ndescription: 2',
