@@ -83,7 +83,8 @@ export const command: Command = {
     'MAPPING is the mapping.txt of mirror plan, oc adm catalog mirror or a dry run of oc-mirror. Digests do not change, and',
     'manifest lists are copied completely, or with the platforms that the mapping names. Existing content is not uploaded',
     'again: run the command again to resume an interrupted copy. An archive consists of a tar file in parts (an OCI image',
-    'layout when unpacked), a receipt and the mapping. Portolan verifies all of it when it reads the archive.',
+    'layout when unpacked), a receipt and the mapping. Portolan verifies the digest of each manifest and blob that it reads,',
+    'at the places that the receipt names; it does not read the headers of the tar file.',
   ].join('\n'),
   examples: [
     'portolan mirror copy mirror/mapping.txt',
