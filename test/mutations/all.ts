@@ -1,4 +1,5 @@
 import { INPUT_MUTATIONS } from './inputs.ts';
+import { LATER_MUTATIONS } from './later.ts';
 import { MIRROR_MUTATIONS } from './mirrors.ts';
 import type { Mutation } from './mutation.ts';
 import { OUTPUT_MUTATIONS } from './outputs.ts';
@@ -14,4 +15,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...INPUT_MUTATIONS,
   ...MIRROR_MUTATIONS,
   ...VIEW_MUTATIONS,
+  ...LATER_MUTATIONS,
 ];

@@ -124,7 +124,7 @@ describe('in a catalog', () => {
     expect(await classes({ 'catalogs/v4.20/etcd/.indexignore': 'x' })).toEqual({ etcd: 'edit-graph' });
   });
 
-  test('an ignore file is no entry: a program that may add entries needs an owner for it', async () => {
+  test('118: an ignore file is not an entry: a program that may add entries needs an owner for it', async () => {
     const added = [ETCD, channel([...ENTRIES, { name: 'etcd.v1.2.0', replaces: 'etcd.v1.1.0' }])];
     const files = { [V420]: documents(...added, ...BUNDLES, bundle('etcd', '1.2.0')) };
     expect(await classes(files)).toEqual({ etcd: 'add-entry' });
@@ -330,6 +330,32 @@ describe('beside the catalogs', () => {
     [{}, {}],
   ])('%j', async (head, expected) => {
     expect(await classes(head)).toEqual(expected);
+  });
+
+  test('113: a file that the policy names is of the repository, as the policy itself would be', async () => {
+    const graph = `graph:
+  installSets: [./sets/shop.install]
+  companions: ['others/{catalog}/', 'quay.io/org/{catalog}:v1']
+  otherCatalogs: [public.d]
+  published: {ledger: past/ledger.json}
+fleet: {files: [fleet.csv]}
+`;
+    const base = { [POLICY_PATH]: `${POLICY}${graph}` };
+    const named = [
+      'fleet.csv',
+      'others/v4.20/a.txt',
+      'past/ledger.json',
+      'public.d/b/c.txt',
+      'sets/shop.install',
+    ];
+    const others = ['more/others/a', 'sets/shop.installs', 'xpublic.d'];
+    expect(
+      await classes(Object.fromEntries([...named, ...others].map((path) => [path, 'x'])), base),
+    ).toMatchObject({
+      repository: named.join(' '),
+      unknown: 'more/others/a sets/shop.installs',
+      root: 'xpublic.d',
+    });
   });
 
   test('57: a workflow that writes the name of Portolan by escapes is of the gate', async () => {

@@ -195,7 +195,7 @@ test('the audit of a commit reads them, and publish makes their images', async (
   expect(refused.exit).not.toBe(0);
 });
 
-test('a bundle that the base branch leaves out as well is not what a pull request causes', async () => {
+test('120: a bundle that the base branch leaves out as well is not what a pull request causes', async () => {
   const { directory, commit } = repository();
   const modes = '  installModes: [{type: AllNamespaces, supported: true}]\n';
   const omitting = { ...BASE, ...bundle('1.1.0') };

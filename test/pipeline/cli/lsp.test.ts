@@ -231,7 +231,7 @@ describe('a catalog', () => {
     expect(after).toEqual([]);
   });
 
-  test('a link out of the folder is no file beside it', async () => {
+  test('70: a link out of the folder is not a file beside it', async () => {
     const elsewhere = folder({ 'secret.yaml': BUNDLE('7.7.7') });
     const directory = folder({ 'v4.20/etcd/.keep': '' });
     symlinkSync(join(elsewhere, 'secret.yaml'), join(directory, 'v4.20/etcd/secret.yaml'));

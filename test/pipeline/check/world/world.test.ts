@@ -351,6 +351,20 @@ describe('one name, one content', () => {
     ]);
   });
 
+  test('117: a version with the image of one that leaves in the same pull request', async () => {
+    const leaving = { version: '1.1.0', replaces: '1.0.0', image: '5' };
+    const rulesFor = async (image: string): Promise<string[]> => {
+      const next = { version: '1.2.0', replaces: '1.0.0', skips: ['1.1.0'], image };
+      const errors = await errorsOf(
+        at('v4.20', etcd([first, leaving])),
+        at('v4.20', etcd([first, next])),
+      );
+      return errors.map(({ rule }) => rule);
+    };
+    expect(await rulesFor('5')).toContain('graph/repeated-image');
+    expect(await rulesFor('6')).not.toContain('graph/repeated-image');
+  });
+
   test('a version with the image of one that is gone', async () => {
     const second = { version: '1.1.0', replaces: '1.0.0' };
     const states = ['1', '2'].map((image) => [

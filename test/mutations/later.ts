@@ -1,0 +1,167 @@
+/** Defences that were added after the others, of several parts. */
+import type { Mutation } from './mutation.ts';
+
+const OWN_STORE = 'pipeline/cli/own-store.ts';
+const OWN_STORE_TEST = 'test/pipeline/cli/own-store.test.ts';
+const DATABASE_TEST = 'test/pipeline/catalogs/database/load.test.ts';
+const MANIFEST_TEST = 'test/pipeline/cli/bundle/manifest-of.test.ts';
+const CLASSES_TEST = 'test/pipeline/change/classify.test.ts';
+const TEMPLATES = 'pipeline/check/content/templates.ts';
+const TEMPLATES_TEST = 'test/pipeline/check/content/templates.test.ts';
+
+export const LATER_MUTATIONS: readonly Mutation[] = [
+  {
+    attack: 78,
+    without: 'a look at files beside a catalog that is one file',
+    file: 'pipeline/check/content/unlisted-catalogs.ts',
+    text: 'if (root === path && !isTree(mode)) folders.add(dirname(root));',
+    instead: 'if (root === path && isTree(mode)) folders.add(dirname(root));',
+    test: 'test/pipeline/check/content/catalog-rules.test.ts',
+    title: 'blobs beside the one file',
+  },
+  {
+    attack: 70,
+    without: 'a look where a link beside the edited file leads',
+    file: 'pipeline/cli/lsp/server.ts',
+    text: ' || fileDefect(file, directory) !== undefined',
+    instead: '',
+    test: 'test/pipeline/cli/lsp.test.ts',
+  },
+  {
+    attack: 80,
+    without: 'a limit of the manifests of a folder',
+    file: 'catalog/bundle/read.ts',
+    text: 'return bytes.length > LARGEST_DOCUMENT ? TOO_LARGE : ',
+    instead: 'return ',
+    test: 'test/catalog/bundle/render.test.ts',
+  },
+  {
+    attack: 80,
+    without: 'a limit in the reader of manifests',
+    file: 'catalog/bundle/manifest.ts',
+    text: 'if (bytes.length > most) {',
+    instead: 'if (bytes.length < 0) {',
+    test: 'test/catalog/references/site.test.ts',
+  },
+  {
+    attack: 80,
+    without: 'an error for a large manifest of a folder that is named',
+    file: 'pipeline/cli/bundle/manifest-of.ts',
+    text: 'throw tooLarge(join(folder, file.path));',
+    instead: 'return undefined;',
+    test: MANIFEST_TEST,
+  },
+  {
+    attack: 80,
+    without: 'an error for a large manifest that is named',
+    file: 'pipeline/cli/bundle/manifest-of.ts',
+    text: 'if (bytes.length > LARGEST_DOCUMENT) throw tooLarge(path);',
+    instead: '',
+    test: MANIFEST_TEST,
+  },
+  {
+    attack: 113,
+    without: 'an admin for install sets',
+    file: 'pipeline/change/path.ts',
+    text: '    ...graph.installSets,\n',
+    instead: '',
+    test: CLASSES_TEST,
+  },
+  {
+    attack: 113,
+    without: 'an admin for companions and other catalogs',
+    file: 'pipeline/change/path.ts',
+    text: '    ...graph.companions,\n    ...graph.otherCatalogs,\n',
+    instead: '',
+    test: CLASSES_TEST,
+  },
+  {
+    attack: 114,
+    without: 'a look at who can write to a cache',
+    file: OWN_STORE,
+    text: 'if ((mode & OTHERS_WRITE) !== 0)',
+    instead: 'if (mode < 0)',
+    test: OWN_STORE_TEST,
+  },
+  {
+    attack: 114,
+    without: 'a look at who owns a cache',
+    file: OWN_STORE,
+    text: 'if (uid !== user && uid !== 0)',
+    instead: 'if (uid < 0)',
+    test: OWN_STORE_TEST,
+  },
+  {
+    attack: 114,
+    without: 'refusing a cache that a commit brings',
+    file: OWN_STORE,
+    text: "if ((await filesBelow(root, settings)) !== '')",
+    instead: 'if ((await filesBelow(root, settings)) === undefined)',
+    test: OWN_STORE_TEST,
+  },
+  {
+    attack: 115,
+    without: 'a limit of the values of a database',
+    file: 'pipeline/catalogs/database/open.ts',
+    text: 'if (left < 0) throw',
+    instead: 'if (left === undefined) throw',
+    test: DATABASE_TEST,
+  },
+  {
+    attack: 115,
+    without: 'a limit of the copies of bundles in several packages',
+    file: 'catalog/opm/database/blobs.ts',
+    text: 'if (copied > MOST_COPIED)',
+    instead: 'if (copied < 0)',
+    test: DATABASE_TEST,
+  },
+  {
+    attack: 116,
+    without: 'comparing with the mapping of the base branch',
+    file: TEMPLATES,
+    text: '...(await unmappedFindings(scene, names)),',
+    instead: '',
+    test: TEMPLATES_TEST,
+  },
+  {
+    attack: 117,
+    without: 'a look at the images of versions that leave',
+    file: 'catalog/rules/graph/repeated-image.ts',
+    text: 'leavingByImage.get(image)?.find(({ version }) => !isSameVersion(version, bundle.version)) ??',
+    instead: '',
+    test: 'test/pipeline/check/world/world.test.ts',
+  },
+  {
+    attack: 118,
+    without: 'counting an ignore file as an edit of the graph',
+    file: 'pipeline/change/files.ts',
+    text: "if (isIgnoreFile(path.path)) draft.classes.add('edit-graph');",
+    instead: '',
+    test: CLASSES_TEST,
+  },
+  {
+    attack: 119,
+    without: 'quoting what other readers of YAML take for another type',
+    file: 'catalog/yaml/emit.ts',
+    text: 'OTHER_TYPES.some((type) => type.test(text))',
+    instead: 'OTHER_TYPES.some((type) => type.test(text) && text === type.source)',
+    test: 'test/catalog/yaml/emit.test.ts',
+  },
+  {
+    attack: 120,
+    without: 'counting what composing a package newly reports as a change',
+    file: 'pipeline/change/catalogs.ts',
+    text: '(isChanged(one) || isSaid(one))',
+    instead: 'isChanged(one)',
+    test: 'test/pipeline/change/community-package.test.ts',
+  },
+  {
+    attack: 56,
+    without: 'a look into lists inside of lists',
+    file: 'pipeline/mirror/prune.ts',
+    text: 'if (!LIST_TYPES.has(mediaType)) continue;',
+    instead: 'if (mediaType !== LIST_TYPES.toString()) continue;',
+    test: 'test/pipeline/mirror/prune.test.ts',
+    title: 'what belongs to a platform of a list',
+  },
+];
