@@ -152,7 +152,8 @@ function catalogOfImage(text: string, ports: ImagePorts): Promise<Catalog> {
     parse: async (bytes) => {
       const { blobs, findings } = await load(sourceOfBytes(bytes));
       // What was kept may be damaged: then the image is read again.
-      return findings.length > 0 || blobs.packages.length === 0 ? undefined : catalogOf(blobs);
+      const isDamaged = findings.some(({ severity }) => severity === 'error');
+      return isDamaged || blobs.packages.length === 0 ? undefined : catalogOf(blobs);
     },
     format: ({ blobs }) => bytesOf(blobs),
     derive: async (name) => wholeCatalog(text, await renderImage(`docker://${name}`, options)),

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseReference } from '../../../../catalog/reference.ts';
 import { isPath } from '../../../../pipeline/check/world/companions.ts';
@@ -124,6 +127,13 @@ describe('a companion in a registry', () => {
     expect(first).toBeGreaterThan(0);
     expect(await read()).toEqual([]);
     expect(blobs()).toBe(first);
+    // What is kept, and cannot be read, is read from the registry again.
+    const broken = Buffer.from('{"schema":');
+    const digest = createHash('sha256').update(broken).digest();
+    for (const name of readdirSync(cache))
+      writeFileSync(join(cache, name), Buffer.concat([digest, broken]));
+    expect(await read()).toEqual([]);
+    expect(blobs()).toBe(2 * first);
   });
 
   test('that does not provide it makes the lack certain', async () => {
