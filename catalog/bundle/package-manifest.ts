@@ -9,7 +9,7 @@ import { fitStruct, isObject, listOf, structShape, text } from '../go/shape.ts';
 import { type CatalogSource, compareWalk, SKIPPED_LINKS } from '../source.ts';
 import { checkOwned } from './api.ts';
 import { CSV_META } from './csv-shape.ts';
-import type { ManifestFile } from './manifest.ts';
+import { type ManifestFile, TOO_LARGE } from './manifest.ts';
 import { versionOf } from './properties.ts';
 import { readBundleFile } from './read.ts';
 import { BundleRefusal, fitObject, objectIn, type RegistryBundle, readInto } from './registry-bundle.ts';

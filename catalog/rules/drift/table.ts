@@ -12,6 +12,7 @@ export const rules: readonly Rule[] = [
   {
     id: 'drift/template',
     severity: 'warning',
-    summary: 'Reports catalogs whose channels, entries or bundles differ from their template, or from the one that they had',
+    summary:
+      'Reports catalogs whose channels, entries or bundles differ from their template, or from the one that they had',
   },
 ];

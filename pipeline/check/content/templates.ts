@@ -6,7 +6,6 @@
 
 import { dirname } from 'node:path/posix';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
-import { locate } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { shellWord } from '../../../catalog/names.ts';
@@ -24,7 +23,13 @@ import { severitiesOf } from '../../policy/severity.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 import { type Difference, differenceOf } from './template-difference.ts';
-import { FILE_BYTES, mappingFindings, mappingOf, type PlacedMapping, templatePath } from './template-mapping.ts';
+import {
+  FILE_BYTES,
+  mappingFindings,
+  mappingOf,
+  type PlacedMapping,
+  templatePath,
+} from './template-mapping.ts';
 
 /** What templates are compared in. */
 interface TemplateScene extends CheckScene {
@@ -46,9 +51,7 @@ export async function checkTemplates(scene: TemplateScene): Promise<CatalogResul
     ...(await unmappedFindings(scene, names)),
     ...(await besideFindings(scene)),
   ];
-  return [
-    { findings: underPolicy(scene, grouped(added)), known: underPolicy(scene, known), diffs: [] },
-  ];
+  return [{ findings: underPolicy(scene, grouped(added)), known: underPolicy(scene, known), diffs: [] }];
 }
 
 /** Findings without repetitions: equal ones of several catalogs are one finding. */
@@ -174,12 +177,13 @@ async function sinceBase(scene: TemplateScene, was: Blobs, pair: Pair): Promise<
     const moved = await templateAt(scene, merged, other);
     if (moved && !differenceOf(moved, content)) return [];
   }
-  const blob = content.packages[0] ?? content.channels[0];
+  // An outline does not know in which file it was read.
+  const [file = unit] = await loadedFiles(scene.objects, merged, unit);
   return [
     {
       ...driftFinding(difference, { path, unit, name }),
       message: `${path} no longer exists as a basic template, and no other one gives its rendered catalog: ${difference.text}`,
-      location: blob ? locate(blob) : { file: unit.path, line: 1, column: 1 },
+      location: { file: file.path, line: 1, column: 1 },
       hint: `restore ${path}, or check that what replaces it gives the same catalog`,
     },
   ];

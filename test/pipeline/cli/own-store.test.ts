@@ -49,7 +49,10 @@ test('114: a cache of another user is refused, and one of root is not', async ()
 test('114: a pull request cannot bring the verdicts that its check believes', async () => {
   const made = makeRepository();
   onTestFinished(made.remove);
-  made.commit({ 'catalog/a.yaml': 'schema: olm.package\nname: a\n', 'cache/forged.json': '{}' }, { branch: 'main' });
+  made.commit(
+    { 'catalog/a.yaml': 'schema: olm.package\nname: a\n', 'cache/forged.json': '{}' },
+    { branch: 'main' },
+  );
   made.git('checkout', '--quiet', 'main');
   chmodSync(join(made.directory, 'cache'), 0o755);
   const { exit, err } = await portolan(made.directory, 'validate', 'catalog', '--cache', 'cache');

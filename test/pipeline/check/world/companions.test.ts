@@ -130,8 +130,7 @@ describe('a companion in a registry', () => {
     // What is kept, and cannot be read, is read from the registry again.
     const broken = Buffer.from('{"schema":');
     const digest = createHash('sha256').update(broken).digest();
-    for (const name of readdirSync(cache))
-      writeFileSync(join(cache, name), Buffer.concat([digest, broken]));
+    for (const name of readdirSync(cache)) writeFileSync(join(cache, name), Buffer.concat([digest, broken]));
     expect(await read()).toEqual([]);
     expect(blobs()).toBe(2 * first);
   });

@@ -355,10 +355,7 @@ describe('one name, one content', () => {
     const leaving = { version: '1.1.0', replaces: '1.0.0', image: '5' };
     const rulesFor = async (image: string): Promise<string[]> => {
       const next = { version: '1.2.0', replaces: '1.0.0', skips: ['1.1.0'], image };
-      const errors = await errorsOf(
-        at('v4.20', etcd([first, leaving])),
-        at('v4.20', etcd([first, next])),
-      );
+      const errors = await errorsOf(at('v4.20', etcd([first, leaving])), at('v4.20', etcd([first, next])));
       return errors.map(({ rule }) => rule);
     };
     expect(await rulesFor('5')).toContain('graph/repeated-image');

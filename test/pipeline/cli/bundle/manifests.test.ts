@@ -312,7 +312,16 @@ test('119: a name that YAML readers take for another type is quoted', async () =
   const text = readFileSync(path, 'utf8');
   for (const name of ['~', '=', '<<']) {
     writeFileSync(path, text.replace(/(package\.v1:).*/, `$1 '${name}'`));
-    const { out } = await portolan(directory, ...COMMAND, '--release', '4.18', '--namespace', 'sea', '--name', 'etcd');
+    const { out } = await portolan(
+      directory,
+      ...COMMAND,
+      '--release',
+      '4.18',
+      '--namespace',
+      'sea',
+      '--name',
+      'etcd',
+    );
     expect(out).toContain(`packageName: "${name}"\n`);
   }
 });

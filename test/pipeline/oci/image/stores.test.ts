@@ -27,7 +27,10 @@ test('a damaged file is as if it were not there', async () => {
   const [name = ''] = readdirSync(root);
   const whole = readFileSync(join(root, name));
   for (const at of [0, 40, whole.length - 1]) {
-    writeFileSync(join(root, name), whole.map((byte, i) => (i === at ? byte ^ 1 : byte)));
+    writeFileSync(
+      join(root, name),
+      whole.map((byte, i) => (i === at ? byte ^ 1 : byte)),
+    );
     expect(await store.get('key')).toBeUndefined();
   }
   for (const length of [0, 16, 40]) {
