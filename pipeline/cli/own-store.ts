@@ -1,8 +1,8 @@
 /** Caches that commands believe: whoever can write to one decides what they find. */
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { shellWord } from '../../catalog/names.ts';
-import { fileError } from '../directory.ts';
+import { entriesIn } from '../directory.ts';
 import { PipelineError } from '../error.ts';
 import type { GitSettings } from '../git/process.ts';
 import { filesBelow } from '../git/source.ts';
@@ -17,7 +17,7 @@ const OTHERS_WRITE = 0o022;
  *
  * @param user id of the user who runs the command; undefined on Windows, where owners and modes are not compared
  * @throws PipelineError `not-allowed` for a cache of somebody else, with files that others can write to, or with files that git
- *   tracks: a pull request could bring these; `io`
+ *   tracks: a pull request could bring these; `usage` for a link out of the clone; `io`
  */
 export async function ownStore(
   root: string,
@@ -25,13 +25,12 @@ export async function ownStore(
   user: number | undefined = process.getuid?.(),
 ): Promise<Store> {
   try {
-    for (const path of [root, ...readdirSync(root).map((name) => join(root, name))])
+    for (const path of [root, ...entriesIn(root).map(({ name }) => join(root, name))])
       refuseForeign(path, root, user);
     if ((await filesBelow(root, settings)) !== '')
       throw refused(root, 'git tracks files in it', 'use a directory outside of the clone');
   } catch (error) {
-    const failure = fileError(error, root);
-    if (failure.code !== 'not-found') throw failure;
+    if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
   }
   return directoryStore(root);
 }
