@@ -11,7 +11,7 @@ import { readStrictSettings, type Settings } from '../../settings.ts';
 import type { CheckScene } from '../world/scene.ts';
 
 /** Largest `ci.yaml` and template that are read, in bytes. */
-export const FILE_BYTES = 4 * 1024 * 1024;
+export const FILE_BYTES: number = 4 * 1024 * 1024;
 
 /** The entries of `ci.yaml` about the templates of a package. */
 export interface Mapped {
