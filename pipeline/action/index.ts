@@ -7,14 +7,7 @@ import { serveReader } from '../check/confined/reader.ts';
 import { PipelineError } from '../error.ts';
 import { readRegular } from '../file-pieces.ts';
 import { type Event, eventOf } from './event.ts';
-import {
-  type ForgeInputs,
-  MODES,
-  type Mode,
-  type PostingInputs,
-  type PublishInputs,
-  type RunInputs,
-} from './inputs.ts';
+import { type ForgeInputs, MODES, type PostingInputs, type PublishInputs, type RunInputs } from './inputs.ts';
 import { runStep } from './main.ts';
 
 /** What makes this file the program that reads a pull request. */
@@ -33,8 +26,8 @@ function inputs(): RunInputs {
   const directory = environment['GITHUB_WORKSPACE'] ?? process.cwd();
   const temporary = environment['RUNNER_TEMP'] ?? directory;
   return {
-    mode: modeOf(text('mode')),
-    dryRun: switchOf('dry-run', text('dry-run')),
+    mode: choiceOf('mode', text('mode') ?? 'auto', MODES),
+    dryRun: switchOf('dry-run', text('dry-run') ?? 'false'),
     directory,
     clone: text('repository'),
     policy: text('policy'),
@@ -56,17 +49,17 @@ function inputs(): RunInputs {
   };
 }
 
-/** The mode that an input names; `auto` without one. @throws PipelineError `usage` for any other text */
-function modeOf(text = 'auto'): Mode {
-  const mode = MODES.find((one) => one === text);
-  if (mode) return mode;
-  throw new PipelineError('usage', `the input mode is ${JSON.stringify(text)}, expected ${MODES.join(', ')}`);
+/** The choice that an input names. @throws PipelineError `usage` for a text that is not one of the choices */
+function choiceOf<T extends string>(name: string, text: string, choices: readonly T[]): T {
+  const choice = choices.find((one) => one === text);
+  if (choice !== undefined) return choice;
+  const expected = choices.join(' or ');
+  throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected ${expected}`);
 }
 
-/** Whether an input is on; off without one. @throws PipelineError `usage` for a text that is not true or false */
-function switchOf(name: string, text = 'false'): boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
-  throw new PipelineError('usage', `the input ${name} is ${JSON.stringify(text)}, expected true or false`);
+/** Whether an input is on. @throws PipelineError `usage` for a text that is not true or false */
+function switchOf(name: string, text: string): boolean {
+  return choiceOf(name, text, ['true', 'false']) === 'true';
 }
 
 /**
@@ -109,8 +102,8 @@ function postingInputs(text: Text, environment: NodeJS.ProcessEnv): PostingInput
   return {
     link: server && repository && id ? `${server}/${repository}/actions/runs/${id}` : undefined,
     annotations: countOf('annotations-max', text('annotations-max')) ?? 200,
-    comment: text('comment') !== 'false',
-    merge: text('merge') !== 'off',
+    comment: switchOf('comment', text('comment') ?? 'true'),
+    merge: choiceOf('merge', text('merge') ?? 'policy', ['policy', 'off']) === 'policy',
   };
 }
 

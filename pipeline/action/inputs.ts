@@ -4,7 +4,7 @@ import type { Environment } from '../oci/registry/http/proxy.ts';
 import type { Event } from './event.ts';
 
 export const MODES = ['auto', 'start', 'check', 'report', 'publish', 'drift'] as const;
-export type Mode = (typeof MODES)[number];
+type Mode = (typeof MODES)[number];
 
 export interface RunInputs {
   readonly mode: Mode;

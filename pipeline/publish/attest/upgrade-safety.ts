@@ -108,6 +108,7 @@ async function checkChange(
     head: commit,
     ancestor: previous,
     policy: { path: POLICY_PATH, bytes },
+    // Those have rules for one pull request; between two images there may be many.
     presets: [],
     today,
     foreseen: ({ after }) => {

@@ -91,6 +91,16 @@ test('of three pushes, the oldest run last, in a new clone each, leaves the tag 
   expect(await tagged()).toBe(newest);
 });
 
+test.each([
+  ['INPUT_MODE', 'the input mode is "no", expected auto or '],
+  ['INPUT_DRY-RUN', 'the input dry-run is "no", expected true or false'],
+  ['INPUT_COMMENT', 'the input comment is "no", expected true or false'],
+  ['INPUT_MERGE', 'the input merge is "no", expected policy or off'],
+])('%s is refused with a value that it does not know, not taken for the default', async (name, message) => {
+  const { status, log } = await publish(sample.base, { [name]: 'no' });
+  expect([status, log]).toEqual([1, expect.stringContaining(message)]);
+});
+
 test('what needs GitHub, or changes something in a dry run, is not done', async () => {
   const url = await publish(sample.base, { 'INPUT_PUBLISH-URL': 'https://functions.example.com' });
   expect(url.status).toBe(1);
