@@ -1,5 +1,5 @@
 /** Caches that commands believe: whoever can write to one decides what they find. */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { shellWord } from '../../catalog/names.ts';
 import { entriesIn } from '../directory.ts';
@@ -17,21 +17,19 @@ const OTHERS_WRITE = 0o022;
  *
  * @param user id of the user who runs the command; undefined on Windows, where owners and modes are not compared
  * @throws PipelineError `not-allowed` for a cache of somebody else, with files that others can write to, or with files that git
- *   tracks: a pull request could bring these; `usage` for a link out of the clone; `io`
+ *   tracks: a pull request could bring these; `usage` for a link out of the clone; `not-found` for a file; `io`
  */
 export async function ownStore(
   root: string,
   settings: GitSettings,
   user: number | undefined = process.getuid?.(),
 ): Promise<Store> {
-  try {
-    for (const path of [root, ...entriesIn(root).map(({ name }) => join(root, name))])
-      refuseForeign(path, root, user);
-    if ((await filesBelow(root, settings)) !== '')
-      throw refused(root, 'git tracks files in it', 'use a directory outside of the clone');
-  } catch (error) {
-    if (!(error instanceof PipelineError) || error.code !== 'not-found') throw error;
-  }
+  // What does not exist yet is made by this user.
+  if (!existsSync(root)) return directoryStore(root);
+  for (const path of [root, ...entriesIn(root).map(({ name }) => join(root, name))])
+    refuseForeign(path, root, user);
+  if ((await filesBelow(root, settings)) !== '')
+    throw refused(root, 'git tracks files in it', 'use a directory outside of the clone');
   return directoryStore(root);
 }
 

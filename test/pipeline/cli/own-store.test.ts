@@ -60,3 +60,8 @@ test('114: a pull request cannot bring the verdicts that its check believes', as
   const other = await portolan(made.directory, 'validate', 'catalog', '--cache', 'other');
   expect(other.exit).toBe(1);
 });
+
+test('a file in place of the directory is named', async () => {
+  const path = join(folder({ cache: '' }), 'cache');
+  expect(await refusal(path)).toBe(`${path} is not a directory`);
+});
