@@ -27,7 +27,12 @@ export function viewRegistry(view: LayoutView, name: string): Registry {
     },
     getBlob: (_, blob) =>
       checkedBytes(view.blobs.read(blob.digest), blob, `the blob ${blob.digest} in ${name}`),
-    hasBlob: async (_, digest) => (await view.blobs.size(digest)) !== undefined,
+    hasBlob: async (_, digest, size) => {
+      const found = await view.blobs.size(digest);
+      if (found === undefined) return false;
+      if (size === undefined || found === size) return true;
+      throw new PipelineError('corrupt', `the blob ${digest} in ${name} has ${found} bytes, not ${size}`);
+    },
     async *listTags({ repository }) {
       yield* [...(await view.contents(repository)).tags.keys()].sort();
     },

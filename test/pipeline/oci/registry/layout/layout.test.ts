@@ -63,6 +63,16 @@ describe('a layout', () => {
     });
   });
 
+  test('refuses a blob of another size than the one that is asked for', async () => {
+    const { registry } = await layout();
+    const blob = source(noise(100));
+    await registry.putBlob(own, blob);
+    expect(await registry.hasBlob(own, blob.digest, 100)).toBe(true);
+    expect(await registry.hasBlob(own, blob.digest)).toBe(true);
+    await expect(registry.hasBlob(own, blob.digest, 101)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(await registry.hasBlob(own, source(noise(101)).digest, 101)).toBe(false);
+  });
+
   test('holds an image with one entry, by a bare tag', async () => {
     const { directory, registry } = await layout();
     const image = sampleImage({ architectures: ['amd64', 'arm64'] });
