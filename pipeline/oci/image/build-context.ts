@@ -20,7 +20,7 @@ import type { Contents } from './packages.ts';
 export type ReadLayer = (layer: Pick<Descriptor, 'digest' | 'size'>) => AsyncIterable<Uint8Array>;
 
 /** What all steps of one build share: what is known at its start, and what it fills in on the way. */
-export interface Workshop {
+export interface BuildContext {
   readonly contents: Contents;
   readonly memory: BuildCache;
   /** The directory for pieces and fetched layers, named by their digests. */
@@ -41,13 +41,13 @@ export interface Workshop {
 }
 
 /** Names the facts of a package: they follow from its content and the kind of the cache. */
-export function packageKey(name: string, { contents, cache }: Workshop): string {
+export function packageKey(name: string, { contents, cache }: BuildContext): string {
   return contentKey('package', cache, name, contents.identity(name));
 }
 
 /** Names a piece of a package. */
-export function pieceKey(tree: Tree, name: string, workshop: Workshop): string {
-  return contentKey('piece', tree, CODEC_IDS[workshop.codec], packageKey(name, workshop));
+export function pieceKey(tree: Tree, name: string, context: BuildContext): string {
+  return contentKey('piece', tree, CODEC_IDS[context.codec], packageKey(name, context));
 }
 
 /**
@@ -55,14 +55,14 @@ export function pieceKey(tree: Tree, name: string, workshop: Workshop): string {
  *
  * @returns undefined when it has to be made
  */
-export async function pieceAtHand(key: string, workshop: Workshop): Promise<Extent | undefined> {
-  const { memory, scratch } = workshop;
+export async function pieceAtHand(key: string, context: BuildContext): Promise<Extent | undefined> {
+  const { memory, scratch } = context;
   const facts = memory.pieces.get(key);
   if (!facts) return undefined;
   const { digest, size, layer } = facts;
   const made = finishedPiece(scratch, facts);
   if (made) return made;
-  if (!layer || !(await fetchLayer(layer, workshop))) return undefined;
+  if (!layer || !(await fetchLayer(layer, context))) return undefined;
   const extent = { path: scratchFile(scratch, layer.digest), offset: layer.offset, size };
   // A memory is somebody's file: what it says of a layer may not be so.
   return (await digestOf(extent)) === digest ? extent : undefined;
@@ -78,7 +78,7 @@ async function digestOf(extent: Extent): Promise<string> {
 /** Brings a layer of an earlier build to the scratch directory. @returns false if it cannot be had */
 function fetchLayer(
   { digest, size }: Pick<Descriptor, 'digest' | 'size'>,
-  { earlier, fetched, scratch }: Workshop,
+  { earlier, fetched, scratch }: BuildContext,
 ): Promise<boolean> {
   // The digest becomes a file name, and may come from a foreign memory: nothing else than a digest may become a path.
   if (!earlier || !/^sha256:[0-9a-f]{64}$/.test(digest)) return Promise.resolve(false);

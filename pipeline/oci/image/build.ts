@@ -26,7 +26,7 @@ import {
   type StretchFacts,
   writeBuildCache,
 } from './build-cache.ts';
-import type { ReadLayer, Workshop } from './build-context.ts';
+import type { BuildContext, ReadLayer } from './build-context.ts';
 import type { Codec } from './compress.ts';
 import { type CatalogImage, catalogImage, type Layer, PLATFORMS } from './image.ts';
 import { openPiece, type PieceFacts } from './layer-piece.ts';
@@ -67,11 +67,13 @@ export interface BuiltCatalog {
   readonly slim: CatalogImage;
   /** The digest by which `opm serve` checks the cache; undefined without a cache. */
   readonly cacheDigest: string | undefined;
+  /** How many packages the catalog has. */
   readonly packages: number;
   /** The content of the image, sorted by package. */
   readonly contents: readonly { readonly name: string; readonly bundles: readonly BundleFacts[] }[];
   /** How many of our layers had to be made; the others were known. */
   readonly made: number;
+  /** How many layers of ours `image` has. */
   readonly layers: number;
   /** Bytes up to which packages share a layer: see `LayerPlan`. */
   readonly room: number;
@@ -107,7 +109,7 @@ export async function buildCatalogImage(
   if (findings.some(({ severity }) => severity === 'error')) return { findings };
   // After the check: it reports unreadable files, too, with the policy's severities and with all other findings.
   if (readErrors.length > 0) return { findings: readErrors };
-  const workshop: Workshop = {
+  const context: BuildContext = {
     ...options,
     contents,
     memory,
@@ -118,10 +120,10 @@ export async function buildCatalogImage(
   };
   const packages: PackageLayer[] = [];
   for (const name of [...(contents.hasRoot ? [ROOT] : []), ...contents.packages]) {
-    packages.push(await packageOf(name, workshop));
+    packages.push(await packageOf(name, context));
   }
-  if (workshop.findings.size > 0) return { findings: [...workshop.findings] };
-  const built = await assemble(packages, base, { plan: planFor(packages, base), workshop, options });
+  if (context.findings.size > 0) return { findings: [...context.findings] };
+  const built = await assemble(packages, base, { plan: planFor(packages, base), context, options });
   if (memoryOptions) await memoryOptions.store.put(memoryOptions.key, writeBuildCache(memory, built.room));
   return { findings, built };
 }
@@ -142,13 +144,13 @@ function planFor(packages: readonly PackageLayer[], base: BaseImage | undefined)
 async function assemble(
   packages: readonly PackageLayer[],
   base: BaseImage | undefined,
-  { plan, workshop, options }: { plan: LayerPlan; workshop: Workshop; options: BuildOptions },
+  { plan, context, options }: { plan: LayerPlan; context: BuildContext; options: BuildOptions },
 ): Promise<BuiltCatalog> {
   const facts = packages.map((pkg) => pkg.facts);
-  const frame = await makeFrame(workshop);
+  const frame = await makeFrame(context);
   const layersOf = async (tree: Tree, groups: LayerPlan[Tree]): Promise<Layer[]> => {
     const layers: Layer[] = [];
-    for (const names of groups) layers.push(await packageLayer(tree, names, { workshop, frame }));
+    for (const names of groups) layers.push(await packageLayer(tree, names, { context, frame }));
     return layers;
   };
   // The blobs of no package come first, if there are some.
@@ -157,12 +159,12 @@ async function assemble(
   // An empty catalog has a folder too.
   const configs = await layersOf('configs', groups.length === 0 ? [[]] : groups);
   const hasCache = options.cache === 'json';
-  const index = hasCache ? await makeIndex(facts, (own) => digestOver(facts, own), workshop) : undefined;
+  const index = hasCache ? await makeIndex(facts, (own) => digestOver(facts, own), context) : undefined;
   const caches = await layersOf('cache', plan.cache);
   const layers = [
     ...configs,
     ...caches,
-    ...(index ? [await indexLayer(index.facts, { workshop, frame })] : []),
+    ...(index ? [await indexLayer(index.facts, { context, frame })] : []),
   ];
   const { platforms } = options;
   return {
@@ -173,12 +175,12 @@ async function assemble(
       platforms: base?.platforms.map(({ platform }) => platform) ?? platforms,
     }),
     cacheDigest: index?.digest,
-    packages: workshop.contents.packages.length,
+    packages: context.contents.packages.length,
     contents: contentsOf(packages),
-    made: workshop.made.size,
+    made: context.made.size,
     layers: layers.length,
     room: plan.room,
-    replannedRoom: replanned(workshop.memory, plan),
+    replannedRoom: replanned(context.memory, plan),
   };
 }
 
@@ -224,7 +226,7 @@ interface IndexPiece {
 async function makeIndex(
   packages: readonly PackageFacts[],
   seal: (stretches: readonly StretchFacts[]) => string,
-  { scratch, codec }: Workshop,
+  { scratch, codec }: BuildContext,
 ): Promise<IndexPiece> {
   const piece = await openPiece(scratch, 'index', codec);
   try {

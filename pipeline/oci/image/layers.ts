@@ -8,7 +8,7 @@ import { CACHE, CACHE_FILES, CONFIGS, type Tree } from '../../../catalog/fbc/cac
 import { compareText } from '../../../catalog/go/text.ts';
 import { PipelineError } from '../../error.ts';
 import { contentKey } from './build-cache.ts';
-import { pieceAtHand, pieceKey, type Workshop } from './build-context.ts';
+import { type BuildContext, pieceAtHand, pieceKey } from './build-context.ts';
 import type { Layer } from './image.ts';
 import { type LayerFacts, layerBlob, layerOf } from './layer.ts';
 import { type Extent, endPiece, finishedPiece, openPiece, type PieceFacts } from './layer-piece.ts';
@@ -30,7 +30,7 @@ const FOLDERS: Readonly<Record<Tree, string>> = { configs: `/${CONFIGS}`, cache:
  * Makes the bytes around the pieces of every layer: in front the folders of its tree, behind the end of an
  * archive.
  */
-export async function makeFrame({ scratch, codec }: Workshop): Promise<Frame> {
+export async function makeFrame({ scratch, codec }: BuildContext): Promise<Frame> {
   const head = async (tree: Tree): Promise<Extent> => {
     const piece = await openPiece(scratch, `head-${tree}`, codec);
     for (const path of ABOVE[tree]) await piece.add({ path, kind: 'directory', pieces: [] });
@@ -51,14 +51,14 @@ function extentAt(scratch: string, facts: PieceFacts): Extent {
 export async function packageLayer(
   tree: Tree,
   names: readonly string[],
-  { workshop, frame }: { readonly workshop: Workshop; readonly frame: Frame },
+  { context, frame }: { readonly context: BuildContext; readonly frame: Frame },
 ): Promise<Layer> {
-  const { memory, codec, made } = workshop;
-  const keys = names.map((name) => pieceKey(tree, name, workshop));
+  const { memory, codec, made } = context;
+  const keys = names.map((name) => pieceKey(tree, name, context));
   const key = contentKey('layer', tree, ...keys);
   const pieces = async (): Promise<Extent[]> => {
     const found: Extent[] = [];
-    for (const name of names) found.push(await pieceOf(tree, name, workshop));
+    for (const name of names) found.push(await pieceOf(tree, name, context));
     return [frame.heads[tree], ...found, frame.end];
   };
   // The pieces of a known layer are made only if a registry asks for its bytes.
@@ -68,20 +68,20 @@ export async function packageLayer(
   const facts = await layerOf(extents, codec);
   made.add(facts.digest);
   memory.layers.set(key, facts);
-  notePlaces(keys, { facts, extents }, workshop);
+  notePlaces(keys, { facts, extents }, context);
   return { facts, blob: layerBlob(facts, async () => extents), folder: FOLDERS[tree] };
 }
 
 /** Where the piece of a package stands. If it is at hand nowhere, the package is made again. */
-async function pieceOf(tree: Tree, name: string, workshop: Workshop): Promise<Extent> {
-  const key = pieceKey(tree, name, workshop);
-  const found = await pieceAtHand(key, workshop);
+async function pieceOf(tree: Tree, name: string, context: BuildContext): Promise<Extent> {
+  const key = pieceKey(tree, name, context);
+  const found = await pieceAtHand(key, context);
   if (found) return found;
   // The layers of both trees may be asked for at once, and one making gives the pieces of both.
-  const making = workshop.remade.get(name) ?? makePackage(name, workshop);
-  workshop.remade.set(name, making);
+  const making = context.remade.get(name) ?? makePackage(name, context);
+  context.remade.set(name, making);
   await making;
-  const made = await pieceAtHand(key, workshop);
+  const made = await pieceAtHand(key, context);
   if (!made) throw new Error(`the package ${JSON.stringify(name)} has no piece of the ${tree}`);
   return made;
 }
@@ -90,7 +90,7 @@ async function pieceOf(tree: Tree, name: string, workshop: Workshop): Promise<Ex
 function notePlaces(
   keys: readonly string[],
   { facts: { digest, size }, extents }: { readonly facts: LayerFacts; readonly extents: readonly Extent[] },
-  { memory }: Workshop,
+  { memory }: BuildContext,
 ): void {
   // The first extent is the head of the layer; the pieces follow in the order of their keys.
   let offset = extents[0]?.size ?? 0;
@@ -105,11 +105,11 @@ function notePlaces(
 /** The layer of the cache's index. It needs no head: its piece has the folders itself. */
 export async function indexLayer(
   piece: PieceFacts,
-  { workshop, frame }: { readonly workshop: Workshop; readonly frame: Frame },
+  { context, frame }: { readonly context: BuildContext; readonly frame: Frame },
 ): Promise<Layer> {
-  const extents = [extentAt(workshop.scratch, piece), frame.end];
-  const facts = await layerOf(extents, workshop.codec);
-  workshop.made.add(facts.digest);
+  const extents = [extentAt(context.scratch, piece), frame.end];
+  const facts = await layerOf(extents, context.codec);
+  context.made.add(facts.digest);
   return { facts, blob: layerBlob(facts, async () => extents), folder: FOLDERS.cache };
 }
 

@@ -11,18 +11,19 @@ import {
   type TreePart,
 } from '../../../catalog/fbc/cache/layout.ts';
 import { packageMember } from '../../../catalog/fbc/cache/package-index.ts';
+import { ownText } from '../../../catalog/fbc/document.ts';
 import type { Bundle } from '../../../catalog/fbc/model.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
 import type { BundleFacts, PackageFacts, StretchFacts } from './build-cache.ts';
-import { packageKey, pieceKey, type Workshop } from './build-context.ts';
+import { type BuildContext, packageKey, pieceKey } from './build-context.ts';
 import { openPiece, type PieceFacts, type PieceSink } from './layer-piece.ts';
 import { type PackageContent, ROOT } from './packages.ts';
 
 /** The folder of the image in which a tree's files stand. */
 const FOLDERS: Readonly<Record<Tree, string>> = { configs: CONFIGS, cache: CACHE_FILES };
 
-/** A package as the image needs it. */
+/** A package as the image needs it: see `PackageFacts` for what is known of it without its files. */
 export interface PackageLayer {
   readonly name: string;
   readonly facts: PackageFacts;
@@ -31,43 +32,43 @@ export interface PackageLayer {
 }
 
 /** A package's facts: from the memory if all are there, else by making it. */
-export async function packageOf(name: string, workshop: Workshop): Promise<PackageLayer> {
-  const { memory } = workshop;
-  const facts = memory.packages.get(packageKey(name, workshop));
-  const piece = (tree: Tree): PieceFacts | undefined => memory.pieces.get(pieceKey(tree, name, workshop));
+export async function packageOf(name: string, context: BuildContext): Promise<PackageLayer> {
+  const { memory } = context;
+  const facts = memory.packages.get(packageKey(name, context));
+  const piece = (tree: Tree): PieceFacts | undefined => memory.pieces.get(pieceKey(tree, name, context));
   const pieces = { configs: piece('configs'), cache: piece('cache') };
   // A tree in which the package has no files needs no piece.
   const complete = (tree: Tree): boolean => facts?.[tree] === undefined || pieces[tree] !== undefined;
   return facts && complete('configs') && complete('cache')
     ? { name, facts, pieces }
-    : makePackage(name, workshop);
+    : makePackage(name, context);
 }
 
-/** Makes the pieces of a package, and keeps its facts in the memory. Errors in its files go to `workshop.findings` instead. */
-export async function makePackage(name: string, workshop: Workshop): Promise<PackageLayer> {
-  const content = await workshop.contents.read(name);
-  for (const finding of content.findings) workshop.findings.add(finding);
+/** Makes the pieces of a package, and keeps its facts in the memory. Errors in its files go to `context.findings` instead. */
+export async function makePackage(name: string, context: BuildContext): Promise<PackageLayer> {
+  const content = await context.contents.read(name);
+  for (const finding of content.findings) context.findings.add(finding);
   // The other packages are still read, so that one run reports all errors.
   if (content.findings.length > 0) return { name, facts: { bundles: [], metas: [] }, pieces: NONE };
-  const hasCache = workshop.cache === 'json';
+  const hasCache = context.cache === 'json';
   const pkg = content.catalog.packages.get(name);
   const configs = await makePiece(
     'configs',
     name === ROOT ? rootParts(content) : packageParts(name, content),
     {
       name,
-      workshop,
+      context,
     },
   );
-  const cache = hasCache && pkg ? await makePiece('cache', cacheParts(pkg), { name, workshop }) : undefined;
+  const cache = hasCache && pkg ? await makePiece('cache', cacheParts(pkg), { name, context }) : undefined;
   const facts = {
     ...(configs ? { configs: configs.stretch } : {}),
     ...(cache ? { cache: cache.stretch } : {}),
-    ...(hasCache && pkg ? { member: Buffer.from(packageMember(pkg, { icon: false })).toString() } : {}),
+    ...(hasCache && pkg ? { member: ownText(packageMember(pkg, { icon: false })) } : {}),
     bundles: [...(pkg?.bundles.values() ?? [])].map(bundleFacts),
     metas: hasCache ? metasOf(content) : [],
   };
-  workshop.memory.packages.set(packageKey(name, workshop), facts);
+  context.memory.packages.set(packageKey(name, context), facts);
   return { name, facts, pieces: { configs: configs?.facts, cache: cache?.facts } };
 }
 
@@ -86,10 +87,10 @@ interface FinishedPiece {
 async function makePiece(
   tree: Tree,
   parts: Iterable<TreePart>,
-  { name, workshop }: { readonly name: string; readonly workshop: Workshop },
+  { name, context }: { readonly name: string; readonly context: BuildContext },
 ): Promise<FinishedPiece | undefined> {
-  const key = pieceKey(tree, name, workshop);
-  const piece = await openPiece(workshop.scratch, key, workshop.codec);
+  const key = pieceKey(tree, name, context);
+  const piece = await openPiece(context.scratch, key, context.codec);
   try {
     const stretch = await writeStretch(tree, parts, piece);
     if (stretch === undefined) {
@@ -97,7 +98,7 @@ async function makePiece(
       return undefined;
     }
     const facts = await piece.finish();
-    workshop.memory.pieces.set(key, facts);
+    context.memory.pieces.set(key, facts);
     return { facts, stretch };
   } catch (error) {
     piece.abandon();
@@ -130,10 +131,13 @@ export async function writeStretch(
   }
 }
 
-/** Texts of their own: what is cut out of a file's text would keep all of it in memory. */
+/** What a list of the image's content says of a bundle. */
 function bundleFacts({ name, version, image }: Bundle): BundleFacts {
-  const own = (text: string): string => Buffer.from(text).toString();
-  return { name: own(name), version: version ? own(formatVersion(version)) : '', image: own(image) };
+  return {
+    name: ownText(name),
+    version: version ? ownText(formatVersion(version)) : '',
+    image: ownText(image),
+  };
 }
 
 /** The file for blobs of no package; none where there are none. */
@@ -170,14 +174,11 @@ function* cacheParts(pkg: Parameters<typeof bundleFiles>[0]): Generator<TreePart
   for (const { path, bytes } of bundleFiles(pkg)) yield { path, kind: 'file', pieces: [bytes] };
 }
 
-/**
- * The files of a package's blobs of other schemas. Their texts are copies: a part of a file's text would keep
- * all of it in memory.
- */
+/** The files of a package's blobs of other schemas. */
 function metasOf({ blobs }: PackageContent): PackageFacts['metas'] {
   const files = blobs.filter(({ schema }) => !OLM_SCHEMAS.has(schema)).map(metaFile);
   return files.map(({ path, bytes }) => ({
-    path: Buffer.from(path).toString(),
+    path: ownText(path),
     text: Buffer.from(bytes).toString(),
   }));
 }

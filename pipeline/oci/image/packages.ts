@@ -3,6 +3,7 @@
  * blobs of one package when they are asked for.
  */
 import { createHash } from 'node:crypto';
+import { ownText } from '../../../catalog/fbc/document.ts';
 import { catalogFiles, load } from '../../../catalog/fbc/load.ts';
 import { type Blob, type Catalog, catalogOf } from '../../../catalog/fbc/model.ts';
 import { renderOrder } from '../../../catalog/fbc/render.ts';
@@ -131,12 +132,7 @@ async function packagesIn(file: SourceFile, findings: Finding[]): Promise<FileFa
     other: note,
   });
   findings.push(...loaded.findings.filter(({ severity }) => severity === 'error'));
-  return { packages: [...packages].map(detachedText).sort(compareText) };
-}
-
-/** A copy of a text: a part of a file's text would keep the whole text in memory. */
-function detachedText(text: string): string {
-  return Buffer.from(text).toString();
+  return { packages: [...packages].map(ownText).sort(compareText) };
 }
 
 /** The name of the package that a blob belongs to; of a blob of the package itself its own name. */
@@ -202,6 +198,7 @@ function groupsOf(byPackage: ReadonlyMap<string, readonly IdentifiedFile[]>): Ma
   return ofPackage;
 }
 
+/** The group of each file, by path, and of each package, by name. */
 interface GroupTables {
   readonly ofFile: Map<string, Group>;
   readonly ofPackage: Map<string, Group>;

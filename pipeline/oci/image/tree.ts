@@ -114,6 +114,7 @@ export async function readTree(
   return { entries, read: (entry) => readAt(state, entry), pieces: (entry) => piecesAt(state, entry), close };
 }
 
+/** Trees that this process has read: each unpacks into a file of its own name. */
 let trees = 0;
 
 /** The layers so far, as one tree. */
@@ -167,16 +168,21 @@ function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
+/** What goes on while the layers of one image are unpacked. */
 interface Unpacking {
   readonly stack: Stack;
+  /** The one file that gets the content of all wanted files, and its path. */
   readonly file: number;
   readonly path: string;
   readonly limits: TreeLimits;
   readonly wanted: (path: string) => boolean;
+  /** Where the next content goes in that file. */
   offset: number;
+  /** Bytes of all layers so far, decompressed. */
   bytes: number;
-  /** Of the layer that is read, as they came. */
+  /** Bytes of the layer that is read, as they came. */
   compressed: number;
+  /** Entries of all layers so far. */
   count: number;
 }
 
@@ -219,9 +225,11 @@ async function unpackEntry(
   const isFile = header.type === undefined || header.type === 'file';
   if (isFile && isWanted) checkSize(path, header, limits);
   const found = isFile ? undefined : entryOf(path, header, { added, stack, isWanted });
-  // A folder over a folder keeps what is in it. Anything else replaces all that had its path, in this layer and below.
-  if (header.type !== 'directory') for (const one of [added, stack]) removeEntry(one, path);
-  else for (const one of [added, stack]) if (one.entries.get(path)?.kind === 'link') one.entries.delete(path);
+  for (const one of [added, stack]) {
+    // A folder over a folder keeps what is in it. Anything else replaces all that had its path, in this layer and below.
+    if (header.type !== 'directory') removeEntry(one, path);
+    else if (one.entries.get(path)?.kind === 'link') one.entries.delete(path);
+  }
   if (isFile && isWanted) putEntry(added, path, await keepBody(header, state, body));
   else await passOver(body);
   // A link counts also where it is not wanted: what is wanted must not lie behind it.

@@ -30,7 +30,7 @@ export async function* unzstd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
   try {
     for (let magic = await reader.start(); magic !== undefined; magic = await reader.start()) {
       if (magic >>> 4 === SKIPPED) await reader.skip((await reader.take(4)).readUInt32LE(0));
-      else if (magic === MAGIC) yield* frame(reader, stream);
+      else if (magic === MAGIC) yield* frameContent(reader, stream);
       else throw damaged('is not a zstd frame');
     }
   } finally {
@@ -40,7 +40,7 @@ export async function* unzstd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /** The content of one frame, block by block: no block can stand for more than its limit. */
-async function* frame(reader: Reader, stream: ZstdStream): AsyncGenerator<Uint8Array> {
+async function* frameContent(reader: Reader, stream: ZstdStream): AsyncGenerator<Uint8Array> {
   const { header, hasChecksum } = await headerOf(reader);
   stream.decompress(header, LARGEST_BLOCK);
   for (let isLast = false; !isLast; ) {
