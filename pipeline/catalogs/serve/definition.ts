@@ -172,7 +172,7 @@ export function servedApis(): NamespaceJson {
   };
   return {
     nested: {
-      google: { nested: { protobuf: { nested: struct() } } },
+      google: { nested: { protobuf: { nested: structMessages() } } },
       api: { nested: api },
       grpc: { nested: { health: { nested: { v1: { nested: health } } } } },
     },
@@ -184,7 +184,7 @@ export function servedApis(): NamespaceJson {
  *
  * @see https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/struct.proto
  */
-function struct(): NamespaceJson['nested'] {
+function structMessages(): NamespaceJson['nested'] {
   const value = message([
     ['null_value', 'NullValue'],
     ['number_value', 'double'],

@@ -230,6 +230,9 @@ function answerMessages(
     const isKnown = error instanceof GrpcFailure;
     call.end(isKnown ? error.status : Status.internal, isKnown ? error.message : 'cannot read the catalog');
   };
+  const waiting = timerOf(patience, () => call.end(Status.deadlineExceeded, 'no message came in time'));
+  // What the call has in the room, and how it ends without it. Clients take this reset for `resourceExhausted`.
+  const own = { bytes: 0, end: () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM) };
   const answerAll = async (chunk: Buffer): Promise<void> => {
     reader.add(chunk);
     for (let message = reader.next(); message && !call.isOver; message = reader.next()) {
@@ -241,9 +244,6 @@ function answerMessages(
     // All calls share the room for messages that are not complete; without room, the largest of them ends its call.
     if (!call.isOver && !room.hold(own, reader.left)) own.end();
   };
-  const waiting = timerOf(patience, () => call.end(Status.deadlineExceeded, 'no message came in time'));
-  // What the call has in the room, and how it ends without it. Clients take this reset for `resourceExhausted`.
-  const own = { bytes: 0, end: () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM) };
   stream.on('close', () => {
     waiting.stop();
     room.free(own);

@@ -54,8 +54,7 @@ export async function openCatalog(text: string, options: OpenOptions): Promise<O
   }
   const place = catalogPlace(text, options.directory);
   if (place === undefined) {
-    const source = directorySource(resolve(options.directory, text));
-    return { source, name: text, close: async () => undefined };
+    return { source: directorySource(path), name: text, close: async () => undefined };
   }
   return openPlace(place, options);
 }

@@ -33,7 +33,7 @@ export async function askHelper(
   if (!NAME.test(name))
     throw new PipelineError('usage', 'the authfile has an invalid credential helper name');
   const program = `docker-credential-${name}`;
-  const { status, output } = await run(program, server, environment);
+  const { status, output } = await runHelper(program, server, environment);
   if (status !== 0) {
     // The protocol has no code for it, only this text on the standard output.
     if (/credentials not found/i.test(output)) return undefined;
@@ -68,7 +68,7 @@ function credentialOf(output: string, program: string): Credential | undefined {
 }
 
 /** Runs a helper. @returns its exit code and output */
-function run(
+function runHelper(
   program: string,
   input: string,
   environment: Environment,

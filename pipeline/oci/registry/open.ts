@@ -45,7 +45,7 @@ export async function openSource(place: ImageLocation, client: Registry): Promis
     const layout = await openLayout(place.path, { create: false });
     return {
       registry: viewRegistry(layout, name),
-      reference: await pick(layout, place.tag, name),
+      reference: await pickImage(layout, place.tag, name),
       close: nothing,
     };
   }
@@ -55,7 +55,7 @@ export async function openSource(place: ImageLocation, client: Registry): Promis
     const tag = place.kind === 'docker-archive' ? place.name : place.tag;
     return {
       registry: viewRegistry(archive, name),
-      reference: await pick(archive, tag, name),
+      reference: await pickImage(archive, tag, name),
       close: archive.close,
     };
   } catch (error) {
@@ -69,7 +69,7 @@ export async function openSource(place: ImageLocation, client: Registry): Promis
  *
  * @throws PipelineError `not-found`; `usage` if there are several images and no name
  */
-async function pick(view: LayoutView, named: LayoutTag | undefined, name: string): Promise<Reference> {
+async function pickImage(view: LayoutView, named: LayoutTag | undefined, name: string): Promise<Reference> {
   if (named) {
     const { tags } = await view.contents(named.repository);
     if (tags.has(named.tag)) return tagReference(named);
@@ -107,6 +107,9 @@ async function imagesIn(view: LayoutView): Promise<Reference[]> {
   return [...found.values()];
 }
 
+/** Tags that a hint names at most. */
+const SHOWN_TAGS = 10;
+
 /** The tags of a layout in one line, for hints. */
 async function namesIn(view: LayoutView): Promise<string> {
   const names: string[] = [];
@@ -114,8 +117,9 @@ async function namesIn(view: LayoutView): Promise<string> {
     const { tags } = await view.contents(repository);
     for (const tag of tags.keys()) names.push(formatLayoutTag({ repository, tag }));
   }
-  const some = names.slice(0, 10).join(', ');
-  return names.length === 0 ? 'it has no tags' : `its tags: ${some}${names.length > 10 ? ', …' : ''}`;
+  if (names.length === 0) return 'it has no tags';
+  const some = names.slice(0, SHOWN_TAGS).join(', ');
+  return `its tags: ${some}${names.length > SHOWN_TAGS ? ', …' : ''}`;
 }
 
 /**

@@ -82,7 +82,7 @@ export function putBlob(
     for (const location of abandoned.splice(0)) await cancelEarlier(upload, location);
     const isWhole = blob.size <= Math.min(chunk, memory?.chunk ?? chunk);
     if (isExpected && isWhole) earlyBody ??= wholeBody(source, to);
-    // If it fails, the next try reads anew. Without this handler, the error would end the program before `send` waits for it.
+    // If it fails, the next try reads anew. Without this handler, it would end the program before `sendAll` waits for it.
     earlyBody?.catch(() => {
       earlyBody = undefined;
     });
@@ -91,7 +91,7 @@ export function putBlob(
     // A registry that did not mount the blob will not do so in the next try, either.
     mount = undefined;
     uploads?.begun(session.location.href);
-    await send(upload, session, earlyBody);
+    await sendAll(upload, session, earlyBody);
     return 'uploaded';
   });
   return work.finally(reading.close);
@@ -195,7 +195,7 @@ function sessionOf(endpoint: Endpoint, answer: Answer): Session {
  *
  * @param earlyBody its bytes, if they were asked for while the upload was being opened
  */
-async function send(
+async function sendAll(
   upload: Upload,
   session: Session,
   earlyBody: Promise<RequestBody> | undefined,

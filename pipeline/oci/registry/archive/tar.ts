@@ -51,7 +51,7 @@ export async function readTarIndex(handle: FileHandle, path: string): Promise<Re
       if (size > LARGEST_NAME) throw bad('has a name that is too long');
       const text = await readAt(handle, offset, size);
       // `g` is about all entries and never about names in archives of images.
-      if (type !== 'g') next = { ...next, ...overrides(type, text) };
+      if (type !== 'g') next = { ...next, ...overridesIn(type, text) };
       continue;
     }
     const entry = entryOf(header, type, { ...next, offset, size });
@@ -69,7 +69,7 @@ interface Overrides {
 }
 
 /** What an extra header says about the next entry: a long name of GNU tar, or records of pax. */
-function overrides(type: string, bytes: Buffer): Overrides {
+function overridesIn(type: string, bytes: Buffer): Overrides {
   const text = bytes.toString('utf8');
   if (type === 'L') return { path: text.replace(/\0.*$/s, '') };
   if (type === 'K') return { linkpath: text.replace(/\0.*$/s, '') };

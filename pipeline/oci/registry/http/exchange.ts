@@ -150,7 +150,7 @@ function answerOf(
       end();
       reject(connectionError(outgoing, error));
     });
-    send(request, outgoing.body, meter).catch((error: Error) => {
+    sendBody(request, outgoing.body, meter).catch((error: Error) => {
       // The source failed, not the connection: pass its error on.
       reject(error);
       request.destroy();
@@ -194,7 +194,7 @@ function createWatch(late: (reason: string) => void): Watch {
 }
 
 /** Sends a body. It stops once the host has answered. @throws an error if the body does not have its size */
-async function send(request: ClientRequest, body: RequestBody | undefined, meter: Meter): Promise<void> {
+async function sendBody(request: ClientRequest, body: RequestBody | undefined, meter: Meter): Promise<void> {
   if (body === undefined) return void request.end();
   let sent = 0;
   let over = false;

@@ -6,7 +6,7 @@
  */
 import { PipelineError } from '../../../error.ts';
 import type { Clock } from '../../../ports.ts';
-import type { Budget, RetryOptions } from './retry.ts';
+import { type Budget, longestPause, type RetryOptions } from './retry.ts';
 
 export interface Pace {
   /**
@@ -90,7 +90,8 @@ export function createPace({ host, most, mostWhenDistant, clock, waits }: PaceOp
       const now = clock.now();
       // Those that were on their way when the host failed are one failure.
       if (now < resumeAt) return;
-      resumeAt = now + Math.min(waits.longestWait, waits.firstWait * 2 ** Math.min(failures++, 20));
+      resumeAt = now + longestPause(waits, failures);
+      failures++;
     },
     limit: () => limit.current,
   };

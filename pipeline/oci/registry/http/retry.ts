@@ -21,6 +21,7 @@ export interface RetryOptions {
   readonly attempts: number;
   /** Milliseconds of the first wait at most; each further one is up to twice as long. */
   readonly firstWait: number;
+  /** Milliseconds of any wait at most. */
   readonly longestWait: number;
 }
 
@@ -68,10 +69,18 @@ export async function withRetry<T>(
   }
 }
 
+/** Milliseconds to wait at most after the n-th failure, n from 0: twice as long each time, up to the longest wait. */
+export function longestPause(
+  { firstWait, longestWait }: Pick<RetryOptions, 'firstWait' | 'longestWait'>,
+  n: number,
+): number {
+  // 20 doublings exceed every longest wait; without the limit the power could become infinite.
+  return Math.min(longestWait, firstWait * 2 ** Math.min(n, 20));
+}
+
 /** Milliseconds to wait before the try after the n-th failure, n from 0. */
 function backoff({ options, random }: Retrying, n: number): number {
-  // 20 doublings exceed every longest wait; without the limit the power could become infinite.
-  const most = Math.min(options.longestWait, options.firstWait * 2 ** Math.min(n, 20));
+  const most = longestPause(options, n);
   // Never next to nothing: half is waited for, half is chance.
   return most / 2 + (most / 2) * random();
 }
