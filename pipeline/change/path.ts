@@ -1,6 +1,7 @@
 /** What a changed path is: part of a package, of the gate itself, of the repository's root, or nothing known. */
 
 import { dirname, join } from 'node:path/posix';
+import { PipelineError } from '../error.ts';
 import { unescaped } from '../file-pieces.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
@@ -123,7 +124,7 @@ function namedMatcher(text: string): RegExp {
   return new RegExp(`^${parts.map(escapeText).join('[^/]+')}(?:/|$)`);
 }
 
-/** Largest workflow that is looked into, in bytes. */
+/** Largest workflow or script that is looked into, in bytes. */
 const WORKFLOW_BYTES = 1024 * 1024;
 
 /** Configuration of jobs: anything but the rest of `.github`, which only names Portolan. */
@@ -131,9 +132,13 @@ const mayRun = (path: string): boolean =>
   RUN_BY_OTHERS.test(path) &&
   (!/^\.github\//i.test(path) || /^\.github\/(?:workflows|actions)\//i.test(path));
 
+/** Documents speak of Portolan, and nothing runs them. */
+const DOCUMENT = /\.(?:md|markdown|adoc|asciidoc|rst|txt)$/i;
+
 /**
- * The places of changed paths, as their modes and contents have it: a workflow or action that runs Portolan is the
- * gate's, whatever its name and system, and a submodule or link outside the catalogs is the repository's.
+ * The places of changed paths, as their modes and contents have it: what may run Portolan is the gate's, whatever its name and
+ * system, and a submodule or link outside the catalogs is the repository's. A script or an included file of a CI system may have
+ * any name, so each file that mentions Portolan may run it, but for catalogs and documents.
  *
  * @param trees those of which the paths differ
  */
@@ -158,7 +163,10 @@ export async function placePaths(
       }
       // A policy may leave these to anybody; a link or submodule there could stand for any content.
       const isOutside = ['root', 'unknown', 'advisory'].includes(placed.area);
-      return isOutside && !isPlain ? { ...placed, area: 'repository' as const } : placed;
+      if (isOutside && !isPlain) return { ...placed, area: 'repository' as const };
+      if (!isOutside || placed.area === 'advisory' || DOCUMENT.test(placed.path)) return placed;
+      const mentions = await Promise.all(sides.map(({ id }) => mentionsPortolan(objects, id, false)));
+      return mentions.includes(true) ? { ...placed, area: 'gate' as const } : placed;
     }),
   );
 }
@@ -175,7 +183,7 @@ async function mayRunPortolan(
   { objects, tree, path }: { readonly objects: ObjectReader; readonly tree: string; readonly path: string },
 ): Promise<boolean> {
   if (!file) return false;
-  if (isPlainFile(file)) return runsPortolan(objects, file.id);
+  if (isPlainFile(file)) return mentionsPortolan(objects, file.id, true);
   if (file.mode !== LINK_MODE) return true;
   const text = (await objects.read(file.id, WORKFLOW_BYTES)).bytes.toString('utf8');
   const target = join(dirname(path), text).replace(/\/$/, '');
@@ -185,12 +193,16 @@ async function mayRunPortolan(
   if (!entry) return true;
   const own = isTree(entry.mode) ? await listFiles(objects, entry.id) : [entry];
   if (own.length > MOST_LINKED || !own.every(isPlainFile)) return true;
-  return (await Promise.all(own.map(({ id }) => runsPortolan(objects, id)))).includes(true);
+  return (await Promise.all(own.map(({ id }) => mentionsPortolan(objects, id, true)))).includes(true);
 }
 
-/** What is too large to be looked into may run it. */
-async function runsPortolan(objects: ObjectReader, id: string): Promise<boolean> {
-  const info = await objects.info(id);
-  if (info && info.size > WORKFLOW_BYTES) return true;
-  return /portolan/i.test(unescaped((await objects.read(id, WORKFLOW_BYTES)).bytes.toString('utf8')));
+/** Whether a file mentions Portolan. @param large what to say of one that is too large to be looked into */
+async function mentionsPortolan(objects: ObjectReader, id: string, large: boolean): Promise<boolean> {
+  try {
+    const { bytes } = await objects.read(id, WORKFLOW_BYTES);
+    return /portolan/i.test(unescaped(bytes.toString('utf8')));
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'too-large') return large;
+    throw error;
+  }
 }

@@ -792,7 +792,23 @@ describe('configuration of forges and CI systems, where other files than catalog
     },
   );
 
-  test.each(['NOTES.md', 'Makefile', 'docs/guide.md', 'docs/pipelines.md', 'docs/a.b/c.d'])(
+  test.each(['Makefile', 'portolan-check.yml', 'ci/jobs.yaml', 'hack/check.sh', 'docs/a.b/c.d'])(
+    '57: a stranger changes %s, which a job may include or run',
+    async (path) => {
+      const says = async (before: string, after: string) => {
+        const files = { ...base, [path]: before };
+        return judge({ base: files, author: 'mallory', head: { [path]: after } });
+      };
+      expect((await says('make\n', 'make all\n')).decision.authority).toBe('allow');
+      for (const [before, after] of [
+        ['npx portolan check\n', 'true\n'],
+        ['true\n', 'npx portolan publish\n'],
+      ] as const)
+        expect(Object.keys((await says(before, after)).classes)).toEqual(['gate']);
+    },
+  );
+
+  test.each(['NOTES.md', 'docs/guide.adoc', 'docs/pipelines.md', 'docs/a.b/c.txt'])(
     '57: a stranger changes %s',
     async (path) => {
       const { decision } = await judge({ base, author: 'mallory', head: { [path]: 'portolan\n' } });

@@ -172,10 +172,11 @@ export function probeBytes(): Uint8Array {
     // Up to 60,000 bytes back: deflate's window has 32 KiB.
     const back = 1 + random(Math.min(at, 60_000) + 1);
     for (let i = 0; i < length; i++, at++) {
-      if (kind === 0) bytes[at] = 0x20 + random(64); // as base64
-      else if (kind === 1) bytes[at] = 0x61 + random(4); // short repeats
-      else if (kind === 2) bytes[at] = bytes[at - back] ?? 0x7b; // long ones
-      else bytes[at] = i % 7 === 0 ? 0x2c : 0x22; // runs
+      // Text like base64, short repeats, long ones, and runs.
+      if (kind === 0) bytes[at] = 0x20 + random(64);
+      else if (kind === 1) bytes[at] = 0x61 + random(4);
+      else if (kind === 2) bytes[at] = bytes[at - back] ?? 0x7b;
+      else bytes[at] = i % 7 === 0 ? 0x2c : 0x22;
     }
   }
   return bytes;

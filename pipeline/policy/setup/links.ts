@@ -55,12 +55,12 @@ export function linkTargets(
     name !== undefined &&
     nameOf(path) === undefined &&
     (realNames.has(name) || (minorOfCatalog(name) !== undefined && minorOfCatalog(path) === undefined));
-  return seen
+  const found = seen
     .filter(({ file, as }) => isStore(nameOf(as), file.path))
     .map(({ file, link }) => ({
       path: file.path,
       reason: `the target of the symbolic link ${link.path}, which is not followed; commit a copy in its place to have it checked`,
-    }))
-    // Several links may lead to one file.
-    .filter(({ path }, i, reasons) => reasons.findIndex((one) => one.path === path) === i);
+    }));
+  // Several links may lead to one file.
+  return found.filter(({ path }, i) => found.findIndex((one) => one.path === path) === i);
 }

@@ -90,6 +90,15 @@ describe('a catalog', () => {
     expect(all.map(({ rule }) => rule)).toEqual([...(early[1] ?? []), 'graph/edge-from-absent']);
   });
 
+  test.each(['', '---\n'])('documents in JSON are checked, in a file that begins with %j', async (start) => {
+    const text = [
+      '{"schema":"olm.package","name":"p","defaultChannel":"none"}',
+      '{"schema":"olm.channel","package":"p","name":"s","entries":[]}',
+    ].join('\n---\n');
+    const found = await one.open('/nowhere/catalogs/v4.20/p/catalog.yaml', `${start}${text}\n`);
+    expect(found.map(({ code }) => code)).toContain('package/default-channel');
+  });
+
   test('45: a file that cannot be checked says so', async () => {
     const found = await one.open('/nowhere/manifests/a.yaml', 'kind: Role\n');
     expect(found.map(({ code, message }) => [code, message])).toEqual([
