@@ -17,7 +17,9 @@ import { RULE_IDS } from '../../policy/rule-ids.ts';
 
 /** Whether a text may be of a file-based catalog: one of its documents has a schema of OLM's. */
 export function isCatalogText(text: string): boolean {
-  return /(?:^|[{,])[ \t]*["']?schema["']?[ \t]*:[ \t]*["']?olm\.(?:package|channel|bundle|deprecations)\b/m.test(text);
+  return /(?:^|[{,])[ \t]*["']?schema["']?[ \t]*:[ \t]*["']?olm\.(?:package|channel|bundle|deprecations)\b/m.test(
+    text,
+  );
 }
 
 /**
