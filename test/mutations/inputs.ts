@@ -36,8 +36,8 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 57,
     without: 'reading the escapes of a workflow',
     file: 'pipeline/change/path.ts',
-    text: 'test(unescaped((await objects.read(id, WORKFLOW_BYTES)).bytes',
-    instead: 'test(((await objects.read(id, WORKFLOW_BYTES)).bytes',
+    text: "test(unescaped(bytes.toString('utf8')))",
+    instead: "test(bytes.toString('utf8'))",
     test: 'test/pipeline/change/classify.test.ts',
   },
   {

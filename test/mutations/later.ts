@@ -164,4 +164,13 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/mirror/prune.test.ts',
     title: 'what belongs to a platform of a list',
   },
+  {
+    attack: 57,
+    without: 'a look into files that a job may include or run',
+    file: 'pipeline/change/path.ts',
+    text: 'mentions.includes(true) ?',
+    instead: 'mentions.length < 0 ?',
+    test: 'test/attack/gate.test.ts',
+    title: 'a stranger changes Makefile',
+  },
 ];
