@@ -84,8 +84,8 @@ export function hasUnseen(text: string): boolean {
   return text.search(UNSEEN) >= 0;
 }
 
-/** Commands of GitHub's and Azure's logs that may stand anywhere in a line: `##[group]`, `##vso[task.setvariable]`. */
-const COMMAND = /##(vso)?\[/gi;
+/** Commands that a log takes anywhere in a line: `##[group]` (GitHub), `##vso[task.setvariable]` (Azure), `##teamcity[buildStop]`. */
+const COMMAND = /##([a-z]*)\[/gi;
 
 /**
  * Text of a catalog that can do nothing to a terminal or a log, and hides nothing: {@link UNSEEN} is escaped, and what the
@@ -98,7 +98,7 @@ export function plainText(text: string): string {
 }
 
 /**
- * Makes texts that follow each other safe for the log of a workflow: no line begins with `::`, and none has `##[` or `##vso[`, unless
+ * Makes texts that follow each other safe for the log of a workflow: no line begins with `::`, and none has `##[` or `##NAME[`, unless
  * it has one half from each of two texts. Both escapes mean the same within JSON.
  */
 export function logSafe(): (text: string) => string {

@@ -5,7 +5,7 @@ import { readinessLines } from '../../catalog/mirror/report.ts';
 import { findingText, hasUnseen, linesText, plainText, screenText } from '../../pipeline/text.ts';
 
 /** What the log of a workflow takes for a command. */
-const COMMAND = /^\s*::|##(?:vso)?\[/im;
+const COMMAND = /^\s*::|##[a-z]*\[/im;
 
 const hostile = [
   '::error::x',
@@ -17,6 +17,7 @@ const hostile = [
   'x ##[error]y',
   'x ##vso[task.setvariable variable=x]y',
   'x ##VSO[task.complete]y',
+  "x ##teamcity[buildStop comment='x']y",
 ];
 
 test.each(hostile)('a value begins no line and is no command: %j', (value) => {
