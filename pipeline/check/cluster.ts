@@ -87,16 +87,21 @@ function jsonValueIn(text: string, path: string): unknown {
 /**
  * The objects of a list in JSON, or of a list of lists.
  *
- * @throws PipelineError `usage` when it is not JSON
+ * @throws PipelineError `usage` when it is not JSON, or a page of a longer list
  */
 export function itemsOf(text: string, path: string): ClusterObject[] {
-  return objectsIn(jsonValueIn(text, path));
+  return objectsIn(jsonValueIn(text, path), path);
 }
 
-function objectsIn(value: unknown): ClusterObject[] {
-  if (Array.isArray(value)) return value.flatMap(objectsIn);
+function objectsIn(value: unknown, path: string): ClusterObject[] {
+  if (Array.isArray(value)) return value.flatMap((one) => objectsIn(one, path));
   if (!isObject(value)) return [];
-  return Array.isArray(value['items']) ? value['items'].flatMap(objectsIn) : [value];
+  if (!Array.isArray(value['items'])) return [value];
+  if (valueAt(value, 'metadata', 'continue') || valueAt(value, 'metadata', 'remainingItemCount'))
+    throw new PipelineError('usage', `${path} has only a page of a list`, {
+      hint: 'export the whole list, as oc get -o json does',
+    });
+  return value['items'].flatMap((one) => objectsIn(one, path));
 }
 
 /** Knative also has a kind Subscription. */

@@ -173,4 +173,20 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     test: 'test/attack/gate.test.ts',
     title: 'a stranger changes Makefile',
   },
+  {
+    attack: 141,
+    without: 'a look at the warnings of a query',
+    file: 'pipeline/check/fleet/read-fleet.ts',
+    text: "|| isListed(value['warnings']) ",
+    instead: '',
+    test: 'test/pipeline/check/fleet/read-fleet.test.ts',
+  },
+  {
+    attack: 141,
+    without: 'a look whether a list has more pages',
+    file: 'pipeline/check/cluster.ts',
+    text: "if (valueAt(value, 'metadata', 'continue') || ",
+    instead: 'if (',
+    test: 'test/pipeline/check/fleet/read-fleet.test.ts',
+  },
 ];

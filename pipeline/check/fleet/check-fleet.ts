@@ -73,7 +73,7 @@ function wholeFleet(files: readonly FleetFile[]): Fleet {
   if (uncounted)
     throw new PipelineError('usage', `${uncounted.place}: the count is not a whole number of clusters`);
   // Such as an export that failed: nobody would be affected by anything.
-  if (fleet.rows.length === 0 && fleet.unread === 0)
+  if (fleet.unread === 0 && fleet.rows.every(({ count }) => count === 0))
     throw new PipelineError('usage', `the fleet of ${files.map(({ path }) => path).join(', ')} is empty`);
   return fleet;
 }

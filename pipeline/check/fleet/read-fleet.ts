@@ -8,7 +8,7 @@ import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
 import { readCluster } from '../cluster.ts';
 import { type FleetRecord, fleetOf, type ReadFleet } from './records.ts';
-import { packageOfLabels, tableRecords } from './table.ts';
+import { checkSpelling, packageOfLabels, tableRecords } from './table.ts';
 
 export interface FleetFile {
   /** What it is called in messages. */
@@ -36,7 +36,7 @@ function recordsOf({ path, text }: FleetFile): FleetRecord[] {
   if (!/^\s*[[{]/.test(text.slice(0, 1000))) return tableRecords(text, path);
   const value = parsedJson(text);
   if (value === undefined) throw new PipelineError('usage', `${path} is not valid JSON`);
-  const records = jsonRecords(value, `${path}: `);
+  const records = jsonRecords(value, path);
   if (records) return records;
   if (hasObjects(value)) return clusterRecords(text, path);
   throw new PipelineError('usage', `${path} is not a fleet: found JSON of another kind`, {
@@ -49,24 +49,43 @@ function recordsOf({ path, text }: FleetFile): FleetRecord[] {
  *
  * @throws PipelineError for a result that may be incomplete
  */
-function jsonRecords(value: unknown, at: string): FleetRecord[] | undefined {
+function jsonRecords(value: unknown, path: string): FleetRecord[] | undefined {
   if (!isObject(value)) return undefined;
-  if (value['kind'] === 'Fleet' && Array.isArray(value['rows']))
+  const at = `${path}: `;
+  if (value['kind'] === 'Fleet' && Array.isArray(value['rows'])) {
+    checkSpelling(path, new Set(value['rows'].filter(isObject).flatMap(Object.keys)), OWN_KEYS);
     return value['rows'].map((row, i) => ownRecord(row, `${at}rows[${i}]`));
+  }
   const data = isObject(value['data']) ? value['data'] : value;
-  if (Array.isArray(data['result']))
+  if (Array.isArray(data['result'])) {
+    const { status = 'success' } = value;
+    // Thanos warns where a store did not answer; VictoriaMetrics says that its result is partial.
+    if (status !== 'success' || isListed(value['warnings']) || value['isPartial'] === true)
+      throw incomplete(`${at}the query failed, has warnings or is partial`);
     return data['result'].map((one, i) => seriesRecord(one, `${at}result[${i}]`));
+  }
   if (!Array.isArray(data['searchResult'])) return undefined;
-  const errors = value['errors'] ?? [];
-  if (!Array.isArray(errors) || errors.length > 0)
-    throw new PipelineError('usage', `${at}the search has errors, so its result may be incomplete`);
+  if (isListed(value['errors'])) throw incomplete(`${at}the search has errors`);
   return data['searchResult'].flatMap((part, i) => {
     const place = `${at}searchResult[${i}]`;
     // A part without its list does not mean that nothing is installed.
     if (!isObject(part) || !Array.isArray(part['items']))
       throw new PipelineError('usage', `${place} has no list of items`);
+    if (Number(part['count'] ?? 0) > part['items'].length)
+      throw incomplete(`${place} counts more items than it has`);
     return part['items'].flatMap((item, j) => foundRecord(item, `${place}.items[${j}]`));
   });
+}
+
+function incomplete(what: string): PipelineError {
+  return new PipelineError('usage', `${what}, so its result may be incomplete`, {
+    hint: 'export it again, without a limit',
+  });
+}
+
+/** Whether errors or warnings are listed: an empty list has none. */
+function isListed(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
 /** Whether JSON may be objects of a cluster, as `oc get -o json` prints them. */
@@ -80,6 +99,14 @@ function textOf(value: unknown): string {
   if (typeof value === 'string') return value.trim();
   return typeof value === 'number' ? String(value) : '';
 }
+
+/** The keys of {@link ownRecord}, each with its column. */
+const OWN_KEYS = new Map([
+  ...'cluster group count platform olm package channel range catalog csv name version approval'
+    .split(' ')
+    .map((key) => [key, key] as const),
+  ['channels', 'channel'],
+]);
 
 /** A row of our own format, as `portolan inventory` writes it. */
 function ownRecord(row: unknown, place: string): FleetRecord {

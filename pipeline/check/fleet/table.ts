@@ -72,7 +72,8 @@ function recordsOf(text: string, path: string): FleetRecord[] {
       hint: 'expected columns such as cluster,platform,package,version,channel,approval',
     });
   }
-  checkSpelling(path, header.value?.cells ?? []);
+  const columns = (header.value?.cells ?? []).map((cell) => cell.trim().toLowerCase());
+  checkSpelling(path, columns, new Map(Object.entries(COLUMNS)));
   // As the console exports Subscriptions: of no use without what they have installed, and nobody would notice.
   if (has('package') && has('name') && !['installed', 'csv', 'version'].some(has)) {
     throw new PipelineError('usage', `${path} has no column with installed versions`, {
@@ -92,17 +93,22 @@ function recordsOf(text: string, path: string): FleetRecord[] {
 const OWN = ['count', 'platform', 'channel', 'approval', 'catalog'];
 
 /**
- * Refuses a table with a misspelt column.
+ * Refuses a fleet with a misspelt column, or key of JSON.
  *
+ * @param known the names that count, each with the column that it stands for
  * @throws PipelineError `usage` for a column that is nearly one of a fleet which the table lacks
  */
-function checkSpelling(path: string, cells: readonly string[]): void {
-  const names = cells.map((cell) => cell.trim().toLowerCase());
-  const has = new Set(names.map((name) => COLUMNS[name]));
-  for (const name of names.filter((one) => one.length > 3 && COLUMNS[one] === undefined)) {
+export function checkSpelling(
+  path: string,
+  names: Iterable<string>,
+  known: ReadonlyMap<string, string>,
+): void {
+  const all = [...names];
+  const has = new Set(all.map((name) => known.get(name)));
+  for (const name of all.filter((one) => one.length > 3 && !known.has(one))) {
     const near = nearest(name, OWN);
     // `account` or `country` must not be taken for a misspelt `count`.
-    const isNear = near?.[0] === name[0] && Math.abs((near?.length ?? 0) - name.length) < 2;
+    const isNear = near?.[0] === name[0]?.toLowerCase() && Math.abs((near?.length ?? 0) - name.length) < 2;
     if (near !== undefined && isNear && !has.has(near))
       throw new PipelineError('usage', `${path} has no column ${near}: found ${JSON.stringify(name)}`, {
         hint: `rename the column to ${near}, or remove it`,

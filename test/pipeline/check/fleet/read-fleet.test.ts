@@ -330,3 +330,47 @@ test('one cluster as oc prints it', () => {
     },
   ]);
 });
+
+describe('attack 141: an export that says itself that it is incomplete', () => {
+  const result = [{ metric: { _id: 'a', name: 'etcd.v1.0.0', version: '1.0.0' }, value: [1, '1'] }];
+  const query = (more: object): string => JSON.stringify({ status: 'success', data: { result }, ...more });
+  const items = [{ kind: 'ClusterServiceVersion', cluster: 'a', name: 'etcd.v1.0.0', version: '1.0.0' }];
+  const search = (count: unknown): string => JSON.stringify({ data: { searchResult: [{ count, items }] } });
+  const extension = {
+    apiVersion: 'olm.operatorframework.io/v1',
+    kind: 'ClusterExtension',
+    spec: { source: { catalog: { packageName: 'etcd' } } },
+    status: { install: { bundle: { name: 'etcd.v1.0.0', version: '1.0.0' } } },
+  };
+  const list = (metadata: object): string => JSON.stringify({ kind: 'List', metadata, items: [extension] });
+
+  test.each([
+    ['a query that failed', query({ status: 'error', error: 'query timed out' })],
+    ['a query of Thanos without one of its stores', query({ warnings: ['store unavailable'] })],
+    ['a query of VictoriaMetrics without one of its nodes', query({ isPartial: true })],
+    ['a search that counts more than it has', search(500)],
+  ])('%s', (_, text) => {
+    expect(() => read(text)).toThrow(/may be incomplete/);
+  });
+
+  test.each([[{ continue: 'abc' }], [{ remainingItemCount: 499 }]])('a page of a list: %j', (metadata) => {
+    expect(() => read(list(metadata))).toThrow('f1.json has only a page of a list');
+  });
+
+  test('whole ones are read', () => {
+    const whole = [
+      query({ warnings: [], infos: ['the metric might not be a counter'], isPartial: false }),
+      search(1),
+      search(null),
+      list({ resourceVersion: '1', continue: '', remainingItemCount: 0 }),
+    ];
+    for (const text of whole) expect(rowsOf(text)).toHaveLength(1);
+  });
+});
+
+test.each(['cuont', 'Count'])('a misspelt key of our own JSON is an error: %s', (key) => {
+  const fleet = (row: object): string => JSON.stringify({ kind: 'Fleet', rows: [row] });
+  const row = { group: 'g', platform: '4.18', package: 'etcd', version: '1.0.0' };
+  expect(() => read(fleet({ ...row, [key]: 500 }))).toThrow(`f1.json has no column count: found "${key}"`);
+  expect(rowsOf(fleet({ ...row, count: 500, account: 'x' }))).toHaveLength(1);
+});

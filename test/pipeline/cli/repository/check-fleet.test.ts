@@ -181,6 +181,11 @@ describe('approvals by the number of clusters', () => {
     ['cannot be read', ['fleet.csv'], { base: { 'fleet.csv': 'nonsense' } }],
     ['is empty', ['fleet.csv'], { base: { 'fleet.csv': 'cluster,platform,package,version\n' } }],
     [
+      'has groups of no clusters only',
+      ['fleet.csv'],
+      { base: { 'fleet.csv': 'group,count,platform,package,version\ng,0,4.18,etcd,1.0.0\n' } },
+    ],
+    [
       'is a search with errors',
       ['fleet.csv'],
       {
