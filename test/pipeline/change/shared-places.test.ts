@@ -63,7 +63,7 @@ test.each([
   expect(await shared(...lines)).toMatchObject([{ catalogs: ['v4.19', 'v4.20'] }]);
 });
 
-test.each(['Q.io', 'q.io:443'])('89: %s is q.io', async (host) => {
+test.each(['Q.io', 'q.io:443', 'q.io:0443'])('89: %s is q.io', async (host) => {
   const places = [`v4.19: {image: '${host}/c:x'}`, "v4.20: {image: 'q.io/c:x'}"];
   expect(await shared(...places)).toMatchObject([{ catalogs: ['v4.19', 'v4.20'] }]);
 });
