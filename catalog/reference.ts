@@ -143,12 +143,12 @@ export function checkDigest(digest: string): void {
   if (!/^[a-f0-9]+$/.test(hex)) throw new InvalidReference('invalid checksum digest format');
 }
 
-/** A registry, equal for all spellings of it: hosts are the same in any case, ports with zeros in front, and 443 is the port of HTTPS. */
+/**
+ * A registry, equal for all spellings of it: hosts are the same in any case, ports with zeros in front, and 443 is the port
+ * of HTTPS.
+ */
 export function oneRegistry(registry: string): string {
-  const host = registry
-    .toLowerCase()
-    .replace(/:0*(?=[0-9])/, ':')
-    .replace(/:443$/, '');
+  const host = registry.toLowerCase().replace(/:0*443$|(?<=:)0+/, '');
   return DOCKER_HUB_HOSTS.has(host) ? DOCKER_HUB : host;
 }
 
