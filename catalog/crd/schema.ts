@@ -165,7 +165,10 @@ export function ownKeywords(schema: Schema, childKeywords: readonly string[]): M
 /** The order of the fields that Kubernetes knows. */
 const RANK: ReadonlyMap<string, number> = new Map(Object.keys(JSON_SCHEMA.fields).map((key, i) => [key, i]));
 
-/** Whether Kubernetes takes a keyword with this value for one that is not written. */
+/**
+ * Whether Kubernetes takes a keyword with this value for one that is not written. `default` and `example` hold any value, and
+ * `false` or an empty text there says something. `properties` are compared one by one.
+ */
 function isNothing(key: string, value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (key === 'default' || key === 'example') return false;

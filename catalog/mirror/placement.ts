@@ -193,13 +193,16 @@ function byPrecedence(a: Placement, b: Placement): number {
   return (
     Number(b.role === 'index') - Number(a.role === 'index') ||
     compareAscii(wantedRepository(a), wantedRepository(b)) ||
-    needOfTag(a) - needOfTag(b) ||
+    tagRank(a) - tagRank(b) ||
     comparePlacements(a, b)
   );
 }
 
-/** How badly an image needs its tag: a node that asks by this very tag finds it nowhere else. */
-function needOfTag({ wanted, destination }: Placement): number {
+/**
+ * The rank of an image among those that want one tag; the lowest keeps it. First comes what nodes ask for by this very tag,
+ * and find nowhere else; then what they ask for by another tag; last what they ask for by digest, whatever its tag.
+ */
+function tagRank({ wanted, destination }: Placement): number {
   if (wanted.kind === 'digest') return 2;
   return wanted.tag === destination.tag ? 0 : 1;
 }

@@ -58,27 +58,16 @@ export function createBlobMover(
 ): BlobMover {
   const leaving = createAllowance(LEAST_LEAVING);
   const ahead = createAllowance(AHEAD);
-  // Uploads of more bytes are remembered, to be gone on with after a kill.
-  let chunk = CHUNK;
+  // Bytes of a chunk of an upload that goes on after a kill, if the registry can; a smaller blob begins anew.
+  let resumed = CHUNK;
   /** By registry and digest: which repositories have it, or are about to. */
   const places = new Map<string, Map<string, Promise<BlobOutcome>>>();
   const put = (blob: BlobSource, to: Repository, options: PutBlobOptions): Promise<BlobOutcome> => {
     const key = `${repositoryName(to)}@${blob.digest}`;
-    // A blob in one request begins anew after a kill: there is nothing to go on with.
-    const memo = blob.size > chunk ? memory.upload(key, chunk) : undefined;
+    const memo = blob.size > resumed ? memory.upload(key, resumed) : undefined;
     // A body that arrives at once leaves no open upload behind.
     const uploads = blob.size > AT_ONCE ? memory.uploads(key) : undefined;
-    const read = { bytes: 0, upTo: 0 };
-    const watched: BlobSource = {
-      ...blob,
-      open: (from) =>
-        watch(blob, from, (upTo) => {
-          // What is read again after a break was sent before, or is skipped.
-          if (upTo > read.upTo) read.bytes += upTo - Math.max(read.upTo, from);
-          read.upTo = Math.max(read.upTo, upTo);
-          watcher.sent(blob.digest, upTo);
-        }),
-    };
+    const { source, bytesRead } = watchedBlob(blob, watcher);
     const putting: PutBlobOptions = {
       ...options,
       chunk: CHUNK,
@@ -87,13 +76,13 @@ export function createBlobMover(
       ...(uploads && { uploads }),
     };
     return ahead.within(Math.min(blob.size, CHUNK), () =>
-      untilSound(() => registry.putBlob(to, watched, putting)).then(
+      untilSound(() => registry.putBlob(to, source, putting)).then(
         (outcome) => {
-          if (outcome === 'uploaded') watcher.bytesSent(read.bytes);
+          if (outcome === 'uploaded') watcher.bytesSent(bytesRead());
           return outcome;
         },
         (error: unknown) => {
-          watcher.bytesSent(read.bytes);
+          watcher.bytesSent(bytesRead());
           throw error;
         },
       ),
@@ -129,7 +118,7 @@ export function createBlobMover(
     expect: (bytes) => {
       const part = Math.round(bytes * SHARE_LEAVING);
       leaving.resize(Math.min(MOST_LEAVING, Math.max(LEAST_LEAVING, part)));
-      chunk = Math.min(CHUNK, Math.max(LEAST_CHUNK, part));
+      resumed = Math.min(CHUNK, Math.max(LEAST_CHUNK, part));
     },
   };
 }
@@ -144,6 +133,22 @@ async function firstOf(moves: ReadonlyMap<string, Promise<BlobOutcome>>): Promis
     if (came) return repository;
   }
   return undefined;
+}
+
+/** A blob that tells the watcher how far it has left, and how many of its bytes were read, each counted once. */
+function watchedBlob(
+  blob: BlobSource,
+  watcher: Watcher,
+): { readonly source: BlobSource; readonly bytesRead: () => number } {
+  const read = { bytes: 0, upTo: 0 };
+  const open = (from: number): AsyncIterable<Uint8Array> =>
+    watch(blob, from, (upTo) => {
+      // What is read again after a break was sent before, or is skipped.
+      if (upTo > read.upTo) read.bytes += upTo - Math.max(read.upTo, from);
+      read.upTo = Math.max(read.upTo, upTo);
+      watcher.sent(blob.digest, upTo);
+    });
+  return { source: { ...blob, open }, bytesRead: () => read.bytes };
 }
 
 /**

@@ -48,13 +48,15 @@ function isObvious(scope: Scope, bundle: Bundle): boolean {
  * if these do not go together.
  */
 function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
-  const set = new Map([[first.package, first]]);
+  const set = new Map<string, Bundle>();
   const byName = new Map<string, Bundle[]>();
+  const gvks = new Set<string>();
   const add = (one: Bundle): void => {
-    for (const name of offerOfBundle(one).packages) appendToGroup(byName, name, one);
+    const { packages, gvks: provided } = offerOfBundle(one);
+    set.set(one.package, one);
+    for (const name of packages) appendToGroup(byName, name, one);
+    for (const gvk of provided) gvks.add(gvk);
   };
-  add(first);
-  const gvks = new Set(offerOfBundle(first).gvks);
   // OLM v0 installs one bundle of a package, and one provider of a kind of object.
   const fits = (one: Bundle): boolean => {
     const provided = offerOfBundle(one).gvks;
@@ -64,6 +66,8 @@ function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
       provided.every((gvk) => !gvks.has(gvk))
     );
   };
+  if (!fits(first)) return [];
+  add(first);
   // What is added while a map is gone through is gone through as well.
   for (const one of set.values()) {
     for (const requirement of requirementsOfOffer(scope, offerOfBundle(one))) {
@@ -73,9 +77,7 @@ function obviousSet(scope: Scope, first: Bundle): readonly Bundle[] {
       if (there.some((other) => requirement.holds(offerOfBundle(other)))) continue;
       const next = firstOf(providersOf(scope, requirement), fits);
       if (!next) return [];
-      set.set(next.package, next);
       add(next);
-      for (const gvk of offerOfBundle(next).gvks) gvks.add(gvk);
     }
   }
   return [...set.values()];

@@ -78,7 +78,7 @@ export function requirementIn(scope: Pick<Scope, 'cel'>, property: Property): Re
 
 const readableByOffer = new WeakMap<Offer, readonly Requirement[]>();
 
-/** The requirements of a bundle that can be read, parsed once. */
+/** The requirements of a bundle that can be read, parsed once: all scopes of a process read expressions alike. */
 export function requirementsOfOffer(scope: Scope, offer: Offer): readonly Requirement[] {
   const known = readableByOffer.get(offer);
   if (known) return known;

@@ -210,6 +210,7 @@ type DependencyCheck = (
 function dependencyCheck(type: string, check: DependencyCheck): (bundle: Inspected, report: Report) => void {
   return (bundle, report) => {
     for (const { dependency, fields } of dependenciesOf(bundle)) {
+      // A dependency without fields is reported for its type: see checkDependencyTypes.
       if (dependency.type !== type || !fields) continue;
       const say = (message: string, hint?: string): void =>
         report(`dependency ${type}: ${message}`, dependency.location, hint === undefined ? {} : { hint });

@@ -32,6 +32,7 @@ export async function checkBundles(
   const results: CatalogResult[] = [];
   const { fileBytes: most } = scene.policy.limits;
   const named = await namedBundles(scene.objects, { trees, paths: scene.change.paths, most });
+  // One side at least names a package. A bundle that changes it is checked as one of the new package.
   const others = named.map(({ path, before = '', after = before }) => ({ path, package: after }));
   const hasCatalogs = (await catalogUnits(scene.objects, trees.merged, scene.policy.layout)).size > 0;
   const sources = { resolve, kept, hasCatalogs };

@@ -210,7 +210,10 @@ export class ContextReader {
     }
   }
 
-  /** The bytes of a file; those of a kept outline are known, even where a partial clone lacks the file. */
+  /**
+   * The bytes of a file; those of a kept outline are known, even where a partial clone lacks the file. 0 where nobody has it:
+   * reading it then says so.
+   */
   async #sizeOf(file: CatalogFile): Promise<number> {
     const known = this.#kept?.get(this.#keptKey(file));
     return known?.size ?? (await this.#objects.info(file.id))?.size ?? 0;

@@ -152,11 +152,7 @@ function answerText(answer: Answer, question: Question): string {
 /** The answer for one OLM as lines of text. */
 function pathLines(answered: AnsweredPath, question: Question): string[] {
   const { olm, where, steps, last, arrives, missing = [], unless = [] } = answered;
-  const names = steps.map(
-    ({ version, name, edge, deprecated }) =>
-      `${version ?? name}${edge === 'none' ? '' : ` (${edge}${deprecated ? ', deprecated' : ''})`}`,
-  );
-  const path = names.length > 0 ? names.join(' -> ') : arrives ? 'up to date' : 'no upgrade';
+  const path = steps.length > 0 ? steps.map(stepText).join(' -> ') : arrives ? 'up to date' : 'no upgrade';
   const end = arrives ? headText(answered) : `${endText(answered, question)}: ${last}`;
   const lacking = missing.map(
     ({ bundle, requires }) =>
@@ -167,6 +163,12 @@ function pathLines(answered: AnsweredPath, question: Question): string[] {
       `    UNLESS ${name} ${installed.join(', ')} (channel ${channel}) is installed in the same namespace: ${bundle} requires an operator ${requires}, so it stays at ${at}`,
   );
   return [`  OLM ${olm}, ${where}: ${path}`, `    ${end}`, ...lacking, ...exceptions];
+}
+
+/** A version on a path, with the edge that leads to it: none leads to the first version of a new installation. */
+function stepText({ version, name, edge, deprecated }: AnsweredPath['steps'][number]): string {
+  const notes = [edge === 'none' ? [] : edge, deprecated ? 'deprecated' : []].flat();
+  return `${version ?? name}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
 }
 
 /** How a path ends that does not arrive. */

@@ -131,7 +131,7 @@ async function releaseOne(
   try {
     return { ...base, ...(await intoCatalogs(ports, request, { ...one, made: pushed })) };
   } catch (error) {
-    return { ...none, findings: [findingOf(refusalIn(error), one.bundle)] };
+    return { ...base, findings: [findingOf(refusalIn(error), one.bundle)] };
   }
 }
 

@@ -94,6 +94,7 @@ export async function packageIn(
 
 // Names of the catalogs that a repository of bundle directories needs, worked out from the platforms of its bundles.
 
+/** Annotations of the default layout's bundles: those of other folders do not decide how catalogs are called. */
 const ANNOTATIONS = /^operators\/[^/]+\/[^/]+\/metadata\/annotations\.ya?ml$/;
 
 /** Most bundles that are read. */
@@ -107,7 +108,7 @@ const ONLY = 'catalog';
 /**
  * One catalog for each version of OpenShift between the lowest and the highest that bundles name.
  *
- * @returns none where there are no bundles
+ * @returns none where `operators/` has no bundles
  */
 export async function bundleCatalogNames(
   objects: ObjectReader,

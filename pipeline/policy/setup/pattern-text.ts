@@ -140,7 +140,6 @@ export function withoutOddNames(shapes: readonly Shape[]): Shape[] {
   // Only below a catalog's folder is it clear that the last one is a package's, whatever it is called.
   const isOdd = (shape: Shape): boolean =>
     last(shape)?.kind === 'name' &&
-    shape.folders.length > 1 &&
     shape.folders.some(({ kind }) => kind === 'catalog') &&
     shape.files.some(({ defines }) => defines.length > 0);
   const key = ({ folders, stem }: Shape): string => JSON.stringify([folders.slice(0, -1), stem]);

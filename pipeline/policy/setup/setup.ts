@@ -243,6 +243,7 @@ async function clearLayout(
   const { found, looked, contradictions, questions } = proven;
   const nameOf = catalogNamer(found.patterns);
   const unseen = likelyOf(looked.missing.filter((path) => nameOf(path) === undefined));
+  // With a policy, too: nothing of the catalogs is here to be looked at.
   if (found.patterns.length === 0 && unseen.length > 0) throw notHere(unseen);
   if (contradictions.length > 0 && isNew) throw unclearLayout(proven);
   if (questions.length > 0 && isNew) throw undecidedLayout(proven);
