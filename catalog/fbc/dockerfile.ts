@@ -34,27 +34,32 @@ interface Instruction {
   readonly line: number;
 }
 
-type Values = ReadonlyMap<string, string | undefined>;
+/** What variables stand for, and how many characters they may still bring into all of the Dockerfile. */
+interface Scope {
+  readonly values: Map<string, string | undefined>;
+  readonly budget: { left: number };
+}
+
+/** Most characters that variables bring into a Dockerfile: each may hold the one before it several times. */
+const MOST_FILLED = 100_000;
 
 /** The stages of a Dockerfile in their order; the last one is the image. */
 export function readDockerfile(text: string): readonly Stage[] {
   const stages: OpenStage[] = [];
-  const common = new Map<string, string | undefined>();
+  const common: Scope = { values: new Map(), budget: { left: MOST_FILLED } };
   for (const instruction of instructionsIn(text)) {
     const stage = stages.at(-1);
     if (instruction.word === 'FROM') stages.push(openStage(instruction, common));
     else if (stage) addTo(stage, instruction, common);
-    else if (instruction.word === 'ARG')
-      setArguments(instruction, { values: common, environment: new Set() }, new Map());
+    else if (instruction.word === 'ARG') setArguments(instruction, { ...common, environment: new Set() });
   }
   return stages;
 }
 
-interface OpenStage extends Stage {
+interface OpenStage extends Stage, Scope {
   readonly labels: Map<string, Label>;
   readonly copies: Copy[];
   readonly runs: string[];
-  readonly values: Map<string, string | undefined>;
   /** The names of the values that ENV sets. */
   readonly environment: Set<string>;
   folder: string | undefined;
@@ -87,7 +92,7 @@ function instructionOf(text: string, line: number): Instruction {
 }
 
 /** The stage that a FROM instruction begins. */
-function openStage({ rest, line }: Instruction, common: Values): OpenStage {
+function openStage({ rest, line }: Instruction, common: Scope): OpenStage {
   const words = rest.split(/\s+/).filter((word) => !word.startsWith('--'));
   const [base = '', as = '', name] = words;
   return {
@@ -98,18 +103,19 @@ function openStage({ rest, line }: Instruction, common: Values): OpenStage {
     copies: [],
     runs: [],
     values: new Map(),
+    budget: common.budget,
     environment: new Set(),
     folder: '/',
   };
 }
 
 /** Changes a stage as an instruction does. */
-function addTo(stage: OpenStage, instruction: Instruction, common: Values): void {
+function addTo(stage: OpenStage, instruction: Instruction, common: Scope): void {
   const { word, rest, line } = instruction;
-  if (word === 'ARG') setArguments(instruction, stage, common);
+  if (word === 'ARG') setArguments(instruction, stage, common.values);
   if (word === 'ENV' || word === 'LABEL') {
     // Variables have the values from before the instruction in all of it.
-    const pairs = pairsOf(rest).map(([key, value]) => [key, filledIn(value, stage.values)] as const);
+    const pairs = pairsOf(rest).map(([key, value]) => [key, filledIn(value, stage)] as const);
     for (const [key, value] of pairs) {
       if (word === 'LABEL') stage.labels.set(key, { value, line });
       else {
@@ -118,7 +124,7 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Values): void
       }
     }
   }
-  if (word === 'WORKDIR') stage.folder = absolute(filledIn(withoutQuotes(rest), stage.values), stage.folder);
+  if (word === 'WORKDIR') stage.folder = absolute(filledIn(withoutQuotes(rest), stage), stage.folder);
   if (word === 'RUN') stage.runs.push(rest);
   if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(rest, stage));
 }
@@ -129,32 +135,33 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Values): void
  */
 function setArguments(
   { rest }: Instruction,
-  { values, environment }: Pick<OpenStage, 'values' | 'environment'>,
-  common: Values,
+  scope: Scope & Pick<OpenStage, 'environment'>,
+  common: ReadonlyMap<string, string | undefined> = new Map(),
 ): void {
+  const { values, environment } = scope;
   for (const written of tokensOf(rest)) {
     const at = written.indexOf('=');
     const name = at < 0 ? written : written.slice(0, at);
-    const value = at < 0 ? common.get(name) : filledIn(withoutQuotes(written.slice(at + 1)), values);
+    const value = at < 0 ? common.get(name) : filledIn(withoutQuotes(written.slice(at + 1)), scope);
     const isOtherwise = environment.has(name) && value !== values.get(name);
     values.set(name, isOtherwise ? undefined : value);
   }
 }
 
 /** Reads the operands of COPY or ADD: words or, for paths with spaces, a JSON list. */
-function copyOf(rest: string, { values, folder }: OpenStage): Copy {
+function copyOf(rest: string, stage: OpenStage): Copy {
   const words = rest.includes('[') ? (listOf(rest) ?? tokensOf(rest)) : tokensOf(rest);
   const flags = words.filter((word) => word.startsWith('--'));
   const filled = words
     .filter((word) => !word.startsWith('--'))
-    .map((word) => filledIn(withoutQuotes(word), values));
+    .map((word) => filledIn(withoutQuotes(word), stage));
   const from = flags.find((flag) => flag.startsWith('--from='))?.slice('--from='.length);
   const sources = filled.slice(0, -1);
   const isKnown = (source: string | undefined): source is string => source !== undefined;
   return {
     from,
     sources: sources.every(isKnown) ? sources : undefined,
-    to: absolute(filled.at(-1), folder),
+    to: absolute(filled.at(-1), stage.folder),
   };
 }
 
@@ -198,15 +205,16 @@ function withoutQuotes(text: string): string {
   );
 }
 
-/** A text with its variables filled in; undefined if one has no value. */
-function filledIn(text: string, values: Values): string | undefined {
+/** A text with its variables filled in; undefined if one has no value, or the budget is spent. */
+function filledIn(text: string, { values, budget }: Scope): string | undefined {
   let isKnown = true;
   const filled = text.replace(
     /\$(?:\{(\w{1,100})(?::?-([^}]{0,500}))?\}|(\w{1,100}))/g,
     (_, braced?: string, otherwise?: string, plain?: string) => {
       const value = values.get(braced ?? plain ?? '') ?? otherwise;
-      isKnown &&= value !== undefined;
-      return value ?? '';
+      if (value !== undefined) budget.left -= value.length;
+      isKnown &&= value !== undefined && budget.left >= 0;
+      return isKnown && value !== undefined ? value : '';
     },
   );
   // Other forms of variables, such as `${a:+b}`, only a build fills in.

@@ -11,3 +11,13 @@ test.each([
   const [stage] = readDockerfile(`FROM scratch\n${lines}\nLABEL x="$a $b"\n`);
   expect(stage?.labels.get('x')?.value).toBe(expected);
 });
+
+test('123: variables that hold each other several times do not grow', () => {
+  const lines = Array.from({ length: 30 }, (_, i) => `ARG a${i + 1}=${`$a${i}`.repeat(4)}\n`).join('');
+  const text = `FROM scratch\nARG a0=catalogs/v4.20\n${lines}LABEL x=$a30 y=$a2\nCOPY $a30 /configs\n`;
+  const [stage] = readDockerfile(text);
+  expect(stage?.labels.get('x')?.value).toBeUndefined();
+  expect(stage?.copies).toEqual([{ from: undefined, sources: undefined, to: '/configs' }]);
+  const [small] = readDockerfile('FROM scratch\nARG a=x\nARG b=$a$a$a\nLABEL x=$b$b\n');
+  expect(small?.labels.get('x')?.value).toBe('xxxxxx');
+});
