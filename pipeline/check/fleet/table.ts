@@ -61,19 +61,21 @@ export function tableRecords(text: string, path: string): FleetRecord[] {
 function recordsOf(text: string, path: string): FleetRecord[] {
   const rows = csvRows(text);
   const header = rows.next();
-  const names = header.done ? [] : header.value.cells.map((cell) => COLUMNS[cell.trim().toLowerCase()] ?? '');
+  const cells: readonly string[] = header.done ? [] : header.value.cells;
+  const columns = cells.map((cell) => cell.trim().toLowerCase());
+  const names = columns.map((name) => COLUMNS[name] ?? '');
   const has = (name: string): boolean => names.includes(name);
   const isFleet =
     (has('cluster') || has('group') || has('count')) &&
     (has('package') || has('csv') || has('name') || has('platform'));
   if (!isFleet) {
-    const found = header.done ? 'nothing' : JSON.stringify(header.value.cells.join(',').slice(0, 120));
+    const found = header.done ? 'nothing' : JSON.stringify(cells.join(',').slice(0, 120));
     throw new PipelineError('usage', `${path} is not a table of a fleet: found the header ${found}`, {
       hint: 'expected columns such as cluster,platform,package,version,channel,approval',
     });
   }
-  const columns = (header.value?.cells ?? []).map((cell) => cell.trim().toLowerCase());
   checkSpelling(path, columns, new Map(Object.entries(COLUMNS)));
+  checkOnce(path, names);
   // As the console exports Subscriptions: of no use without what they have installed, and nobody would notice.
   if (has('package') && has('name') && !['installed', 'csv', 'version'].some(has)) {
     throw new PipelineError('usage', `${path} has no column with installed versions`, {
@@ -84,8 +86,7 @@ function recordsOf(text: string, path: string): FleetRecord[] {
   const at = Object.fromEntries([...new Set(Object.values(COLUMNS))].map((name) => [name, index(name)]));
   const once = textsOnce();
   const records: FleetRecord[] = [];
-  for (const { line, cells } of rows)
-    records.push(recordOf(`${path}:${line}`, cellsBy(cells, at, once), has));
+  for (const row of rows) records.push(recordOf(`${path}:${row.line}`, cellsBy(row.cells, at, once), has));
   return records;
 }
 
@@ -114,6 +115,20 @@ export function checkSpelling(
         hint: `rename the column to ${near}, or remove it`,
       });
   }
+}
+
+/**
+ * Refuses a table in which two columns say one thing, because readers do not agree on which of them counts.
+ *
+ * @param names what each column stands for
+ * @throws PipelineError `usage`
+ */
+function checkOnce(path: string, names: readonly string[]): void {
+  const repeated = OWN.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  if (repeated === undefined) return;
+  throw new PipelineError('usage', `${path} has more than one column ${repeated}`, {
+    hint: 'remove or rename all but one of them',
+  });
 }
 
 type Cells = (name: string) => string;

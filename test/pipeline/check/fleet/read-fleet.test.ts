@@ -89,6 +89,14 @@ describe('CSV of our own', () => {
     expect(fleet.unread).toBe(8);
   });
 
+  test('122: a column that counts twice is an error, also by another of its names', () => {
+    expect(() => read('group,count,count,package,version\ng,1,300,etcd,1.0.0\n')).toThrow(
+      'f1.csv has more than one column count',
+    );
+    expect(() => read('group,Count,clusters,package,version\ng,1,300,etcd,1.0.0\n')).toThrow('column count');
+    expect(rowsOf('_id,cluster_id,package,version\na,a,etcd,1.0.0\n')).toHaveLength(1);
+  });
+
   test.each(['', 'name,age\na,1\n', '<html></html>'])('%j is not a fleet', (text) => {
     expect(() => read(text)).toThrow(/f1.csv is not a table of a fleet/);
   });
