@@ -227,9 +227,8 @@ function copiesOf(
   to: string,
   { folder, files, isLeftOut }: Context,
 ): readonly CopiedFile[] | undefined {
-  const plain = withoutSlash(written).replace(/^\.?\//, '');
-  if (/[*?[]|\.\.|:\/\//.test(plain)) return undefined;
-  const own = plain === '.' ? '' : plain;
+  if (/[*?[]|:\/\//.test(written)) return undefined;
+  const own = inContext(written);
   for (const path of new Set([own, [folder, own].filter((name) => name !== '').join('/')])) {
     if (path === '') continue;
     const top = path === own ? '' : folder;
@@ -246,6 +245,15 @@ function copiesOf(
         .map((source) => ({ source, path: `${withoutSlash(to)}${source.slice(path.length)}` }));
   }
   return undefined;
+}
+
+/** A source within what the build gets, as Docker reads it: `..` leads no higher than its top. */
+function inContext(written: string): string {
+  const names: string[] = [];
+  for (const name of written.split('/'))
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  return names.join('/');
 }
 
 /** The index of the first path that is not before another one. */

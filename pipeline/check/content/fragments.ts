@@ -71,6 +71,7 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
   const [now, known]: [Finding[], Finding[]] = [[], []];
   const served: CatalogResult[] = [];
   const left = new Set<string>();
+  const opaque: string[] = [];
   const catalogIn = catalogReader(scene);
   for (const one of wanted) {
     const old = earlier.get(one.path);
@@ -81,11 +82,14 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
     served.push(...(own ? own.results : []));
     for (const name of own ? own.left : []) left.add(name);
     if (old) known.push(...(await findingsOf(old, before)));
+    if (old && before.catalogsOf(old)?.size && !one.files) opaque.push(one.path);
   }
-  const unchecked =
-    unread.length === 0
-      ? []
-      : [{ what: `what the images of ${shortList(unread, 'Dockerfiles')} have`, why: WHY_UNREAD }];
+  const unchecked = [
+    { paths: unread, why: WHY_UNREAD },
+    { paths: opaque, why: 'only a build knows what they copy now' },
+  ].flatMap(({ paths, why }) =>
+    paths.length === 0 ? [] : [{ what: `what the images of ${shortList(paths, 'Dockerfiles')} have`, why }],
+  );
   return { results: [newsOf(now, known), ...served], left, unchecked };
 }
 

@@ -132,6 +132,26 @@ test('a Dockerfile that is too large, or has too many patterns of an ignore file
   expect((await report({ '.dockerignore': 'x\n' }, { ...BASE, ...many })).unchecked).toEqual([]);
 });
 
+test('121: a Dockerfile whose files only a build knows from now on is said not to be checked', async () => {
+  const why = 'only a build knows what they copy now';
+  const said = [{ what: 'what the images of v4.20.Dockerfile have', why }];
+  const elsewhere = { 'v4.20.Dockerfile': dockerfile('/configs', { base: 'opm', more: '' }) };
+  const ofImage = { 'v4.20.Dockerfile': dockerfile('--from=quay.io/other/index /configs') };
+  expect((await report(ofImage)).unchecked).toEqual(said);
+  expect((await report(elsewhere)).unchecked).toEqual(said);
+  // It was so before.
+  const again = { 'v4.20.Dockerfile': `${ofImage['v4.20.Dockerfile']}USER 1001\n` };
+  expect((await report(again, { ...BASE, ...ofImage })).unchecked).toEqual([]);
+  expect((await report({ 'v4.20.Dockerfile': dockerfile('./catalogs/v4.20/') })).unchecked).toEqual([]);
+});
+
+test('121: a source with .. is looked for where Docker finds it', async () => {
+  const lost = ['warning fragment/lost-catalog v4.20.Dockerfile'];
+  expect(await found({ 'v4.20.Dockerfile': dockerfile('docs/../catalogs/v4.19') })).toEqual(lost);
+  expect(await found({ 'v4.20.Dockerfile': dockerfile('../catalogs/v4.19/') })).toEqual(lost);
+  expect(await found({ 'v4.20.Dockerfile': dockerfile('./catalogs/v4.19/../v4.20') })).toEqual([]);
+});
+
 test('a Dockerfile that is not one of a catalog any more loses its catalog', async () => {
   const plain = { 'v4.20.Dockerfile': 'FROM scratch\nCOPY docs /docs\n', 'docs/x': 'x' };
   expect(await found(plain)).toEqual(['warning fragment/lost-catalog v4.20.Dockerfile']);
