@@ -57,9 +57,13 @@ export function imagePlace(text: string): ImageLocation {
 const LOCAL_TRANSPORT =
   /^(?:oci|oci-archive|docker-archive|docker-daemon|containers-storage|dir|file|sif|tarball):/;
 
-/** Whether a text names something on the machine that reads it: by a transport, an absolute path, or one that leads out. */
+/** Whether a text names something on the machine that reads it: by a transport, an absolute path (of Windows, too), or one that leads out. */
 export function isOnThisMachine(text: string): boolean {
-  return LOCAL_TRANSPORT.test(text) || /^[/\\~]/.test(text) || /(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text);
+  return (
+    LOCAL_TRANSPORT.test(text) ||
+    /^(?:[A-Za-z]:)?[/\\]|^~/.test(text) ||
+    /(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text)
+  );
 }
 
 /**

@@ -461,18 +461,24 @@ describe('101: an image that whoever renders a file would read from their own ma
     'operators/etcd/catalog-templates/t.yaml': template(image),
   });
 
-  test.each(['oci:/x:v1', 'docker-archive:/x.tar', 'file:///x', '/etc', '../../../../etc', 'a/../../b'])(
-    '%s is an error in composites and templates',
-    async (image) => {
-      const { change } = await gate.judge({ base, head: files(image) });
-      expect(change.unsafe.map(({ rule, location }) => `${rule} ${location.file}`).sort()).toEqual([
-        'composite/reference composite.yaml',
-        'composite/reference operators/etcd/catalog-templates/t.yaml',
-      ]);
-      const known = { ...base, ...files(image) };
-      expect((await gate.judge({ base: known, head: { 'README.md': 'x' } })).change.unsafe).toEqual([]);
-    },
-  );
+  test.each([
+    'oci:/x:v1',
+    'docker-archive:/x.tar',
+    'file:///x',
+    '/etc',
+    '../../../../etc',
+    'a/../../b',
+    'C:\\x',
+    'c:/x',
+  ])('%s is an error in composites and templates', async (image) => {
+    const { change } = await gate.judge({ base, head: files(image) });
+    expect(change.unsafe.map(({ rule, location }) => `${rule} ${location.file}`).sort()).toEqual([
+      'composite/reference composite.yaml',
+      'composite/reference operators/etcd/catalog-templates/t.yaml',
+    ]);
+    const known = { ...base, ...files(image) };
+    expect((await gate.judge({ base: known, head: { 'README.md': 'x' } })).change.unsafe).toEqual([]);
+  });
 
   test.each([
     'quay.io/q/a@sha256:2',
