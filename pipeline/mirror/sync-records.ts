@@ -88,7 +88,15 @@ export async function beginSync(
   await write(standing ? unionOf(standing, needs) : needs);
   return {
     identity,
-    others: async () => (await readRecords(at, ports.registry)).filter(({ id }) => id !== identity.id),
+    others: async () => {
+      const all = await readRecords(at, ports.registry);
+      const found = all.filter(({ id }) => id !== identity.id);
+      if (found.length < all.length) return found;
+      throw new PipelineError(
+        'bad-answer',
+        `the registry does not list the record of this configuration in ${repositoryName(at)}, so that nothing is deleted: it may hide others, too`,
+      );
+    },
     nameOf: (record) => recordName(record, at),
     settle: () => write(needs),
   };

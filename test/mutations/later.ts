@@ -221,4 +221,28 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: '',
     test: 'test/catalog/fbc/dockerfile.test.ts',
   },
+  {
+    attack: 142,
+    without: 'a look for changes beside a database',
+    file: 'pipeline/catalogs/database/form.ts',
+    text: 'if (isUnmerged(headOf(beside)))',
+    instead: "if (beside === '')",
+    test: DATABASE_TEST,
+  },
+  {
+    attack: 90,
+    without: 'a check that images and folders of a Dockerfile are one word',
+    file: 'pipeline/cli/opm/dockerfile.ts',
+    text: 'if (/\\s|^-/.test(part))',
+    instead: "if (part === '-')",
+    test: 'test/pipeline/cli/opm/opm.test.ts',
+  },
+  {
+    attack: 56,
+    without: 'a look whether the registry lists the own record',
+    file: 'pipeline/mirror/sync-records.ts',
+    text: 'if (found.length < all.length) return found;',
+    instead: 'if (found.length <= all.length) return found;',
+    test: 'test/pipeline/mirror/sync-records.test.ts',
+  },
 ];

@@ -1,6 +1,6 @@
 /** Blobs as files: all in one, or a folder for each package. */
 import { existsSync, mkdirSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
+import { basename, dirname, isAbsolute, join, posix } from 'node:path';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import { type RenderFormat, renderGroups } from '../../../catalog/fbc/render.ts';
 import { entriesIn, fileError, refuseLinkOut } from '../../directory.ts';
@@ -83,7 +83,8 @@ function packageFiles(blobs: Blobs, format: RenderFormat): (readonly [path: stri
 
 /** Whether a path stays within its directory. `.git` does not count: git would obey a configuration in it. */
 function isLocal(path: string): boolean {
-  const clean = normalize(path);
   if (/(?:^|[/\\])\.git(?:[/\\]|$)/i.test(path)) return false;
-  return !isAbsolute(path) && clean !== '..' && !clean.startsWith('../') && !path.includes('\0');
+  // In another form, it could be the folder of another package, or of the blobs of none.
+  if (posix.normalize(path) !== path || path === '.' || path.endsWith('/')) return false;
+  return !isAbsolute(path) && !/^\.\.(?:[/\\]|$)/.test(path) && !path.includes('\0');
 }

@@ -3,7 +3,7 @@ import { convertToBundles } from '../../../catalog/bundle/package-bundles.ts';
 import { convertPackage } from '../../../catalog/bundle/package-catalog.ts';
 import { readPackageFolder } from '../../../catalog/bundle/package-manifest.ts';
 import { compareFindings } from '../../../catalog/finding.ts';
-import { directorySource } from '../../directory.ts';
+import { closedDirectory } from '../../directory.ts';
 import { countText, findingText } from '../../text.ts';
 import { writeFiles } from '../../write.ts';
 import type { Command } from '../command.ts';
@@ -24,7 +24,7 @@ export const command: Command = {
     'portolan convert package-manifests manifests/etcd --bundles bundles > catalogs/etcd/catalog.json',
   ],
   run: async ({ operands: [root = '.'], text }, terminal) => {
-    const folder = await readPackageFolder(directorySource(resolve(terminal.directory, root)));
+    const folder = await readPackageFolder(closedDirectory(resolve(terminal.directory, root)));
     const { json, findings } = convertPackage(folder);
     const { files, findings: moved } = convertToBundles(folder);
     const target = text('bundles');

@@ -29,7 +29,8 @@ export const command: OpmCommand = {
     const { dir, base: name } = parse(directory);
     if (call.given('binary-image')) terminal.err('--binary-image is deprecated, use --base-image\n');
     const [images, labels] = [imagesOf(call), labelsOf(call)];
-    for (const part of [name, images.base, images.builder, ...[...labels].flat()]) mustBeOneLine(part);
+    for (const part of [...labels].flat()) mustBeOneLine(part);
+    for (const part of [name, images.base, images.builder]) mustBeOneWord(part);
     const text = dockerfileText({ directory: name, ...images, labels });
     if (name === '') throw new PipelineError('usage', 'the root directory cannot be a catalog');
     const path = resolve(terminal.directory, join(dir, `${name}.Dockerfile`));
@@ -45,6 +46,13 @@ export const command: OpmCommand = {
 function mustBeOneLine(part: string): void {
   if (/\p{Cc}/u.test(part))
     throw new PipelineError('usage', `${JSON.stringify(part)} has a line break or another control character`);
+}
+
+/** @throws PipelineError `usage` for a part of the Dockerfile that would be several words, or an option */
+function mustBeOneWord(part: string): void {
+  mustBeOneLine(part);
+  if (/\s|^-/.test(part))
+    throw new PipelineError('usage', `${JSON.stringify(part)} must be one word that does not begin with -`);
 }
 
 /** The older flag --binary-image names both images, unless --builder-image is given. */

@@ -72,6 +72,16 @@ test('a registry that never lets the records be listed', async () => {
   });
 });
 
+test('56: a registry that hides the records once they are written: nothing is deleted', async () => {
+  const registry = await layout();
+  const records = await beginSync(AT, wanted('ours', 'v1'), { registry, now });
+  expect(await records.others()).toEqual([]);
+  registry.listTags = async function* () {};
+  await expect(records.others()).rejects.toMatchObject({
+    message: expect.stringContaining('does not list the record of this configuration'),
+  });
+});
+
 test('an image is needed by its tag, and by its digest under another tag of the repository', () => {
   const record: SyncRecord = {
     ...wanted('theirs'),

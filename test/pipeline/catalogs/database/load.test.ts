@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -36,6 +36,34 @@ async function rendered(bytes: Uint8Array): Promise<string> {
   expect(findings).toEqual([]);
   return textOf(renderOrder(blobs), 'json');
 }
+
+describe('142: a file beside a database', () => {
+  const LOG = Buffer.from('377f0682002de218000010000000000000', 'hex');
+  const JOURNAL = Buffer.from('d9d505f920a163d70000000000000000', 'hex');
+
+  test.each([
+    ['-wal', LOG],
+    ['-journal', JOURNAL],
+  ])('index.db%s with changes is an error', async (ending, bytes) => {
+    writeFileSync(join(work, 'index.db'), await database(fixture('replaces.sql')));
+    writeFileSync(join(work, `index.db${ending}`), bytes);
+    symlinkSync('index.db', join(work, 'linked.db'));
+    for (const name of ['index.db', 'linked.db']) {
+      const { code, err } = await run('render', name);
+      expect([code, err]).toEqual([2, expect.stringContaining(`${name} is not complete: `)]);
+    }
+  });
+
+  test.each([
+    ['-wal', Buffer.alloc(0)],
+    ['-journal', Buffer.alloc(512)],
+    ['.txt', LOG],
+  ])('index.db%s without changes is not', async (ending, bytes) => {
+    writeFileSync(join(work, 'index.db'), await database(fixture('replaces.sql')));
+    writeFileSync(join(work, `index.db${ending}`), bytes);
+    expect((await run('render', 'index.db')).out).toBe(fixture('replaces.json'));
+  });
+});
 
 describe('a database is the catalog that opm renders of it', () => {
   test.each(['replaces', 'skippatch', 'deprecated'])('%s', async (name) => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { workbench } from '../../../fakes/workbench.ts';
@@ -111,6 +111,16 @@ function writePackage(folder: string, annotations = '{}'): void {
     `apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata:\n  name: etcd.v1.0.0\n  annotations: ${annotations}\nspec:\n  version: 1.0.0\n`,
   );
 }
+
+test('81: a link out of the folder gets into no bundle', async () => {
+  writePackage('1.0.0/');
+  write('secret.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: secret}\n');
+  symlinkSync(at('secret.yaml'), at('p/1.0.0/link.yaml'));
+  const { out, err } = await run('convert', 'package-manifests', 'p', '--bundles', 'out');
+  expect(out).not.toContain('secret');
+  expect(err).toContain('1.0.0/link.yaml: error: a link out of the directory');
+  expect(readdirSync(at('.'))).not.toContain('out');
+});
 
 test('bundles keep the configuration of scorecard and what operator-sdk noted', async () => {
   writePackage('1.0.0/', '{operators.operatorframework.io/builder: operator-sdk-v1.2.0}');

@@ -105,11 +105,14 @@ describe('migrate', () => {
     expect((await run('migrate c out')).err).toContain('must be empty');
   });
 
-  test.each(['../b', '.git', 'x/.GIT'])('a package with the name %s writes nothing', async (name) => {
-    write('c/catalog.yaml', `schema: olm.package\nname: a\n---\nschema: olm.package\nname: ${name}\n`);
-    expect((await run('migrate c out')).err).toContain(`"${name}" is not a valid folder name`);
-    expect(readdirSync(work)).toEqual(['c']);
-  });
+  test.each(['../b', '.git', 'x/.GIT', '.', 'x/', './a', 'x/../a'])(
+    'a package with the name %s writes nothing',
+    async (name) => {
+      write('c/catalog.yaml', `schema: olm.package\nname: a\n---\nschema: olm.package\nname: ${name}\n`);
+      expect((await run('migrate c out')).err).toContain(`"${name}" is not a valid folder name`);
+      expect(readdirSync(work)).toEqual(['c']);
+    },
+  );
 });
 
 describe('generate dockerfile', () => {
@@ -143,6 +146,18 @@ describe('generate dockerfile', () => {
       expect([code, err]).toEqual([1, expect.stringContaining('has a line break')]);
     }
     expect(readdirSync(work)).toEqual(['c', name]);
+  });
+
+  test('90: a space in an image or a folder gives no further word; a quote in a label, no further label', async () => {
+    write('c d/catalog.yaml', ferry);
+    write('c/catalog.yaml', ferry);
+    for (const words of [['c d'], ['c', '-i', 'a AS b'], ['c', '-b', '--platform=x']]) {
+      const { code, err } = await run(['generate', 'dockerfile', ...words]);
+      expect([code, err]).toEqual([1, expect.stringContaining('must be one word')]);
+    }
+    expect((await run(['generate', 'dockerfile', 'c', '-l', '"a=b"" c=""d\\"'])).code).toBe(0);
+    const text = readFileSync(join(work, 'c.Dockerfile'), 'utf8');
+    expect(text).toContain('LABEL "a"="b\\" c=\\"d\\\\"\n');
   });
 
   test('leaves nothing behind when it fails', async () => {
