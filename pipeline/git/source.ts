@@ -49,7 +49,8 @@ const PLAIN_MODES: ReadonlySet<string> = new Set(['100644', '100755', '100664'])
 /**
  * A source whose files have the ids of their git blobs as identity, if they are as git has them: a file that was read or
  * checked before under the same identity is not read again. Git finds that as `git status` does: by time and size, and by
- * content if these do not tell. Outside of a repository, or without git, files have no identity.
+ * content if these do not tell. Outside of a repository, or without git, files have no identity; nor have those that git
+ * converts, as their blobs have other content.
  *
  * @param root the directory of the source
  */
@@ -82,9 +83,33 @@ async function blobsOf(root: string, settings: GitSettings): Promise<ReadonlyMap
     if (tag === 'C') changed.add(path);
     else if (tag === 'H' && stage === '0' && mode.startsWith('100')) blobs.set(path, id);
   }
-  for (const path of changed) blobs.delete(path);
+  for (const path of [...changed, ...(await convertedFiles(root, settings, [...blobs.keys()]))])
+    blobs.delete(path);
   return blobs;
 }
+
+/** Attributes by which git converts a file. Line ends do not count: they are the same to JSON and YAML. */
+const CONVERSIONS = ['filter', 'working-tree-encoding', 'ident'];
+
+/** Those of the paths whose files have other content than their blobs. */
+async function convertedFiles(
+  root: string,
+  settings: GitSettings,
+  paths: readonly string[],
+): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const run = { settings, directory: root, input: paths.map((path) => `${path}\0`).join('') };
+  const { output } = await runGit(run, ['check-attr', '-z', '--stdin', ...CONVERSIONS]);
+  // For each path and attribute: the path, the attribute, its value.
+  const words = output.toString('utf8').split('\0');
+  return words.filter((_, i) => i % 3 === 0 && !/^un(?:specified|set)$/.test(words[i + 2] ?? 'unset'));
+}
+
+/** A clone may have git compare less than it can, and then call a changed file unchanged. */
+const COMPARE_ALL = [
+  ['core.checkStat', 'default'],
+  ['core.trustctime', 'true'],
+] as const;
 
 /**
  * What git tracks of the files below a folder: for each, `TAG MODE ID STAGE`, a tab and the path, ended by
@@ -93,7 +118,9 @@ async function blobsOf(root: string, settings: GitSettings): Promise<ReadonlyMap
 export async function filesBelow(root: string, settings: GitSettings): Promise<string> {
   try {
     const words = ['ls-files', '-z', '-v', '--cached', '--modified', '--stage', '--', '.'];
-    const { output } = await runGit(await withoutFilters({ settings, directory: root }), words);
+    const run = await withoutFilters({ settings, directory: root });
+    const configuration = [...(run.configuration ?? []), ...COMPARE_ALL];
+    const { output } = await runGit({ ...run, configuration }, words);
     return output.toString('utf8');
   } catch (error) {
     // Outside of a repository, or without git: then files get no identity, and are read each time.

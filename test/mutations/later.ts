@@ -245,4 +245,20 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: 'if (found.length <= all.length) return found;',
     test: 'test/pipeline/mirror/sync-records.test.ts',
   },
+  {
+    attack: 143,
+    without: 'a look which files git converts',
+    file: 'pipeline/git/source.ts',
+    text: '[...changed, ...(await convertedFiles(root, settings, [...blobs.keys()]))]',
+    instead: '[...changed]',
+    test: 'test/pipeline/cli/catalog/stored-verdicts.test.ts',
+  },
+  {
+    attack: 143,
+    without: 'having git compare all that it can',
+    file: 'pipeline/git/source.ts',
+    text: '...COMPARE_ALL]',
+    instead: ']',
+    test: 'test/pipeline/cli/catalog/stored-verdicts.test.ts',
+  },
 ];

@@ -3,7 +3,7 @@
  * Advanced Cluster Management's search, and what `oc get -o json` prints of one cluster.
  */
 import { isObject } from '../../../catalog/go/shape.ts';
-import { parsedJson } from '../../../catalog/json.ts';
+import { parseUniqueJson } from '../../../catalog/json.ts';
 import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
 import { readCluster } from '../cluster.ts';
@@ -34,14 +34,22 @@ type Json = Readonly<Record<string, unknown>>;
 function recordsOf({ path, text }: FleetFile): FleetRecord[] {
   if (text.length > MOST) throw new PipelineError('too-large', `${path} has more than ${MOST} characters`);
   if (!/^\s*[[{]/.test(text.slice(0, 1000))) return tableRecords(text, path);
-  const value = parsedJson(text);
-  if (value === undefined) throw new PipelineError('usage', `${path} is not valid JSON`);
+  const value = uniqueJson(text, path);
   const records = jsonRecords(value, path);
   if (records) return records;
   if (hasObjects(value)) return clusterRecords(text, path);
   throw new PipelineError('usage', `${path} is not a fleet: found JSON of another kind`, {
     hint: 'expected {"kind": "Fleet", "rows": […]}, the result of a Prometheus query, or a search of Advanced Cluster Management',
   });
+}
+
+/** The value of a text of JSON. @throws PipelineError `usage` for other text, and for a key twice: readers take either */
+function uniqueJson(text: string, path: string): unknown {
+  try {
+    return parseUniqueJson(text);
+  } catch (cause) {
+    throw new PipelineError('usage', `${path} is not valid JSON, or has a key twice`, { cause });
+  }
 }
 
 /**

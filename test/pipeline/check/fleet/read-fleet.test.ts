@@ -376,6 +376,13 @@ describe('attack 141: an export that says itself that it is incomplete', () => {
   });
 });
 
+test.each([
+  '{"kind": "Fleet", "rows": [{"group": "g", "count": 500, "count": 1, "package": "etcd", "version": "1.0.0"}]}',
+  '{"kind": "Fleet", "rows": [], "rows": []}',
+])('122: a key twice: %s', (text) => {
+  expect(() => read(text)).toThrow('f1.json is not valid JSON, or has a key twice');
+});
+
 test.each(['cuont', 'Count'])('a misspelt key of our own JSON is an error: %s', (key) => {
   const fleet = (row: object): string => JSON.stringify({ kind: 'Fleet', rows: [row] });
   const row = { group: 'g', platform: '4.18', package: 'etcd', version: '1.0.0' };
