@@ -39,8 +39,9 @@ export const command: Command = {
     'bundle (see portolan bundle validate).',
     '',
     'With --cache, Portolan identifies each package by the content of its files. For files that git tracks without changes',
-    'it uses the object ids of git instead of reading them. It ignores a cache written by another version of Portolan.',
-    'Portolan believes the cache. It refuses a directory that other users can write to, or that has files tracked by git.',
+    'and does not convert, it uses the object ids of git instead of reading them. It ignores a cache written by another',
+    'version of Portolan. Portolan believes the cache. It refuses a directory that other users can write to, or that has',
+    'files tracked by git.',
     'With --commit, DIR is a path in the repository.',
   ].join('\n'),
   run: async ({ operands: [root = '.'], text }, terminal) => {
