@@ -141,7 +141,7 @@ async function selectedHeads(
   return headsOf(open, { kind: 'commit', commit: head.commit });
 }
 
-/** Checks heads one after the other. A head that fails does not stop the others. */
+/** Checks heads one after the other. A head that fails does not stop the others. @throws the first error, once all are tried */
 async function checkHeads(
   ports: ForgePorts,
   heads: readonly Head[],

@@ -435,7 +435,10 @@ class Reader {
     };
   }
 
-  /** One entry of `blockedImages`; none for a text that is not a regular expression, which is reported. */
+  /**
+   * One entry of `blockedImages`; none for a text that is not a regular expression, or takes more steps than are left, which is
+   * reported.
+   */
   #blocked(image: Fields, path: Path): BlockedImages[] {
     const pattern = withinSteps(() => compileGoRegexp(string(image['name']), this.#steps));
     if (pattern) {

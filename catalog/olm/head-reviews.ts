@@ -55,6 +55,7 @@ function formerHead(
   const was = before.catalog.packages.get(at.package);
   if (!was) return undefined;
   const own = was.channels.get(at.channel);
+  // One answer for a channel: where clusters run both, OLM v0 is the one that follows a channel edge by edge.
   const olm = after.olm.has('v0') ? 'v0' : 'v1';
   const following = { ...at, olm, onlyChannel: true } as const;
   return (own ? [own] : defaultFirst(was))

@@ -26,7 +26,8 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
   const { branch, commit } = await defaultTip(forge);
   const repository = openRemote(forge.remote, forge.git);
   const { plainHttp } = inputs.publish;
-  // This client asks for what Portolan itself published; `references` asks for what catalogs name, as the policy allows.
+  // This client asks for what Portolan itself published; `references` asks for what catalogs name, as the policy allows. A
+  // registry over plain HTTP may be in an internal network.
   const registry = createRegistryClient({ ...registryOptions(inputs), plainHttp, internal: plainHttp });
   const references = registriesOf(inputs);
   try {
@@ -41,7 +42,7 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
       { ...ports, registryFor: references.under },
       { branch, commit, policy, dryRun: inputs.dryRun },
     );
-    // A dry run opens no pull requests, and promotions have nothing else to show.
+    // A dry run opens no pull requests, and what promotions could not do comes of opening them.
     const promotions = inputs.dryRun
       ? { proposed: [], drift: [] }
       : await scheduledPromotions(ports, { branch, policy, today });

@@ -65,7 +65,8 @@ export async function showEffect(edit: PlannedEdit, asking: Asking): Promise<boo
   if (typeof known !== 'string') return printEffect(known, asking, isAsked);
   const unchecked = [{ what: 'other catalogs, and versions that were published before', why: known }];
   const catalogs = await editedCatalogs(root, files);
-  return printEffect({ ...(await effectAlone(catalogs, digests)), unchecked }, asking, isAsked);
+  const effect = await effectAlone(catalogs, digests);
+  return printEffect({ ...effect, unchecked: [...effect.unchecked, ...unchecked] }, asking, isAsked);
 }
 
 /** A catalog that a command makes of another one. */
@@ -118,7 +119,7 @@ async function effectAlone(catalogs: readonly EditedCatalog[], digests?: TagDige
   return {
     findings: effects.flatMap(({ findings }) => findings),
     diffs: effects.flatMap(({ diffs }) => diffs),
-    unchecked: [],
+    unchecked: effects.flatMap(({ unchecked }) => unchecked),
   };
 }
 

@@ -9,7 +9,8 @@ import type { Inspected } from './inspect.ts';
 /** Copies one image; its tag is moved last. @throws PipelineError, and then the destination names what it named before */
 export async function pushImage({ job, source, content, isNew }: Inspected, run: CopyRun): Promise<void> {
   if (!content) return;
-  // A copy within one registry: the blobs can be mounted from the source's repository.
+  // A copy within one registry: the blobs can be mounted from the source's repository. A source by another client may be another
+  // registry that has the same name, such as one behind a mirror.
   const isSame = source.registry === run.ports.to && source.reference.registry === job.to.registry;
   const beside = isSame ? source.reference.repository : undefined;
   await pushContent(content, job.to, { run, isNew, beside });

@@ -114,7 +114,7 @@ function versionsOf(
 
 type Place = ReturnType<SemverTemplate['document']['locate']>;
 
-/** What the one `olm.package` property of a bundle says. */
+/** What the one `olm.package` property of a bundle says. A missing package name is an empty one, which rules refuse. */
 function identityOf(bundle: Bundle, place: Place): { name: string; version: Version } {
   const own = bundle.properties.filter(({ type }) => type === 'olm.package');
   const value = own[0]?.value;

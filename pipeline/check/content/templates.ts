@@ -42,9 +42,11 @@ export async function checkTemplates(scene: TemplateScene): Promise<CatalogResul
   const { base, merged } = scene.trees;
   const changed = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
   const names = changed.map(({ name }) => name);
-  const old = new Set((await driftIn(scene, base, names)).map(({ message }) => message));
+  // The same difference may be known in one catalog, and new in another.
+  const keyOf = ({ message, catalogs }: Finding): string => JSON.stringify([message, catalogs]);
+  const old = new Set((await driftIn(scene, base, names)).map(keyOf));
   const after = await driftIn(scene, merged, names);
-  const isNew = ({ message }: Finding): boolean => !old.has(message);
+  const isNew = (finding: Finding): boolean => !old.has(keyOf(finding));
   const known = after.filter((one) => !isNew(one));
   const added = [
     ...after.filter(isNew),

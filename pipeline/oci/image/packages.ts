@@ -66,8 +66,9 @@ export async function readContents(
   const findings: Finding[] = [];
   const files = await catalogFiles(source);
   const byPackage = new Map<string, IdentifiedFile[]>();
-  // They have no blobs, but may have findings.
-  const filesWithoutPackages: IdentifiedFile[] = [];
+  // Their findings count all the same.
+  const filesWithoutBlobs: IdentifiedFile[] = [];
+  // A file without an identity is read to get one, so nobody brings it here.
   const bring = bringerOf(
     source,
     files.filter(
@@ -80,14 +81,14 @@ export async function readContents(
     // Report unreadable files in each build.
     const found = file.unreadable === undefined ? facts.get(identity) : undefined;
     const { packages } = found ?? (await packagesIn(file, findings));
-    // Those of a file with errors are not kept: a build with errors writes no memory.
+    // Those of a file with errors come here, too, and go no further: a build with errors writes no memory.
     if (!found) facts.set(identity, { packages });
-    if (packages.length === 0) filesWithoutPackages.push({ file, identity });
+    if (packages.length === 0) filesWithoutBlobs.push({ file, identity });
     for (const name of packages) {
       appendToGroup(byPackage, name, { file, identity });
     }
   }
-  return { contents: contentsOf(byPackage, filesWithoutPackages, hasCache), findings };
+  return { contents: contentsOf(byPackage, filesWithoutBlobs, hasCache), findings };
 }
 
 /** Files that a source brings at a time: see {@link bringerOf}. */
@@ -143,7 +144,7 @@ function packageOf(blob: Blob): string {
 /** The packages of a catalog, each read when it is asked for, with all others in the same files. */
 function contentsOf(
   files: ReadonlyMap<string, readonly IdentifiedFile[]>,
-  filesWithoutPackages: readonly IdentifiedFile[],
+  filesWithoutBlobs: readonly IdentifiedFile[],
   hasCache: boolean,
 ): Contents {
   const groups = groupsOf(files);
@@ -153,7 +154,7 @@ function contentsOf(
     hasRoot: files.has(ROOT),
     groups: [
       ...[...new Set(groups.values())].map((group) => [...group.files.values()]),
-      ...filesWithoutPackages.map((file) => [file]),
+      ...filesWithoutBlobs.map((file) => [file]),
     ],
     identity: (name) => JSON.stringify((files.get(name) ?? []).map(({ identity }) => identity)),
     async read(name) {

@@ -87,6 +87,15 @@ test('one that is forgotten has, wherever it was forgotten', async () => {
   expect(later).toMatchObject({ findings: [], known: [`warning ${TEMPLATE}: ${text}`] });
 });
 
+test('what is known of one catalog is new in another', async () => {
+  const [first = '', second = ''] = CATALOGS;
+  const more = catalogOf('etcd', ['1.0.0', '1.1.0', '1.2.0']);
+  const { findings } = await drift({ ...TREE, [first]: more }, { [second]: more });
+  expect(findings).toEqual([
+    expect.stringContaining('"etcd.v1.2.0" in channel "stable" is only in the catalog'),
+  ]);
+});
+
 test('what differs is named: defaults, channels, edges, bundles', async () => {
   const blobs = (more: object, entries: readonly object[], ...bundles: object[]): string =>
     documents(
