@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'f65637c8aa1c1481b2a0bee0ae71d981a67971a2',
+  commit: 'a78e99cfe87a8899766e0970edecc0ef3be6126c',
 };
 
 const REPOSITORY = 'portolan/portolan';
