@@ -148,7 +148,7 @@ export function checkDigest(digest: string): void {
  * of HTTPS.
  */
 export function oneRegistry(registry: string): string {
-  const host = registry.toLowerCase().replace(/:0*443$|(?<=:)0+/, '');
+  const host = registry.toLowerCase().replace(/:0*443$|(?<=:)0+(?=\d+$)/, '');
   return DOCKER_HUB_HOSTS.has(host) ? DOCKER_HUB : host;
 }
 

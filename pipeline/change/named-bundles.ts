@@ -5,6 +5,7 @@ import type { ObjectReader } from '../git/objects.ts';
 import { isUnshipped } from '../policy/setup/unshipped.ts';
 import type { ChangedPath, Trees } from './classification-input.ts';
 import { packageOfFolder } from './foreign-blobs.ts';
+import { isOutsideLayout } from './path.ts';
 
 interface NamedBundle {
   readonly path: string;
@@ -29,9 +30,10 @@ export async function namedBundles(
   { trees, paths: changed, most }: BundleSearch,
 ): Promise<NamedBundle[]> {
   const folders = new Map<string, string[]>();
-  for (const { area, path } of changed) {
+  for (const one of changed) {
+    const { path } = one;
     const [, folder] = /^(.+)\/(?:manifests|metadata)\/[^/]+$/.exec(path) ?? [];
-    if (folder === undefined || (area !== 'unknown' && area !== 'root') || isUnshipped(path)) continue;
+    if (folder === undefined || !isOutsideLayout(one) || isUnshipped(path)) continue;
     appendToGroup(folders, folder, path);
   }
   const found: NamedBundle[] = [];

@@ -6,6 +6,7 @@ import { unescaped } from '../file-pieces.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
 import { entryAt, isTree, LINK_MODE, listFiles, type PathChange, type TreeFile } from '../git/tree.ts';
+import { eachOf } from '../parallel.ts';
 import { ADVISORIES, compileLayout, escapeText, type Layout, type PathKind } from '../policy/layout.ts';
 import type { OwnersSource, Policy } from '../policy/policy.ts';
 
@@ -20,6 +21,13 @@ export interface PlacedPath {
   readonly version: string | undefined;
   /** Set for a file of a bundle or template that also names owners, by a source of the policy. */
   readonly namesOwners?: true;
+  /** Set for a file outside of the layout that may run Portolan, by its content. */
+  readonly mayRun?: true;
+}
+
+/** Whether the layout does not know a file, so that a catalog, template or bundle in it would not be found. */
+export function isOutsideLayout({ area, mayRun }: Pick<PlacedPath, 'area' | 'mayRun'>): boolean {
+  return area === 'unknown' || area === 'root' || mayRun === true;
 }
 
 /** Names of files outside of catalogs' folders that may hold one. */
@@ -132,13 +140,18 @@ const mayRun = (path: string): boolean =>
   RUN_BY_OTHERS.test(path) &&
   (!/^\.github\//i.test(path) || /^\.github\/(?:workflows|actions)\//i.test(path));
 
-/** Documents speak of Portolan, and nothing runs them. */
-const DOCUMENT = /\.(?:md|markdown|adoc|asciidoc|rst|txt)$/i;
+/** Documents and media: they may speak of Portolan, and nothing runs them. */
+const DOCUMENT =
+  /\.(?:md|markdown|adoc|asciidoc|rst|txt|pdf|png|jpe?g|gif|svg|webp|ico|mp4|webm|gz|tgz|zip)$/i;
+
+/** Most files outside of the layout that are looked into, and how many at a time; behind them each may run Portolan. */
+const MOST_LOOKED_INTO = 2000;
+const LOOKED_INTO_AT_A_TIME = 64;
 
 /**
- * The places of changed paths, as their modes and contents have it: what may run Portolan is the gate's, whatever its name and
- * system, and a submodule or link outside the catalogs is the repository's. A script or an included file of a CI system may have
- * any name, so each file that mentions Portolan may run it, but for catalogs and documents.
+ * The places of changed paths, as their modes and contents have it: a workflow or action that runs Portolan is the
+ * gate's, whatever its name and system. A submodule or link outside the catalogs is the repository's, and so is every other file
+ * that mentions Portolan: a script that a job runs, or a file that it includes, may have any name.
  *
  * @param trees those of which the paths differ
  */
@@ -149,7 +162,7 @@ export async function placePaths(
   trees: { readonly base: string; readonly merged: string },
 ): Promise<(PlacedPath & PathChange)[]> {
   const place = pathPlacer(policy);
-  return Promise.all(
+  const placedChanges = await Promise.all(
     changes.map(async (change) => {
       const placed = { ...place(change.path), ...change };
       const sides = [change.before, change.after].flatMap((side) => side ?? []);
@@ -163,11 +176,18 @@ export async function placePaths(
       }
       // A policy may leave these to anybody; a link or submodule there could stand for any content.
       const isOutside = ['root', 'unknown', 'advisory'].includes(placed.area);
-      if (isOutside && !isPlain) return { ...placed, area: 'repository' as const };
-      if (!isOutside || placed.area === 'advisory' || DOCUMENT.test(placed.path)) return placed;
-      const mentions = await Promise.all(sides.map(({ id }) => mentionsPortolan(objects, id, false)));
-      return mentions.includes(true) ? { ...placed, area: 'gate' as const } : placed;
+      return isOutside && !isPlain ? { ...placed, area: 'repository' as const } : placed;
     }),
+  );
+  const looked = placedChanges.filter((one) => isOutsideLayout(one) && !DOCUMENT.test(one.path));
+  const running = new Set<object>(looked.slice(MOST_LOOKED_INTO));
+  await eachOf(looked.slice(0, MOST_LOOKED_INTO), LOOKED_INTO_AT_A_TIME, async (one) => {
+    const sides = [one.before, one.after].flatMap((side) => side ?? []);
+    const mentions = await Promise.all(sides.map(({ id }) => mentionsPortolan(objects, id)));
+    if (mentions.includes(true)) running.add(one);
+  });
+  return placedChanges.map((one) =>
+    running.has(one) ? { ...one, area: 'repository' as const, mayRun: true as const } : one,
   );
 }
 
@@ -183,7 +203,7 @@ async function mayRunPortolan(
   { objects, tree, path }: { readonly objects: ObjectReader; readonly tree: string; readonly path: string },
 ): Promise<boolean> {
   if (!file) return false;
-  if (isPlainFile(file)) return mentionsPortolan(objects, file.id, true);
+  if (isPlainFile(file)) return mentionsPortolan(objects, file.id);
   if (file.mode !== LINK_MODE) return true;
   const text = (await objects.read(file.id, WORKFLOW_BYTES)).bytes.toString('utf8');
   const target = join(dirname(path), text).replace(/\/$/, '');
@@ -193,16 +213,16 @@ async function mayRunPortolan(
   if (!entry) return true;
   const own = isTree(entry.mode) ? await listFiles(objects, entry.id) : [entry];
   if (own.length > MOST_LINKED || !own.every(isPlainFile)) return true;
-  return (await Promise.all(own.map(({ id }) => mentionsPortolan(objects, id, true)))).includes(true);
+  return (await Promise.all(own.map(({ id }) => mentionsPortolan(objects, id)))).includes(true);
 }
 
-/** Whether a file mentions Portolan. @param large what to say of one that is too large to be looked into */
-async function mentionsPortolan(objects: ObjectReader, id: string, large: boolean): Promise<boolean> {
+/** Whether a file may mention Portolan; one that is too large to be looked into, or not in the clone, may. */
+async function mentionsPortolan(objects: ObjectReader, id: string): Promise<boolean> {
   try {
     const { bytes } = await objects.read(id, WORKFLOW_BYTES);
     return /portolan/i.test(unescaped(bytes.toString('utf8')));
   } catch (error) {
-    if (error instanceof PipelineError && error.code === 'too-large') return large;
+    if (error instanceof PipelineError && ['too-large', 'not-found'].includes(error.code)) return true;
     throw error;
   }
 }

@@ -804,7 +804,7 @@ describe('configuration of forges and CI systems, where other files than catalog
         ['npx portolan check\n', 'true\n'],
         ['true\n', 'npx portolan publish\n'],
       ] as const)
-        expect(Object.keys((await says(before, after)).classes)).toEqual(['gate']);
+        expect((await says(before, after)).decision.authority).toBe('needs');
     },
   );
 

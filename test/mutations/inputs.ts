@@ -1171,7 +1171,7 @@ export const INPUT_MUTATIONS: readonly Mutation[] = [
     attack: 89,
     without: 'comparing hosts in one spelling',
     file: 'catalog/reference.ts',
-    text: "registry.toLowerCase().replace(/:0*443$|(?<=:)0+/, '')",
+    text: "registry.toLowerCase().replace(/:0*443$|(?<=:)0+(?=\\d+$)/, '')",
     instead: 'registry',
     test: 'test/pipeline/change/shared-places.test.ts',
   },

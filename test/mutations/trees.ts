@@ -151,7 +151,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 62,
     without: 'what a publish reads besides packages',
     file: 'pipeline/check/content/unlisted-catalogs.ts',
-    text: "(area !== 'catalog' && policy.layout.serves(path)) ||",
+    text: "(one.area !== 'catalog' && policy.layout.serves(one.path)) ||",
     instead: '',
     test: 'test/pipeline/check/content/catalog-rules.test.ts',
   },

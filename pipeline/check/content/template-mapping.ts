@@ -103,9 +103,7 @@ export async function mappingFindings(
   for (const { template, place: at } of mappings) {
     const path = templatePath(placed, template);
     if (!(await entryAt(objects, placed.tree, path)))
-      gone.push(
-        finding(`the template ${quoted(template)} does not exist`, at, `add ${path}, or remove the mapping`),
-      );
+      gone.push(finding(`the template ${quoted(path)} does not exist`, at, 'add it, or remove the mapping'));
   }
   const named = new Set(mapped.map((catalog) => catalog.name));
   const unmapped = [...has].filter((catalog) => !named.has(catalog)).sort(compareText);

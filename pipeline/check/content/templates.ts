@@ -42,7 +42,7 @@ export async function checkTemplates(scene: TemplateScene): Promise<CatalogResul
   const { base, merged } = scene.trees;
   const changed = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
   const names = changed.map(({ name }) => name);
-  // The same difference may be known in one catalog, and new in another.
+  // The same difference may be known in one catalog, and new in another: what is compared is of one catalog.
   const keyOf = ({ message, catalogs }: Finding): string => JSON.stringify([message, catalogs]);
   const old = new Set((await driftIn(scene, base, names)).map(keyOf));
   const after = await driftIn(scene, merged, names);
@@ -53,7 +53,8 @@ export async function checkTemplates(scene: TemplateScene): Promise<CatalogResul
     ...(await unmappedFindings(scene, names)),
     ...(await besideFindings(scene)),
   ];
-  return [{ findings: underPolicy(scene, grouped(added)), known: underPolicy(scene, known), diffs: [] }];
+  const result = (list: readonly Finding[]): Finding[] => underPolicy(scene, grouped(list));
+  return [{ findings: result(added), known: result(known), diffs: [] }];
 }
 
 /** Findings without repetitions: equal ones of several catalogs are one finding. */
@@ -86,7 +87,7 @@ async function driftIn(scene: TemplateScene, tree: string, names: readonly strin
       ...(await templateFindings(scene, { ...mapped, tree }, own)),
     );
   }
-  return grouped(found);
+  return found;
 }
 
 /** Findings with the severities of the policy; those of rules that are off are left out. */

@@ -10,7 +10,7 @@ import { rule } from '../../../catalog/rules/layout/unmatched.ts';
 import { isWithin } from '../../change/catalogs.ts';
 import type { Change } from '../../change/change.ts';
 import { loadedFiles } from '../../change/content.ts';
-import { MAY_BE_CATALOG } from '../../change/path.ts';
+import { isOutsideLayout, MAY_BE_CATALOG } from '../../change/path.ts';
 import { type CatalogUnit, catalogUnits, packagesIn } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
@@ -38,9 +38,9 @@ export async function findUnlistedCatalogs(scene: CheckScene): Promise<CatalogRe
   const isBeside = await besideTest(scene);
   const isServed = (path: string): boolean => policy.layout.serves(path) || isBeside(path);
   const candidates = change.paths.filter(
-    ({ area, path }) =>
-      (area !== 'catalog' && policy.layout.serves(path)) ||
-      ((area === 'unknown' || area === 'root') && (MAY_BE_CATALOG.test(path) || isBeside(path))),
+    (one) =>
+      (one.area !== 'catalog' && policy.layout.serves(one.path)) ||
+      (isOutsideLayout(one) && (MAY_BE_CATALOG.test(one.path) || isBeside(one.path))),
   );
   // Only a policy says that the layout leaves files out on purpose: until then, each change of them is an error.
   const oldFile = (one: PathChange): PathChange['after'] =>
@@ -248,8 +248,9 @@ export async function templatesAlone(
 ): Promise<string[]> {
   if ([...packages.values()].some(({ catalogs }) => catalogs.length > 0)) return [];
   const found: string[] = [];
-  for (const { area, path, after } of paths) {
-    const isOutside = area === 'unknown' || area === 'root' || area === 'template';
+  for (const one of paths) {
+    const { area, path, after } = one;
+    const isOutside = isOutsideLayout(one) || area === 'template';
     if (!isOutside || !MAY_BE_CATALOG.test(path) || !after || whyUnreadable(after.mode) !== undefined)
       continue;
     const bytes = await bytesOf(objects, after.id, limits.fileBytes);

@@ -61,14 +61,15 @@ function jsonRecords(value: unknown, path: string): FleetRecord[] | undefined {
   if (!isObject(value)) return undefined;
   const at = `${path}: `;
   if (value['kind'] === 'Fleet' && Array.isArray(value['rows'])) {
-    checkSpelling(path, new Set(value['rows'].filter(isObject).flatMap(Object.keys)), OWN_KEYS);
+    for (const row of value['rows'].filter(isObject))
+      checkSpelling(path, new Set(Object.keys(row)), OWN_KEYS);
     return value['rows'].map((row, i) => ownRecord(row, `${at}rows[${i}]`));
   }
   const data = isObject(value['data']) ? value['data'] : value;
   if (Array.isArray(data['result'])) {
     const { status = 'success' } = value;
     // Thanos warns where a store did not answer; VictoriaMetrics says that its result is partial.
-    if (status !== 'success' || isListed(value['warnings']) || value['isPartial'] === true)
+    if (status !== 'success' || isListed(withoutHints(value['warnings'])) || value['isPartial'] === true)
       throw incomplete(`${at}the query failed, has warnings or is partial`);
     return data['result'].map((one, i) => seriesRecord(one, `${at}result[${i}]`));
   }
@@ -89,6 +90,12 @@ function incomplete(what: string): PipelineError {
   return new PipelineError('usage', `${what}, so its result may be incomplete`, {
     hint: 'export it again, without a limit',
   });
+}
+
+/** Warnings without Prometheus's hints on how a query is written: older versions list them together. */
+function withoutHints(warnings: unknown): unknown {
+  if (!Array.isArray(warnings)) return warnings;
+  return warnings.filter((one) => !(typeof one === 'string' && one.startsWith('PromQL info:')));
 }
 
 /** Whether errors or warnings are listed: an empty list has none. */

@@ -322,7 +322,7 @@ describe('beside the catalogs', () => {
         '.tekton': { mode: '120000', text: 'jobs' },
         'jobs/check.yaml': 'script: npx portolan check',
       },
-      { gate: '.tekton jobs/check.yaml' },
+      { gate: '.tekton', repository: 'jobs/check.yaml' },
     ],
     [{ '.tekton/x.yaml': { mode: '120000', text: '../gone.yaml' } }, { gate: '.tekton/x.yaml' }],
     [{ '.tekton/x.yaml': { mode: '120000', text: '../../x.yaml' } }, { gate: '.tekton/x.yaml' }],

@@ -1,5 +1,7 @@
 /** Two catalogs that are published to one place would take its tag from each other: said, and refused. */
+
 import { expect, onTestFinished, test } from 'vitest';
+import { oneRegistry } from '../../../catalog/reference.ts';
 import { sharedPlaces } from '../../../pipeline/change/shared-places.ts';
 import { openRepository } from '../../../pipeline/git/repository.ts';
 import { POLICY_PATH, policyAt } from '../../../pipeline/policy/read-policy.ts';
@@ -66,6 +68,11 @@ test.each([
 test.each(['Q.io', 'q.io:443', 'q.io:0443'])('89: %s is q.io', async (host) => {
   const places = [`v4.19: {image: '${host}/c:x'}`, "v4.20: {image: 'q.io/c:x'}"];
   expect(await shared(...places)).toMatchObject([{ catalogs: ['v4.19', 'v4.20'] }]);
+});
+
+test('89: an address of IPv6 keeps its zeros, and its port has none', () => {
+  expect(oneRegistry('[2001:0db8::1]:0443')).toBe('[2001:0db8::1]');
+  expect(oneRegistry('[2001:0db8::1]:05000')).toBe('[2001:0db8::1]:5000');
 });
 
 test.each([

@@ -61,6 +61,21 @@ test('114: a pull request cannot bring the verdicts that its check believes', as
   expect(other.exit).toBe(1);
 });
 
+test('114: where git does not answer, nothing in a clone is believed', async () => {
+  const made = makeRepository();
+  onTestFinished(made.remove);
+  made.commit({ 'cache/forged.json': '{}' }, { branch: 'main' });
+  made.git('checkout', '--quiet', 'main');
+  const root = join(made.directory, 'cache');
+  chmodSync(root, 0o755);
+  await expect(ownStore(root, { searchPath: '/nowhere' })).rejects.toThrow(
+    'git does not say whether it tracks files in it',
+  );
+  const outside = folder({ 'forged.json': '{}' });
+  chmodSync(outside, 0o755);
+  await expect(ownStore(outside, { searchPath: '/nowhere' })).resolves.toBeDefined();
+});
+
 test('a file in place of the directory is named', async () => {
   const path = join(folder({ cache: '' }), 'cache');
   expect(await refusal(path)).toBe(`${path} is not a directory`);

@@ -247,6 +247,14 @@ test.each([
   });
 });
 
+test('62: a catalog outside of the layout does not pass because it mentions Portolan', async () => {
+  expect(await added('other/v4.21/etcd/catalog.yaml', `# portolan\n${CHANNEL}`)).toMatchObject({
+    findings: expect.arrayContaining([
+      expect.objectContaining({ rule: 'layout/unmatched', severity: 'error' }),
+    ]),
+  });
+});
+
 test.each([
   ['docs/a.md', '{catalog:prod*}', true],
   ['prod/notes.txt', '{catalog:prod*}', false],

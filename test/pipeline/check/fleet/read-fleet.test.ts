@@ -367,6 +367,7 @@ describe('attack 141: an export that says itself that it is incomplete', () => {
 
   test('whole ones are read', () => {
     const whole = [
+      query({ warnings: ['PromQL info: metric might not be a counter'] }),
       query({ warnings: [], infos: ['the metric might not be a counter'], isPartial: false }),
       search(1),
       search(null),
@@ -388,4 +389,9 @@ test.each(['cuont', 'Count'])('a misspelt key of our own JSON is an error: %s', 
   const row = { group: 'g', platform: '4.18', package: 'etcd', version: '1.0.0' };
   expect(() => read(fleet({ ...row, [key]: 500 }))).toThrow(`f1.json has no column count: found "${key}"`);
   expect(rowsOf(fleet({ ...row, count: 500, account: 'x' }))).toHaveLength(1);
+  const rows = [
+    { ...row, count: 1 },
+    { ...row, [key]: 500 },
+  ];
+  expect(() => read(JSON.stringify({ kind: 'Fleet', rows }))).toThrow('has no column count');
 });
