@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: 'a78e99cfe87a8899766e0970edecc0ef3be6126c',
+  commit: '9bf58878c8e3cf6ad1938d5ec085dd23528768b9',
 };
 
 const REPOSITORY = 'portolan/portolan';
