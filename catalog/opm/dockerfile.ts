@@ -34,11 +34,11 @@ const SCRATCH = `
 #       catalogDir: /configs
 #       cacheDir: /tmp/cache`;
 
-/** The text; labels by key, with their quotes escaped. */
+/** The text; labels by key, nothing in them escaped, as opm writes them. */
 export function dockerfileText({ directory, base, builder, labels }: DockerfileOptions): string {
   const lines = [...labels]
     .sort(([a], [b]) => compareText(a, b))
-    .map(([key, value]) => `\nLABEL ${quoted(key)}=${quoted(value)}`);
+    .map(([key, value]) => `\nLABEL "${key}"="${value}"`);
   return `# The builder image is expected to contain
 # /bin/opm (with serve subcommand)
 FROM ${builder} as builder
@@ -58,9 +58,4 @@ LABEL operators.operatorframework.io.index.configs.v1=/configs${
     lines.length === 0 ? '' : `\n\n# Set other custom labels${lines.join('')}`
   }
 `;
-}
-
-/** A text in quotes, of which none can end early. */
-function quoted(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

@@ -100,7 +100,7 @@ export const PEOPLE_MUTATIONS: readonly Mutation[] = [
     without: 'leaving out logins that nobody has',
     file: IDENTITY,
     text: 'if (actual === null) return',
-    instead: 'if (false) return',
+    instead: 'if (actual === null) return [{ login, id: undefined }];\n  if (false) return',
     test: GATE,
   },
   {

@@ -132,7 +132,7 @@ test.each(['working-tree-encoding=UTF-16LE-BOM', 'filter=own', 'ident'])(
   },
 );
 
-test('a clone that has git compare less: a changed file with the same size and time has no name', async () => {
+test('143: a clone that has git compare less: a changed file with the same size and time has no name', async () => {
   const repository = makeRepository();
   onTestFinished(() => repository.remove());
   const root = join(repository.directory, 'catalogs');
