@@ -10,10 +10,10 @@ import { CRD_V1, CRD_V1BETA1, JSON_SCHEMA } from '../go/kubernetes-types.ts';
 import {
   fieldName,
   fitStruct,
-  foldCase,
   isObject,
   type Misfit,
   mapOf,
+  nameLike,
   type Path,
   type Shape,
   type StructShape,
@@ -167,7 +167,7 @@ export function annotationsFiles(files: BundleFiles): AnnotationsFile[] {
     if (!found) return [];
     const values = mapValues(found, (value) => value ?? '');
     const misfits = Object.keys(values).filter((name) => typeof values[name] !== 'string');
-    const key = Object.keys(read).find((name) => foldCase(name) === 'annotations') ?? 'annotations';
+    const key = nameLike(Object.keys(read), 'annotations') ?? 'annotations';
     return { values, document: first.document, key, misfits, path: file.path };
   });
 }

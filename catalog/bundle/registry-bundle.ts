@@ -16,6 +16,7 @@ import {
   foldCase,
   isObject,
   listOf,
+  nameLike,
   type Path,
   type StructShape,
   structShape,
@@ -337,6 +338,6 @@ function valuesAsSpelled(json: string, key: string): string[] {
 /** A member whatever the case of its key. */
 export function foldedMember(object: Fields, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name];
-  const key = Object.keys(object).find((member) => foldCase(member) === foldCase(name));
+  const key = nameLike(Object.keys(object), name);
   return key === undefined ? undefined : object[key];
 }

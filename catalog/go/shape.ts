@@ -383,8 +383,13 @@ function fitHeld(value: unknown, owner: StructShape, context: Context): unknown 
 export function fieldName(shape: StructShape, key: string): string | undefined {
   if (Object.hasOwn(shape.fields, key)) return key;
   if (shape.exactKeys) return undefined;
-  const folded = foldCase(key);
-  return Object.keys(shape.fields).find((name) => foldCase(name) === folded);
+  return nameLike(Object.keys(shape.fields), key);
+}
+
+/** The first of some names that Go takes for this one; undefined if there is none. */
+export function nameLike(names: readonly string[], name: string): string | undefined {
+  const folded = foldCase(name);
+  return names.find((one) => foldCase(one) === folded);
 }
 
 /** Go folds ASCII, and the two characters outside of it that fold into ASCII. */

@@ -4,7 +4,7 @@
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/resolve.go
  */
 
-import { foldCase, isObject, type Shape, type StructShape } from '../go/shape.ts';
+import { isObject, nameLike, type Shape, type StructShape } from '../go/shape.ts';
 import { compareText, goQuoted } from '../go/text.ts';
 import {
   formatFloat32,
@@ -236,6 +236,6 @@ export function textOfScalar(value: unknown, node?: YamlNode): unknown {
 
 /** The field of a struct that a key names, ignoring case. */
 export function fieldOf(shape: StructShape, key: string): Shape | undefined {
-  const name = Object.keys(shape.fields).find((one) => foldCase(one) === foldCase(key));
+  const name = nameLike(Object.keys(shape.fields), key);
   return name === undefined ? undefined : shape.fields[name];
 }

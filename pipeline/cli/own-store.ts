@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { shellWord } from '../../catalog/names.ts';
 import { entriesIn } from '../directory.ts';
 import { PipelineError } from '../error.ts';
-import { type GitSettings, runGit } from '../git/process.ts';
-import { filesBelow } from '../git/source.ts';
+import type { GitSettings } from '../git/process.ts';
+import { trackedBelow } from '../git/source.ts';
 import type { Store } from '../oci/image/build-cache.ts';
 import { directoryStore } from '../oci/image/stores.ts';
 
@@ -28,10 +28,9 @@ export async function ownStore(
   if (!existsSync(root)) return directoryStore(root);
   for (const path of [root, ...entriesIn(root).map(({ name }) => join(root, name))])
     refuseForeign(path, root, user);
-  const tracked = await filesBelow(root, settings);
-  // Nothing is listed where git cannot be asked, too.
-  const isUnasked = tracked === '' && isInClone(realpathSync(root)) && !(await hasGit(root, settings));
-  if (tracked !== '' || isUnasked)
+  const tracked = await trackedBelow(root, settings);
+  const isUnasked = tracked === undefined && isInClone(realpathSync(root));
+  if (tracked || isUnasked)
     throw refused(
       root,
       isUnasked ? 'git does not say whether it tracks files in it' : 'git tracks files in it',
@@ -43,17 +42,6 @@ export async function ownStore(
 /** Whether a folder or one above it has a repository of git. */
 function isInClone(folder: string): boolean {
   return existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInClone(dirname(folder)));
-}
-
-/** Whether git answers in a clone. */
-async function hasGit(directory: string, settings: GitSettings): Promise<boolean> {
-  try {
-    await runGit({ settings, directory }, ['ls-files', '--', '.']);
-    return true;
-  } catch (error) {
-    if (error instanceof PipelineError) return false;
-    throw error;
-  }
 }
 
 function refuseForeign(path: string, root: string, user: number | undefined): void {

@@ -77,7 +77,8 @@ const ENTRY = /^(\S) (\d+) ([0-9a-f]+) (\d)\t(.*)$/s;
 async function blobsOf(root: string, settings: GitSettings): Promise<ReadonlyMap<string, string>> {
   const blobs = new Map<string, string>();
   const changed = new Set<string>();
-  for (const line of (await filesBelow(root, settings)).split('\0')) {
+  // Where git cannot say, files get no identity, and are read each time.
+  for (const line of ((await trackedBelow(root, settings)) ?? '').split('\0')) {
     const [, tag, mode = '', id = '', stage, path = ''] = ENTRY.exec(line) ?? [];
     // H: in the index, C: changed since. Others were never looked at, or are in conflict.
     if (tag === 'C') changed.add(path);
@@ -113,9 +114,11 @@ const COMPARE_ALL = [
 
 /**
  * What git tracks of the files below a folder: for each, `TAG MODE ID STAGE`, a tab and the path, ended by
- * NUL. A file that differs from the index is listed again with the tag `C`. Empty outside of a repository.
+ * NUL. A file that differs from the index is listed again with the tag `C`.
+ *
+ * @returns undefined where git cannot say: outside of a repository, or without git
  */
-export async function filesBelow(root: string, settings: GitSettings): Promise<string> {
+export async function trackedBelow(root: string, settings: GitSettings): Promise<string | undefined> {
   try {
     const words = ['ls-files', '-z', '-v', '--cached', '--modified', '--stage', '--', '.'];
     const run = await withoutFilters({ settings, directory: root });
@@ -123,8 +126,7 @@ export async function filesBelow(root: string, settings: GitSettings): Promise<s
     const { output } = await runGit({ ...run, configuration }, words);
     return output.toString('utf8');
   } catch (error) {
-    // Outside of a repository, or without git: then files get no identity, and are read each time.
-    if (error instanceof PipelineError && error.code === 'git') return '';
+    if (error instanceof PipelineError && error.code === 'git') return undefined;
     throw error;
   }
 }

@@ -95,7 +95,7 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 114,
     without: 'refusing a cache that a commit brings',
     file: OWN_STORE,
-    text: "if (tracked !== '' || isUnasked)",
+    text: 'if (tracked || isUnasked)',
     instead: 'if (isUnasked)',
     test: OWN_STORE_TEST,
   },

@@ -3,7 +3,7 @@
 import { headOf } from '../../fbc/channel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import type { Channel, Entry, Package } from '../../fbc/model.ts';
-import { foldCase, isObject } from '../../go/shape.ts';
+import { isObject, nameLike } from '../../go/shape.ts';
 import { compareVersions, formatVersion, type Version } from '../../version/version.ts';
 import { skippedLinks, unskipText, yamlScalar } from './skipped-links.ts';
 
@@ -228,7 +228,7 @@ export function lacksMember({ value }: Channel, { index }: Entry, key: string): 
   const list = value['entries'];
   const raw: unknown = Array.isArray(list) ? list[index] : undefined;
   // Go finds fields whatever the case of their keys.
-  return isObject(raw) && !Object.keys(raw).some((one) => foldCase(one) === foldCase(key));
+  return isObject(raw) && nameLike(Object.keys(raw), key) === undefined;
 }
 
 /** The edit that writes one entry in place of the one at its index. */

@@ -9,7 +9,7 @@
 import { type Cel, CelError } from '../../fbc/cel/cel.ts';
 import type { Property } from '../../fbc/model.ts';
 import { PROPERTY_SHAPES } from '../../fbc/property.ts';
-import { fitStruct, foldCase, isObject, type StructShape, structShape, text } from '../../go/shape.ts';
+import { fitStruct, isObject, nameLike, type StructShape, structShape, text } from '../../go/shape.ts';
 import { StepsError } from '../../go/steps.ts';
 import { parseJson } from '../../json.ts';
 import { satisfies } from '../../version/satisfies.ts';
@@ -327,7 +327,7 @@ function strictFields(value: unknown, names: readonly string[]): Readonly<Record
   if (!isObject(value)) throw new RequirementError('parse olm.constraint: expected an object');
   const fields: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
-    const name = names.find((known) => foldCase(known) === foldCase(key));
+    const name = nameLike(names, key);
     if (name === undefined) {
       throw new RequirementError(`parse olm.constraint: json: unknown field ${JSON.stringify(key)}`);
     }

@@ -8,7 +8,7 @@
 import { insertedAt } from '../../edit/list.ts';
 import { EditError } from '../../edit/package.ts';
 import { foldKey } from '../../fbc/blob.ts';
-import { foldCase, isObject } from '../../go/shape.ts';
+import { isObject, nameLike } from '../../go/shape.ts';
 import { compose } from '../../yaml/compose.ts';
 import { emitYaml } from '../../yaml/emit.ts';
 import { readTree } from '../../yaml/parser.ts';
@@ -156,9 +156,9 @@ export function releasedSemver(text: string | undefined, release: Release): stri
     `---\n${emitYaml({ Schema: SEMVER_SCHEMA, GenerateMajorChannels: true, GenerateMinorChannels: true })}`;
   for (const channel of channels) {
     const value = contentOf(current);
-    const key = Object.keys(value).find((one) => foldCase(one) === foldCase(channel)) ?? channel;
+    const key = nameLike(Object.keys(value), channel) ?? channel;
     const group = isObject(value[key]) ? value[key] : {};
-    const list = Object.keys(group).find((one) => foldCase(one) === 'bundles') ?? 'Bundles';
+    const list = nameLike(Object.keys(group), 'bundles') ?? 'Bundles';
     // The key of an image may be written in any case, too.
     const existing = (listAt(group, list) as Value[]).some((one) => Object.values(one).includes(image));
     if (!existing) current = withItem(current, [key, list], { Image: image });

@@ -17,16 +17,16 @@ export function differenceOf(template: Blobs, catalog: Blobs): Difference | unde
   const [want, have] = [template, catalog].map(({ packages }) => packages[0]?.defaultChannel);
   if (want !== undefined && have !== undefined && want !== have)
     return { text: `the default channel is ${quoted(want)} in the template, ${quoted(have)} in the catalog` };
+  const there = firstByName(catalog.channels);
   for (const channel of template.channels) {
-    const other = catalog.channels.find(({ name }) => name === channel.name);
+    const other = there.get(channel.name);
     if (!other)
       return { text: `channel ${quoted(channel.name)} is only in the template`, location: locate(channel) };
     const difference = entryDifference(channel, other);
     if (difference) return difference;
   }
-  const more = catalog.channels.find(
-    ({ name }) => !template.channels.some((channel) => channel.name === name),
-  );
+  const wanted = firstByName(template.channels);
+  const more = catalog.channels.find(({ name }) => !wanted.has(name));
   if (more) return { text: `channel ${quoted(more.name)} is only in the catalog` };
   return bundleDifference(template, catalog);
 }
@@ -34,9 +34,10 @@ export function differenceOf(template: Blobs, catalog: Blobs): Difference | unde
 /** The first difference between a channel in a template and in its catalog. */
 function entryDifference(template: Channel, catalog: Channel): Difference | undefined {
   const where = `in channel ${quoted(template.name)}`;
+  const there = firstByName(catalog.entries);
   for (const entry of template.entries) {
     const location = locate(template, 'entries', entry.index);
-    const other = catalog.entries.find(({ name }) => name === entry.name);
+    const other = there.get(entry.name);
     if (!other) return { text: `the entry ${quoted(entry.name)} ${where} is only in the template`, location };
     const edges = [entry, other].map(({ replaces, skips, skipRange }) =>
       JSON.stringify([replaces, [...skips].sort(compareText), skipRange]),
@@ -44,8 +45,14 @@ function entryDifference(template: Channel, catalog: Channel): Difference | unde
     if (edges[0] !== edges[1])
       return { text: `the entry ${quoted(entry.name)} ${where} has different upgrade edges`, location };
   }
-  const more = catalog.entries.find(({ name }) => !template.entries.some((entry) => entry.name === name));
+  const wanted = firstByName(template.entries);
+  const more = catalog.entries.find(({ name }) => !wanted.has(name));
   return more && { text: `the entry ${quoted(more.name)} ${where} is only in the catalog` };
+}
+
+/** Channels or entries by name; of equal names the first counts. */
+function firstByName<T extends { readonly name: string }>(all: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(all.map((one) => [one.name, one] as const).reverse());
 }
 
 /** The first bundle that only one of them has. They are compared by image: a template need not name its bundles. */

@@ -140,13 +140,13 @@ async function basicTemplates(scene: TemplateScene, placed: PlacedMapping): Prom
  */
 async function unmappedFindings(scene: TemplateScene, names: readonly string[]): Promise<Finding[]> {
   const { base, merged } = scene.trees;
+  const units = [...(await catalogUnits(scene.objects, base, scene.policy.layout)).values()];
   const found: Finding[] = [];
   for (const name of names) {
     const before = await mappingOf(scene, base, name);
     if (!before) continue;
     const after = await mappingOf(scene, merged, name);
     const kept = after ? await basicTemplates(scene, { ...after, tree: merged }) : [];
-    const units = [...(await catalogUnits(scene.objects, base, scene.policy.layout)).values()];
     for (const { path, blobs, catalogs } of await basicTemplates(scene, { ...before, tree: base })) {
       const lost = units.filter(
         ({ package: own, catalog }) =>
