@@ -17,7 +17,7 @@ export interface Install {
 export const INSTALL: Install = {
   published: false,
   version: JSON.parse(readFileSync('package.json', 'utf8')).version,
-  commit: '9bf58878c8e3cf6ad1938d5ec085dd23528768b9',
+  commit: '7a9b4ccd5bce624427bb364f9db47f7a5a782c41',
 };
 
 const REPOSITORY = 'portolan/portolan';
