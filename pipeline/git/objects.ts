@@ -36,6 +36,15 @@ const KEPT_BYTES = 4 * 1024 * 1024;
 /** How long requests for missing objects are gathered, in ms. */
 const GATHERING = 5;
 
+/** Objects that are asked for in one request. */
+const TOGETHER = 2000;
+
+/** Errors that one object may cause for all that are asked for together with it. */
+const OF_ONE: ReadonlySet<string> = new Set(['too-large', 'not-found']);
+
+/** Objects of one request that may fail by themselves. Where more do, the rest fails with the last of them. */
+const MOST_APART = 10;
+
 /** How often an object is fetched for one reader at most. */
 const MOST_TRIES = 3;
 
@@ -53,14 +62,29 @@ export interface ObjectStore {
 /** Brings objects that are not here. */
 type FetchObjects = (ids: readonly string[]) => Promise<void>;
 
+/** An object that is on its way. */
+class Bringing {
+  readonly promise: Promise<void>;
+  resolve: () => void = () => undefined;
+  reject: (error: unknown) => void = () => undefined;
+
+  constructor() {
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+}
+
 export class ObjectReader {
   readonly #store: ObjectStore;
   readonly #fetch: FetchObjects | undefined;
   /** Objects that were found missing and are about to be fetched. */
   #missing: string[] = [];
-  #gathering: Promise<void> | undefined;
-  /** Objects that are on their way. */
-  readonly #bringing = new Map<string, Promise<void>>();
+  /** Objects that are missing or on their way. */
+  readonly #bringing = new Map<string, Bringing>();
+  /** Those that are too large to be fetched: each try costs as much as the first. */
+  readonly #refused = new Map<string, PipelineError>();
   readonly #brought: Set<string>;
   readonly #trees = new LruCache<readonly TreeEntry[]>(KEPT_ENTRIES);
   readonly #infos = new LruCache<ObjectInfo>(KEPT_INFOS);
@@ -152,36 +176,79 @@ export class ObjectReader {
     return this.#brought.has(id);
   }
 
-  /** Fetches objects that will be read, all at once; those that are here cost nothing. */
+  /**
+   * Fetches objects that will be read, all at once; those that are here cost nothing. One that cannot be fetched fails
+   * when it is read.
+   *
+   * @throws PipelineError for what concerns all of them, such as `unreachable`
+   */
   async prefetch(ids: readonly string[]): Promise<void> {
+    try {
+      await this.bring(ids);
+    } catch (error) {
+      if (!(error instanceof PipelineError && OF_ONE.has(error.code))) throw error;
+    }
+  }
+
+  /**
+   * Fetches the objects that are not here.
+   *
+   * @throws PipelineError for the first that cannot be fetched, when all others are here
+   */
+  async bring(ids: readonly string[]): Promise<void> {
     if (!this.#fetch) return;
     const unique = [...new Set(ids)];
     const known = await Promise.all(unique.map((id) => this.info(id)));
-    await Promise.all(unique.filter((_, i) => !known[i]).map((id) => this.#bring(id)));
+    const brought = await Promise.allSettled(unique.filter((_, i) => !known[i]).map((id) => this.#bring(id)));
+    for (const one of brought) if (one.status === 'rejected') throw one.reason;
   }
 
   /** Fetches an object, together with all that are found missing at the same time. */
   #bring(id: string): Promise<void> {
+    const refused = this.#refused.get(id);
+    if (refused) return Promise.reject(refused);
     const known = this.#bringing.get(id);
-    if (known) return known;
-    this.#missing.push(id);
-    this.#gathering ??= new Promise((resolve, reject) => {
-      setTimeout(() => this.#bringGathered().then(resolve, reject), GATHERING);
-    });
-    this.#bringing.set(id, this.#gathering);
+    if (known) return known.promise;
+    if (this.#missing.push(id) === 1) setTimeout(() => void this.#bringGathered(), GATHERING);
+    const bringing = new Bringing();
+    this.#bringing.set(id, bringing);
     this.#brought.add(id);
-    return this.#gathering;
+    return bringing.promise;
   }
 
   /** Fetches all that was found missing since the last fetch. */
   async #bringGathered(): Promise<void> {
     const ids = this.#missing;
     this.#missing = [];
-    this.#gathering = undefined;
+    for (let i = 0; i < ids.length; i += TOGETHER)
+      await this.#bringTogether(ids.slice(i, i + TOGETHER), { left: MOST_APART });
+  }
+
+  /** Fetches objects in one request, or in halves where one of them may be why the whole fails. */
+  async #bringTogether(ids: readonly string[], apart: { left: number }): Promise<void> {
     try {
       await this.#fetch?.(ids);
-    } finally {
-      for (const id of ids) this.#bringing.delete(id);
+      this.#settle(ids, ({ resolve }) => resolve());
+    } catch (error) {
+      const isOfOne = error instanceof PipelineError && OF_ONE.has(error.code);
+      if (isOfOne && ids.length > 1 && apart.left > 0) {
+        const half = Math.ceil(ids.length / 2);
+        await this.#bringTogether(ids.slice(0, half), apart);
+        return this.#bringTogether(ids.slice(half), apart);
+      }
+      if (ids.length === 1) {
+        apart.left--;
+        if (isOfOne && error.code === 'too-large') this.#refused.set(ids[0] ?? '', error);
+      }
+      this.#settle(ids, ({ reject }) => reject(error));
+    }
+  }
+
+  #settle(ids: readonly string[], settle: (bringing: Bringing) => void): void {
+    for (const id of ids) {
+      const bringing = this.#bringing.get(id);
+      this.#bringing.delete(id);
+      if (bringing) settle(bringing);
     }
   }
 

@@ -261,4 +261,22 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: ']',
     test: 'test/pipeline/cli/catalog/stored-verdicts.test.ts',
   },
+  {
+    attack: 144,
+    without: 'fetching again without the object that fails',
+    file: 'pipeline/git/objects.ts',
+    text: 'if (isOfOne && ids.length > 1 && apart.left > 0) {',
+    instead: 'if (isOfOne && ids.length < 1) {',
+    test: 'test/pipeline/git/http/repository.test.ts',
+    title: 'fails for its own reader',
+  },
+  {
+    attack: 144,
+    without: 'a limit of objects that fail by themselves',
+    file: 'pipeline/git/objects.ts',
+    text: 'apart.left--;',
+    instead: 'apart.left += 0;',
+    test: 'test/pipeline/git/http/repository.test.ts',
+    title: 'is asked a few times',
+  },
 ];

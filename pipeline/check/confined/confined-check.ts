@@ -217,7 +217,7 @@ function answersOf(
     return found;
   };
   return {
-    fetch: (ids: string[]) => repository.objects.prefetch(ids),
+    fetch: (ids: string[]) => repository.objects.bring(ids),
     resolve: (revisions: string[]) => repository.resolve(revisions),
     bring: (commits: string[]) => repository.bring(commits),
     bringHistory: (commits: string[]) => repository.bringHistory(commits),

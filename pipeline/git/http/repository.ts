@@ -5,14 +5,7 @@
 import { PipelineError } from '../../error.ts';
 import type { LruCache } from '../../lru-cache.ts';
 import { readCommit } from '../commit.ts';
-import {
-  checkObjectIds,
-  type GitObject,
-  isObjectId,
-  type ObjectInfo,
-  ObjectReader,
-  type ObjectStore,
-} from '../objects.ts';
+import { type GitObject, isObjectId, type ObjectInfo, ObjectReader, type ObjectStore } from '../objects.ts';
 import type { Repository } from '../repository.ts';
 import type { GitClient } from './client.ts';
 
@@ -26,8 +19,6 @@ interface HttpRepositoryOptions {
   readonly closed?: () => void;
 }
 
-/** Objects that are asked for in one request. */
-const TOGETHER = 2000;
 const MEMORY = 256 * 1024 * 1024;
 /** Bytes of memory that an object takes beside its own. */
 const OVERHEAD = 200;
@@ -40,27 +31,11 @@ export function openHttpRepository({
   closed,
 }: HttpRepositoryOptions): Repository {
   const store = new MemoryStore(cache, memory);
-  const bringObjects = async (ids: readonly string[]): Promise<void> => {
-    for (let i = 0; i < ids.length; i += TOGETHER) await bringSome(ids.slice(i, i + TOGETHER));
-  };
-  /** Fetches objects: all at once, or in halves where the answer for all of them would be too large. */
-  const bringSome = async (ids: readonly string[]): Promise<void> => {
+  const objects = new ObjectReader(store, async (ids) => {
     store.makeRoom();
-    try {
-      store.keep(await client.fetch({ wants: ids, filter: 'tree:0', depth: 1 }));
-    } catch (error) {
-      const isTooMuch = error instanceof PipelineError && error.code === 'too-large' && ids.length > 1;
-      if (!isTooMuch) throw error;
-      const half = Math.ceil(ids.length / 2);
-      await bringSome(ids.slice(0, half));
-      await bringSome(ids.slice(half));
-    }
-  };
-  const objects = new ObjectReader(store, bringObjects);
-  const bring = async (ids: readonly string[]): Promise<void> => {
-    checkObjectIds(ids);
-    await bringObjects([...new Set(ids)].filter((id) => !store.has(id)));
-  };
+    store.keep(await client.fetch({ wants: ids, filter: 'tree:0', depth: 1 }));
+  });
+  const bring = (ids: readonly string[]): Promise<void> => objects.bring(ids);
   const histories = new Histories(client, store, objects);
   return {
     settings: {},
@@ -109,10 +84,6 @@ class MemoryStore implements ObjectStore {
   constructor(cache: LruCache<GitObject> | undefined, most: number) {
     this.#cache = cache;
     this.#most = most;
-  }
-
-  has(id: string): boolean {
-    return this.#get(id) !== undefined;
   }
 
   keep(objects: ReadonlyMap<string, GitObject>): void {

@@ -223,9 +223,45 @@ describe('what comes', () => {
     const small = listed.filter(({ path }) => path !== 'large');
     await repository.objects.prefetch(small.map((file) => file.id));
     for (const file of small) expect((await repository.objects.read(file.id)).size).toBe(3000);
-    await expect(repository.objects.prefetch(listed.map((file) => file.id))).rejects.toMatchObject({
-      code: 'too-large',
+    const large = listed.find(({ path }) => path === 'large')?.id ?? '';
+    await expect(repository.objects.read(large)).rejects.toMatchObject({ code: 'too-large' });
+  });
+
+  test('144: one file that is too large, or not there, fails for its own reader', async () => {
+    const files = Object.fromEntries([0, 1, 2, 3].map((i) => [`${i}`, `${i}`.repeat(30)]));
+    const id = source.commit({ ...files, large: 'x'.repeat(9000) });
+    const { client, traffic } = clientOf(await gitServer(join(source.directory, '.git')), {
+      limits: { object: 7000 },
     });
+    const repository = openHttpRepository({ client });
+    await repository.bring([id]);
+    const listed = await listFiles(repository.objects, id);
+    const none = { path: 'none', id: 'a'.repeat(40) };
+    const read = (all: readonly { path: string; id: string }[]): Promise<string[]> =>
+      Promise.all(
+        all.map(({ path, id: file }) =>
+          repository.objects.read(file).then(
+            ({ size }) => `${path}: ${size}`,
+            ({ code }) => `${path}: ${code}`,
+          ),
+        ),
+      );
+    const expected = ['0: 30', '1: 30', '2: 30', '3: 30', 'large: too-large', 'none: not-found'];
+    expect(await read([...listed, none])).toEqual(expected);
+    const { requests } = traffic();
+    // A hint does not fail, and what is too large is not asked for again.
+    await repository.objects.prefetch(listed.map((file) => file.id));
+    expect(await read(listed)).toEqual(expected.slice(0, -1));
+    expect(traffic().requests).toBe(requests);
+  });
+
+  test('144: a server that has none of many files is asked a few times', async () => {
+    const { repository, traffic } = await open();
+    await repository.bring([source.commit({ a: '1' })]);
+    const { requests } = traffic();
+    const ids = Array.from({ length: 1000 }, (_, i) => `${i}`.padStart(40, 'a'));
+    await expect(repository.objects.bring(ids)).rejects.toMatchObject({ code: 'not-found' });
+    expect(traffic().requests - requests).toBeLessThan(50);
   });
 
   test('a commit that is not there is named', async () => {
