@@ -1,4 +1,5 @@
 /** How a basic template and a catalog differ: a basic template says its channels and the images of its bundles itself. */
+import { createHash } from 'node:crypto';
 import type { Blobs, Channel } from '../../../catalog/fbc/model.ts';
 import { locate } from '../../../catalog/fbc/model.ts';
 import type { Location } from '../../../catalog/finding.ts';
@@ -31,6 +32,23 @@ export function differenceOf(template: Blobs, catalog: Blobs): Difference | unde
   return bundleDifference(template, catalog);
 }
 
+/** A text that templates and catalogs have in common that differ in nothing but the default channel. */
+export function contentKey({ channels, bundles }: Blobs): string {
+  const byName = ([a]: readonly [string, ...unknown[]], [b]: readonly [string, ...unknown[]]): number =>
+    compareText(a, b);
+  const entriesOf = ({ entries }: Channel): unknown[] =>
+    [...firstByName(entries)].map(([name, entry]) => [name, edgesOf(entry)] as const).sort(byName);
+  const text = JSON.stringify([
+    [...firstByName(channels)].map(([name, channel]) => [name, entriesOf(channel)] as const).sort(byName),
+    [...new Set(bundles.map(({ image }) => image))].filter((image) => image !== '').sort(compareText),
+  ]);
+  return createHash('sha256').update(text).digest('base64');
+}
+
+function edgesOf({ replaces, skips, skipRange }: Channel['entries'][number]): string {
+  return JSON.stringify([replaces, [...skips].sort(compareText), skipRange]);
+}
+
 /** The first difference between a channel in a template and in its catalog. */
 function entryDifference(template: Channel, catalog: Channel): Difference | undefined {
   const where = `in channel ${quoted(template.name)}`;
@@ -39,10 +57,7 @@ function entryDifference(template: Channel, catalog: Channel): Difference | unde
     const location = locate(template, 'entries', entry.index);
     const other = there.get(entry.name);
     if (!other) return { text: `the entry ${quoted(entry.name)} ${where} is only in the template`, location };
-    const edges = [entry, other].map(({ replaces, skips, skipRange }) =>
-      JSON.stringify([replaces, [...skips].sort(compareText), skipRange]),
-    );
-    if (edges[0] !== edges[1])
+    if (edgesOf(entry) !== edgesOf(other))
       return { text: `the entry ${quoted(entry.name)} ${where} has different upgrade edges`, location };
   }
   const wanted = firstByName(template.entries);

@@ -7,7 +7,7 @@ import { runRules } from '../../../catalog/rules/rule.ts';
 import { inChannel, severitiesOf } from '../../policy/severity.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
-import { templateAt } from './templates.ts';
+import { templateAt } from './template-scene.ts';
 
 /**
  * Rules about channels and entries. Others cannot be checked in a template alone: its bundles have only

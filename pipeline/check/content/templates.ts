@@ -7,38 +7,31 @@
 import { dirname } from 'node:path/posix';
 import type { Blobs } from '../../../catalog/fbc/model.ts';
 import type { Finding } from '../../../catalog/finding.ts';
+import { groupedBy } from '../../../catalog/go/grouped.ts';
 import { compareText } from '../../../catalog/go/text.ts';
 import { shellWord } from '../../../catalog/names.ts';
-import { BASIC_SCHEMA, writtenInBasic } from '../../../catalog/opm/template/basic.ts';
-import { TemplateError } from '../../../catalog/opm/template/template.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
 import { isWithin } from '../../change/catalogs.ts';
-import type { Change } from '../../change/change.ts';
-import { emptyContent, type FileReader, loadedFiles, readContent } from '../../change/content.ts';
+import { loadedFiles } from '../../change/content.ts';
 import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
-import { whyUnreadable } from '../../git/source.ts';
 import { entryAt } from '../../git/tree.ts';
 import type { PathKind } from '../../policy/layout.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import type { CheckScene } from '../world/scene.ts';
 import type { CatalogResult } from './catalog-rules.ts';
 import { type Difference, differenceOf } from './template-difference.ts';
+import { mappingFindings, type PlacedMapping, templatePath } from './template-mapping.ts';
 import {
-  FILE_BYTES,
-  mappingFindings,
-  mappingOf,
-  type PlacedMapping,
-  templatePath,
-} from './template-mapping.ts';
-
-/** What templates are compared in. */
-interface TemplateScene extends CheckScene {
-  /** Outlines are enough: of a catalog its channels and images are compared. */
-  readonly reader: FileReader;
-}
+  isTemplateFile,
+  TEMPLATE_FILE,
+  type TemplateScene,
+  templateAt,
+  templateScene,
+} from './template-scene.ts';
 
 /** Findings of the packages that a pull request changes; what the base branch has as well is known. */
-export async function checkTemplates(scene: TemplateScene): Promise<CatalogResult[]> {
+export async function checkTemplates(read: Parameters<typeof templateScene>[0]): Promise<CatalogResult[]> {
+  const scene = templateScene(read);
   const { base, merged } = scene.trees;
   const changed = [...scene.change.packages.values()].filter(({ kinds }) => !isAside(kinds));
   const names = changed.map(({ name }) => name);
@@ -76,12 +69,11 @@ function isAside(kinds: ReadonlySet<PathKind>): boolean {
 
 /** Findings about packages whose templates and catalogs differ, in one tree. */
 async function driftIn(scene: TemplateScene, tree: string, names: readonly string[]): Promise<Finding[]> {
-  const units = [...(await catalogUnits(scene.objects, tree, scene.policy.layout)).values()];
   const found: Finding[] = [];
   for (const name of names) {
-    const mapped = await mappingOf(scene, tree, name);
+    const mapped = await scene.mapping(tree, name);
     if (!mapped) continue;
-    const own = units.filter((unit) => unit.package === name);
+    const own = await scene.units(tree, name);
     found.push(
       ...(await mappingFindings(scene.objects, { ...mapped, tree }, own)),
       ...(await templateFindings(scene, { ...mapped, tree }, own)),
@@ -109,7 +101,7 @@ async function templateFindings(
   const found: Finding[] = [];
   for (const { path, blobs, catalogs } of await basicTemplates(scene, placed)) {
     for (const unit of units.filter(({ catalog }) => catalogs.has(catalog))) {
-      const difference = differenceOf(blobs, await contentOf(scene, placed, unit));
+      const difference = differenceOf(blobs, await scene.content(placed.tree, placed.name, unit));
       if (difference) found.push(driftFinding(difference, { path, unit, name: placed.name }));
     }
   }
@@ -126,10 +118,12 @@ interface MappedTemplate {
 /** The basic templates of a mapping. Their files decide: a mapping with another type would keep them from being compared. */
 async function basicTemplates(scene: TemplateScene, placed: PlacedMapping): Promise<MappedTemplate[]> {
   const found: MappedTemplate[] = [];
-  for (const { template, catalogs } of placed.mappings) {
+  // A mapping may name a template many times.
+  for (const [template, mappings] of groupedBy(placed.mappings, (mapping) => mapping.template)) {
     const path = templatePath(placed, template);
     const blobs = await templateAt(scene, placed.tree, path);
-    if (blobs) found.push({ path, blobs, catalogs: new Set(catalogs.map(({ name }) => name)) });
+    const catalogs = new Set(mappings.flatMap((mapping) => mapping.catalogs.map(({ name }) => name)));
+    if (blobs) found.push({ path, blobs, catalogs });
   }
   return found;
 }
@@ -140,56 +134,49 @@ async function basicTemplates(scene: TemplateScene, placed: PlacedMapping): Prom
  */
 async function unmappedFindings(scene: TemplateScene, names: readonly string[]): Promise<Finding[]> {
   const { base, merged } = scene.trees;
-  const units = [...(await catalogUnits(scene.objects, base, scene.policy.layout)).values()];
   const found: Finding[] = [];
   for (const name of names) {
-    const before = await mappingOf(scene, base, name);
+    const before = await scene.mapping(base, name);
     if (!before) continue;
-    const after = await mappingOf(scene, merged, name);
-    const kept = after ? await basicTemplates(scene, { ...after, tree: merged }) : [];
+    const after = await scene.mapping(merged, name);
+    const templates = after ? await basicTemplates(scene, { ...after, tree: merged }) : [];
+    const kept = new Set(templates.flatMap((one) => [...one.catalogs]));
+    const unmapped = (await scene.units(base, name)).filter(({ catalog }) => !kept.has(catalog));
     for (const { path, blobs, catalogs } of await basicTemplates(scene, { ...before, tree: base })) {
-      const lost = units.filter(
-        ({ package: own, catalog }) =>
-          own === name && catalogs.has(catalog) && !kept.some((one) => one.catalogs.has(catalog)),
-      );
-      for (const unit of await renderedFrom(scene, lost, { was: blobs, name }))
-        found.push(...(await sinceBase(scene, blobs, { path, unit, name })));
+      const lost = unmapped.filter(({ catalog }) => catalogs.has(catalog));
+      const rendered = await renderedFrom(scene, lost, { was: blobs, name });
+      found.push(...(await sinceBase(scene, rendered, { was: blobs, path, name })));
     }
   }
   return found;
 }
 
 /**
- * The finding about a catalog that was the same as a template on the base branch, and that neither the template nor one to
+ * Findings about catalogs that were the same as a template on the base branch, and that neither the template nor one to
  * which it may have been moved gives after the merge. A catalog that is gone has none.
  */
-async function sinceBase(scene: TemplateScene, was: Blobs, pair: Pair): Promise<Finding[]> {
+async function sinceBase(
+  scene: TemplateScene,
+  units: readonly CatalogUnit[],
+  { was, path, name }: Was & { readonly path: string },
+): Promise<Finding[]> {
   const { merged } = scene.trees;
-  const { path, name } = pair;
-  const units = await catalogUnits(scene.objects, merged, scene.policy.layout);
-  const isSame = ({ catalog, package: own = name, composed }: CatalogUnit): boolean =>
-    catalog === pair.unit.catalog && own === name && !composed;
-  const unit = units.get(pair.unit.path) ?? [...units.values()].find(isSame);
-  if (!unit) return [];
-  const content = await contentOf(scene, { tree: merged, name }, unit);
+  const found: Finding[] = [];
+  if (units.length === 0) return found;
   const is = await templateAt(scene, merged, path);
-  const difference = differenceOf(is ?? was, content);
-  if (!difference) return [];
-  if (is) return [driftFinding(difference, { path, unit, name })];
-  for (const { path: other } of scene.change.paths.filter(isTemplateFile)) {
-    const moved = await templateAt(scene, merged, other);
-    if (moved && !differenceOf(moved, content)) return [];
+  const after = [...(await scene.units(merged, name)), ...(await scene.units(merged, undefined))];
+  for (const { path: place, catalog } of units) {
+    const isSame = (one: CatalogUnit): boolean => one.catalog === catalog && !one.composed;
+    const unit = after.find((one) => one.path === place) ?? after.find(isSame);
+    if (!unit) continue;
+    const content = await scene.content(merged, name, unit);
+    const difference = differenceOf(is ?? was, content);
+    if (!difference) continue;
+    const pair = { path, unit, name };
+    if (is) found.push(driftFinding(difference, pair));
+    else if (!(await scene.gives(content))) found.push(await lostFinding(scene, pair, difference));
   }
-  // An outline does not know in which file it was read.
-  const [file = unit] = await loadedFiles(scene.objects, merged, unit);
-  return [
-    {
-      ...driftFinding(difference, { path, unit, name }),
-      message: `${path} no longer exists as a basic template, and no other one gives its rendered catalog: ${difference.text}`,
-      location: { file: file.path, line: 1, column: 1 },
-      hint: `restore ${path}, or check that what replaces it gives the same catalog`,
-    },
-  ];
+  return found;
 }
 
 interface Pair {
@@ -198,6 +185,22 @@ interface Pair {
   readonly unit: CatalogUnit;
   /** Name of the package. */
   readonly name: string;
+}
+
+/** The finding that a template is gone from which a catalog was rendered. */
+async function lostFinding(
+  { objects, trees }: TemplateScene,
+  { path, unit, name }: Pair,
+  difference: Difference,
+): Promise<Finding> {
+  // An outline does not know in which file it was read.
+  const [file = unit] = await loadedFiles(objects, trees.merged, unit);
+  return {
+    ...driftFinding(difference, { path, unit, name }),
+    message: `${path} no longer exists as a basic template, and no other one gives its rendered catalog: ${difference.text}`,
+    location: { file: file.path, line: 1, column: 1 },
+    hint: `restore ${path}, or check that what replaces it gives the same catalog`,
+  };
 }
 
 /** The finding that a template and a catalog differ, at the place in the template if it has one. */
@@ -223,6 +226,7 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
   const units = [...(await catalogUnits(scene.objects, base, scene.policy.layout)).values()].filter(
     ({ composed }) => !composed,
   );
+  const shared = await scene.units(base, undefined);
   const changesInCatalogs = (name: string): boolean =>
     [...scene.change.contents.values()].some((names) => names.has(name));
   const found: Finding[] = [];
@@ -231,12 +235,12 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
     const name = was?.packages[0]?.name;
     // Nothing on the base branch could be rendered from a new template.
     if (!was || name === undefined) continue;
-    const all = units.filter((unit) => (unit.package ?? name) === name);
+    const all = [...(await scene.units(base, name)), ...shared].filter(({ composed }) => !composed);
     const inFolder = all.filter((unit) => isWithin(unit.root, dirname(path)));
     const rendered = await renderedFrom(scene, inFolder.length === 1 ? inFolder : all, { was, name });
     // A template for several catalogs may be rendered later: but not where other catalogs of the package get what is new.
     if (rendered.length !== 1 && !changesInCatalogs(name)) continue;
-    for (const unit of rendered) found.push(...(await sinceBase(scene, was, { path, unit, name })));
+    found.push(...(await sinceBase(scene, rendered, { was, path, name })));
   }
   return found;
 }
@@ -245,12 +249,19 @@ async function besideFindings(scene: TemplateScene): Promise<Finding[]> {
 async function renderedFrom(
   scene: TemplateScene,
   units: readonly CatalogUnit[],
-  { was, name }: { readonly was: Blobs; readonly name: string },
+  { was, name }: Was,
 ): Promise<CatalogUnit[]> {
   const found: CatalogUnit[] = [];
   for (const unit of units)
-    if (!differenceOf(was, await contentOf(scene, { tree: scene.trees.base, name }, unit))) found.push(unit);
+    if (!differenceOf(was, await scene.content(scene.trees.base, name, unit))) found.push(unit);
   return found;
+}
+
+interface Was {
+  /** The template on the base branch. */
+  readonly was: Blobs;
+  /** Name of the package. */
+  readonly name: string;
 }
 
 /** Paths of files that may be templates: those in folders above a single catalog that changes, and those that change themselves. */
@@ -278,7 +289,7 @@ async function templatesBeside(scene: TemplateScene, units: readonly CatalogUnit
   for (const { path, package: name } of own) {
     // What ci.yaml maps is compared by that.
     const isMapped = async (): Promise<boolean> =>
-      name !== undefined && (await mappingOf(scene, trees.merged, name)) !== undefined;
+      name !== undefined && (await scene.mapping(trees.merged, name)) !== undefined;
     if (hasOneCatalog(dirname(path)) || (hasCatalog && !(await isMapped()))) paths.add(path);
   }
   for (const folder of folders) {
@@ -287,42 +298,4 @@ async function templatesBeside(scene: TemplateScene, units: readonly CatalogUnit
       if (TEMPLATE_FILE.test(name)) paths.add(`${folder}/${name}`);
   }
   return paths;
-}
-
-/** Whether a changed file may be a template by its name and place. */
-function isTemplateFile({ area, path }: Change['paths'][number]): boolean {
-  return area !== 'catalog' && TEMPLATE_FILE.test(path);
-}
-
-const TEMPLATE_FILE = /\.(?:ya?ml|json)$/;
-
-/** The blobs of a basic template; undefined for any other file. */
-export async function templateAt(
-  { objects }: CheckScene,
-  tree: string,
-  path: string,
-): Promise<Blobs | undefined> {
-  const file = await entryAt(objects, tree, path);
-  if (!file || whyUnreadable(file.mode) !== undefined) return undefined;
-  if (((await objects.info(file.id))?.size ?? 0) > FILE_BYTES) return undefined;
-  const { bytes } = await objects.read(file.id, FILE_BYTES);
-  // Any changed file may be a template: few are parsed.
-  if (!bytes.includes(BASIC_SCHEMA)) return undefined;
-  try {
-    return writtenInBasic({ file: path, bytes }, []);
-  } catch (error) {
-    // The reader of templates reports files that are not templates.
-    if (error instanceof TemplateError) return undefined;
-    throw error;
-  }
-}
-
-/** The blobs of one package in a unit. */
-async function contentOf(
-  { objects, reader }: TemplateScene,
-  { tree, name }: Pick<PlacedMapping, 'tree' | 'name'>,
-  unit: CatalogUnit,
-): Promise<Blobs> {
-  const { packages } = await readContent(reader, await loadedFiles(objects, tree, unit));
-  return packages.get(name) ?? emptyContent();
 }

@@ -179,6 +179,42 @@ test('116: a pull request cannot take away what a catalog is compared with, and 
   }
 });
 
+test('145: each changed template is read as often for many deleted ones as for one', async () => {
+  const timesRead = async (count: number): Promise<number> => {
+    const names = Array.from({ length: count }, (_, i) => `p${i}`);
+    const made = makeRepository();
+    onTestFinished(made.remove);
+    const all = (of: (name: string) => Files): Files => Object.assign({}, ...names.map(of));
+    const templateOf = (name: string, versions: string[]): string =>
+      template(...versions).replaceAll('etcd', name);
+    const base = made.commit({
+      ...BASE,
+      ...all((name) => ({
+        [`operators/${name}/ci.yaml`]: mapping('v4.20'),
+        [`operators/${name}/catalog-templates/basic.yaml`]: templateOf(name, ['1.0.0']),
+        [`catalogs/v4.20/${name}/catalog.yaml`]: catalogOf('etcd', ['1.0.0']).replaceAll('etcd', name),
+      })),
+    });
+    const moved = all((name) => ({
+      [`operators/${name}/moved.yaml`]: templateOf(name, ['1.0.0', '1.1.0']),
+    }));
+    const changes = all((name) => ({
+      [`operators/${name}/ci.yaml`]: 'reviewers: [bob]\n',
+      [`operators/${name}/catalog-templates/basic.yaml`]: null,
+      [`catalogs/v4.20/${name}/catalog.yaml`]: catalogOf('etcd', ['1.0.0', '1.1.0']).replaceAll('etcd', name),
+    }));
+    const head = made.commit({ ...changes, ...moved }, { parents: [base] });
+    const repository = await openRepository(made.directory);
+    onTestFinished(() => repository.close());
+    const reads = vi.spyOn(repository.objects, 'read');
+    const { findings } = await checkPullRequest(repository, { base, head, today: '2026-01-01' });
+    expect(findings.filter(({ rule }) => rule === 'drift/template')).toEqual([]);
+    const ids = new Set(Object.keys(moved).map((path) => made.git('rev-parse', `${head}:${path}`).trim()));
+    return reads.mock.calls.filter(([id]) => ids.has(id)).length / count;
+  };
+  expect(await timesRead(20)).toBe(await timesRead(1));
+});
+
 test('a catalog is what a moved or another template gives', async () => {
   const versions = ['1.0.0', '1.1.0', '1.2.0'];
   const all = catalogs(catalogOf('etcd', versions));
