@@ -4,10 +4,10 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileError, refuseLinkOut } from './directory.ts';
+import { entriesIn, fileError, refuseLinkOut } from './directory.ts';
 import { readRegular } from './file-pieces.ts';
 import { afterProcess } from './processes.ts';
 
@@ -105,6 +105,30 @@ function contentOf(path: string): Buffer | undefined {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** A run gives a file its name within seconds of its last byte. The rest is for clocks of file servers. */
+const ABANDONED = 24 * 3600 * 1000;
+
+/**
+ * Removes the temporary files that killed runs have left in a folder: those that nobody has written to for a day.
+ *
+ * @param names of files that only runs write that have not ended, and of nothing else
+ */
+export function removeAbandoned(folder: string, names: RegExp): void {
+  const quietly = <T>(act: () => T): T | undefined => {
+    try {
+      return act();
+    } catch {
+      // Another run was first, or only the owner may: then it stays.
+      return undefined;
+    }
+  };
+  for (const { name } of quietly(() => entriesIn(folder)) ?? []) {
+    const path = join(folder, name);
+    const found = names.test(name) ? quietly(() => lstatSync(path)) : undefined;
+    if (found?.isFile() && Date.now() - found.mtimeMs > ABANDONED) quietly(() => rmSync(path));
   }
 }
 

@@ -279,4 +279,28 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     test: 'test/pipeline/git/http/repository.test.ts',
     title: 'is asked a few times',
   },
+  {
+    attack: 145,
+    without: 'reading changed templates once',
+    file: 'pipeline/check/content/template-scene.ts',
+    text: "await once(['changed'], changed)",
+    instead: 'await changed()',
+    test: TEMPLATES_TEST,
+  },
+  {
+    attack: 146,
+    without: 'removing what killed runs left in a cache',
+    file: 'pipeline/oci/image/stores.ts',
+    text: 'if (!isSwept) removeAbandoned(root, TEMPORARY);',
+    instead: '',
+    test: 'test/pipeline/oci/image/stores.test.ts',
+  },
+  {
+    attack: 146,
+    without: 'leaving what a living run writes',
+    file: 'pipeline/write.ts',
+    text: ' && Date.now() - found.mtimeMs > ABANDONED',
+    instead: '',
+    test: 'test/pipeline/oci/image/stores.test.ts',
+  },
 ];

@@ -1,9 +1,10 @@
 /** A build's memory in a directory: a cache of the Action's runner, or of a developer's machine. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../../directory.ts';
 import { readRegular } from '../../file-pieces.ts';
+import { removeAbandoned } from '../../write.ts';
 import { contentKey, type Store } from './build-cache.ts';
 
 /**
@@ -14,6 +15,7 @@ import { contentKey, type Store } from './build-cache.ts';
  */
 export function directoryStore(root: string): Store {
   const fileOf = (key: string): string => join(root, contentKey('file', key));
+  let isSwept = false;
   return {
     async get(key) {
       try {
@@ -33,12 +35,18 @@ export function directoryStore(root: string): Store {
         // Whole or not at all: another build may read it now.
         writeFileSync(temporary, Buffer.concat([digestOf(bytes), bytes]), { mode: 0o644, flag: 'wx' });
         renameSync(temporary, path);
+        if (!isSwept) removeAbandoned(root, TEMPORARY);
+        isSwept = true;
       } catch (error) {
+        if (existsSync(temporary)) rmSync(temporary, { force: true });
         throw fileError(error, path);
       }
     },
   };
 }
+
+/** Names of files that are not whole yet: with an id behind the name that they will get. */
+const TEMPORARY = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What a file of the store holds behind its digest; undefined where they differ. */
 function contentIn(file: Uint8Array): Uint8Array | undefined {

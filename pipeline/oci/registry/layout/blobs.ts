@@ -39,8 +39,6 @@ export interface Blobs extends BlobReader {
 
 /** Beside `blobs`, so that no other tool takes half a blob for one. */
 export const TEMPORARY = '.portolan-uploads';
-/** Milliseconds after which a temporary file counts as abandoned. */
-const ABANDONED = 24 * 3600 * 1000;
 /** Bytes that are read at a time. */
 const READ_SIZE = 256 * 1024;
 
@@ -175,16 +173,5 @@ async function* readFileRange(
     throw isFileSystem(error) ? fileError(`cannot read ${path}`, error) : error;
   } finally {
     await handle.close();
-  }
-}
-
-/** Removes what uploads that were killed long ago have left. */
-export async function removeAbandoned(directory: string): Promise<void> {
-  const folder = join(directory, TEMPORARY);
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) {
-    const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > ABANDONED) await rm(path, { force: true });
   }
 }

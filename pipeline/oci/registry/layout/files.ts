@@ -31,6 +31,9 @@ export function isAbsent(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
+/** Names of the files through which {@link replaceFile} writes. */
+export const TEMPORARY_FILE: RegExp = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /**
  * Writes a file through a temporary one beside it.
  *

@@ -9,13 +9,14 @@ import { join } from 'node:path';
 import { linkOut, refuseLinkOut } from '../../../directory.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor, Manifest } from '../../../ports.ts';
+import { removeAbandoned } from '../../../write.ts';
 import { contentOf, parseManifest } from '../image.ts';
 import { isRepository, isTag } from '../name.ts';
 import { streamOf } from '../stream.ts';
-import { type Blobs, openBlobs, removeAbandoned, TEMPORARY } from './blobs.ts';
+import { type Blobs, openBlobs, TEMPORARY } from './blobs.ts';
 import { createView, heldInLists, type LayoutView, type ManifestReader, manifestReader } from './contents.ts';
 import { EMPTY_INDEX, type Entry, formatIndex, type IndexChange, withoutManifest } from './entries.ts';
-import { fileError, isAbsent, makeDirectory, replaceFile } from './files.ts';
+import { fileError, isAbsent, makeDirectory, replaceFile, TEMPORARY_FILE } from './files.ts';
 import { INDEX, JOURNAL, openIndex } from './index-store.ts';
 
 /** A directory with images of one repository or of several, to be read and changed. */
@@ -63,7 +64,10 @@ export async function openLayout(
     if (!create) throw new PipelineError('not-found', `${directory} is not an OCI image layout`);
     await beginLayout(directory);
   }
-  if (create) await removeAbandoned(directory);
+  if (create) {
+    removeAbandoned(join(directory, TEMPORARY), /^/);
+    removeAbandoned(directory, TEMPORARY_FILE);
+  }
   const blobs = openBlobs(directory);
   const store = openIndex(directory, journaled);
   const manifests = manifestReader(blobs);

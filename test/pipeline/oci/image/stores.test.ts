@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -39,6 +47,32 @@ test('a damaged file is as if it were not there', async () => {
   }
   writeFileSync(join(root, name), whole);
   expect(Buffer.from((await store.get('key')) ?? []).toString()).toBe('{"findings":[1]}');
+});
+
+test('146: what killed runs left is removed after a day; what a living run writes now stays', async () => {
+  const store = directoryStore(root);
+  await store.put('kept', Buffer.from('one'));
+  const [kept = ''] = readdirSync(root);
+  const names = [1, 2].map((n) => `${kept}.00000000-0000-4000-8000-00000000000${n}`);
+  const [old = '', living = ''] = names;
+  for (const name of [...names, 'README.md']) writeFileSync(join(root, name), 'half');
+  const long = new Date(Date.now() - 48 * 3600 * 1000);
+  for (const name of [old, kept, 'README.md']) utimesSync(join(root, name), long, long);
+  // Reading removes nothing: it may be a reader of somebody else's cache.
+  await directoryStore(root).get('kept');
+  expect(readdirSync(root)).toContain(old);
+  await directoryStore(root).put('kept', Buffer.from('two'));
+  expect(readdirSync(root).sort()).toEqual([kept, living, 'README.md'].sort());
+});
+
+test('146: what cannot be given its name leaves nothing', async () => {
+  const store = directoryStore(root);
+  await store.put('key', Buffer.from('one'));
+  const [name = ''] = readdirSync(root);
+  rmSync(join(root, name));
+  mkdirSync(join(root, name, 'in'), { recursive: true });
+  await expect(store.put('key', Buffer.from('two'))).rejects.toMatchObject({ code: 'io' });
+  expect(readdirSync(root)).toEqual([name]);
 });
 
 test('a place where nothing can be put is named', async () => {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,
   cpSync,
@@ -231,6 +232,17 @@ describe('writing', () => {
     utimesSync(join(uploads, 'old'), long, long);
     await layout(directory);
     expect(readdirSync(uploads)).toEqual(['new']);
+  });
+
+  test('146: so is what a killed change of the index left, and nothing else', async () => {
+    const { directory } = await layout();
+    const long = new Date(Date.now() - 48 * 3600 * 1000);
+    const [old, recent] = [`.${randomUUID()}`, `.${randomUUID()}`];
+    const before = readdirSync(directory);
+    for (const name of [old, recent]) writeFileSync(join(directory, name), 'x');
+    for (const name of [...before, old]) utimesSync(join(directory, name), long, long);
+    await layout(directory);
+    expect(readdirSync(directory).sort()).toEqual([...before, recent].sort());
   });
 });
 
