@@ -51,7 +51,7 @@ const MOST_WAITING = 100;
 
 /**
  * Answers the requests of a connection one after the other: who sends many, and reads no answer, costs no more than one. A
- * connection with too many of them ends.
+ * connection with too many of them ends. A request with two values for what has one gets status 400.
  */
 export function oneAtATime(listener: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, (() => void)[]>();
@@ -64,12 +64,26 @@ export function oneAtATime(listener: RequestListener): RequestListener {
         line.shift();
         line[0]?.();
       });
-      listener(request, response);
+      if (hasTwoValues(request)) response.writeHead(400, { connection: 'close' }).end();
+      else listener(request, response);
     };
     line.push(start);
     if (line.length === 1) start();
     else if (line.length > MOST_WAITING) socket.destroy();
   };
+}
+
+/**
+ * Whether Node has dropped a line of the head, such as a second `Host` or `Authorization`: a proxy before this server may have
+ * decided by the line that was dropped.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9112.html#section-3.2
+ */
+function hasTwoValues({ headers, headersDistinct }: IncomingMessage): boolean {
+  // Node joins values of which there may be several.
+  return Object.entries(headersDistinct).some(
+    ([name, [first, ...more] = []]) => more.length > 0 && headers[name] === first,
+  );
 }
 
 /** Tells connections on which a request is being answered, of servers for HTTP. */

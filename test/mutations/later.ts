@@ -303,4 +303,12 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: '',
     test: 'test/pipeline/oci/image/stores.test.ts',
   },
+  {
+    attack: 147,
+    without: 'refusing two values for what has one',
+    file: 'pipeline/server-limits.ts',
+    text: 'if (hasTwoValues(request)) ',
+    instead: 'if (false as boolean) ',
+    test: 'test/pipeline/server-limits.test.ts',
+  },
 ];

@@ -158,3 +158,20 @@ test('102: without room the largest that are not complete are ended, and only th
   expect(room.hold(late, 8)).toBe(true);
   expect(ended).toEqual(['large']);
 });
+
+test.each([
+  ['one host', 'Host: localhost', 200],
+  ['two hosts', 'Host: localhost\r\nHost: other.example', 400],
+  ['two equal hosts', 'Host: localhost\r\nHost: localhost', 400],
+  ['two accounts', 'Host: localhost\r\nAuthorization: Basic YTph\r\nAuthorization: Basic YjpiCg==', 400],
+  ['a list in two lines', 'Host: localhost\r\nAccept: a/b\r\nAccept: c/d\r\nCookie: a=1\r\nCookie: b=2', 200],
+])('147: a request with %s', async (_, head, status) => {
+  const server = createHttpServer(oneAtATime((__, response) => void response.end()));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.end(`GET / HTTP/1.1\r\n${head}\r\nConnection: close\r\n\r\n`);
+  const [answer] = await once(socket, 'data');
+  expect(String(answer).split(' ')[1]).toBe(`${status}`);
+});
