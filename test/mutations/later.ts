@@ -311,4 +311,12 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     instead: 'if (false as boolean) ',
     test: 'test/pipeline/server-limits.test.ts',
   },
+  {
+    attack: 148,
+    without: 'the names of columns in JSON',
+    file: 'pipeline/check/fleet/read-fleet.ts',
+    text: 'known.get(header) ?? recordsWith(path, keys)',
+    instead: "known.get(header) ?? recordsWith(path, keys.map((key) => key.replace('clusters', 'c')))",
+    test: 'test/pipeline/check/fleet/read-fleet.test.ts',
+  },
 ];

@@ -8,7 +8,7 @@ import { formatVersion } from '../../../catalog/version/version.ts';
 import { PipelineError } from '../../error.ts';
 import { readCluster } from '../cluster.ts';
 import { type FleetRecord, fleetOf, type ReadFleet } from './records.ts';
-import { checkSpelling, packageOfLabels, tableRecords } from './table.ts';
+import { packageOfLabels, recordsWith, tableRecords } from './table.ts';
 
 export interface FleetFile {
   /** What it is called in messages. */
@@ -60,11 +60,7 @@ function uniqueJson(text: string, path: string): unknown {
 function jsonRecords(value: unknown, path: string): FleetRecord[] | undefined {
   if (!isObject(value)) return undefined;
   const at = `${path}: `;
-  if (value['kind'] === 'Fleet' && Array.isArray(value['rows'])) {
-    for (const row of value['rows'].filter(isObject))
-      checkSpelling(path, new Set(Object.keys(row)), OWN_KEYS);
-    return value['rows'].map((row, i) => ownRecord(row, `${at}rows[${i}]`));
-  }
+  if (value['kind'] === 'Fleet' && Array.isArray(value['rows'])) return ownRecords(value['rows'], path);
   const data = isObject(value['data']) ? value['data'] : value;
   if (Array.isArray(data['result'])) {
     const { status = 'success' } = value;
@@ -115,33 +111,22 @@ function textOf(value: unknown): string {
   return typeof value === 'number' ? String(value) : '';
 }
 
-/** The keys of {@link ownRecord}, each with its column. */
-const OWN_KEYS = new Map([
-  ...'cluster group count platform olm package channel range catalog csv name version approval'
-    .split(' ')
-    .map((key) => [key, key] as const),
-  ['channels', 'channel'],
-]);
-
-/** A row of our own format, as `portolan inventory` writes it. */
-function ownRecord(row: unknown, place: string): FleetRecord {
-  if (!isObject(row)) return { place, cluster: '' };
-  const text = (key: string): string => textOf(row[key]);
-  const channels = Array.isArray(row['channels']) ? row['channels'].map(textOf) : [text('channel')];
-  return {
-    place,
-    cluster: text('cluster') || text('group'),
-    ...('count' in row ? { count: text('count') } : {}),
-    platform: text('platform'),
-    olm: text('olm'),
-    package: text('package'),
-    channels: channels.filter((name) => name !== ''),
-    range: text('range'),
-    catalog: text('catalog'),
-    csv: text('csv') || text('name'),
-    version: text('version'),
-    approval: text('approval'),
-  };
+/** Records of rows of our own format, as `portolan inventory` writes it: as those of a table with their keys as columns. */
+function ownRecords(rows: readonly unknown[], path: string): FleetRecord[] {
+  // Most rows have the same keys.
+  const known = new Map<string, ReturnType<typeof recordsWith>>();
+  return rows.map((row, i) => {
+    const place = `${path}: rows[${i}]`;
+    if (!isObject(row)) return { place, cluster: '' };
+    const keys = Object.keys(row);
+    const header = JSON.stringify(keys);
+    const recordAt = known.get(header) ?? recordsWith(path, keys);
+    known.set(header, recordAt);
+    return recordAt(
+      place,
+      Object.values(row).map((value) => (Array.isArray(value) ? value.map(textOf).join(' ') : textOf(value))),
+    );
+  });
 }
 
 /**

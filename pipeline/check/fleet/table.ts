@@ -27,6 +27,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   installplan: 'installed',
   name: 'name',
   channel: 'channel',
+  channels: 'channel',
   approval: 'approval',
   olm: 'olm',
   catalog: 'catalog',
@@ -62,8 +63,7 @@ function recordsOf(text: string, path: string): FleetRecord[] {
   const rows = csvRows(text);
   const header = rows.next();
   const cells: readonly string[] = header.done ? [] : header.value.cells;
-  const columns = cells.map((cell) => cell.trim().toLowerCase());
-  const names = columns.map((name) => COLUMNS[name] ?? '');
+  const names = cells.map((cell) => COLUMNS[cell.trim().toLowerCase()]);
   const has = (name: string): boolean => names.includes(name);
   const isFleet =
     (has('cluster') || has('group') || has('count')) &&
@@ -74,7 +74,26 @@ function recordsOf(text: string, path: string): FleetRecord[] {
       hint: 'expected columns such as cluster,platform,package,version,channel,approval',
     });
   }
-  checkSpelling(path, columns, new Map(Object.entries(COLUMNS)));
+  const recordAt = recordsWith(path, cells);
+  const records: FleetRecord[] = [];
+  for (const row of rows) records.push(recordAt(`${path}:${row.line}`, row.cells));
+  return records;
+}
+
+/**
+ * What makes records of rows with these columns: cells of a table, or values of our own JSON, whose keys are the columns.
+ *
+ * @throws PipelineError `usage` for a column that is misspelt, has no other name than one before it, or does not say what is
+ *   installed
+ */
+export function recordsWith(
+  path: string,
+  header: readonly string[],
+): (place: string, cells: readonly string[]) => FleetRecord {
+  const columns = header.map((cell) => cell.trim().toLowerCase());
+  const names = columns.map((name) => COLUMNS[name] ?? '');
+  const has = (name: string): boolean => names.includes(name);
+  checkSpelling(path, columns);
   checkOnce(path, names);
   // As the console exports Subscriptions: of no use without what they have installed, and nobody would notice.
   if (has('package') && has('name') && !['installed', 'csv', 'version'].some(has)) {
@@ -82,35 +101,23 @@ function recordsOf(text: string, path: string): FleetRecord[] {
       hint: 'export ClusterServiceVersions too, or the result of the search as JSON, and leave this file out',
     });
   }
-  const index = (name: string): number => names.indexOf(name);
-  const at = Object.fromEntries([...new Set(Object.values(COLUMNS))].map((name) => [name, index(name)]));
+  const at = Object.fromEntries(
+    [...new Set(Object.values(COLUMNS))].map((name) => [name, names.indexOf(name)]),
+  );
   const once = textsOnce();
-  const records: FleetRecord[] = [];
-  for (const row of rows) records.push(recordOf(`${path}:${row.line}`, cellsBy(row.cells, at, once), has));
-  return records;
+  return (place, cells) => recordOf(place, cellsBy(cells, at, once), has);
 }
 
 /** Columns whose loss would change the numbers without a row that cannot be read. */
 const OWN = ['count', 'platform', 'channel', 'approval', 'catalog'];
 
-/**
- * Refuses a fleet with a misspelt column, or key of JSON.
- *
- * @param known the names that count, each with the column that it stands for
- * @throws PipelineError `usage` for a column that is nearly one of a fleet which the table lacks
- */
-export function checkSpelling(
-  path: string,
-  names: Iterable<string>,
-  known: ReadonlyMap<string, string>,
-): void {
-  const all = [...names];
-  const has = new Set(all.map((name) => known.get(name)));
-  for (const name of all.filter((one) => one.length > 3 && !known.has(one))) {
+/** @throws PipelineError `usage` for a column that is nearly one of a fleet which the table lacks */
+function checkSpelling(path: string, columns: readonly string[]): void {
+  for (const name of columns.filter((one) => one.length > 3 && !Object.hasOwn(COLUMNS, one))) {
     const near = nearest(name, OWN);
     // `account` or `country` must not be taken for a misspelt `count`.
-    const isNear = near?.[0] === name[0]?.toLowerCase() && Math.abs((near?.length ?? 0) - name.length) < 2;
-    if (near !== undefined && isNear && !has.has(near))
+    const isNear = near?.[0] === name[0] && Math.abs((near?.length ?? 0) - name.length) < 2;
+    if (near !== undefined && isNear && !columns.some((one) => COLUMNS[one] === near))
       throw new PipelineError('usage', `${path} has no column ${near}: found ${JSON.stringify(name)}`, {
         hint: `rename the column to ${near}, or remove it`,
       });

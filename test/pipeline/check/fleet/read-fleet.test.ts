@@ -64,7 +64,7 @@ describe('CSV of our own', () => {
     );
     expect(() => read('group,cuont,package,version\na,300,etcd,1.0.0\n')).toThrow('no column count');
     const text =
-      'cluster,package,version,channel,channels,account,country,pod,created\na,etcd,1.0.0,alpha,x,y,z,,\n';
+      'cluster,package,version,channel,chanel,account,country,pod,created\na,etcd,1.0.0,alpha,x,y,z,,\n';
     expect(rowsOf(text)).toEqual([{ cluster: 'a', package: 'etcd', version: '1.0.0', channel: 'alpha' }]);
   });
 
@@ -384,14 +384,40 @@ test.each([
   expect(() => read(text)).toThrow('f1.json is not valid JSON, or has a key twice');
 });
 
-test.each(['cuont', 'Count'])('a misspelt key of our own JSON is an error: %s', (key) => {
-  const fleet = (row: object): string => JSON.stringify({ kind: 'Fleet', rows: [row] });
-  const row = { group: 'g', platform: '4.18', package: 'etcd', version: '1.0.0' };
-  expect(() => read(fleet({ ...row, [key]: 500 }))).toThrow(`f1.json has no column count: found "${key}"`);
-  expect(rowsOf(fleet({ ...row, count: 500, account: 'x' }))).toHaveLength(1);
+/** The same fleet as a table and as our own JSON. */
+const ownForms = (...rows: readonly Record<string, string | number>[]): string[] => [
+  [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]
+    .map((line) => line.join(','))
+    .join('\n'),
+  JSON.stringify({ kind: 'Fleet', rows }),
+];
+const ROW = { group: 'g', platform: '4.18', package: 'etcd', version: '1.0.0' };
+
+test('148: our own JSON takes the names of columns that a table takes', () => {
+  for (const text of ownForms({ ...ROW, clusters: 500 }))
+    expect(rowsOf(text)).toMatchObject([{ count: 500 }]);
+  for (const text of ownForms({
+    group: 'g',
+    openshift: '4.18',
+    package: 'etcd',
+    installed: 'etcd.v1.0.0',
+    Count: 7,
+  }))
+    expect(rowsOf(text)).toMatchObject([{ count: 7, platform: '4.18', name: 'etcd.v1.0.0' }]);
+  for (const text of ownForms({ ...ROW, count: 5, account: 'x', object: 'y' }))
+    expect(rowsOf(text)).toHaveLength(1);
+});
+
+test('148: our own JSON is refused for what a table is refused for', () => {
+  for (const text of ownForms({ ...ROW, cuont: 500 }))
+    expect(() => read(text)).toThrow('has no column count: found "cuont"');
+  for (const text of ownForms({ ...ROW, count: 1, clusters: 500 }))
+    expect(() => read(text)).toThrow('has more than one column count');
+  for (const text of ownForms({ cluster: 'a', package: 'etcd', name: 'my-subscription' }))
+    expect(() => read(text)).toThrow('has no column with installed versions');
   const rows = [
-    { ...row, count: 1 },
-    { ...row, [key]: 500 },
+    { ...ROW, count: 1 },
+    { ...ROW, cuont: 500 },
   ];
   expect(() => read(JSON.stringify({ kind: 'Fleet', rows }))).toThrow('has no column count');
 });
