@@ -11,7 +11,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { OCI_INDEX } from '../pipeline/oci/image/base.ts';
+import { OCI_INDEX } from '../pipeline/oci/media-types.ts';
 import { isOnPath } from '../test/fakes/tools.ts';
 import { type Count, countedRegistry } from './counted-registry.ts';
 import { makeInputs } from './inputs.ts';

@@ -82,7 +82,7 @@ export function oneAtATime(listener: RequestListener): RequestListener {
 function hasTwoValues({ headers, headersDistinct }: IncomingMessage): boolean {
   // Node joins values of which there may be several.
   return Object.entries(headersDistinct).some(
-    ([name, [first, ...more] = []]) => more.length > 0 && headers[name] === first,
+    ([name, values = []]) => values.length > 1 && headers[name] === values[0],
   );
 }
 

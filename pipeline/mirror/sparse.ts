@@ -5,7 +5,8 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { digestOf } from '../oci/digest.ts';
-import { entriesOf, OCI_INDEX, OCI_MANIFEST } from '../oci/registry/image.ts';
+import { OCI_INDEX, OCI_MANIFEST } from '../oci/media-types.ts';
+import { entriesOf } from '../oci/registry/image.ts';
 import type { Descriptor, Manifest, Platform, Registry } from '../ports.ts';
 import type { Inspected } from './inspect.ts';
 

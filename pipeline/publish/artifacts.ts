@@ -7,7 +7,8 @@
 import { type Reference, withDigest } from '../../catalog/reference.ts';
 import { PipelineError } from '../error.ts';
 import { digestOf } from '../oci/digest.ts';
-import { descriptorOf, type ImageManifest, OCI_MANIFEST, parseManifest } from '../oci/registry/image.ts';
+import { OCI_MANIFEST } from '../oci/media-types.ts';
+import { descriptorOf, type ImageManifest, parseManifest } from '../oci/registry/image.ts';
 import type { ImageContent } from '../oci/registry/push.ts';
 import { allOf } from '../oci/registry/stream.ts';
 import type { BlobSource, Descriptor, Manifest, Registry } from '../ports.ts';

@@ -8,7 +8,7 @@ import { join, relative } from 'node:path';
 import { load } from 'js-yaml';
 import { packTar, type TarEntry } from 'modern-tar';
 import { bytesBlob } from '../../pipeline/oci/image/content.ts';
-import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import { OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { Artifact, Release } from './artifact.ts';
 import { gzipped, json, manifestOf } from './oci-content.ts';

@@ -2,7 +2,7 @@
 
 import { digestOf } from '../../pipeline/oci/digest.ts';
 import { openCompressor } from '../../pipeline/oci/image/compress.ts';
-import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import { OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { Manifest } from '../../pipeline/ports.ts';
 
 export const CONFIG = 'application/vnd.oci.image.config.v1+json';

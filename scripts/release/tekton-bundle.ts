@@ -9,7 +9,7 @@ import { load } from 'js-yaml';
 import { packTar } from 'modern-tar';
 import { digestOf } from '../../pipeline/oci/digest.ts';
 import { bytesBlob } from '../../pipeline/oci/image/content.ts';
-import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import { OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 import type { Artifact } from './artifact.ts';
 import { CONFIG, gzipped, json, LAYER, manifestOf } from './oci-content.ts';

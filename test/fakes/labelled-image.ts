@@ -1,7 +1,7 @@
 /** Images that are known by their labels: index images, bundles. */
 import { packTar } from 'modern-tar';
 import { digestOf } from '../../pipeline/oci/digest.ts';
-import { OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import { OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 import { describe, manifestOf, source } from './image.ts';
 

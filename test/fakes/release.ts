@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { TAR_END, tarHeader, tarPadding } from '../../catalog/fbc/cache/tar.ts';
 import { digestOf } from '../../pipeline/oci/digest.ts';
 import { bytesBlob } from '../../pipeline/oci/image/content.ts';
-import { OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/registry/image.ts';
+import { OCI_INDEX, OCI_MANIFEST } from '../../pipeline/oci/media-types.ts';
 import type { ImageContent } from '../../pipeline/oci/registry/push.ts';
 
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';

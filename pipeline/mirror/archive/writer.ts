@@ -10,14 +10,9 @@ import { readText, refuseLinkOut } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readRegular } from '../../file-pieces.ts';
 import { checkedBytes } from '../../oci/digest.ts';
+import { OCI_INDEX } from '../../oci/media-types.ts';
 import { headerOf, paddingOf, TAR_END } from '../../oci/registry/archive/tar.ts';
-import {
-  descriptorOf,
-  isManifestType,
-  OCI_INDEX,
-  parseManifest,
-  referrerDescriptor,
-} from '../../oci/registry/image.ts';
+import { descriptorOf, isManifestType, parseManifest, referrerDescriptor } from '../../oci/registry/image.ts';
 import { fileError, replaceFile } from '../../oci/registry/layout/files.ts';
 import { allOf, streamOf } from '../../oci/registry/stream.ts';
 import type { BlobOutcome, BlobSource, Manifest, Repository } from '../../ports.ts';

@@ -7,11 +7,7 @@ import { parseJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Platform } from '../../ports.ts';
 import { algorithmOf, digestOf, isDigest } from '../digest.ts';
-
-export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
-export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
-export const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
-export const DOCKER_LIST = 'application/vnd.docker.distribution.manifest.list.v2+json';
+import { DOCKER_LIST, DOCKER_MANIFEST, OCI_MANIFEST } from '../media-types.ts';
 
 /** The label with the catalog's path in an image. */
 export const CONFIGS_LABEL = 'operators.operatorframework.io.index.configs.v1';

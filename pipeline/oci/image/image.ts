@@ -5,7 +5,8 @@
 
 import type { BlobSource, Descriptor, Manifest, Platform } from '../../ports.ts';
 import { digestOf } from '../digest.ts';
-import { type BaseImage, DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from './base.ts';
+import { DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from '../media-types.ts';
+import type { BaseImage } from './base.ts';
 import { type ImageSettings, imageConfig } from './config.ts';
 import { bytesBlob } from './content.ts';
 import type { LayerFacts } from './layer.ts';

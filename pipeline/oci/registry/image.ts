@@ -9,11 +9,7 @@ import { parseUniqueJson } from '../../../catalog/json.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Platform } from '../../ports.ts';
 import { isDigest } from '../digest.ts';
-
-export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
-export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
-export const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
-export const DOCKER_LIST = 'application/vnd.docker.distribution.manifest.list.v2+json';
+import { DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from '../media-types.ts';
 
 /** Media types for `Accept`, without Docker's schema 1, which has no config. */
 export const MANIFEST_TYPES: readonly string[] = [OCI_INDEX, OCI_MANIFEST, DOCKER_LIST, DOCKER_MANIFEST];

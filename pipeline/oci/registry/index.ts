@@ -16,6 +16,7 @@ export type {
   UploadMemory,
 } from '../../ports.ts';
 export { digestOf } from '../digest.ts';
+export { DOCKER_LIST, DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST } from '../media-types.ts';
 export { type ClientOptions, createRegistryClient, type RegistryClient } from './client.ts';
 export { type AuthfileOptions, authfileCredentials, credentialsOnlyFor } from './credentials.ts';
 export type { AccessOptions } from './embedded/access.ts';
@@ -31,13 +32,9 @@ export type { RetryOptions } from './http/retry.ts';
 export type { Traffic } from './http/transport.ts';
 export {
   contentOf,
-  DOCKER_LIST,
-  DOCKER_MANIFEST,
   type ImageManifest,
   isManifestType,
   type ManifestList,
-  OCI_INDEX,
-  OCI_MANIFEST,
   parseManifest,
 } from './image.ts';
 export { formatLocation, type ImageLocation, parseLocation } from './image-location.ts';

@@ -10,12 +10,12 @@ import { repositoryName } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Repository } from '../../ports.ts';
 import { digestOf } from '../digest.ts';
+import { OCI_INDEX } from '../media-types.ts';
 import type { Endpoint } from './endpoint.ts';
 import {
   descriptorOf,
   type ImageManifest,
   type ManifestList,
-  OCI_INDEX,
   parseManifest,
   referrerDescriptor,
 } from './image.ts';

@@ -7,7 +7,7 @@
 import { type Reference, withDigest } from '../../../catalog/reference.ts';
 import { digestOf } from '../../oci/digest.ts';
 import { bytesBlob } from '../../oci/image/content.ts';
-import { OCI_MANIFEST } from '../../oci/registry/image.ts';
+import { OCI_MANIFEST } from '../../oci/media-types.ts';
 import { type ImageContent, type PushReport, pushImage } from '../../oci/registry/push.ts';
 import type { Descriptor, Manifest, Registry } from '../../ports.ts';
 

@@ -9,7 +9,7 @@ import { prepareMirror } from '../../../pipeline/mirror/prepare.ts';
 import { digestOf } from '../../../pipeline/oci/digest.ts';
 import { BUILD_DEFAULTS, buildCatalogImage } from '../../../pipeline/oci/image/build.ts';
 import { bytesBlob } from '../../../pipeline/oci/image/content.ts';
-import { OCI_MANIFEST } from '../../../pipeline/oci/registry/image.ts';
+import { OCI_MANIFEST } from '../../../pipeline/oci/media-types.ts';
 import { type ImageContent, pushImage, readImage } from '../../../pipeline/oci/registry/push.ts';
 import { folder } from '../../fakes/folder.ts';
 import { testClient } from '../../fakes/host.ts';

@@ -6,7 +6,7 @@ import { readMapping } from '../../../catalog/mirror/mapping.ts';
 import { parseReference, withDigest } from '../../../catalog/reference.ts';
 import { copyJobs } from '../../../pipeline/mirror/copy-jobs.ts';
 import { lookOnline } from '../../../pipeline/mirror/presence.ts';
-import { OCI_INDEX } from '../../../pipeline/oci/registry/image.ts';
+import { OCI_INDEX } from '../../../pipeline/oci/media-types.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import type { Manifest } from '../../../pipeline/ports.ts';
 import { folder } from '../../fakes/folder.ts';

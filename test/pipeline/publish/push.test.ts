@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseReference } from '../../../catalog/reference.ts';
-import { OCI_INDEX, OCI_MANIFEST } from '../../../pipeline/oci/registry/image.ts';
+import { OCI_INDEX, OCI_MANIFEST } from '../../../pipeline/oci/media-types.ts';
 import { pushImage } from '../../../pipeline/oci/registry/push.ts';
 import { sendCatalogImages } from '../../../pipeline/publish/push.ts';
 import { folder } from '../../fakes/folder.ts';

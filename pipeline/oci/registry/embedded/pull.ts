@@ -2,7 +2,7 @@
 import { compareText } from '../../../../catalog/go/text.ts';
 import type { Descriptor } from '../../../ports.ts';
 import { byteRange } from '../../byte-range.ts';
-import { OCI_INDEX } from '../image.ts';
+import { OCI_INDEX } from '../../media-types.ts';
 import { type Contents, referrersIn } from '../layout/contents.ts';
 import type { Registry, RegistryRequest } from './members.ts';
 import { jsonReply, type Reply, refusalReply } from './reply.ts';

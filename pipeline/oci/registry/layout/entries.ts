@@ -15,7 +15,8 @@
 import { parsedJson, parseJson } from '../../../../catalog/json.ts';
 import { PipelineError } from '../../../error.ts';
 import type { Descriptor } from '../../../ports.ts';
-import { OCI_INDEX, readDescriptor } from '../image.ts';
+import { OCI_INDEX } from '../../media-types.ts';
+import { readDescriptor } from '../image.ts';
 import { formatLayoutTag, parseLayoutTag } from '../name.ts';
 
 export const REF_NAME = 'org.opencontainers.image.ref.name';

@@ -11,7 +11,7 @@ import { RULES } from '../../../../catalog/rules/index.ts';
 import { runInspection } from '../../../../catalog/rules/rule.ts';
 import { sourceOf } from '../../../../catalog/source.ts';
 import { digestOf } from '../../../../pipeline/oci/digest.ts';
-import { OCI_MANIFEST } from '../../../../pipeline/oci/registry/image.ts';
+import { OCI_MANIFEST } from '../../../../pipeline/oci/media-types.ts';
 import { openLayout } from '../../../../pipeline/oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../../../pipeline/oci/registry/layout/registry.ts';
 import { type ImageContent, pushImage } from '../../../../pipeline/oci/registry/push.ts';

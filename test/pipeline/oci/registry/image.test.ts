@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
-  contentOf,
   DOCKER_LIST,
   DOCKER_MANIFEST,
-  manifestType,
   OCI_INDEX,
   OCI_MANIFEST,
+} from '../../../../pipeline/oci/media-types.ts';
+import {
+  contentOf,
+  manifestType,
   parseManifest,
   referrerDescriptor,
 } from '../../../../pipeline/oci/registry/image.ts';

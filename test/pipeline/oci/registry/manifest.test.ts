@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../../../catalog/reference.ts';
 import { digestOf } from '../../../../pipeline/oci/digest.ts';
-import { OCI_MANIFEST } from '../../../../pipeline/oci/registry/image.ts';
+import { OCI_MANIFEST } from '../../../../pipeline/oci/media-types.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { type Asked, type Host, reply, startHost, testClient } from '../../../fakes/host.ts';
 import { manifestOf, sampleImage } from '../../../fakes/image.ts';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseReference, type Reference, withDigest } from '../../../../catalog/reference.ts';
-import { OCI_INDEX } from '../../../../pipeline/oci/registry/image.ts';
+import { OCI_INDEX } from '../../../../pipeline/oci/media-types.ts';
 import {
   copyImage,
   type ImageContent,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseReference, withDigest } from '../../../../catalog/reference.ts';
+import { OCI_INDEX, OCI_MANIFEST } from '../../../../pipeline/oci/media-types.ts';
 import type { RegistryClient } from '../../../../pipeline/oci/registry/client.ts';
-import { OCI_INDEX, OCI_MANIFEST, parseManifest } from '../../../../pipeline/oci/registry/image.ts';
+import { parseManifest } from '../../../../pipeline/oci/registry/image.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
 import { referrersTag } from '../../../../pipeline/oci/registry/referrers.ts';
 import { type Asked, reply, startHost, testClient } from '../../../fakes/host.ts';
