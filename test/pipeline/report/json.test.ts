@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { bundle, documents, POLICY } from '../../fakes/gate.ts';
 import { type Files, makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
+import { WHOLE } from '../../fakes/whole-report.ts';
 
 const schema = JSON.parse(readFileSync('docs/check-report.schema.json', 'utf8'));
 const valid = new Ajv({ strict: true, allErrors: true }).compile(schema);
@@ -73,3 +74,34 @@ test.each<[string, Files, Files, readonly string[]]>([
   valid(await report(before, after, ...more));
   expect(valid.errors).toBeNull();
 });
+
+test('the schema has each property of a report, and a report can have each property of the schema', () => {
+  valid(WHOLE);
+  expect(valid.errors).toBeNull();
+  expect(neverIn(WHOLE)).toEqual([]);
+});
+
+/** The properties of the schema that a report does not have anywhere, as `object/property`. */
+function neverIn(report: unknown): string[] {
+  const seen = new Set<Schema>();
+  const all = new Map<Schema, string>();
+  const walk = (node: Schema, value: unknown, name: string): void => {
+    const { $ref, properties = {}, items } = node;
+    if ($ref !== undefined) walk(schema.definitions[$ref.slice('#/definitions/'.length)], value, name);
+    if (items) for (const one of Array.isArray(value) ? value : [undefined]) walk(items, one, name);
+    for (const [key, property] of Object.entries(properties)) {
+      all.set(property, `${name}/${key}`);
+      const member = (value as Readonly<Record<string, unknown>> | undefined)?.[key];
+      if (member !== undefined) seen.add(property);
+      walk(property, member, key);
+    }
+  };
+  walk(schema, report, '');
+  return [...all].filter(([property]) => !seen.has(property)).map(([, name]) => name);
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
