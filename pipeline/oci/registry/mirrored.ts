@@ -114,7 +114,11 @@ function placesFor(reference: Reference, source: Registry, options: MirroredOpti
 }
 
 /**
- * The first result that a place gives. If a place before it did not answer, its error counts: nobody knows what it has.
+ * The first result that a place gives.
+ *
+ * @returns undefined if all places say that they have none
+ * @throws PipelineError of the first place that did not answer, as nobody knows what it has; `not-found` only if no place
+ *   failed otherwise
  */
 async function firstOf<T>(
   places: readonly Place[],
@@ -127,7 +131,7 @@ async function firstOf<T>(
       if (found !== undefined) return found;
     } catch (error) {
       if (!(error instanceof PipelineError)) throw error;
-      failure ??= error;
+      if (failure === undefined || failure.code === 'not-found') failure = error;
     }
   }
   if (failure) throw failure;
@@ -139,24 +143,17 @@ async function* firstBlob(
   places: readonly Place[],
   blob: Pick<Descriptor, 'digest' | 'size'>,
 ): AsyncGenerator<Uint8Array> {
-  let failure: PipelineError | undefined;
-  for (const { registry, reference } of places) {
-    let hasBegun = false;
-    try {
-      for await (const chunk of registry.getBlob(reference, blob)) {
-        hasBegun = true;
-        yield chunk;
-      }
-      return;
-    } catch (error) {
-      // What has left cannot be taken back.
-      if (!(error instanceof PipelineError) || hasBegun) throw error;
-      failure = error;
-    }
+  const opened = await firstOf(places, async ({ registry, reference }) => {
+    const chunks = registry.getBlob(reference, blob)[Symbol.asyncIterator]();
+    return { chunks, first: await chunks.next() };
+  });
+  if (!opened)
+    throw new PipelineError('not-found', `no mirror has ${blob.digest}, and its source may not be asked`);
+  try {
+    for (let next = opened.first; !next.done; next = await opened.chunks.next()) yield next.value;
+  } finally {
+    await opened.chunks.return?.();
   }
-  throw (
-    failure ?? new PipelineError('not-found', `no mirror has ${blob.digest}, and its source may not be asked`)
-  );
 }
 
 /** The tags of all places that answer, each once. */

@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { nodeConfig } from '../../../../catalog/mirror/node/node.ts';
 import { parseReference, type Reference } from '../../../../catalog/reference.ts';
+import { PipelineError } from '../../../../pipeline/error.ts';
 import { readThroughMirrors } from '../../../../pipeline/oci/registry/mirrored.ts';
 import { pushImage, readImage } from '../../../../pipeline/oci/registry/push.ts';
 import type { Registry } from '../../../../pipeline/ports.ts';
@@ -73,6 +74,33 @@ test('what a mirror that does not answer has is not known: the image is not said
   await other.first.close();
   await whole(other.reader, other.reference);
 }, 60_000);
+
+test.each([
+  ['unreachable', 'not-found', 'unreachable'],
+  ['not-found', 'unreachable', 'unreachable'],
+  ['denied', 'unreachable', 'denied'],
+  ['not-found', 'not-found', 'not-found'],
+] as const)('of the errors %s and %s, %s counts, whatever is read', async (first, second, counts) => {
+  const { client, reference } = await scene([]);
+  const fail = (of: Reference) => {
+    const code = of.registry === reference.registry ? second : first;
+    return new PipelineError(code, `${code} from ${of.registry}`);
+  };
+  const failing = {
+    ...client,
+    resolve: (of: Reference) => Promise.reject(fail(of)),
+    async *getBlob(of: Reference) {
+      yield* [];
+      throw fail(of);
+    },
+  } as unknown as Registry;
+  const rule = { source: reference.registry, mirrors: ['mirror.example'], blocksSource: false };
+  const config = nodeConfig({ digest: [rule], tag: [rule] });
+  const reader = readThroughMirrors(failing, { config, mirrors: failing });
+  const blob = { digest: image.root.digest, size: 1 };
+  await expect(reader.resolve(reference)).rejects.toMatchObject({ code: counts });
+  await expect(bytesOf(reader.getBlob(reference, blob))).rejects.toMatchObject({ code: counts });
+});
 
 test('tags and referrers come from mirrors, too; what is written goes where it is sent', async () => {
   const { reader, reference, client, first, second } = await scene(['first']);
