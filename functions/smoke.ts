@@ -7,7 +7,6 @@ import { repositoryName } from '../catalog/reference.ts';
 import { PipelineError } from '../pipeline/error.ts';
 import type { Policy } from '../pipeline/policy/policy.ts';
 import { policyAt } from '../pipeline/policy/read-policy.ts';
-import { RULE_IDS } from '../pipeline/policy/rule-ids.ts';
 import type { BlobSource } from '../pipeline/ports.ts';
 import { whyUnsigned } from '../pipeline/publish/attest/attest.ts';
 import { basesUnder, openBase } from '../pipeline/publish/base.ts';
@@ -128,7 +127,7 @@ async function readPlaces(
   { registry, fence, signer: key, isAnonymous, releaserOf }: DeliveryPorts,
   places: Map<string, () => Promise<unknown>>,
 ): Promise<void> {
-  const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+  const { policy, findings } = await policyAt(repository.objects, tip);
   if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
   if (policy.release && !source.job && !releaserOf?.(source))
     throw new PipelineError(

@@ -6,7 +6,6 @@ import type { Repository } from '../../pipeline/git/repository.ts';
 import { formatLocation, type ImageLocation } from '../../pipeline/oci/registry/image-location.ts';
 import { openDestination } from '../../pipeline/oci/registry/open.ts';
 import { policyAt } from '../../pipeline/policy/read-policy.ts';
-import { RULE_IDS } from '../../pipeline/policy/rule-ids.ts';
 import type { Claim, Fence, RecordStore } from '../../pipeline/ports.ts';
 import type { CatalogMessage } from '../../pipeline/publish/delivery/message.ts';
 import type { DeliveryPorts } from '../../pipeline/publish/delivery/ports.ts';
@@ -193,7 +192,7 @@ export async function resetFence(
   const { branch } = source;
   const { repository, tip, close } = await ports.open({ repository: name, branch });
   try {
-    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+    const { policy, findings } = await policyAt(repository.objects, tip);
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const lines: string[] = [];
     for (const to of placesOf(targetOf(policy, catalog, {}))) {

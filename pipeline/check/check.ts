@@ -8,7 +8,6 @@ import type { Repository } from '../git/repository.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { PresetName } from '../policy/presets/preset.ts';
 import { POLICY_PATH, type PolicyRead, policyAt, readPolicy } from '../policy/read-policy.ts';
-import { RULE_IDS } from '../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import { checkPeople, knownOf } from './authority/people.ts';
 import { changesBetween, classifyPull, foreseeMerge, type Revisions } from './changes.ts';
@@ -90,9 +89,9 @@ export async function startOf(
   }: Pick<CheckRequest, 'policy' | 'today' | 'findsLayout' | 'presets'>,
 ): Promise<Start> {
   const ofBase = (): Promise<PolicyRead> =>
-    findsLayout ? policyOrLayoutAt(repository, base, RULE_IDS) : policyAt(repository.objects, base, RULE_IDS);
+    findsLayout ? policyOrLayoutAt(repository, base) : policyAt(repository.objects, base);
   const policy = given
-    ? { ...readPolicy(given.bytes, RULE_IDS, given.path), path: given.path }
+    ? { ...readPolicy(given.bytes, given.path), path: given.path }
     : { ...(await ofBase()), path: POLICY_PATH };
   return { base, head, policy: presets ? withPresets(policy, presets) : policy, today };
 }

@@ -9,7 +9,6 @@ import type { Undecided } from '../../catalog/undecided.ts';
 import type { Change } from '../change/change.ts';
 import { catalogUnits } from '../change/unit.ts';
 import type { Repository } from '../git/repository.ts';
-import { RULE_IDS } from '../policy/rule-ids.ts';
 import type { Registry } from '../ports.ts';
 import { shortList } from '../text.ts';
 import type { ForeseenMerge } from './changes.ts';
@@ -194,7 +193,7 @@ async function checkFiles(
     ...(await checkBundles(scene, after.resolve, outlines)),
     ...(await checkOperators(scene)),
     ...ofFragments,
-    ...(await checkPolicyAfter(after, RULE_IDS)),
+    ...(await checkPolicyAfter(after)),
     ...unlisted,
   ];
   // A missing file is a consequence of the unreadable one.

@@ -5,7 +5,6 @@ import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
 import { commitCatalogs, type Selection } from '../change/commit-catalogs.ts';
 import { PipelineError } from '../error.ts';
 import { openRepository } from '../git/repository.ts';
-import { RULE_IDS } from '../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../policy/setup/policy-or-layout.ts';
 import { searchPath, type Terminal } from '../terminal.ts';
 import { printErrors } from './rendering.ts';
@@ -27,7 +26,7 @@ export async function readCommit(
   );
   try {
     const [commit = ''] = await repository.resolve([where.commit]);
-    const { policy, findings } = await policyOrLayoutAt(repository, commit, RULE_IDS);
+    const { policy, findings } = await policyOrLayoutAt(repository, commit);
     if (printErrors(findings, terminal) || !policy)
       throw new PipelineError('usage', 'the policy is not valid');
     return await commitCatalogs(repository.objects, commit, { policy, ...selection });

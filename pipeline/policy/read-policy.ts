@@ -54,17 +54,12 @@ export interface PolicyRead {
  * Reads the policy of a repository.
  *
  * @param bytes of the file on the base branch; undefined when there is none
- * @param ruleIds every rule that a policy may name; any well-formed id passes when left out
  * @param path of the file, for findings
  */
-export function readPolicy(
-  bytes: Uint8Array | undefined,
-  ruleIds?: readonly string[],
-  path: string = POLICY_PATH,
-): PolicyRead {
+export function readPolicy(bytes: Uint8Array | undefined, path: string = POLICY_PATH): PolicyRead {
   if (bytes === undefined) return { policy: withDefaults({}, []), defaults: true, findings: [] };
   const { settings, findings: unread } = readPolicyDocument(path, bytes);
-  const validated = settings ? validatePolicy(settings, ruleIds) : { written: undefined, findings: [] };
+  const validated = settings ? validatePolicy(settings) : { written: undefined, findings: [] };
   const findings = [...unread, ...validated.findings].sort(compareFindings);
   if (!settings || !validated.written || findings.length > 0)
     return { policy: undefined, defaults: false, findings };
@@ -87,20 +82,15 @@ const POLICY_BYTES = 1024 * 1024;
  * pull request.
  *
  * @param tree id of a tree or commit
- * @param ruleIds as for {@link readPolicy}
  * @throws PipelineError `not-found` when the clone lacks objects
  */
-export async function policyAt(
-  objects: ObjectReader,
-  tree: string,
-  ruleIds?: readonly string[],
-): Promise<PolicyRead> {
+export async function policyAt(objects: ObjectReader, tree: string): Promise<PolicyRead> {
   const entry = await entryAt(objects, tree, POLICY_PATH);
-  if (!entry) return readPolicy(undefined, ruleIds);
+  if (!entry) return readPolicy(undefined);
   const unreadable = whyUnreadable(entry.mode);
   if (unreadable !== undefined) return noPolicy(`the policy is ${unreadable}, expected a regular file`);
   try {
-    return readPolicy((await objects.read(entry.id, POLICY_BYTES)).bytes, ruleIds);
+    return readPolicy((await objects.read(entry.id, POLICY_BYTES)).bytes);
   } catch (error) {
     if (!(error instanceof PipelineError && error.code === 'too-large')) throw error;
     return noPolicy(`the policy is larger than ${POLICY_BYTES} bytes`);

@@ -10,6 +10,7 @@ import type { PolicyFile } from './policy-file.ts';
 import { validator } from './policy-shape.ts';
 import { repositoryMatcher } from './registries.ts';
 import { commonRepository, imageDefect } from './released.ts';
+import { RULE_IDS } from './rule-ids.ts';
 
 type Path = readonly (string | number)[];
 
@@ -19,12 +20,8 @@ interface ValidatedPolicy {
   readonly findings: readonly Finding[];
 }
 
-/**
- * Checks a policy by its schema, and by what no schema can say.
- *
- * @param ruleIds every rule that a policy may name; any well-formed id passes when undefined
- */
-export function validatePolicy(settings: Settings, ruleIds: readonly string[] | undefined): ValidatedPolicy {
+/** Checks a policy by its schema, and by what no schema can say. */
+export function validatePolicy(settings: Settings): ValidatedPolicy {
   const value = withOff(settings.value);
   const validate = validator();
   if (!validate(value)) {
@@ -35,7 +32,7 @@ export function validatePolicy(settings: Settings, ruleIds: readonly string[] | 
     ...dateFindings(value, settings),
     ...releasedFindings(value, settings),
     ...ringFindings(value, settings),
-    ...ruleFindings(value, settings, ruleIds),
+    ...ruleFindings(value, settings),
   ];
   return { written: value, findings };
 }
@@ -350,14 +347,9 @@ const RING_KEYS = ['after', 'unless', 'checks', 'approvals'] as const;
 const EXAMPLE_IMAGE = 'registry.redhat.io/redhat/redhat-operator-index:v{minor}';
 
 /** Findings about rule ids that do not exist. */
-function ruleFindings(
-  written: PolicyFile,
-  settings: Settings,
-  ruleIds: readonly string[] | undefined,
-): Finding[] {
-  if (!ruleIds) return [];
-  const groups = new Set(ruleIds.map((id) => `${id.split('/')[0]}/*`));
-  const known = new Set([...ruleIds, ...groups]);
+function ruleFindings(written: PolicyFile, settings: Settings): Finding[] {
+  const groups = new Set(RULE_IDS.map((id) => `${id.split('/')[0]}/*`));
+  const known = new Set([...RULE_IDS, ...groups]);
   const findUnknown = (id: string, location: Location): Finding[] => {
     if (known.has(id)) return [];
     const meant = nearest(id, known);

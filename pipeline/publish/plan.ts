@@ -11,7 +11,6 @@ import { formatLocation, oneSpelling } from '../oci/registry/image-location.ts';
 import type { PushReport } from '../oci/registry/push.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyAt } from '../policy/read-policy.ts';
-import { RULE_IDS } from '../policy/rule-ids.ts';
 import type { Fence, RecordStore, Registry, StandingClaim } from '../ports.ts';
 import type { Written } from '../write.ts';
 import { type AttestOptions, whyUnsigned } from './attest/attest.ts';
@@ -125,7 +124,7 @@ export async function planPublish(
 ): Promise<PlannedPublish | Ended> {
   const { repository, registry, fence, ownFence, lease, records } = ports;
   const [commit = ''] = await repository.resolve([request.commit]);
-  const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
+  const { policy, findings } = await policyAt(repository.objects, commit);
   if (!policy) return { kind: 'refused', findings };
   const taken = await takenPlaces(repository.objects, { ...request, commit }, policy);
   if (taken.length > 0) return { kind: 'refused', findings: taken };

@@ -19,15 +19,15 @@ interface PolicyScene {
 /**
  * Findings about the merged policy, if the pull request changes it, and about places to which two catalogs
  * would publish. Shared places that the base branch has already are reported as known.
- *
- * @param ruleIds every rule that a policy may name
  */
-export async function checkPolicyAfter(
-  { objects, trees, change, policy: { layout, publish } }: PolicyScene,
-  ruleIds: readonly string[],
-): Promise<CatalogResult[]> {
+export async function checkPolicyAfter({
+  objects,
+  trees,
+  change,
+  policy: { layout, publish },
+}: PolicyScene): Promise<CatalogResult[]> {
   const brings = change.paths.some(({ path }) => path === POLICY_PATH);
-  const after = brings ? await policyAt(objects, trees.merged, ruleIds) : undefined;
+  const after = brings ? await policyAt(objects, trees.merged) : undefined;
   const policyErrors = after && !after.policy ? after.findings : [];
   const publishAfter = after?.policy?.publish ?? publish;
   const shared = await sharedPlaces(objects, trees.merged, { layout, publish: publishAfter });

@@ -14,7 +14,6 @@ import { tryParseVersion } from '../../../catalog/version/version.ts';
 import type { MergedCommit } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { pullRequestOf, suggestedFix } from '../blame/blame.ts';
 import { type History, type PackageState, packageHistory } from '../blame/package-states.ts';
 import { type RehearsalRequest, rehearseMerges } from '../rehearsal/rehearsal.ts';
@@ -106,7 +105,7 @@ export async function monitorRepository(
 ): Promise<MonitoredRepository> {
   const rehearsal = await rehearseMerges(repository, { ...asked, today });
   const [tip = ''] = await repository.resolve([asked.head]);
-  const { policy } = readPolicy(asked.policy.bytes, RULE_IDS);
+  const { policy } = readPolicy(asked.policy.bytes);
   const isRemoved = ({ merge: { commit }, package: packageName }: Reported): boolean =>
     removed.some(
       (one) =>

@@ -11,7 +11,6 @@ import { isAncestor } from '../../git/merge.ts';
 import { makeBranch, replacePaths } from '../../git/replace.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { checkPullRequest } from '../check.ts';
 import type { HistoryOf } from '../world/publication-history.ts';
@@ -87,7 +86,7 @@ export async function restoreCatalog(repository: Repository, request: RestoreReq
       hint: 'use a commit of the branch: git log --first-parent',
     });
   }
-  const { policy } = await policyOrLayoutAt(repository, base, RULE_IDS);
+  const { policy } = await policyOrLayoutAt(repository, base);
   if (!policy) throw new PipelineError('usage', `cannot read the policy at ${base}`);
   const paths = await placesOf(repository, [base, to], { policy, catalog });
   const message = `${rollbackTitle(catalog, to)}\n\nRestores the catalog to commit ${to}.`;

@@ -6,7 +6,6 @@ import { mergedCommits } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { PresetName } from '../../policy/presets/preset.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 import { checkedMerges } from './history.ts';
 import type { RehearsalRequest } from './rehearsal.ts';
@@ -48,7 +47,7 @@ export async function failedPresets(
 
 /** Rules that are errors with a preset, and not without it. */
 function rulesOf(bytes: Uint8Array, preset: PresetName): Set<string> {
-  const { policy } = readPolicy(bytes, RULE_IDS);
+  const { policy } = readPolicy(bytes);
   if (!policy) return new Set();
   const [without, withIt] = [[], [preset]].map((presets) => severitiesOf({ ...policy, presets }));
   return new Set(

@@ -13,7 +13,6 @@ import type { Person } from '../../policy/identity.ts';
 import type { Layout } from '../../policy/layout.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { amountText } from '../../text.ts';
 import type { CheckRequest } from '../request.ts';
 import { checkedMerges, HARM, shallowNotes } from './history.ts';
@@ -76,7 +75,7 @@ interface StrandedMonth {
  */
 export async function rehearseMerges(repository: Repository, request: RehearsalRequest): Promise<Rehearsal> {
   const { head, count, policy, limit } = request;
-  const { policy: read, findings } = readPolicy(policy.bytes, RULE_IDS);
+  const { policy: read, findings } = readPolicy(policy.bytes);
   if (!read)
     throw new PipelineError('usage', `the policy cannot be read: ${findings[0]?.message ?? policy.path}`);
   const [tip = ''] = await repository.resolve([head]);
@@ -150,7 +149,7 @@ async function tallyMerges(
   }
   for (const [text, own] of earlier) {
     const other = { path: policy.path, bytes: Buffer.from(text) };
-    const asked = requestFor(other, readPolicy(other.bytes, RULE_IDS).policy ?? read, own);
+    const asked = requestFor(other, readPolicy(other.bytes).policy ?? read, own);
     for await (const checked of checkedMerges(repository, asked, () => undefined)) tally.take(checked);
   }
   return tally;

@@ -4,7 +4,6 @@ import type { SeverityOf } from '../../../catalog/rules/rule.ts';
 import { readFileBytes } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { severitiesOf } from '../../policy/severity.ts';
 
 /**
@@ -13,7 +12,7 @@ import { severitiesOf } from '../../policy/severity.ts';
  * @throws PipelineError `usage` for a file that is not a policy, `not-found` or `io` for one that cannot be read
  */
 export function severitiesInFile(file: string, directory: string): SeverityOf {
-  const { policy, findings } = readPolicy(readFileBytes(resolve(directory, file)), RULE_IDS);
+  const { policy, findings } = readPolicy(readFileBytes(resolve(directory, file)));
   if (policy) return severitiesOf(policy);
   const [first] = findings;
   throw new PipelineError('usage', `${file}:${first?.location.line ?? 1}: ${first?.message ?? 'no policy'}`);

@@ -13,7 +13,6 @@ import { directoryRepository } from '../../catalogs/release/release-repository.t
 import { directorySource } from '../../directory.ts';
 import { PipelineError } from '../../error.ts';
 import { POLICY_PATH, readPolicy } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 
 /** Whether a text may be of a file-based catalog: one of its documents has a schema of OLM's. */
 export function isCatalogText(text: string): boolean {
@@ -29,7 +28,7 @@ export function isCatalogText(text: string): boolean {
  */
 export async function findingsOf(path: string, text: string): Promise<readonly Finding[]> {
   const bytes = new TextEncoder().encode(text);
-  if (path.endsWith(`/${POLICY_PATH}`)) return readPolicy(bytes, RULE_IDS).findings;
+  if (path.endsWith(`/${POLICY_PATH}`)) return readPolicy(bytes).findings;
   if (path.endsWith(`/${RELEASE_FILE}`)) return releaseFindings(path, text);
   if (/^kind:[ \t]*ImageSetConfiguration[ \t]*\r?$/m.test(text)) return readImageSet(text, path).findings;
   // A file of a bundle: FOLDER/manifests/NAME or FOLDER/metadata/NAME.

@@ -9,7 +9,6 @@ import { openRepository, type Repository, workTreeOf } from '../../git/repositor
 import { entryAt } from '../../git/tree.ts';
 import { advisoryPath, isAdvisoryId, readAdvisory, type StoredAdvisory } from '../../policy/advisories.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
 import { findingText } from '../../text.ts';
@@ -38,7 +37,7 @@ export async function inClone<T>(
   const repository = await openRepository(directory, searchPath(terminal));
   try {
     const [commit = ''] = await repository.resolve([base ?? 'HEAD']);
-    const { policy } = await policyOrLayoutAt(repository, commit, RULE_IDS);
+    const { policy } = await policyOrLayoutAt(repository, commit);
     if (!policy) {
       throw new PipelineError('usage', 'cannot read the policy', {
         hint: 'run portolan check --base HEAD for details',

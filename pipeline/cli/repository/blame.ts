@@ -7,7 +7,6 @@ import { mustGatherInstallations } from '../../check/blame/must-gather.ts';
 import { timeLimit } from '../../check/rehearsal/time-limit.ts';
 import { PipelineError } from '../../error.ts';
 import { openRepository } from '../../git/repository.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 import { blameText } from '../../report/blame-text.ts';
 import { searchPath, type Terminal } from '../../terminal.ts';
@@ -67,7 +66,7 @@ export const command: Command = {
     const repository = await openRepository(directory, searchPath(terminal));
     try {
       const [tip = ''] = await repository.resolve([invocation.text('head') ?? 'HEAD']);
-      const { policy, findings } = await policyOrLayoutAt(repository, tip, RULE_IDS);
+      const { policy, findings } = await policyOrLayoutAt(repository, tip);
       if (printErrors(findings, terminal) || !policy)
         throw new PipelineError('usage', 'the policy is not valid');
       const catalog = invocation.text('catalog');

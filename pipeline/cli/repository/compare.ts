@@ -20,7 +20,6 @@ import type { ObjectReader } from '../../git/objects.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Layout } from '../../policy/layout.ts';
 import { policyAt } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { policyOrLayoutAt } from '../../policy/setup/policy-or-layout.ts';
 
 /** What changes, and which packages were compared to find it. */
@@ -87,7 +86,7 @@ export async function diffRevisions(
 ): Promise<Compared> {
   const [baseId = '', headId = ''] = await repository.resolve([base, head]);
   const { objects } = repository;
-  const { policy: own, defaults } = await policyAt(objects, baseId, RULE_IDS);
+  const { policy: own, defaults } = await policyAt(objects, baseId);
   // Without a policy, the head says where catalogs are.
   const { policy } = defaults ? await policyOrLayoutAt(repository, headId) : { policy: own };
   if (!policy)

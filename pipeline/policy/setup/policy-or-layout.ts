@@ -13,20 +13,16 @@ import { firstPolicy } from './policy.ts';
  *
  * @throws PipelineError `not-found`
  */
-export async function policyOrLayoutAt(
-  repository: Repository,
-  commit: string,
-  ruleIds?: readonly string[],
-): Promise<PolicyRead> {
+export async function policyOrLayoutAt(repository: Repository, commit: string): Promise<PolicyRead> {
   const { objects } = repository;
-  const own = await policyAt(objects, commit, ruleIds);
+  const own = await policyAt(objects, commit);
   if (!own.defaults) return own;
   const files = await listFiles(objects, await objects.treeOf(commit));
   const { found } = await findLayout(await readEvidence(objects, files), { repository, commit });
   const { patterns: bundlePatterns } =
     found.patterns.length === 0 ? await bundleFolders(objects, files) : NO_FOLDERS;
   if (found.patterns.length + bundlePatterns.length === 0) return own;
-  const read = readPolicy(Buffer.from(firstPolicy(found, [], { bundlePatterns })), ruleIds);
+  const read = readPolicy(Buffer.from(firstPolicy(found, [], { bundlePatterns })));
   // The default layout also matches catalogs that come later or that cannot be read.
   const paths = files.map(({ path }) => path);
   if (

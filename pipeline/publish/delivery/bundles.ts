@@ -18,7 +18,6 @@ import { hasCommit, isOn } from '../../git/fetch-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { StoredRecord } from '../../ports.ts';
 import { amountText } from '../../text.ts';
 import type { PublishedFrom } from '../documents.ts';
@@ -107,7 +106,7 @@ export async function handleBundles(message: BundlesMessage, ports: DeliveryPort
   try {
     // A rewritten branch no longer has the commit; the push of its new tip sends a message of its own.
     if (!(await isOn(repository, commit, tip))) return;
-    const { policy } = await policyAt(repository.objects, commit, RULE_IDS);
+    const { policy } = await policyAt(repository.objects, commit);
     const from = { repository: name, branch };
     if (policy) await releaseAt({ repository, from, commit, policy }, before, ports);
   } finally {

@@ -6,7 +6,6 @@ import { readCommit } from '../../git/commit.ts';
 import { isOn } from '../../git/fetch-commits.ts';
 import type { Store } from '../../oci/image/build-cache.ts';
 import { policyAt } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { temporaryFolder } from '../../write.ts';
 import { prefixOf } from '../documents.ts';
 import { fenceName } from '../fence.ts';
@@ -274,7 +273,7 @@ async function missingBundle(
   ports: DeliveryPorts,
 ): Promise<Finding | undefined> {
   if (!ports.releaserOf) return undefined;
-  const { policy } = await policyAt(at.repository.objects, at.commit, RULE_IDS);
+  const { policy } = await policyAt(at.repository.objects, at.commit);
   const why = policy && (await whyHeldBack({ ...at, policy }, catalog, ports));
   return why === undefined
     ? undefined

@@ -11,7 +11,6 @@ import { openLayout } from '../../oci/registry/layout/layout.ts';
 import { layoutRegistry } from '../../oci/registry/layout/registry.ts';
 import type { PublishPolicy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { Forge, Message, Queue, Registry, Repository } from '../../ports.ts';
 import { writeFiles } from '../../write.ts';
 import { type Current, publishedIn } from '../documents.ts';
@@ -129,7 +128,7 @@ async function localRings(ports: DeliveryPorts): Promise<readonly RingsMessage[]
   const from = { repository: REPOSITORY, branch: BRANCH };
   const { repository, tip, close } = await ports.open(from);
   try {
-    const { policy } = await policyAt(repository.objects, tip, RULE_IDS);
+    const { policy } = await policyAt(repository.objects, tip);
     if (!policy?.publish.catalogs.some(({ rings }) => rings.length > 0)) return [];
     return ringMessages(from, await catalogsAt(repository, { name: REPOSITORY, tip, policy }, ports), ports);
   } finally {
@@ -142,7 +141,7 @@ async function readTip({ repository: at, settings, revision }: LocalRequest) {
   const repository = await openRepository(at, settings);
   try {
     const [tip = ''] = await repository.resolve([revision]);
-    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+    const { policy, findings } = await policyAt(repository.objects, tip);
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     if (policy.publish.catalogs.length > 0) return { tip, policy: policy.publish };
     throw new PipelineError('usage', 'the policy does not publish any catalog', {

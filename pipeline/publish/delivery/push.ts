@@ -4,7 +4,6 @@ import { isOn } from '../../git/fetch-commits.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { releaseOrQueue } from './bundles.ts';
 import { catalogsAt } from './changed.ts';
 import { type CatalogMessage, messageOf, type PushMessage } from './message.ts';
@@ -86,7 +85,7 @@ interface UsablePolicy {
 async function newestUsable(repository: Repository, push: PushMessage, tip: string): Promise<UsablePolicy> {
   const refused: { commit: string; detail: string }[] = [];
   for (const commit of new Set([tip, push.commit])) {
-    const { policy, findings } = await policyAt(repository.objects, commit, RULE_IDS);
+    const { policy, findings } = await policyAt(repository.objects, commit);
     if (policy) return { at: { tip: commit, policy }, refused };
     refused.push({ commit, detail: `the policy is not valid: ${findings[0]?.message}` });
   }

@@ -8,7 +8,6 @@ import { PipelineError } from '../../error.ts';
 import { isOn } from '../../git/fetch-commits.ts';
 import { openDestination } from '../../oci/registry/open.ts';
 import { policyAt } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import { followingRecord } from '../documents.ts';
 import { fenceName, moveFollowers } from '../fence.ts';
 import { followingTag } from '../fence-tag.ts';
@@ -41,7 +40,7 @@ export interface Reconciled {
 export async function reconcileBranch(request: ReconcileRequest, ports: DeliveryPorts): Promise<Reconciled> {
   const { repository, tip, close } = await ports.open(request);
   try {
-    const { policy, findings } = await policyAt(repository.objects, tip, RULE_IDS);
+    const { policy, findings } = await policyAt(repository.objects, tip);
     if (!policy) throw new PipelineError('usage', `the policy is not valid: ${findings[0]?.message}`);
     const healed: string[] = [];
     const failed: string[] = [];

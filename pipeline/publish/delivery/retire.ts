@@ -11,7 +11,6 @@ import {
 } from '../../oci/registry/image-location.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { Retirement, StandingClaim } from '../../ports.ts';
 import { type Current, followingRecord, publishedIn } from '../documents.ts';
 import { type Follower, fenceName } from '../fence.ts';
@@ -81,7 +80,7 @@ export async function handleRetire(message: RetireMessage, ports: DeliveryPorts)
   const { repository: name, branch, catalog, place } = message;
   const { repository, tip, close } = await ports.open(message);
   try {
-    const { policy } = await policyAt(repository.objects, tip, RULE_IDS);
+    const { policy } = await policyAt(repository.objects, tip);
     if (!policy) return false;
     const all = await catalogsAt(repository, { name, tip, policy }, ports);
     const at = { name, branch, tip, policy };
@@ -196,7 +195,7 @@ async function formerPlaces(
   current: Current,
 ): Promise<{ readonly places: readonly ImageLocation[] } & Pick<PublishTarget, 'attest'>> {
   const own = parseLocation(current.image);
-  const { policy } = await policyAt(repository.objects, current.commit, RULE_IDS);
+  const { policy } = await policyAt(repository.objects, current.commit);
   const target = policy && targetIn(policy, current.catalog);
   // The policy names another image now, or `publish` was told to write elsewhere: of other places nothing is known.
   if (target?.name !== current.image) return { places: [own], attest: [] };

@@ -13,7 +13,6 @@ import { isAncestor } from '../../git/merge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { policyAt } from '../../policy/read-policy.ts';
-import { RULE_IDS } from '../../policy/rule-ids.ts';
 import type { PublishedFrom } from '../documents.ts';
 import { fenceName } from '../fence.ts';
 import { bringCatalog } from '../published-catalogs.ts';
@@ -70,7 +69,7 @@ export async function handleRings(
   const { repository: name, branch, catalog } = message;
   const { repository, tip, close } = await ports.open(message);
   try {
-    const { policy } = await policyAt(repository.objects, tip, RULE_IDS);
+    const { policy } = await policyAt(repository.objects, tip);
     const target = policy && targetIn(policy, catalog);
     if (!target || target.rings.length === 0) return undefined;
     const store = recordRings(ports.records, catalog, ringsName(catalog, target));

@@ -4,13 +4,13 @@ import { type PolicyRead, readPolicy } from '../../../pipeline/policy/read-polic
 
 const HEAD = 'apiVersion: portolan/v1alpha1\nkind: Portolan\n';
 
-function read(text: string, ruleIds?: readonly string[]): PolicyRead {
-  return readPolicy(new TextEncoder().encode(HEAD + text), ruleIds);
+function read(text: string): PolicyRead {
+  return readPolicy(new TextEncoder().encode(HEAD + text));
 }
 
 /** Findings as `line:column rule message → hint`. */
-function said(text: string, ruleIds?: readonly string[]): string[] {
-  return read(text, ruleIds).findings.map(
+function said(text: string): string[] {
+  return read(text).findings.map(
     ({ location: { line, column }, rule, message, hint = '' }) =>
       `${line}:${column} ${rule} ${message}${hint === '' ? '' : ` → ${hint}`}`,
   );
@@ -74,11 +74,11 @@ approval:
 commits: {signOff: true, verified: true}
 checks: {required: [{name: install, app: 15368, workflow: .github/workflows/install.yml}]}
 rules:
-  graph/cycle: warning
+  graph/stuck-v1: warning
   'drift/*': off
-  graph/prune: {severity: off, allowChannels: [nightly]}
+  graph/entry-removed: {severity: off, allowChannels: [nightly]}
   image/digest: {allowChannels: [dev]}
-waivers: [{rule: graph/stranded, package: etcd, catalog: 'v4.1*', until: 2027-03-01, reason: known}]
+waivers: [{rule: graph/strands-installed-v0, package: etcd, catalog: 'v4.1*', until: 2027-03-01, reason: known}]
 limits: {fileBytes: 1, files: 2, docs: 3, depth: 4, aliases: 0, contextBytes: 5, entries: 6}
 merge: {mode: off, method: rebase, via: direct}
 graph: {olm: [v1], catalogOrder: [v4.12, v4.13], companions: [quay.io/a/b], published: {ledger: published.json}}
@@ -126,7 +126,7 @@ publish:
   expect(policy?.approval.required.get('ownership')).toEqual({ owners: 1, admins: 1 });
   expect(policy?.approval.required.get('gate')).toEqual({ owners: 0, admins: 3 });
   expect(policy?.rules.get('drift/*')).toEqual({ severity: 'off', enforce: 'on', allowChannels: [] });
-  expect(policy?.rules.get('graph/prune')).toEqual({
+  expect(policy?.rules.get('graph/entry-removed')).toEqual({
     severity: 'off',
     enforce: 'on',
     allowChannels: ['nightly'],
@@ -143,7 +143,7 @@ publish:
 });
 
 test('a waiver knows where it is written', () => {
-  const waiver = '{rule: graph/stranded, package: etcd, until: 2027-03-01, reason: known}';
+  const waiver = '{rule: graph/strands-installed-v0, package: etcd, until: 2027-03-01, reason: known}';
   const { policy } = readPolicy(
     Buffer.from(`apiVersion: portolan/v1alpha1\nkind: Portolan\nwaivers:\n- ${waiver}\n-   ${waiver}\n`),
   );
@@ -183,13 +183,13 @@ describe('what is wrong is said at its place', () => {
       '3:90 policy/value registries.attestations[0].result must be a mapping, found "passed"',
       '3:90 policy/value registries.attestations[0].result must be one of none, found "passed"',
     ]);
-    expect(said('waivers: [{rule: a/b, package: x, until: 2027-02-30, reason: r}]\n')).toEqual([
-      '3:42 policy/value waivers[0].until: 2027-02-30 is not a valid date → until: 2027-03-01',
+    expect(said('waivers: [{rule: fbc/yaml, package: x, until: 2027-02-30, reason: r}]\n')).toEqual([
+      '3:47 policy/value waivers[0].until: 2027-02-30 is not a valid date → until: 2027-03-01',
     ]);
   });
 
   test('a waiver without an end, a missing kind, a key twice, a second document, broken YAML', () => {
-    expect(said('waivers: [{rule: a/b, package: x, reason: r}]\n')).toEqual([
+    expect(said('waivers: [{rule: fbc/yaml, package: x, reason: r}]\n')).toEqual([
       '3:11 policy/value waivers[0]: until is missing → until: …',
     ]);
     expect(readPolicy(new TextEncoder().encode('apiVersion: portolan/v1alpha1\n')).findings).toMatchObject([
@@ -220,12 +220,12 @@ describe('what is wrong is said at its place', () => {
 
   test('rules that do not exist, in rules and in waivers', () => {
     const text =
-      'rules: {graph/cycel: error, "graph/*": off, Nonsense: error}\nwaivers: [{rule: fbc/yml, package: x, until: 2027-01-01, reason: r}]\n';
+      'rules: {graph/stuk-v1: error, "graph/*": off, Nonsense: error}\nwaivers: [{rule: fbc/yml, package: x, until: 2027-01-01, reason: r}]\n';
     expect(said(text)).toEqual([
-      '3:45 policy/unknown-key rules: "Nonsense" is not a rule id → use a rule such as graph/stuck-v1, or a group such as graph/*',
+      '3:47 policy/unknown-key rules: "Nonsense" is not a rule id → use a rule such as graph/stuck-v1, or a group such as graph/*',
     ]);
-    expect(said(text.replace(', Nonsense: error', ''), ['graph/cycle', 'fbc/yaml'])).toEqual([
-      '3:9 policy/unknown-key unknown rule "graph/cycel" → did you mean graph/cycle?',
+    expect(said(text.replace(', Nonsense: error', ''))).toEqual([
+      '3:9 policy/unknown-key unknown rule "graph/stuk-v1" → did you mean graph/stuck-v1?',
       '4:18 policy/unknown-key unknown rule "fbc/yml" → did you mean fbc/yaml?',
     ]);
   });
@@ -331,7 +331,7 @@ describe('enforce', () => {
     const { policy } = readPolicy(
       new TextEncoder().encode(`apiVersion: portolan/v1alpha1\nkind: Portolan\n${text}\n`),
     );
-    return [policy?.enforce, policy?.rules.get('a/x')?.enforce];
+    return [policy?.enforce, policy?.rules.get('fbc/yaml')?.enforce];
   };
 
   test.each([
@@ -339,9 +339,9 @@ describe('enforce', () => {
     ['enforce: off', ['off', undefined]],
     ['enforce: false', ['off', undefined]],
     ['enforce: true', ['on', undefined]],
-    ['rules: {a/x: {enforce: off}}', ['on', 'off']],
-    ['rules: {a/x: {enforce: false, severity: error}}', ['on', 'off']],
-    ['rules: {a/x: error}', ['on', 'on']],
+    ['rules: {fbc/yaml: {enforce: off}}', ['on', 'off']],
+    ['rules: {fbc/yaml: {enforce: false, severity: error}}', ['on', 'off']],
+    ['rules: {fbc/yaml: error}', ['on', 'on']],
     ['enforce: perhaps', [undefined, undefined]],
   ])('%j', (text, expected) => {
     expect(enforceOf(text)).toEqual(expected);

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { Finding } from '../../../../catalog/finding.ts';
 import { proposedSettings } from '../../../../pipeline/check/rehearsal/silencing.ts';
 import { readPolicy } from '../../../../pipeline/policy/read-policy.ts';
-import { RULE_IDS } from '../../../../pipeline/policy/rule-ids.ts';
 
 const error = (more: Partial<Finding>): Finding => ({
   rule: 'graph/channel-removed',
@@ -15,7 +14,7 @@ const error = (more: Partial<Finding>): Finding => ({
 const policyOf = (...merges: Finding[][]): string => {
   const { policy } = proposedSettings(merges, '2026-11-30');
   const whole = `apiVersion: portolan/v1alpha1\nkind: Portolan\n${policy}`;
-  expect(readPolicy(Buffer.from(whole), RULE_IDS).findings).toEqual([]);
+  expect(readPolicy(Buffer.from(whole)).findings).toEqual([]);
   return policy;
 };
 

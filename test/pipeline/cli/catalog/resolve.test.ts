@@ -178,6 +178,15 @@ test.each([
   expect(ran.err).toContain(option);
 });
 
+test('an unknown rule of a policy is reported: what it should do would not be done', async () => {
+  const root = folder({ 'catalog.yaml': 'schema: olm.package\nname: a\n' });
+  const text = 'apiVersion: portolan/v1alpha1\nkind: Portolan\nrules: {image/digst: error}\n';
+  const policy = join(folder({ 'policy.yaml': text }), 'policy.yaml');
+  const { exit, err } = await portolan(root, 'resolve', '.', '--policy', policy);
+  expect(exit).toBe(2);
+  expect(err).toContain('unknown rule "image/digst"');
+});
+
 test('what a policy does not allow is a finding, and what it allows but cannot be reached is not', async () => {
   const far = await registry();
   const root = catalog(bundle(`${far.host}/org/etcd:v1`, 'quay.example/org/etcd:v1'));
