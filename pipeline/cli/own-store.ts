@@ -50,8 +50,13 @@ function refuseForeign(path: string, root: string, user: number | undefined): vo
   const { uid = user, mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   if (uid !== user && uid !== 0)
     throw refused(root, `${path} belongs to another user`, 'use a directory of your own');
-  if ((mode & OTHERS_WRITE) !== 0)
-    throw refused(root, `other users can write to ${path}`, `run chmod -R go-w ${shellWord(root)}`);
+  if ((mode & OTHERS_WRITE) === 0) return;
+  // As Kubernetes makes volumes, only root may change it. Windows drives in WSL, SMB and FAT have the modes of their mount.
+  const hint =
+    uid === user
+      ? `run chmod -R go-w ${shellWord(root)}; if that changes nothing (WSL, SMB, FAT), use a directory on another file system`
+      : `use a new directory in it: ${shellWord(join(root, 'portolan'))}`;
+  throw refused(root, `other users can write to ${path}`, hint);
 }
 
 function refused(root: string, why: string, hint: string): PipelineError {

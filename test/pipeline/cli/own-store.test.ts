@@ -1,7 +1,8 @@
-import { chmodSync, chownSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ownStore } from '../../../pipeline/cli/own-store.ts';
+import type { PipelineError } from '../../../pipeline/error.ts';
 import { folder } from '../../fakes/folder.ts';
 import { makeRepository } from '../../fakes/repository.ts';
 import { portolan } from '../../fakes/terminal.ts';
@@ -31,6 +32,26 @@ test('114: a cache that others can write to is refused, and one of its user alon
     chmodSync(path, sound);
     expect(await refusal(root)).toBe('');
   }
+});
+
+test('a cache that others can write to comes with what to do about it, also where chmod does not help', async () => {
+  const root = folder();
+  chmodSync(root, 0o777);
+  const hintFor = (user: number): Promise<string | undefined> =>
+    ownStore(root, {}, user).then(
+      () => undefined,
+      ({ hint }: PipelineError) => hint,
+    );
+  const own = statSync(root).uid;
+  expect(await hintFor(own)).toBe(
+    `run chmod -R go-w ${root}; if that changes nothing (WSL, SMB, FAT), use a directory on another file system`,
+  );
+  if (own !== 0) return;
+  // As in an emptyDir of Kubernetes: it is root's, and everybody may write to it.
+  expect(await hintFor(4711)).toBe(`use a new directory in it: ${root}/portolan`);
+  mkdirSync(join(root, 'portolan'), { mode: 0o755 });
+  chownSync(join(root, 'portolan'), 4711, 4711);
+  expect(await refusal(join(root, 'portolan'), 4711)).toBe('');
 });
 
 test('114: a cache of another user is refused, and one of root is not', async () => {
