@@ -10,6 +10,12 @@ export interface CatalogForm {
   /** Whether a file has the form, by its first bytes. @throws PipelineError `not-found` or `io` */
   isFile(path: string): boolean;
   /**
+   * The ending of a file beside one of this form that has changes of it, which reading the one would leave out.
+   *
+   * @param headOf first 16 bytes of the file with the name of the one and an ending; none where that does not exist
+   */
+  changesBeside(headOf: (ending: string) => Uint8Array): string | undefined;
+  /**
    * The catalog of a file, as opm renders it. What opm refuses is refused, with what is wrong.
    *
    * @param name what the file is called, for messages

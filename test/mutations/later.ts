@@ -79,8 +79,8 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 114,
     without: 'a look at who can write to a cache',
     file: OWN_STORE,
-    text: 'if ((mode & OTHERS_WRITE) !== 0)',
-    instead: 'if (mode < 0)',
+    text: 'if ((mode & OTHERS_WRITE) === 0) return;',
+    instead: 'if (mode > 0) return;',
     test: OWN_STORE_TEST,
   },
   {
@@ -225,8 +225,8 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     attack: 142,
     without: 'a look for changes beside a database',
     file: 'pipeline/catalogs/database/form.ts',
-    text: 'if (isUnmerged(headOf(beside)))',
-    instead: "if (beside === '')",
+    text: 'isUnmerged(head(ending))',
+    instead: "ending === ''",
     test: DATABASE_TEST,
   },
   {
@@ -318,5 +318,13 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     text: 'known.get(header) ?? recordsWith(path, keys)',
     instead: "known.get(header) ?? recordsWith(path, keys.map((key) => key.replace('clusters', 'c')))",
     test: 'test/pipeline/check/fleet/read-fleet.test.ts',
+  },
+  {
+    attack: 142,
+    without: 'a look for changes beside a database in an image',
+    file: 'pipeline/catalogs/render/image.ts',
+    text: 'if (beside === undefined) return tree.read(file.entry);',
+    instead: "if (beside !== '') return tree.read(file.entry);",
+    test: DATABASE_TEST,
   },
 ];

@@ -221,8 +221,8 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     attack: 11,
     without: 'the policy of the base branch',
     file: 'pipeline/check/check.ts',
-    text: 'policyAt(repository.objects, base, RULE_IDS)',
-    instead: 'policyAt(repository.objects, head, RULE_IDS)',
+    text: 'policyAt(repository.objects, base)',
+    instead: 'policyAt(repository.objects, head)',
     test: FORGE,
   },
   {

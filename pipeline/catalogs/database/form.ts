@@ -12,6 +12,7 @@ export const DATABASE: CatalogForm = {
   noun: 'database',
   label: 'operators.operatorframework.io.index.database.v1',
   isFile: isDatabaseFile,
+  changesBeside,
   load: async (bytes, name) => (await import('./load.ts')).loadDatabase(bytes, name),
   source: async (bytes, name) => (await import('./load.ts')).databaseSource(bytes, name),
 };
@@ -27,15 +28,19 @@ function isDatabaseFile(path: string): boolean {
     if (!isDatabase(headOf(path))) return false;
     // SQLite looks for them beside the file itself, not beside a link to it.
     const file = realpathSync(path);
-    for (const beside of [`${file}-wal`, `${file}-journal`])
-      if (isUnmerged(headOf(beside)))
-        throw new PipelineError('usage', `${path} is not complete: ${beside} has changes of it`, {
-          hint: `sqlite3 ${shellWord(file)} 'PRAGMA journal_mode = DELETE'`,
-        });
-    return true;
+    const beside = changesBeside((ending) => headOf(file + ending));
+    if (beside === undefined) return true;
+    throw new PipelineError('usage', `${path} is not complete: ${file}${beside} has changes of it`, {
+      hint: `sqlite3 ${shellWord(file)} 'PRAGMA journal_mode = DELETE'`,
+    });
   } catch (error) {
     throw fileError(error, path);
   }
+}
+
+/** SQLite takes changes from there whoever opens the database; `opm registry serve` copies the database alone. */
+function changesBeside(head: (ending: string) => Uint8Array): string | undefined {
+  return ['-wal', '-journal'].find((ending) => isUnmerged(head(ending)));
 }
 
 /** The bytes that mark a kind of file; none for what is not a plain file, or is shorter. */

@@ -9,10 +9,11 @@ import type { CatalogSource, SourceFile } from '../../../catalog/source.ts';
 import { PipelineError } from '../../error.ts';
 import { CONFIGS_LABEL } from '../../oci/image/base.ts';
 import { type ImageTree, TREE_LIMITS, type TreeLimits } from '../../oci/image/tree.ts';
+import type { CatalogForm } from '../catalog-form.ts';
 import { formOfImage } from '../forms.ts';
 import { loadBundle, migratedIfAsked, migrateLevel, type Rendering } from './load.ts';
 import { type OpenImage, withImage } from './open-image.ts';
-import { CATALOG_BYTES, treeSource } from './tree-source.ts';
+import { CATALOG_BYTES, fileAt, treeSource } from './tree-source.ts';
 
 /** The label by which an image is known to be a bundle. */
 const PACKAGE_LABEL = 'operators.operatorframework.io.bundle.package.v1';
@@ -39,7 +40,7 @@ export async function renderImage(name: string, options: Rendering): Promise<Loa
               each: options.migrates ? undefined : options.each,
               parses: options.parses,
             })
-          : await other.form.load(await fileIn(name, image, other.path), name);
+          : await other.form.load(await fileIn(name, image, other), name);
       return migratedIfAsked(loaded, options);
     }
     if (!image.labels.has(PACKAGE_LABEL)) throw unknownImage(name, image.labels);
@@ -163,27 +164,38 @@ function readIndexImage(
  * The bytes of the file that an index image's label names.
  *
  * @param path what the label says
- * @throws PipelineError `not-found`, and as {@link withImage}
+ * @throws PipelineError `not-found`; `usage` for a file whose newest content is in one beside it; and as {@link withImage}
  */
 export function fileIn(
   name: string,
   { unpack }: Pick<OpenImage, 'unpack'>,
-  path: string,
+  { form, path }: { readonly form: CatalogForm; readonly path: string },
 ): Promise<Uint8Array> {
   const wanted = posix.join('/', path).slice(1);
   return unpack(
     () => true,
     async (tree) => {
-      const file = (await treeSource(tree, '', Number.POSITIVE_INFINITY).files()).find(
-        (one) => one.path === wanted,
+      const file = fileAt(tree, wanted);
+      if (!file)
+        throw new PipelineError('not-found', `${name} has no file /${wanted}, which its label declares`);
+      const beside = form.changesBeside((ending) => {
+        const entry = fileAt(tree, file.path + ending)?.entry;
+        return entry ? tree.read({ ...entry, size: Math.min(entry.size, HEAD_BYTES) }) : new Uint8Array();
+      });
+      if (beside === undefined) return tree.read(file.entry);
+      throw new PipelineError(
+        'usage',
+        `${name}: /${file.path} is not complete: /${file.path}${beside} has changes of it`,
+        { hint: 'merge them into the database before you build the image' },
       );
-      if (file && file.unreadable === undefined) return file.read();
-      throw new PipelineError('not-found', `${name} has no file /${wanted}, which its label declares`);
     },
     // A database is read where it is, not as text.
     { limits: { ...TREE_LIMITS, fileBytes: 512 * 2 ** 20 } },
   );
 }
+
+/** Bytes by which files are told apart. */
+const HEAD_BYTES = 16;
 
 /** Whether a folder is there; archives need not name folders. */
 export function holdsFolder(tree: ImageTree, folder: string): boolean {

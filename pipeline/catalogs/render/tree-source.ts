@@ -23,7 +23,7 @@ export function treeSource(tree: ImageTree, folder: string, most: number): Catal
   let size = 0;
   for (const [path, entry] of tree.entries) {
     if (!path.startsWith(prefix) || entry.kind === 'directory') continue;
-    const content = contentOf(tree, path);
+    const content = fileAt(tree, path)?.entry;
     size += content?.size ?? 0;
     if (size > most)
       throw new PipelineError(
@@ -43,11 +43,14 @@ export function treeSource(tree: ImageTree, folder: string, most: number): Catal
 }
 
 /** The file at a path, or behind the links there; undefined if they lead to none, or in a circle. */
-function contentOf(tree: ImageTree, path: string): ImageEntry | undefined {
+export function fileAt(
+  tree: Pick<ImageTree, 'entries'>,
+  path: string,
+): { readonly path: string; readonly entry: ImageEntry } | undefined {
   let at = path;
   for (let links = 0; links < MOST_LINKS; links++) {
     const entry = tree.entries.get(at);
-    if (entry?.kind !== 'link') return entry?.kind === 'file' ? entry : undefined;
+    if (entry?.kind !== 'link') return entry?.kind === 'file' ? { path: at, entry } : undefined;
     const target = entry.target ?? '';
     const base = target.startsWith('/') ? '' : posix.dirname(at);
     // Joined to the root, a path cannot lead out of it.

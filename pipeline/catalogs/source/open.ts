@@ -136,7 +136,7 @@ async function catalogFilesOf(
 ): Promise<CatalogFiles> {
   const other = formOfImage(image.labels);
   if (other) {
-    const bytes = await fileIn(options.name, image, other.path);
+    const bytes = await fileIn(options.name, image, other);
     return { source: await other.form.source(bytes, options.name), close: () => undefined };
   }
   const { files, folder } = await catalogTree(image, options);

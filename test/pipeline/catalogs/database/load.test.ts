@@ -54,6 +54,27 @@ describe('142: a file beside a database', () => {
     }
   });
 
+  test('in the layers of an image is an error, too, if it has changes', async () => {
+    const bytes = await database(fixture('replaces.sql'));
+    const labels = { 'operators.operatorframework.io.index.database.v1': '/index.db' };
+    const render = async (files: Record<string, string | Uint8Array>) => {
+      const layout = layoutRegistry(await openLayout(join(work, 'images'), { create: true }));
+      const image = await labelledImage(labels, { 'index.db': bytes, ...files });
+      await pushImage(layout, { kind: 'tag', registry: '', repository: '', tag: 'v1' }, { image });
+      return run('render', 'oci:images:v1');
+    };
+    for (const [ending, log] of [
+      ['-wal', LOG],
+      ['-journal', JOURNAL],
+    ] as const) {
+      const { code, err } = await render({ [`index.db${ending}`]: log });
+      const message = `oci:images:v1: /index.db is not complete: /index.db${ending} has changes of it`;
+      expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    }
+    for (const files of [{ 'index.db-wal': '' }, { 'other-wal': LOG }])
+      expect((await render(files)).code).toBe(0);
+  });
+
   test.each([
     ['-wal', Buffer.alloc(0)],
     ['-journal', Buffer.alloc(512)],
