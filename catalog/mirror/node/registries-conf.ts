@@ -31,6 +31,7 @@ export function readRegistriesConf(text: string): RegistriesConf {
   for (const table of tablesOf(text)) {
     if (table.name === 'registry') {
       if (!table.isListed) throw errorAt(table, '[registry] must be [[registry]]');
+      if (textOf(table, PULLS) !== '') throw errorAt(table, `${PULLS} belongs to a [[registry.mirror]]`);
       close();
       current = { registry: table, mirrors: [] };
     } else if (table.name === 'registry.mirror') {
@@ -100,13 +101,17 @@ function mirrorLocation(table: TomlTable): string {
 
 /** What a mirror is used for; the registry may narrow all of its mirrors to digests. */
 function pullsOf(table: TomlTable, digestsOnly: boolean): 'all' | 'digest-only' | 'tag-only' {
-  const pulls = textOf(table, 'pull-from-mirror') || 'all';
-  if (pulls !== 'all' && pulls !== 'digest-only' && pulls !== 'tag-only')
-    throw errorAt(table, `pull-from-mirror must be all, digest-only or tag-only, found ${pulls}`);
-  if (digestsOnly && pulls === 'tag-only')
-    throw errorAt(table, 'mirror-by-digest-only and pull-from-mirror exclude each other');
-  return digestsOnly ? 'digest-only' : pulls;
+  const pulls = textOf(table, PULLS);
+  // The runtime refuses any value of it here, even the same one.
+  if (digestsOnly && pulls !== '')
+    throw errorAt(table, `mirror-by-digest-only and ${PULLS} exclude each other`);
+  if (digestsOnly) return 'digest-only';
+  if (pulls === '') return 'all';
+  if (pulls === 'all' || pulls === 'digest-only' || pulls === 'tag-only') return pulls;
+  throw errorAt(table, `${PULLS} must be all, digest-only or tag-only, found ${pulls}`);
 }
+
+const PULLS = 'pull-from-mirror';
 
 /**
  * The text of a key; empty without one.

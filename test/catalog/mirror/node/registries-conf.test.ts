@@ -102,6 +102,16 @@ describe.each([
     3,
     'must be all, digest-only or tag-only',
   ],
+  [
+    '[[registry]]\nlocation = "a"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "b"\npull-from-mirror = "digest-only"\n',
+    4,
+    'exclude each other',
+  ],
+  [
+    '[[registry]]\nlocation = "a"\npull-from-mirror = "all"\n',
+    1,
+    'pull-from-mirror belongs to a [[registry.mirror]]',
+  ],
 ])('%j', (text, line, message) => {
   test('is refused on its line', () => {
     expect(() => readRegistriesConf(text)).toThrowError(message);
