@@ -116,13 +116,14 @@ function destinationOf(wanted: Reference, naming: OcMirrorNaming, target: Target
   };
 }
 
-/** The tag that oc-mirror gives an image: its own, or one made of its digest, as long as a tag may be. */
+/** The tag that oc-mirror gives an image: its own, or one made of its digest. */
 function ocMirrorTag(wanted: Reference): string {
-  if (wanted.tag !== undefined) return wanted.tag;
-  return wanted.kind === 'digest' ? wanted.digest.replace(':', '-').slice(0, MAX_TAG) : '';
+  if (wanted.kind === 'tag') return wanted.tag;
+  const ofDigest = wanted.digest.replace(':', '-');
+  return wanted.tag ?? (ofDigest.length > MAX_TAG ? ofDigest.slice(0, MAX_TAG - 1) : ofDigest);
 }
 
-/** Characters that a tag may have. */
+/** Characters that a tag may have. oc-mirror cuts longer ones, those of sha512, to one less. */
 const MAX_TAG = 128;
 
 /** The reference without tag and digest. */

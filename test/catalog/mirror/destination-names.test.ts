@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { limitComponents, nestedNaming } from '../../../catalog/mirror/destination-names.ts';
+import { limitComponents, nestedNaming, ocMirrorNaming } from '../../../catalog/mirror/destination-names.ts';
 import { parseReference } from '../../../catalog/reference.ts';
 
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
@@ -51,4 +51,16 @@ test('a path has at most so many components, and only the last of them is joined
       },
     ),
   );
+});
+
+test('oc-mirror cuts the tag of a sha512 digest to 127 characters, and keeps shorter ones whole', () => {
+  const { place } = ocMirrorNaming({ registry: 'mirror', path: '', maxComponents: 0 }, new Map());
+  const tagOf = (digest: string): unknown => {
+    const written = `quay.io/org/app@${digest}`;
+    return place({ role: 'related', written, wanted: parseReference(written), digest: undefined });
+  };
+  expect(tagOf(`sha512:${'ab'.repeat(64)}`)).toMatchObject({
+    destination: { tag: `sha512-${'ab'.repeat(60)}` },
+  });
+  expect(tagOf(DIGEST)).toMatchObject({ destination: { tag: `sha256-${'ab'.repeat(32)}` } });
 });
