@@ -33,8 +33,12 @@ interface ObjectsRead {
 /** Levels of nesting that an object may have. */
 const DEPTH = 100;
 
-/** Reads a stream of YAML or JSON documents; the items of a `List` count as objects. */
-export function readObjects(text: string, file: string): ObjectsRead {
+/**
+ * Reads a stream of YAML or JSON documents; the items of a `List` count as objects.
+ *
+ * @param wholeList kind of a list that is an object itself
+ */
+export function readObjects(text: string, file: string, wholeList?: string): ObjectsRead {
   const objects: ReadObject[] = [];
   const findings: Finding[] = [];
   for (const piece of splitDocuments(text)) {
@@ -47,7 +51,7 @@ export function readObjects(text: string, file: string): ObjectsRead {
     try {
       const { value, locate } = compose(readTree(body, { depth: DEPTH }).root);
       const document = new OffsetDocument(file, body, piece.line, locate);
-      if (value !== null) addObjects(value, [], { document, objects, findings });
+      if (value !== null) addObjects(value, [], { document, objects, findings, wholeList });
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
       const document = new OffsetDocument(file, body, piece.line, () => 0);
@@ -61,6 +65,7 @@ interface Sink {
   readonly document: SourceDocument;
   readonly objects: ReadObject[];
   readonly findings: Finding[];
+  readonly wholeList: string | undefined;
 }
 
 /** Adds an object, or the items of a list, to the sink. */
@@ -70,7 +75,7 @@ function addObjects(value: unknown, path: Path, sink: Sink): void {
     return;
   }
   const { kind, apiVersion, items, metadata } = value;
-  if (kind.endsWith('List') && Array.isArray(items)) {
+  if (kind.endsWith('List') && kind !== sink.wholeList && Array.isArray(items)) {
     for (const [i, item] of items.entries()) addObjects(item, [...path, 'items', i], sink);
     return;
   }

@@ -14,13 +14,12 @@ interface DeleteList {
   readonly findings: readonly Finding[];
 }
 
+const KIND = 'DeleteImageList';
+
 /** Reads a DeleteImageList; every defect is a finding. */
 export function readDeleteList(text: string, file: string): DeleteList {
-  // `readObjects` would take a kind that ends with List apart, but the items have no kind: the list is read as one object.
-  const { objects, findings } = readObjects(
-    text.replace(/^kind: DeleteImageList\b/m, 'kind: DeleteImages'),
-    file,
-  );
+  // Its items have no kind, so the list is one object.
+  const { objects, findings } = readObjects(text, file, KIND);
   const found: Finding[] = [...findings];
   const images: Reference[] = [];
   const report = (message: string, location: Finding['location']): void => {
@@ -28,8 +27,8 @@ export function readDeleteList(text: string, file: string): DeleteList {
   };
   for (const { kind, value, document } of objects) {
     const { items } = value;
-    if (kind !== 'DeleteImages' || !Array.isArray(items)) {
-      report(`expected a DeleteImageList with items, found ${kind}`, document.locate([]));
+    if (kind !== KIND || !Array.isArray(items)) {
+      report(`expected a ${KIND} with items, found ${kind}`, document.locate([]));
       continue;
     }
     for (const [i, item] of items.entries()) {

@@ -76,7 +76,8 @@ function texts(value: unknown): Record<string, string> {
  * rest becomes findings.
  */
 function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: Finding[]): Entry[] {
-  const location = locationName(source);
+  // Only sources can be wildcards: no node can rewrite a name to one.
+  const location = source.startsWith('*.') ? source : locationName(source);
   if (location === undefined) {
     findings.push(
       finding(
@@ -96,7 +97,7 @@ function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: 
       ),
     );
   }
-  const usable = mirrors.filter((mirror) => mirror.startsWith('*.') || locationName(mirror) === mirror);
+  const usable = mirrors.filter((mirror) => locationName(mirror) === mirror);
   for (const mirror of mirrors.filter((one) => !usable.includes(one))) {
     findings.push(
       finding(
@@ -111,7 +112,6 @@ function entryOf({ source, mirrors }: MirrorRule, object: ReadObject, findings: 
 
 /** A location as nodes look it up, or undefined when they never could. */
 function locationName(location: string): string | undefined {
-  if (location.startsWith('*.')) return location;
   const probe = tryParseReference(`${location}/a`);
   // Nodes match no image with a single part without a dot or a port: it may be a host or a repository.
   if (!probe || (!location.includes('/') && probe.registry !== location)) return undefined;
