@@ -129,7 +129,7 @@ class Collector {
    */
   #look(text: string, path: Path, here: (path: Path) => Location): void {
     if (text === '' || text.length > LONGEST) return;
-    if (isOfContainer(path) || isOfVolume(path) || (path.at(-1) === 'image' && isWhole(text))) {
+    if (isOfContainer(path) || isOfVolume(path) || (path.at(-1) === 'image' && hasHostAndTag(text))) {
       this.#note(text, here(path));
       return;
     }
@@ -171,8 +171,8 @@ function isOfVolume(path: Path): boolean {
   return list === 'volumes' && typeof at === 'number' && image === 'image' && key === 'reference';
 }
 
-/** Whether all of a text looks like an image. */
-function isWhole(text: string): boolean {
-  const [found] = text.match(QUALIFIED) ?? [];
-  return found === text;
+/** Whether a text is a reference with a host and with a tag or digest; the host may be an address or a name with a port. */
+function hasHostAndTag(text: string): boolean {
+  const [, host = '', name = ''] = /^([^/]*)\/(?:.*\/)?([^/]*)$/.exec(text) ?? [];
+  return /[.:]|^localhost$/.test(host) && /[:@]/.test(name) && tryParseReference(text) !== undefined;
 }

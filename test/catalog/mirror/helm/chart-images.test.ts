@@ -46,6 +46,20 @@ test('images of pods everywhere, of hooks, of volumes, and of fields called imag
   expect(locations.get('quay.io/acme/prometheus:v3')?.file).toBe('demo/charts/sub/templates/prometheus.yaml');
 });
 
+test.each([
+  ['10.0.0.5:5000/acme/app:1', 1],
+  ['registry:5000/app:1', 1],
+  ['localhost/acme/app:1', 1],
+  [`registry:5000/app@sha256:${'a'.repeat(64)}`, 1],
+  // Without a host, a tag or a path, the field may hold anything.
+  ['acme/app:1', 0],
+  ['registry:5000/app', 0],
+  ['registry:5000', 0],
+])('a field called image counts with a host and a tag: %s', (image, count) => {
+  const text = `apiVersion: acme.com/v1\nkind: Tool\nspec: {image: "${image}"}\n`;
+  expect(imagesInManifests(text, 'demo').references).toHaveLength(count);
+});
+
 test('a text elsewhere that looks like an image is named, and mirrored once imagePaths selects it', () => {
   const { findings } = imagesInManifests(RENDERED, 'demo');
   expect(findings.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
