@@ -102,6 +102,7 @@ const TYPES: Readonly<Record<ImageRole, string>> = {
 export function deleteImagesText(mappings: readonly PlannedMapping[]): string {
   const list = {
     apiVersion: 'mirror.openshift.io/v2alpha1',
+    // A `mapping.txt` does not say what an image is; to oc-mirror, most are related images.
     items: byDestination(mappings).map(({ source, destination, role = 'related' }) => ({
       imageName: `docker://${source}`,
       imageReference: `docker://${destination}`,

@@ -7,11 +7,9 @@ import type { Json } from '../yaml/scalar.ts';
 import { appliedTo, type DocumentOptions, type MirrorDocuments } from './documents/documents.ts';
 import { registriesDirectoryText } from './documents/signing.ts';
 import { kustomizationText } from './documents/sources.ts';
-import type { CatalogSelection, ImageSet } from './image-set.ts';
 import { type KubernetesObject, objectsText, objectText } from './kubernetes-object.ts';
 import { mappingText } from './mapping.ts';
 import { type MirrorPlan, mappingsOf } from './plan.ts';
-import { withPlatforms } from './platforms.ts';
 import type { MirrorReport } from './report.ts';
 
 const NAMES: Readonly<Record<keyof MirrorDocuments, string>> = {
@@ -54,6 +52,7 @@ export interface PlanFilesRequest {
 export function planFiles({ plan, documents, report, options }: PlanFilesRequest): Map<string, string> {
   const files = new Map<string, string>();
   files.set(MAPPING, mappingText(mappingsOf(plan), plan.style === 'oc-mirror' ? 'docker://' : ''));
+  // Clusters cannot pull from files: such a plan is for copying alone.
   if (plan.home.transport === 'registry') {
     for (const [kind, name] of Object.entries(NAMES)) {
       const objects = objectsOf(documents, kind as keyof MirrorDocuments);
@@ -65,35 +64,10 @@ export function planFiles({ plan, documents, report, options }: PlanFilesRequest
     if (signers.length > 0) files.set(REGISTRIES, registriesDirectoryText(plan, signers));
     const applied = appliedTo(platform).filter((kind) => files.has(NAMES[kind]));
     files.set(KUSTOMIZATION, kustomizationText(applied.map((kind) => NAMES[kind])));
-    if (plan.style === 'nested') files.set(IMAGE_SET, imageSetText(imageSetOf(plan)));
+    if (plan.style === 'nested') files.set(IMAGE_SET, imageSetText(plan));
   }
   files.set(REPORT, `${JSON.stringify(report, null, 2)}\n`);
   return files;
-}
-
-/**
- * The plan's images as an oc-mirror configuration, for people who continue with oc-mirror. Each catalog is whole, because
- * a selection is an image of its own.
- */
-function imageSetOf({ catalogs, placements }: MirrorPlan): ImageSet {
-  const additional = placements.filter(({ role }) => role === 'additional');
-  return {
-    catalogs: catalogs.map(({ reference, platforms }) => ({
-      catalog: reference,
-      full: true,
-      packages: [],
-      ...withPlatforms(platforms),
-    })),
-    additional: [
-      ...new Map(
-        additional.map(({ written, platforms }) => [
-          written,
-          { reference: written, ...withPlatforms(platforms) },
-        ]),
-      ).values(),
-    ],
-    blocked: [],
-  };
 }
 
 /** The objects of a kind as a list, whether the documents have one of them or several. */
@@ -101,21 +75,26 @@ function objectsOf(documents: MirrorDocuments, kind: keyof MirrorDocuments): rea
   return [documents[kind]].flat();
 }
 
-/** The ImageSetConfiguration (v2alpha1) of what was mirrored, for people who continue with oc-mirror. */
-function imageSetText({ catalogs, additional, blocked }: ImageSet): string {
-  const images = additional.map(({ reference, repository, tag, platforms }) => ({
-    name: reference,
-    ...platformFilter(platforms),
-    ...(repository === undefined ? {} : { targetRepo: repository }),
-    ...(tag === undefined ? {} : { targetTag: tag }),
-  }));
+/**
+ * The ImageSetConfiguration (v2alpha1) of what was mirrored, for people who continue with oc-mirror. Each catalog is whole,
+ * because a selection is an image of its own.
+ */
+function imageSetText({ catalogs, placements }: MirrorPlan): string {
+  const additional = placements.filter(({ role }) => role === 'additional');
+  // An image with a tag of its own has two places, and one entry here.
+  const images = new Map(
+    additional.map(({ written, platforms }) => [written, { name: written, ...platformFilter(platforms) }]),
+  );
   return objectText({
     apiVersion: 'mirror.openshift.io/v2alpha1',
     kind: 'ImageSetConfiguration',
     mirror: {
-      ...(images.length === 0 ? {} : { additionalImages: images }),
-      ...(blocked.length === 0 ? {} : { blockedImages: blocked.map(({ source }) => ({ name: source })) }),
-      operators: catalogs.map(operatorOf),
+      ...(images.size === 0 ? {} : { additionalImages: [...images.values()] }),
+      operators: catalogs.map(({ reference, platforms }) => ({
+        catalog: reference,
+        full: true,
+        ...platformFilter(platforms),
+      })),
     },
   });
 }
@@ -128,22 +107,5 @@ function platformFilter(platforms: readonly string[] = []): { platforms?: Json }
       const [os = '', architecture = ''] = platform.split('/');
       return { os, architecture };
     }),
-  };
-}
-
-/** A catalog in the `operators` of an ImageSetConfiguration. */
-function operatorOf({ full, packages, platforms, ...texts }: CatalogSelection): Json {
-  return {
-    ...texts,
-    ...platformFilter(platforms),
-    ...(full ? { full } : {}),
-    ...(packages.length === 0
-      ? {}
-      : {
-          packages: packages.map(({ channels, ...fields }) => ({
-            ...fields,
-            ...(channels.length === 0 ? {} : { channels: channels.map((channel) => ({ ...channel })) }),
-          })),
-        }),
   };
 }

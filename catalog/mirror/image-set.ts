@@ -246,8 +246,9 @@ class Reader {
     if (apiVersion !== API_VERSION && shape !== IMAGE_SET_V1)
       this.report(`apiVersion must be ${API_VERSION}, found ${foundText(apiVersion)}`, ['apiVersion']);
     if (shape === IMAGE_SET_V1) this.#warnOfV1(fields);
-    if (typeof fields['archiveSize'] === 'number') {
-      const option = `--archive-size ${fields['archiveSize']}GiB`;
+    const size = fields['archiveSize'];
+    if (typeof size === 'number') {
+      const option = `--archive-size ${size}GiB`;
       this.report(
         `archiveSize is used by portolan mirror sync --to-archive; for portolan mirror copy it is ${option}`,
         ['archiveSize'],
@@ -257,7 +258,7 @@ class Reader {
     const images = fields[section];
     if (!isObject(images)) this.report(`the ${section} section is missing`, []);
     const imageSet = this.#images(isObject(images) ? images : {}, section);
-    const size = fields['archiveSize'];
+    // As in oc-mirror, 0 stands for the default.
     const withSize = typeof size === 'number' && size > 0 ? { ...imageSet, archiveSize: size } : imageSet;
     return section === 'delete' ? { ...withSize, deletes: true } : withSize;
   }

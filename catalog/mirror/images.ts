@@ -49,7 +49,7 @@ const ANY_BLOB = structShape('declcfgMeta', {
   relatedImages: listOf(structShape('declcfgRelatedImage', { name: text, image: text })),
 });
 
-/** Fields with images, ignoring case: most blobs other than bundles have none. */
+/** Fields with images, in any case, as Go matches them: most blobs other than bundles have none. */
 const NAMES_IMAGES = /^(?:image|relatedImages)$/iu;
 
 /** Finds the images that the deployments of a bundle run or name; undefined where nobody knows its deployments. */
@@ -96,15 +96,18 @@ export function imagesOf(blobs: Blobs, deployed?: DeployedImages): CatalogImages
   return { ...collector.images(), findings: [] };
 }
 
-const deployedByValue = new WeakMap<object, readonly string[] | 'no CSV'>();
+/** Each manifest is decoded once. The key is the blob's value, which copies of a bundle share. */
+const runningByValue = new WeakMap<object, { readonly images: readonly string[] | undefined }>();
 
 /** Images that the deployments of a bundle run; undefined where the catalog does not hold its ClusterServiceVersion. */
 function runningImages(bundle: Bundle): readonly string[] | undefined {
-  const csv = deployedByValue.has(bundle.value) ? undefined : csvOf(bundle);
-  const found =
-    deployedByValue.get(bundle.value) ?? (csv ? usedImages(csv).map(({ image }) => image) : 'no CSV');
-  deployedByValue.set(bundle.value, found);
-  return found === 'no CSV' ? undefined : found;
+  let found = runningByValue.get(bundle.value);
+  if (!found) {
+    const csv = csvOf(bundle);
+    found = { images: csv && usedImages(csv).map(({ image }) => image) };
+    runningByValue.set(bundle.value, found);
+  }
+  return found.images;
 }
 
 class Collector {
@@ -176,7 +179,7 @@ class Collector {
     return own;
   }
 
-  /** The text as a string of its own: a slice would keep the whole file in memory. */
+  /** The text as a string of its own: a slice would keep the whole file in memory. Joining it with a space copies it. */
   #own(written: string): string {
     const known = this.#texts.get(written);
     if (known !== undefined) return known;

@@ -46,6 +46,7 @@ export function hashedName(text: string, identity: string): string {
   const prefix = text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
+    // Names of Services, which OLM makes of it, begin with a letter.
     .replaceAll(/^[-0-9]+|-$/g, '')
     // Nine for the hyphen and the eight digits of the hash.
     .slice(0, MAX_LABEL - 9)

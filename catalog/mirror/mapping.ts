@@ -95,7 +95,7 @@ export function readMapping(text: string, file: string): MappingsRead {
           `${mapping.destination} is already the destination of line ${before.line}: a tag names one image`,
           column,
         );
-      firstLines.set(mapping.destination, { source: mapping.source, line: i + 1 });
+      if (!before) firstLines.set(mapping.destination, { source: mapping.source, line: i + 1 });
     }
   }
   return { mappings, findings };

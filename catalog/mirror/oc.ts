@@ -19,6 +19,7 @@ export interface OcReference {
   readonly digest: string;
 }
 
+/** Characters of a name, host included, in Docker's grammar. */
 const MAX_NAME = 255;
 
 /**

@@ -123,7 +123,7 @@ export function settlePlacements(placements: readonly Placement[]): Settled {
   return { placements: settled.filter((placement) => !homeless.has(placement)), collisions, unplaced };
 }
 
-/** Rounds in which images that share a tag get other places. */
+/** Rounds in which images that share a tag get other places: one is enough unless somebody chose names that collide again. */
 const ROUNDS = 4;
 
 /** Says which images would have shared a tag. */

@@ -12,7 +12,7 @@ export function withoutProperties(source: CatalogSource): CatalogSource {
   return { files: async () => (await source.files()).map(trimmedFile) };
 }
 
-/** Larger files are read in pieces instead: to blank something out takes all of their text. */
+/** Bytes (64 MiB). Larger files are read in pieces instead: to blank something out takes all of their text. */
 const LARGEST = 64 * 2 ** 20;
 
 /**

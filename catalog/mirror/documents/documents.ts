@@ -136,7 +136,7 @@ interface Group {
 /** The placements that nodes must find, by the objects that contain them. */
 function groups({ home, style, placements }: MirrorPlan): Group[] {
   if (home.transport === 'file') return [];
-  // Clusters are told where the catalog's own image is; only oc lists it as well.
+  // Clusters are told where the catalog's own image and the update graph are; only oc lists the catalog as well.
   const all = placements.filter(
     ({ role, wanted }) =>
       role !== 'graph' && (role !== 'index' || (style === 'oc' && wanted.kind === 'digest')),
@@ -179,7 +179,7 @@ function catalogSourceOf(
     const made = catalogSource({ ...template.metadata, ...metadata }, image, given);
     return { ...made, spec: withTemplate(template.spec, specOf(made)) };
   }
-  // oc labels the mirror sets alone.
+  // oc labels the mirror sets alone, and neither tool writes a security context.
   const own = plan.style === 'nested' ? labels(plan, metadata.name) : {};
   const defaults: CatalogSourceOptions = plan.style === 'nested' ? { securityContext: 'restricted' } : {};
   return catalogSource({ ...metadata, ...own }, image, { ...defaults, ...given });
@@ -288,7 +288,7 @@ function catalogApi(platform: string | undefined): ClusterCatalogOptions['api'] 
 /**
  * What is applied to a cluster of a platform, in order: mirrors, then the switch for the
  * default sources, then the catalogs. Never policies beside mirror sets: nodes up to 4.13
- * refuse the mixture.
+ * refuse the mixture. Not the UpdateService: an operator from these catalogs brings its kind.
  *
  * @throws InvalidOption
  */

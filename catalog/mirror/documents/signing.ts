@@ -7,7 +7,7 @@
  */
 import { repositoryName, tryParseReference } from '../../reference.ts';
 import type { Json } from '../../yaml/scalar.ts';
-import { hashedName, type KubernetesObject, type Metadata, objectText } from '../kubernetes-object.ts';
+import { hashedName, type KubernetesObject, objectText } from '../kubernetes-object.ts';
 import { destinationRepository } from '../placement.ts';
 import type { MirrorPlan } from '../plan.ts';
 
@@ -23,16 +23,12 @@ export interface Signer {
  * One policy a signer. Pods name the source, so that is the scope; where the cluster is
  * told of an index image in the mirror, a second policy says whose signature it has.
  */
-export function clusterImagePolicies(
-  plan: MirrorPlan,
-  signers: readonly Signer[],
-  labels: Pick<Metadata, 'labels'> = {},
-): KubernetesObject[] {
+export function clusterImagePolicies(plan: MirrorPlan, signers: readonly Signer[]): KubernetesObject[] {
   return signers.flatMap(({ scope, keyData }) => {
     const rootOfTrust = { policyType: 'PublicKey', publicKey: { keyData } };
-    const sources = policy({ name: hashedName(scope, scope), ...labels }, [scope], { rootOfTrust });
+    const sources = policy(hashedName(scope, scope), scope, { rootOfTrust });
     const indexes = mirroredIndexes(plan, scope).map(({ mirror, source }) =>
-      policy({ name: hashedName(mirror, `${mirror} ${scope}`), ...labels }, [mirror], {
+      policy(hashedName(mirror, `${mirror} ${scope}`), mirror, {
         rootOfTrust,
         signedIdentity: {
           matchPolicy: 'RemapIdentity',
@@ -44,13 +40,13 @@ export function clusterImagePolicies(
   });
 }
 
-/** A policy for images in some scopes. */
-function policy(metadata: Metadata, scopes: readonly string[], rules: Json): KubernetesObject {
+/** A policy for images in a scope. */
+function policy(name: string, scope: string, rules: Json): KubernetesObject {
   return {
     apiVersion: 'config.openshift.io/v1',
     kind: 'ClusterImagePolicy',
-    metadata,
-    spec: { scopes, policy: rules },
+    metadata: { name },
+    spec: { scopes: [scope], policy: rules },
   };
 }
 
@@ -58,7 +54,9 @@ function policy(metadata: Metadata, scopes: readonly string[], rules: Json): Kub
 function mirroredIndexes({ catalogs }: MirrorPlan, scope: string): { mirror: string; source: string }[] {
   return catalogs.flatMap(({ reference, destination }) => {
     const wanted = tryParseReference(reference);
-    const source = wanted ? repositoryName(wanted) : '';
+    // One that was read from a directory has no source that somebody signs for.
+    if (!wanted) return [];
+    const source = repositoryName(wanted);
     const isBelow = source === scope || source.startsWith(`${scope}/`);
     return isBelow ? [{ mirror: destinationRepository(destination), source }] : [];
   });

@@ -122,7 +122,11 @@ function checkPoll(reference: string): void {
   throw new InvalidOption(`${reference} has a digest, which never changes: polling needs a tag`);
 }
 
-/** Minutes of a Go duration in hours, minutes and seconds; at least one. */
+/**
+ * Minutes of a Go duration in hours, minutes and seconds; at least one.
+ *
+ * @throws InvalidOption for other durations, such as 1.5h
+ */
 function pollMinutes(interval: string): number {
   const match = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(interval);
   if (!match || interval === '') {

@@ -98,7 +98,7 @@ export function readFreshness(text: string): FreshnessStatement {
     ...(predecessor !== undefined && { predecessor: nameOf(predecessor) }),
     indexes: digestsOf(subjectsOf(subject)),
     images: digestsOf(isObject(images) ? Object.entries(images) : undefined),
-    missing: textsOf(missing),
+    missing: missingOf(missing),
     ...(files !== undefined && { files: filesOf(files) }),
   };
   if (statement.predecessor && statement.predecessor.version >= statement.version)
@@ -129,6 +129,7 @@ function subjectsOf(subject: unknown): [string, unknown][] | undefined {
   if (!Array.isArray(subject) || subject.length === 0) return undefined;
   return subject.map((one) => {
     const { name, digest } = isObject(one) ? one : {};
+    // In-toto allows several digests of a subject; statements of ours have one.
     const [[algorithm, hex] = []] = isObject(digest) ? Object.entries(digest) : [];
     return [String(name), `${algorithm}:${hex}`];
   });
@@ -205,7 +206,8 @@ function timeOf(value: unknown): Date {
   throw new InvalidFreshness(`${JSON.stringify(value)} is not a time`);
 }
 
-function textsOf(value: unknown): readonly string[] {
+/** The names of images that could not be copied. @throws InvalidFreshness */
+function missingOf(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((one): one is string => typeof one === 'string')) return value;
   throw new InvalidFreshness('its missing images are not a list');
 }
@@ -288,7 +290,8 @@ function forkFinding(
   for (const name of statement.indexes.keys()) {
     const before = accepted.indexes.get(name);
     if (before === undefined || before.digest === digest) continue;
-    // Another statement of the same version, one that leaves the accepted one out, or one that follows another.
+    // Another statement of the same version, one that leaves the accepted one out, or one that follows another. Without a
+    // predecessor, whoever signs has lost it and starts anew.
     const isSame = before.version === version;
     const skips = predecessor !== undefined && predecessor.version < before.version;
     const isOther = predecessor?.version === before.version && predecessor.digest !== before.digest;
@@ -351,17 +354,21 @@ function mixedFinding(
   const unsigned = missing
     .filter((name) => found.get(name) !== undefined)
     .map((name) => `${name} is there, but the statement says that it is missing`);
-  const signed = statement.files ?? new Map<string, string>();
-  const changed = [...new Set(files && [...files.keys(), ...signed.keys()])].flatMap((name) => {
-    const [is, was] = [files?.get(name), signed.get(name)];
-    return is === was ? [] : [`${name} is ${is ?? 'missing'}, not ${was ?? 'in the statement'}`];
-  });
+  const changed = files ? changedFiles(files, statement.files ?? new Map()) : [];
   const differences = [...differing, ...unnamed, ...unplanned, ...unsigned, ...changed];
   if (differences.length === 0) return undefined;
   const more = differences.length > 1 ? ` (and ${differences.length - 1} more)` : '';
   return finding('mirror/mixed', file, {
     message: `the mirror mixes two states: ${differences[0]}${more}`,
     hint: 'load the whole archive of the newest statement, or run mirror sync again',
+  });
+}
+
+/** What differs between the files of an archive and those of its statement, in words. */
+function changedFiles(files: ReadonlyMap<string, string>, signed: ReadonlyMap<string, string>): string[] {
+  return [...new Set([...files.keys(), ...signed.keys()])].flatMap((name) => {
+    const [is, was] = [files.get(name), signed.get(name)];
+    return is === was ? [] : [`${name} is ${is ?? 'missing'}, not ${was ?? 'in the statement'}`];
   });
 }
 

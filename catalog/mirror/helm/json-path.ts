@@ -43,6 +43,7 @@ export function parseJsonPath(text: string): JsonPath {
   const paths: Step[][] = [];
   let rest = text;
   while (rest !== '') {
+    // Text between paths is literal to kubectl, and names no image.
     const open = rest.indexOf('{');
     if (open < 0) break;
     const { inner, after } = braced(rest.slice(open + 1));

@@ -78,13 +78,12 @@ export function nodeConfig(
   for (const [source, { mirrors, blocked }] of digests) {
     registries.set(source, { location: source, digestMirrors: mirrors, tagMirrors: [], blocked });
   }
-  // What the node had before gives way to a rule: its mirrors are not merged.
-  const merged = new Map([...registries].filter(([source]) => !base.has(source) || digests.has(source)));
   for (const [source, { mirrors, blocked }] of mirrorsBySource(rules.tag)) {
-    const known = merged.get(source);
+    // What the node had before gives way to a rule: only rules are merged.
+    const known = digests.get(source);
     registries.set(source, {
       location: source,
-      digestMirrors: known?.digestMirrors ?? [],
+      digestMirrors: known?.mirrors ?? [],
       tagMirrors: mirrors,
       blocked: blocked || known?.blocked === true,
     });
@@ -112,6 +111,7 @@ function soundMirrors(registries: ReadonlyMap<string, NodeRegistry>): Set<string
     // Docker Hub writes out some names and not others.
     return probe !== undefined && probe.registry !== 'docker.io' && mirror.length <= MAX_SOUND;
   };
+  // Behind a host alone, `@sha256:…` would not be a reference.
   return new Set([...new Set(mirrors)].filter((mirror) => mirror.includes('/') && isSound(mirror)));
 }
 
@@ -145,9 +145,10 @@ function mirrorsBySource(rules: readonly MirrorRule[]): Map<string, Merged> {
 function withTrimmedLocations(registries: ReadonlyMap<string, NodeRegistry>): Map<string, NodeRegistry> {
   const result = new Map<string, NodeRegistry>();
   for (const [source, registry] of registries) {
-    const location = source.replace(/\/+$/, '');
-    const own = registry.location === source ? location : registry.location.replace(/\/+$/, '');
-    if (!result.has(location)) result.set(location, { ...registry, location: own });
+    const prefix = source.replace(/\/+$/, '');
+    // Of several entries for a prefix, the runtime uses the first.
+    if (!result.has(prefix))
+      result.set(prefix, { ...registry, location: registry.location.replace(/\/+$/, '') });
   }
   return result;
 }

@@ -57,7 +57,9 @@ export function readUpdateGraph(text: string): UpdateGraph | string {
   const known = releases.filter((one) => one !== undefined);
   const before = new Map<GraphRelease, GraphRelease[]>();
   for (const [i, edge] of edges.entries()) {
-    const [from, to] = isList(edge) ? edge.map((end) => known[Number(end)]) : [];
+    const [from, to] = isList(edge)
+      ? edge.map((end) => (typeof end === 'number' ? known[end] : undefined))
+      : [];
     if (!from || !to) return `has no pair of nodes in edges[${i}]`;
     addTo(before, to, from);
   }

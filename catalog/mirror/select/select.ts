@@ -243,7 +243,7 @@ class Selector {
     };
   }
 
-  /** The package with a default channel that is still there. */
+  /** The package with a default channel that is still there: its own, or the one whose head is the highest version. */
   #withDefault<P extends Blobs['packages'][number]>(one: P, channels: readonly Channel[]): P {
     const own = channels.filter((channel) => channel.package === one.name);
     if (own.some(({ name }) => name === one.defaultChannel)) return one;

@@ -62,6 +62,7 @@ function stagesConfirmed(
   let operators = plan.cluster.operators;
   const releases = [...plan.releases];
   for (const stage of plan.stages) {
+    // The cluster is at these releases before it gets the catalogs of the stage.
     while (releases[0] && compareMinors(minorOf(releases[0].release.parsed), stage.platform) <= 0)
       missing.push(...obstaclesTo(releases.shift()?.release.parsed, operators, catalogs));
     const sources = catalogs

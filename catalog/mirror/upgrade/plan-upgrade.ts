@@ -63,7 +63,7 @@ export interface PlannedStage {
   readonly drawbacks: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Most versions of the platform between the cluster's and the target's. */
+/** Most versions of the platform between the cluster's and the target's: each doubles the ways that {@link fewestFirst} tries. */
 const MOST_MINORS = 8;
 
 /** Plans the upgrade of a cluster and its operators to a version of the platform. @throws UpgradeRefusal */
@@ -459,6 +459,7 @@ function textOf(minors: readonly Minor[]): string {
 /** All choices of versions that end with the last one, those with fewer first. */
 function fewestFirst(minors: readonly Minor[]): Minor[][] {
   const last = minors.length - 1;
+  // Each bit of `bits` says whether a version before the last one takes part.
   const all = Array.from({ length: 2 ** last }, (_, bits) =>
     minors.filter((_minor, i) => i === last || (bits >> i) % 2 === 1),
   );

@@ -306,6 +306,7 @@ export function selectedOf(
   return findings.length > 0 ? undefined : catalogOf(blobs);
 }
 
+/** Blobs by the names of packages: a plan tries many selections of the same ones. */
 const blobsByCatalog = new WeakMap<Catalog, Map<string, Blobs>>();
 
 /** The blobs of some packages: a selection of them looks at nothing else. */
