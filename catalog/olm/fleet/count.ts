@@ -1,6 +1,6 @@
 /**
  * Counts the clusters of a fleet by their outcomes. Each cluster is counted exactly once for each package, and once
- * in all: with the outcome that comes first in the order of {@link OUTCOMES}.
+ * in all: with the outcome that comes first in the order of the simulation.
  */
 import { groupedBy } from '../../go/grouped.ts';
 import { compareText } from '../../go/text.ts';
@@ -69,20 +69,19 @@ export function countFleet(
     const key = unitKey(row);
     const unit = units.get(key) ?? new Unit(row.count === undefined);
     units.set(key, unit);
-    // Rows of other packages count as well: the size of the fleet does not depend on the question.
-    unit.addToSize(row);
-    if (packages?.has(row.installation.package) ?? true) unit.add(rankedOutcomeOf(row), row.count ?? 1);
+    unit.add(row, packages?.has(row.installation.package) === false ? undefined : rankedOutcomeOf(row));
   }
-  const all = new Tally();
+  const { order = OUTCOMES } = simulate;
+  const all = new Tally(order);
   const byPackage = new Map<string, Tally>();
   for (const unit of units.values()) {
     unit.count(all, (name) => {
-      const tally = byPackage.get(name) ?? new Tally();
+      const tally = byPackage.get(name) ?? new Tally(order);
       byPackage.set(name, tally);
       return tally;
     });
   }
-  if (fleet.unread > 0) all.add(UNREAD, fleet.unread);
+  if (fleet.unread > 0) all.add(UNREAD_ROWS, fleet.unread);
   return {
     total: [...units.values()].reduce((sum, { size }) => sum + size, fleet.unread),
     clusters: all.clusters,
@@ -99,20 +98,25 @@ export function countFleet(
   };
 }
 
-/** Tells what becomes of the installation in a row of the fleet. */
+/** Tells what becomes of the installation in a row, with its place in the simulation's order. */
 function rankedOutcomesOf(
   fleet: Fleet,
   simulate: Simulation,
   nameable: ReadonlySet<string>,
 ): (row: FleetRow) => RankedOutcome {
   const known = new Map<FleetInstallation, RankedOutcome>();
+  const { order = OUTCOMES } = simulate;
+  const rated = (installation: FleetInstallation, neighbors: readonly FleetInstallation[]): RankedOutcome => {
+    const outcome = simulate(installation, neighbors);
+    return { ...countedOutcome(installation, outcome, nameable), rank: order.indexOf(outcome.outcome) };
+  };
   const neighborsOf = neighborsIn(fleet, simulate);
   return (row) => {
     const { installation } = row;
     const neighbors = neighborsOf(row);
     // With neighbors that concern it, an installation may have another outcome on each cluster: none is kept.
-    if (neighbors.length > 0) return rateOutcome(installation, simulate(installation, neighbors), nameable);
-    const found = known.get(installation) ?? rateOutcome(installation, simulate(installation, []), nameable);
+    if (neighbors.length > 0) return rated(installation, neighbors);
+    const found = known.get(installation) ?? rated(installation, []);
     known.set(installation, found);
     return found;
   };
@@ -151,31 +155,34 @@ export function reachedClusters({ outcomes }: Pick<FleetReport, 'outcomes'>): nu
   return outcomes.reduce((sum, { outcome, clusters }) => sum + (REACHED.has(outcome) ? clusters : 0), 0);
 }
 
-/** An outcome with its place in the order of outcomes, and what it is counted by. */
-interface RankedOutcome {
-  readonly rank: number;
+/** An outcome with what it is counted by. */
+interface CountedOutcome {
+  /** As reports name it; empty for one that only the fleet knows. */
   readonly package: string;
   readonly platform: string;
   readonly outcome: FleetOutcome;
+  /** The same for outcomes that are counted as one; packages are counted apart before. */
   readonly key: string;
 }
 
-/**
- * An outcome with its rank. A package that no catalog has is not named, unless it is asked about: only the fleet knows it.
- */
-function rateOutcome(
+interface RankedOutcome extends CountedOutcome {
+  /** Its place in the order of outcomes. */
+  readonly rank: number;
+}
+
+/** A package that no catalog has is not named, unless it is asked about: only the fleet knows it. */
+function countedOutcome(
   { platform, package: name }: FleetInstallation,
   outcome: FleetOutcome,
   nameable: ReadonlySet<string>,
-): RankedOutcome {
+): CountedOutcome {
   const shownName = outcome.notKnown === 'package' && !nameable.has(name) ? '' : name;
   const { installed, next, end, notKnown = '' } = outcome;
   const key = JSON.stringify([platform, outcome.outcome, installed, next, end, notKnown]);
-  return { rank: OUTCOMES.indexOf(outcome.outcome), package: shownName, platform, outcome, key };
+  return { package: shownName, platform, outcome, key };
 }
 
-const UNREAD: RankedOutcome = {
-  rank: OUTCOMES.indexOf('not-known'),
+const UNREAD_ROWS: CountedOutcome = {
   package: '',
   platform: '',
   outcome: { outcome: 'not-known', installed: '', next: '', end: '' },
@@ -187,49 +194,63 @@ function unitKey({ cluster, count }: FleetRow): string {
   return `${count === undefined ? 'cluster' : 'group'} ${cluster}`;
 }
 
+/** Some clusters of a unit, by one row. */
 interface Share {
-  readonly rankedOutcome: RankedOutcome;
+  /** As the fleet names it. */
+  readonly package: string;
   readonly clusters: number;
+}
+
+interface RankedShare extends Share {
+  readonly rankedOutcome: RankedOutcome;
 }
 
 /** One cluster, or the clusters of a group. */
 class Unit {
   readonly #isCluster: boolean;
-  readonly #shares: Share[] = [];
-  /** For each package, the number of clusters in a group. */
-  readonly #sizes: Map<string, number> = new Map();
-  size = 0;
+  /** Of every row, also of those that are not asked about: the size of the fleet does not depend on the question. */
+  readonly #all: Share[] = [];
+  readonly #asked: RankedShare[] = [];
 
   constructor(isCluster: boolean) {
     this.#isCluster = isCluster;
   }
 
-  /** Counts a row, whether its package is asked about or not. */
-  addToSize({ count, installation }: FleetRow): void {
-    const own = this.#isCluster ? 1 : (this.#sizes.get(installation.package) ?? 0) + (count ?? 0);
-    if (!this.#isCluster) this.#sizes.set(installation.package, own);
-    this.size = Math.max(this.size, own);
+  /** @param rankedOutcome undefined for a row that is not asked about */
+  add({ count = 1, installation }: FleetRow, rankedOutcome: RankedOutcome | undefined): void {
+    const share = { package: installation.package, clusters: count };
+    this.#all.push(share);
+    if (rankedOutcome) this.#asked.push({ ...share, rankedOutcome });
   }
 
-  add(rankedOutcome: RankedOutcome, clusters: number): void {
-    this.#shares.push({ rankedOutcome, clusters });
+  get size(): number {
+    return this.#sizeOf(this.#all);
   }
 
   /** Counts each package by itself, and all packages together. */
   count(all: Tally, tallyOf: (name: string) => Tally): void {
-    let size = 0;
-    for (const [name, shares] of groupedBy(this.#shares, ({ rankedOutcome }) => rankedOutcome.package)) {
-      const own = this.#isCluster ? 1 : shares.reduce((sum, { clusters }) => sum + clusters, 0);
-      size = Math.max(size, own);
-      distributeClusters(shares, own, tallyOf(name));
-    }
-    // It is unknown which clusters of a group have several packages. Give as many as possible the more serious outcome.
-    distributeClusters(this.#shares, size, all);
+    for (const [name, shares] of groupedBy(this.#asked, ({ rankedOutcome }) => rankedOutcome.package))
+      distributeClusters(shares, this.#sizeOf(shares), tallyOf(name));
+    distributeClusters(this.#asked, this.#sizeOf(this.#asked), all);
+  }
+
+  /**
+   * How many clusters the rows are about. Those of a group and one package are about different clusters, those of several
+   * packages as likely about the same: then the package with most clusters counts.
+   */
+  #sizeOf(shares: readonly Share[]): number {
+    if (this.#isCluster) return 1;
+    const sizes = new Map<string, number>();
+    for (const { package: name, clusters } of shares) sizes.set(name, (sizes.get(name) ?? 0) + clusters);
+    return Math.max(0, ...sizes.values());
   }
 }
 
-/** Gives clusters to outcomes, in the order of outcomes, until all have one. */
-function distributeClusters(shares: readonly Share[], size: number, tally: Tally): void {
+/**
+ * Gives clusters to outcomes until all have one. It is unknown which clusters of a group have several packages, so as
+ * many as possible get the outcome that comes first.
+ */
+function distributeClusters(shares: readonly RankedShare[], size: number, tally: Tally): void {
   let left = size;
   for (const { rankedOutcome, clusters } of [...shares].sort(
     (a, b) => a.rankedOutcome.rank - b.rankedOutcome.rank,
@@ -241,24 +262,35 @@ function distributeClusters(shares: readonly Share[], size: number, tally: Tally
   }
 }
 
+interface CountedFlow {
+  readonly counted: CountedOutcome;
+  clusters: number;
+}
+
 class Tally {
-  readonly #flows = new Map<string, { rankedOutcome: RankedOutcome; clusters: number }>();
+  readonly #order: readonly OutcomeName[];
+  readonly #flows = new Map<string, CountedFlow>();
   clusters = 0;
 
+  /** @param order in which outcomes are listed */
+  constructor(order: readonly OutcomeName[]) {
+    this.#order = order;
+  }
+
   /** Counts clusters that have an outcome. */
-  add(rankedOutcome: RankedOutcome, clusters: number): void {
+  add(counted: CountedOutcome, clusters: number): void {
     if (clusters === 0) return;
     this.clusters += clusters;
-    const known = this.#flows.get(rankedOutcome.key);
+    const known = this.#flows.get(counted.key);
     if (known) known.clusters += clusters;
-    else this.#flows.set(rankedOutcome.key, { rankedOutcome, clusters });
+    else this.#flows.set(counted.key, { counted, clusters });
   }
 
   /** How many clusters have each outcome, and on which platforms. */
   outcomes(): OutcomeCount[] {
     const flows = [...this.#flows.values()];
-    return OUTCOMES.flatMap((outcome) => {
-      const own = flows.filter(({ rankedOutcome }) => rankedOutcome.outcome.outcome === outcome);
+    return this.#order.flatMap((outcome) => {
+      const own = flows.filter(({ counted }) => counted.outcome.outcome === outcome);
       const clusters = own.reduce((sum, flow) => sum + flow.clusters, 0);
       return clusters === 0 ? [] : [{ outcome, clusters, platforms: platformsOf(own) }];
     });
@@ -267,11 +299,7 @@ class Tally {
   /** What was counted, with what most clusters have first. */
   flows(): Flow[] {
     return [...this.#flows.values()]
-      .map(({ rankedOutcome, clusters }) => ({
-        platform: rankedOutcome.platform,
-        ...rankedOutcome.outcome,
-        clusters,
-      }))
+      .map(({ counted, clusters }) => ({ platform: counted.platform, ...counted.outcome, clusters }))
       .sort(
         (a, b) =>
           b.clusters - a.clusters ||
@@ -283,10 +311,11 @@ class Tally {
 }
 
 /** How many clusters are on each platform. */
-function platformsOf(flows: readonly Share[]): PlatformCount[] {
+function platformsOf(flows: readonly CountedFlow[]): PlatformCount[] {
   const counts = new Map<string, number>();
-  for (const { rankedOutcome, clusters } of flows)
-    counts.set(rankedOutcome.platform, (counts.get(rankedOutcome.platform) ?? 0) + clusters);
+  for (const { counted, clusters } of flows)
+    counts.set(counted.platform, (counts.get(counted.platform) ?? 0) + clusters);
+  // By number: 4.9 before 4.10.
   return [...counts]
     .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
     .map(([platform, clusters]) => ({ platform, clusters }));

@@ -11,7 +11,8 @@ import type { Change, World } from '../foresight/world.ts';
 import { droppedFrom, type FleetInstallation, installedIn, isNamed } from './fleet.ts';
 
 /**
- * The outcomes. Of several for one cluster the first in this order counts.
+ * The outcomes. Of several that a change has for one cluster, the first in this order counts; what the change does comes
+ * before what was so already.
  *
  * Of a change: `strands` takes the upgrade path to a head away, `moves` gives an automatic upgrade, `offered` one that
  * somebody must approve, `stops` takes an upgrade away from what is a head then, `recovers` gives a path to a head,
@@ -34,6 +35,16 @@ export const OUTCOMES = [
 ] as const;
 
 export type OutcomeName = (typeof OUTCOMES)[number];
+
+/** The outcomes of catalogs as they are, in their order: what is stuck comes before what only waits for an approval. */
+const STATE_OUTCOMES: readonly OutcomeName[] = [
+  'not-known',
+  'stuck',
+  'stuck-next',
+  'offered',
+  'upgrades',
+  'head',
+];
 
 /** Outcomes of clusters that have no upgrade path to a head, or will have none. */
 export const STUCK: ReadonlySet<OutcomeName> = new Set(['strands', 'stuck', 'stuck-next']);
@@ -59,6 +70,8 @@ export interface Simulation {
   (installation: FleetInstallation, beside?: readonly FleetInstallation[]): FleetOutcome;
   /** Whether one package may keep another one from an upgrade. */
   readonly concerns?: (installation: FleetInstallation, other: FleetInstallation) => boolean;
+  /** Of several outcomes for one cluster, the first in this order counts; that of {@link OUTCOMES} without it. */
+  readonly order?: readonly OutcomeName[];
 }
 
 /**
@@ -108,7 +121,10 @@ export function changeSimulation(changes: readonly Change[], platforms: readonly
       return isElsewhere ? NOT_REACHED : notKnown('platform');
     }
     const named = at.find(({ after }) => after.name === installation.catalog);
-    return worstOf((named ? [named] : at).map((change) => changedBy(change, installation, beside)));
+    return firstOf(
+      OUTCOMES,
+      (named ? [named] : at).map((change) => changedBy(change, installation, beside)),
+    );
   };
   const worlds = changes.flatMap(({ before, after }) => [before, after]);
   return Object.assign(simulate, { concerns: concernsIn(worlds) });
@@ -135,12 +151,12 @@ function changedBy(
 }
 
 /**
- * The first one in the order of outcomes: nobody knows which of several catalogs of a platform an installation uses. It
+ * The first one in an order of outcomes: nobody knows which of several catalogs of a platform an installation uses. It
  * does not use one that does not know it, where another one does.
  */
-function worstOf(all: readonly FleetOutcome[]): FleetOutcome {
+function firstOf(order: readonly OutcomeName[], all: readonly FleetOutcome[]): FleetOutcome {
   const known = all.filter(({ outcome }) => outcome !== 'not-known');
-  const rank = ({ outcome }: FleetOutcome): number => OUTCOMES.indexOf(outcome);
+  const rank = ({ outcome }: FleetOutcome): number => order.indexOf(outcome);
   const [first] = (known.length > 0 ? known : all).toSorted((a, b) => rank(a) - rank(b));
   return first ?? notKnown('package');
 }
@@ -160,26 +176,36 @@ export function stateSimulation(worlds: readonly World[]): Simulation {
         : isFor(platform, installation),
     );
     if (at.length === 0) return notKnown('platform');
-    const having = at.filter((world) => worldHasPackage(world, installation));
-    const [first] = having;
-    if (!first) return notKnown('package');
-    // Nobody knows which of several catalogs a cluster uses, unless its CatalogSource is named as one.
-    const world = having.find(({ name }) => name === installation.catalog) ?? first;
-    if (!hasChannel(world, installation)) return notKnown('channel');
-    const installed = installedIn(world, installation) ?? droppedFrom(world, installation);
-    if (!installed) return notKnown('version');
-    const beside = besideIn(world, others);
-    const path = installedPath(world, installation, installed, beside);
-    const [following] = world.following;
-    const then =
-      following && worldHasPackage(following, installation)
-        ? installedPath(following, installation, installed, beside)
-        : undefined;
-    const isStuckNext = following !== undefined && !then?.arrives;
-    const found = outcomeOf(installed, path, stateOutcome(installation, path, isStuckNext));
-    return isNamed(world, installation.package, installed) ? found : withoutVersionNames(found);
+    const named = at.find(({ name }) => name === installation.catalog);
+    return firstOf(
+      STATE_OUTCOMES,
+      (named ? [named] : at).map((world) => outcomeIn(world, installation, others)),
+    );
   };
-  return Object.assign(simulate, { concerns: concernsIn(worlds) });
+  return Object.assign(simulate, { concerns: concernsIn(worlds), order: STATE_OUTCOMES });
+}
+
+/** The outcome of an installation that uses a catalog as it is. */
+function outcomeIn(
+  world: World,
+  installation: FleetInstallation,
+  others: readonly FleetInstallation[],
+): FleetOutcome {
+  if (!worldHasPackage(world, installation)) return notKnown('package');
+  if (!hasChannel(world, installation)) return notKnown('channel');
+  const installed = installedIn(world, installation) ?? droppedFrom(world, installation);
+  if (!installed) return notKnown('version');
+  const beside = besideIn(world, others);
+  const path = installedPath(world, installation, installed, beside);
+  // The nearest: a cluster cannot leave out a version of the platform.
+  const [following] = world.following;
+  const then =
+    following && worldHasPackage(following, installation)
+      ? installedPath(following, installation, installed, beside)
+      : undefined;
+  const isStuckNext = following !== undefined && !then?.arrives;
+  const found = outcomeOf(installed, path, stateOutcome(installation, path, isStuckNext));
+  return isNamed(world, installation.package, installed) ? found : withoutVersionNames(found);
 }
 
 /**

@@ -380,6 +380,53 @@ describe('what a cluster has beside an installation', () => {
   });
 });
 
+describe('catalogs as they are, for several packages or catalogs', () => {
+  const platform = tryParseMinor('4.18');
+  if (!platform) throw new Error('a version');
+  const gap: WrittenPackage = {
+    versions: ['1.0.0', '1.1.0'],
+    channels: { a: [{ name: bundleName('1.1.0') }] },
+  };
+
+  test('what is stuck counts before what waits for an approval', async () => {
+    const q: WrittenPackage = {
+      versions: ['1.0.0', '1.1.0'],
+      channels: { a: [{ name: 'q.v1.1.0', replaces: 'q.v1.0.0' }, { name: 'q.v1.0.0' }] },
+    };
+    const catalog = await catalogFrom({ p: gap, q });
+    const simulate = stateSimulation([await worldOf({ name: 'v4.18', catalog, platform })]);
+    const rows = [row('one', { isManual: true }), row('one', { isManual: true, package: 'q' })];
+    expect(numbers(countFleet(fleetOf(...rows), simulate))).toEqual({ stuck: 1 });
+    expect(numbers(countFleet(fleetOf(...rows.slice(1)), simulate))).toEqual({ offered: 1 });
+  });
+
+  test('of several catalogs of a platform, the one that serves a cluster worst counts, unless its row names one', async () => {
+    const made = async (name: string, written: WrittenPackage) =>
+      worldOf({ ...(await state(name, written)), platform });
+    const [sound, broken] = [await made('a', chain('1.0.0', '1.1.0')), await made('b', gap)];
+    const elsewhere = await made('0', {
+      versions: ['1.0.0'],
+      channels: { z: [{ name: bundleName('1.0.0') }] },
+    });
+    for (const worlds of [
+      [elsewhere, sound, broken],
+      [broken, sound, elsewhere],
+    ]) {
+      const simulate = stateSimulation(worlds);
+      expect(simulate(PLAIN).outcome).toBe('stuck');
+      expect(simulate({ ...PLAIN, catalog: 'a' }).outcome).toBe('upgrades');
+      expect(simulate({ ...PLAIN, catalog: '0' })).toMatchObject({ notKnown: 'channel' });
+    }
+  });
+});
+
+test('the clusters of a group are not counted twice for two packages that no catalog has', async () => {
+  const simulate = stateSimulation([await worldOf(await state('v4.18', chain('1.0.0')))]);
+  const rows = [row('edge', { package: 'secret' }, 5), row('edge', { package: 'hidden' }, 3)];
+  const report = countFleet(fleetOf(...rows), simulate);
+  expect(report).toMatchObject({ total: 5, clusters: 5, packages: [{ package: '', clusters: 5 }] });
+});
+
 test('a version that the catalog dropped and nothing upgrades is stuck, as in `portolan next`', async () => {
   const world = await worldOf(await state('v4.18', chain('1.0.0', '1.1.0')));
   const simulate = stateSimulation([world]);
