@@ -6,7 +6,7 @@
 import { headOf } from '../fbc/channel.ts';
 import type { EdgeField } from '../fbc/edge.ts';
 import type { Blobs, Bundle, Channel, Entry, Package } from '../fbc/model.ts';
-import { sameBundle } from '../fbc/same-bundle.ts';
+import { sameBundle, sameValue } from '../fbc/same-bundle.ts';
 import { compareText } from '../go/text.ts';
 import { formatVersion } from '../version/version.ts';
 import { type UpgradeImpact, upgradeImpacts } from './foresight/upgrade-impact.ts';
@@ -202,13 +202,9 @@ function fieldsThatDiffer(before: Bundle, after: Bundle): string[] {
   return [
     ...(before.image === after.image ? [] : ['image']),
     ...(version(before) === version(after) ? [] : ['version']),
-    ...(sameJson(before.properties, after.properties) ? [] : ['properties']),
-    ...(sameJson(before.relatedImages, after.relatedImages) ? [] : ['relatedImages']),
+    ...(sameValue(before.properties, after.properties) ? [] : ['properties']),
+    ...(sameValue(before.relatedImages, after.relatedImages) ? [] : ['relatedImages']),
   ];
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function deprecationDiffs(before: Package | undefined, after: Package | undefined): DeprecationDiff[] {
@@ -239,10 +235,12 @@ export function touchedPackages(
   differs: (file: string) => boolean,
 ): Set<string> {
   const touched = new Set<string>();
-  for (const { packages, channels, bundles, deprecations } of [...change.before, ...change.after]) {
+  for (const { packages, channels, bundles, deprecations, others } of [...change.before, ...change.after]) {
     for (const blob of packages) if (differs(blob.document.file)) touched.add(blob.name);
-    for (const blob of [...channels, ...bundles, ...deprecations])
+    for (const blob of [...channels, ...bundles, ...deprecations, ...others])
       if (differs(blob.document.file)) touched.add(blob.package);
   }
+  // A blob of another schema need not belong to a package.
+  touched.delete('');
   return touched;
 }

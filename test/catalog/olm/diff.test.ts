@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { load } from '../../../catalog/fbc/load.ts';
+import { catalogOf } from '../../../catalog/fbc/model.ts';
 import { type CatalogDiff, diffOf, touchedPackages } from '../../../catalog/olm/diff.ts';
 import { changeOf } from '../../../catalog/olm/foresight/world.ts';
 import { sourceOf } from '../../../catalog/source.ts';
@@ -98,6 +99,23 @@ describe('diffOf', () => {
     const [changed] = (await diff(before, TRAP)).packages;
     expect(changed?.bundles).toEqual([{ bundle: 'p.v0.2.3', kind: 'changed', fields: ['properties'] }]);
   });
+
+  test('does not name a field in which only the order of keys differs', async () => {
+    const catalog = async (image: string, value: string) => {
+      const file = [
+        '{"schema":"olm.package","name":"p","defaultChannel":"a"}',
+        '{"schema":"olm.channel","package":"p","name":"a","entries":[{"name":"p.v1.0.0"}]}',
+        `{"schema":"olm.bundle","package":"p","name":"p.v1.0.0","image":"${image}","properties":[{"type":"olm.package","value":${value}}]}`,
+      ].join('\n');
+      return catalogOf((await load(sourceOf({ file }))).blobs);
+    };
+    const [before, after] = [
+      { name: 'cat', catalog: await catalog('q.io/a/b:1', '{"packageName":"p","version":"1.0.0"}') },
+      { name: 'cat', catalog: await catalog('q.io/a/b:2', '{"version":"1.0.0","packageName":"p"}') },
+    ];
+    const [changed] = diffOf(await changeOf(before, after)).packages;
+    expect(changed?.bundles).toEqual([{ bundle: 'p.v1.0.0', kind: 'changed', fields: ['image'] }]);
+  });
 });
 
 test('a change touches the packages of every blob in its files, not only those of its folders', async () => {
@@ -107,10 +125,11 @@ test('a change touches the packages of every blob in its files, not only those o
     'q/catalog.json': '{"schema":"olm.package","name":"q"}',
   });
   const after = await blobs({
-    'p/catalog.json': '{"schema":"olm.package","name":"p"} {"schema":"olm.channel","package":"r","name":"a"}',
+    'p/catalog.json':
+      '{"schema":"olm.package","name":"p"} {"schema":"olm.channel","package":"r","name":"a"} {"schema":"example.com","package":"s"} {"schema":"example.com"}',
   });
   const touched = touchedPackages({ before: [before], after: [after] }, (file) => file === 'p/catalog.json');
-  expect([...touched].sort()).toEqual(['p', 'r']);
+  expect([...touched].sort()).toEqual(['p', 'r', 's']);
 });
 
 /** `next before > next after`, with ! where the upgrade path no longer ends at a head. */
