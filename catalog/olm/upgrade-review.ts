@@ -10,6 +10,7 @@ import { compareText } from '../go/text.ts';
 import { type Reference, repositoryName, tryParseReference } from '../reference.ts';
 import { namedImages } from '../references/csv.ts';
 import { Undecided } from '../undecided.ts';
+import { compareVersions, tryParseVersion } from '../version/version.ts';
 import { addedGrants, type Grant } from './foresight/access.ts';
 import { type CsvFacts, manifestPart, type Webhook } from './manifests.ts';
 
@@ -319,21 +320,18 @@ function deprecatedIn(crds: readonly Crd[]): string[] {
 function webhooks(was: ReviewedBundle, is: ReviewedBundle): Compared {
   const both = bothOf([was, is], ({ csv }) => csv?.webhooks);
   if ('unknown' in both) return { items: [], ...both };
-  const [before, after] = both.map((all) => new Map(all.map((one) => [one.name, one])));
-  const changed = [...(after?.values() ?? [])].flatMap((one): ReviewItem[] => {
-    const old = before?.get(one.name);
-    const means = consequence(one);
-    if (!old) return [{ weight: 'act', text: `${one.name} (${one.type}): new`, means }];
-    return JSON.stringify(old) === JSON.stringify(one)
-      ? []
-      : [{ weight: 'act', text: `${one.name} (${one.type}): changed`, means }];
+  // Several webhooks may have one name: OLM makes the names of objects from it.
+  const nameOf = ({ name, type }: Webhook): string => `${name} (${type})`;
+  const [before, after] = [groupedBy(both[0], nameOf), groupedBy(both[1], nameOf)];
+  const changed = [...after].flatMap(([name, now]): ReviewItem[] => {
+    const old = before.get(name);
+    if (JSON.stringify(old) === JSON.stringify(now)) return [];
+    const means = [...new Set(now.map(consequence))].join('; ');
+    return [{ weight: 'act', text: `${name}: ${old ? 'changed' : 'new'}`, means }];
   });
-  const gone = [...(before?.values() ?? [])].filter(({ name }) => !after?.has(name));
+  const gone = [...before.keys()].filter((name) => !after.has(name));
   return {
-    items: [
-      ...changed,
-      ...gone.map((one): ReviewItem => ({ weight: 'know', text: `${one.name} (${one.type}): gone` })),
-    ],
+    items: [...changed, ...gone.map((name): ReviewItem => ({ weight: 'know', text: `${name}: gone` }))],
   };
 }
 
@@ -349,7 +347,7 @@ function installModes(was: ReviewedBundle, is: ReviewedBundle): Compared {
   if ('unknown' in both) return { items: [], ...both };
   const none: ReadonlySet<string> = new Set();
   const [before, after] = [both[0].installModes ?? none, both[1].installModes ?? none];
-  const [oldest, newest] = both.map(({ minKubeVersion }) => minKubeVersion || 'any version');
+  const [oldest, newest] = [both[0].minKubeVersion, both[1].minKubeVersion];
   const means = 'OLM v0 does not upgrade operators whose OperatorGroup needs it';
   return {
     items: [
@@ -359,10 +357,19 @@ function installModes(was: ReviewedBundle, is: ReviewedBundle): Compared {
       ...namesNotIn(after, before).map(
         (mode): ReviewItem => ({ weight: 'know', text: `${mode} is supported now` }),
       ),
-      ...(oldest === newest
-        ? []
-        : [{ weight: 'act' as const, text: `Kubernetes: at least ${newest}, before ${oldest}` }]),
+      ...(oldest === newest ? [] : [kubernetesItem(oldest, newest)]),
     ],
+  };
+}
+
+/** The item about another lowest version of Kubernetes. Only clusters below a raised one are kept from the upgrade. */
+function kubernetesItem(oldest: string, newest: string): ReviewItem {
+  const [was, is] = [oldest, newest].map(tryParseVersion);
+  const isLowered = newest === '' || (was && is && compareVersions(is, was) <= 0) === true;
+  const text = (least: string): string => (least === '' ? 'any version' : `at least ${least}`);
+  return {
+    weight: isLowered ? 'know' : 'act',
+    text: `Kubernetes: ${text(newest)}, before ${text(oldest)}`,
   };
 }
 

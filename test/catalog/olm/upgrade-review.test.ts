@@ -186,6 +186,25 @@ test('APIs that are no longer served, and those that are deprecated', async () =
   ]);
 });
 
+test('a higher lowest version of Kubernetes must be prepared for, a lower one is to know', async () => {
+  const changed = (from: string, to: string) =>
+    items(
+      { spec: { minKubeVersion: from } },
+      { spec: { minKubeVersion: to } },
+      'Install modes and Kubernetes',
+    );
+  expect(await changed('1.25.0', '1.26.0')).toMatchObject([
+    { weight: 'act', text: 'Kubernetes: at least 1.26.0, before at least 1.25.0' },
+  ]);
+  expect(await changed('', '1.26.0')).toMatchObject([
+    { weight: 'act', text: 'Kubernetes: at least 1.26.0, before any version' },
+  ]);
+  expect(await changed('1.26.0', '1.25.0')).toMatchObject([{ weight: 'know' }]);
+  expect(await changed('1.26.0', '')).toMatchObject([
+    { weight: 'know', text: 'Kubernetes: any version, before at least 1.26.0' },
+  ]);
+});
+
 test('webhooks, install modes and images', async () => {
   const hook = {
     generateName: 'v.example.com',
@@ -200,6 +219,13 @@ test('webhooks, install modes and images', async () => {
     },
   ]);
   expect(await items({ webhooks: [hook] }, { webhooks: [hook] }, 'Webhooks')).toEqual([]);
+  // A webhook of another type, or one more of the same type, under a name that is there already.
+  const others = [
+    { ...hook, type: 'MutatingAdmissionWebhook' },
+    { ...hook, rules: [{ resources: ['secrets'], operations: ['CREATE'] }] },
+  ];
+  for (const more of others)
+    expect(await items({ webhooks: [hook] }, { webhooks: [more, hook] }, 'Webhooks')).toHaveLength(1);
   expect(
     await items({ modes: ['AllNamespaces', 'OwnNamespace'] }, {}, 'Install modes and Kubernetes'),
   ).toMatchObject([{ weight: 'act', text: 'OwnNamespace is no longer supported' }]);
