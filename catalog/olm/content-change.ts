@@ -5,7 +5,7 @@
 
 import type { Blob, Blobs, Bundle, Channel, Entry, Property } from '../fbc/model.ts';
 import { canonicalJson, sameValue } from '../fbc/same-bundle.ts';
-import { appendToGroup } from '../go/grouped.ts';
+import { appendToGroup, groupedBy } from '../go/grouped.ts';
 import {
   type ImageChange,
   imageKey,
@@ -146,8 +146,10 @@ function lostOthers(before: Blobs, after: Blobs): string[] {
   if (before.packages.length > 0 && after.packages.length === 0) lost.push('the olm.package blob');
   const deprecations = new Set(deprecationKeys(after));
   lost.push(...deprecationKeys(before).filter((key) => !deprecations.has(key)));
-  const others = new Set(after.others.map(otherKey));
-  lost.push(...before.others.map(otherKey).filter((key) => !others.has(key)));
+  // Several blobs of another schema may have one name, or none: each of them counts.
+  const others = groupedBy(after.others, otherKey);
+  for (const [key, was] of groupedBy(before.others, otherKey))
+    if ((others.get(key) ?? []).length < was.length) lost.push(key);
   return lost;
 }
 

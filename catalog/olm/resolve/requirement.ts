@@ -215,7 +215,7 @@ const MAX_CONSTRAINT = 131072;
  * @throws RequirementError for one that is too long, or cannot be read
  */
 function constraintRequired(value: unknown, cel: Cel | undefined): Requirement {
-  if (JSON.stringify(value ?? null).length > MAX_CONSTRAINT) {
+  if (new TextEncoder().encode(JSON.stringify(value ?? null)).length > MAX_CONSTRAINT) {
     throw new RequirementError(
       `parse olm.constraint: olm.constraint value is greater than max constraint size ${MAX_CONSTRAINT} bytes`,
     );

@@ -85,14 +85,17 @@ function withoutWorse(
   plans: readonly SuggestedChannel[],
   worse: readonly Installation[],
 ): SuggestedChannel[] {
-  const [first] = worse;
   const names = new Set(worse.flatMap(({ channel }) => (channel === '' ? [] : [channel])));
   const changed = plans.filter(({ why }) => why === undefined);
   const undone = changed.filter(({ name }) => names.has(name));
   // An extension without channels sees all of them: then none differs from the others.
   const back = new Set((undone.length > 0 ? undone : changed).map(({ name }) => name));
-  const why = `installed ${first?.installed.name} would lose its upgrade path under OLM ${first?.olm}`;
-  return plans.map((plan) => (back.has(plan.name) ? planner.asToday(plan.name, why) : plan));
+  return plans.map((plan) => {
+    if (!back.has(plan.name)) return plan;
+    const example = worse.find(({ channel }) => channel === plan.name) ?? worse[0];
+    const why = `installed ${example?.installed.name} would lose its upgrade path under OLM ${example?.olm}`;
+    return planner.asToday(plan.name, why);
+  });
 }
 
 interface Trial {
@@ -148,9 +151,14 @@ function isBeyond(
   );
 }
 
+/** Today's default channel if it stays, else `stable`, else the newest by number; empty without channels. */
 function defaultChannel({ defaultChannel: today }: Package, plans: readonly SuggestedChannel[]): string {
   if (plans.some(({ name }) => name === today)) return today;
-  return plans.find(({ name }) => name === 'stable')?.name ?? plans.at(-1)?.name ?? '';
+  // Of channels by number the last is the newest. The one with pre-releases is for those who ask for it.
+  const released = plans.filter(({ name }) => name !== 'candidate');
+  return (
+    released.find(({ name }) => name === 'stable')?.name ?? (released.at(-1) ?? plans.at(-1))?.name ?? ''
+  );
 }
 
 /** Every installation that clusters may have, with each way to get upgrades, also from channels that go. */

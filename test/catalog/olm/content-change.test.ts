@@ -204,6 +204,13 @@ test.each<[string, Documents, Documents, readonly string[], { added?: string[]; 
     ['prune', 'edit-graph'],
     { lost: ['example.com x'] },
   ],
+  [
+    'one of two removed blobs of one schema and name',
+    { rest: [OTHER('x'), OTHER('x', 2)] },
+    { rest: [OTHER('x')] },
+    ['prune', 'edit-graph'],
+    { lost: ['example.com x'] },
+  ],
   ['a changed blob of another schema', { rest: [OTHER('x')] }, { rest: [OTHER('x', 2)] }, ['edit-graph'], {}],
   [
     'another label of a bundle',

@@ -48,6 +48,15 @@ test.each([
   expect(await nextOf('>=1.0.0', companions)).toMatchObject({ kind: 'upgrade', to: { name: 'p.v1.1.0' } });
 });
 
+test('the size of a constraint is counted in bytes, as OLM counts it', () => {
+  const sized = (label: string) => ({
+    type: 'olm.constraint',
+    value: { failureMessage: label.repeat(70_000), package: { packageName: 'q', versionRange: '>=1.0.0' } },
+  });
+  expect(() => requirementOf(sized('a'), undefined)).not.toThrow();
+  expect(() => requirementOf(sized('é'), undefined)).toThrow('greater than max constraint size 131072 bytes');
+});
+
 test('a cheap rule that the library cannot evaluate is not only called expensive', async () => {
   const cel = await loadCel();
   const value = { failureMessage: 'none', cel: { rule: 'has(properties[0])' } };

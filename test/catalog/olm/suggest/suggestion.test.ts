@@ -105,6 +105,12 @@ describe('suggestGraph', () => {
     ]);
   });
 
+  test('takes a channel of released versions as the default one of new channels', async () => {
+    const channels = ['minor', 'candidate'] as const;
+    expect((await suggest(CHAIN, { channels })).defaultChannel).toBe('stable-v2.0');
+    expect((await suggest(CHAIN, { channels: ['candidate'] })).defaultChannel).toBe('candidate');
+  });
+
   test('stops at a required version, and keeps the newest patch of a supported minor version', async () => {
     const required = [parseVersion('1.1.0')];
     expect(entriesOf(await suggest(CHAIN, { stops: 'none', required }))).toEqual([
