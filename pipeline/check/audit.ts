@@ -5,7 +5,7 @@
  */
 
 import type { Catalog } from '../../catalog/fbc/model.ts';
-import { compareMinors, type Minor, minorOfCatalog } from '../../catalog/fbc/openshift.ts';
+import { minorOfCatalog } from '../../catalog/fbc/openshift.ts';
 import { compareFindings, type Finding } from '../../catalog/finding.ts';
 import { compareText } from '../../catalog/go/text.ts';
 import type { FleetReport } from '../../catalog/olm/fleet/count.ts';
@@ -24,6 +24,7 @@ import { ownSeverity, runForesight, runRules, withSeverities } from '../../catal
 import type { ReadCatalog } from '../catalogs/read-catalogs.ts';
 import type { ClusterAudit } from './prospects.ts';
 import type { HistoryAudit } from './rehearsal/history.ts';
+import { orderOf } from './world/order.ts';
 
 interface AuditRequest {
   readonly catalogs: readonly ReadCatalog[];
@@ -85,7 +86,7 @@ export interface Audited {
   readonly worlds: readonly World[];
 }
 
-/** Audits catalogs; those whose names are versions of the platform follow each other. */
+/** Audits catalogs. Those of one stage that are named after versions of the platform follow each other. */
 export async function auditCatalogs(request: AuditRequest): Promise<Audited> {
   const worlds = await worldsOf(request);
   const perCatalog = request.catalogs.map((read, i) => auditedCatalog(read, worlds[i] as World));
@@ -102,7 +103,7 @@ export async function auditCatalogs(request: AuditRequest): Promise<Audited> {
   };
 }
 
-/** The worlds of catalogs, made from the newest platform down, so that each knows those that follow it. */
+/** The worlds of catalogs, made from the newest platform down: each has those that its clusters go on to, made before it. */
 export async function worldsOf({
   catalogs,
   olm,
@@ -112,34 +113,31 @@ export async function worldsOf({
   crds,
   manifests,
 }: AuditRequest): Promise<World[]> {
-  const platforms = catalogs.map(({ name }) => minorOfCatalog(name));
-  const order = platforms
-    .flatMap((platform, i) => (platform ? [{ platform, i }] : []))
-    .sort((a, b) => compareMinors(b.platform, a.platform));
-  const worlds = new Map<number, World>();
-  const following: World[] = [];
-  // Keeps the world of a catalog, which knows the platforms after its own: those that were made before it.
-  const make = async (i: number, platform: Minor | undefined): Promise<World> => {
-    const { name, catalog } = catalogs[i] as ReadCatalog;
+  const order = orderOf(
+    [],
+    catalogs.map(({ name }) => name),
+  );
+  const worlds = new Map<ReadCatalog, World>();
+  for (const read of [...catalogs].sort((a, b) => order.compare(b.name, a.name))) {
+    const { name, catalog } = read;
     const ever = published?.get(name);
+    const platform = minorOfCatalog(name);
+    const following = order
+      .after(name, Number.POSITIVE_INFINITY)
+      .flatMap((next) => catalogs.filter((other) => other.name === next))
+      .flatMap((next) => worlds.get(next) ?? []);
     const world = await worldOf({
-      name,
-      catalog,
-      olm,
+      ...{ name, catalog, olm, following },
       asOf: today,
-      following: platform ? [...following] : [],
       ...(packages ? { packages } : {}),
       ...(crds ? { crds } : {}),
       ...(manifests ? { manifests } : {}),
       ...(ever ? { published: ever } : {}),
       ...(platform ? { platform } : {}),
     });
-    worlds.set(i, world);
-    return world;
-  };
-  for (const { platform, i } of order) following.unshift(await make(i, platform));
-  for (const [i, platform] of platforms.entries()) if (!platform) await make(i, undefined);
-  return catalogs.map((_, i) => worlds.get(i) as World);
+    worlds.set(read, world);
+  }
+  return catalogs.map((read) => worlds.get(read) as World);
 }
 
 /** The findings of one catalog, and its numbers. */
@@ -195,20 +193,31 @@ function imagesOf({ blobs }: Catalog): ImageCount {
 
 /**
  * Joins findings that several catalogs share, and sorts them: the most serious first, then those that affect
- * most versions and catalogs.
+ * most versions and catalogs. Lines may differ from catalog to catalog, so the first finding with a message in one catalog
+ * stands for the first in the others, the second for the second.
  */
 function joinedFindings(
   parts: readonly { readonly findings: readonly Finding[]; readonly read: ReadCatalog }[],
 ): Finding[] {
   const joined = new Map<string, { finding: Finding; catalogs: string[] }>();
   for (const { findings, read } of parts) {
+    const counts = new Map<string, number>();
     for (const finding of findings) {
       // A finding about a catalog's name is the same in another catalog.
       const message = finding.message.replaceAll(read.name, '*');
-      const key = JSON.stringify([finding.rule, finding.severity, finding.package, finding.channel, message]);
+      const alike = JSON.stringify([
+        finding.rule,
+        finding.severity,
+        finding.package,
+        finding.channel,
+        message,
+      ]);
+      const count = counts.get(alike) ?? 0;
+      counts.set(alike, count + 1);
+      const key = `${count} ${alike}`;
       const known = joined.get(key);
       if (known) {
-        if (!known.catalogs.includes(read.name)) known.catalogs.push(read.name);
+        known.catalogs.push(read.name);
         continue;
       }
       const location = { ...finding.location, file: `${read.prefix}${finding.location.file}` };

@@ -5,6 +5,7 @@
 import { type Installed, shortName } from '../../catalog/fbc/edge.ts';
 import {
   compareMinors,
+  formatMinor,
   limitAllows,
   limitOf,
   type Minor,
@@ -100,22 +101,20 @@ interface Stages {
  */
 function stagesOf(worlds: readonly World[], platform: string | undefined): Stages {
   const always = worlds.filter((world) => world.platform === undefined);
-  const minors = worlds
-    .flatMap((world) => (world.platform ? [{ world, minor: world.platform }] : []))
-    .sort((a, b) => compareMinors(a.minor, b.minor));
-  const wanted = platform === undefined ? minors[0]?.minor : tryParseMinor(platform);
-  const at = minors.findIndex(({ minor }) => wanted !== undefined && compareMinors(minor, wanted) === 0);
-  if (platform !== undefined && at < 0) {
+  const minors = worlds.flatMap((world) => world.platform ?? []).sort(compareMinors);
+  const wanted = platform === undefined ? minors[0] : tryParseMinor(platform);
+  // Several catalogs may be of one version: each installation then says which it is from.
+  const ofMinor = (minor: Minor | undefined): World[] =>
+    worlds.filter((world) => minor && world.platform && compareMinors(world.platform, minor) === 0);
+  const today = ofMinor(wanted);
+  if (platform !== undefined && today.length === 0) {
+    const known = [...new Set(minors.map(formatMinor))];
     throw new PipelineError('usage', `no catalog is for platform version ${JSON.stringify(platform)}`, {
-      hint: `--platform ${minors.map(({ world }) => world.name).join('|')}`,
+      hint: `--platform ${known.join('|')}`,
     });
   }
-  const catalogOfMinor = (i: number): World[] => minors.slice(i, i + 1).map(({ world }) => world);
-  const following = at < 0 ? [] : catalogOfMinor(at + 1);
-  return {
-    today: [...always, ...(at < 0 ? [] : catalogOfMinor(at))],
-    next: following.length > 0 ? [...always, ...following] : [],
-  };
+  const next = ofMinor(minors.find((minor) => wanted && compareMinors(minor, wanted) > 0));
+  return { today: [...always, ...today], next: next.length > 0 ? [...always, ...next] : [] };
 }
 
 type PlacedInstallation = ClusterInstallation & { readonly installed: Installed };

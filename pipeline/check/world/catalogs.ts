@@ -89,7 +89,8 @@ export async function touchedCatalogs(
   if (packages.size === 0)
     return { touched: [], readOthers: () => Promise.resolve(NO_OTHERS), context, renamed };
   const base = underNewNames(old, renamed);
-  const order = orderOf(policy, [...base.values(), ...merged.values()]);
+  const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
+  const order = orderOf(policy.graph.catalogOrder, names);
   const before = filesOf(objects, { tree: trees.base, units: base });
   const after = filesOf(objects, { tree: trees.merged, units: merged });
   const reading: CatalogReading = {
@@ -103,7 +104,6 @@ export async function touchedCatalogs(
   const folders = new Set(
     members.flatMap(({ own }) => sidesOf(own).flatMap(({ unit }) => unit.package ?? [])),
   );
-  const names = new Set([...base.values(), ...merged.values()].map(({ catalog }) => catalog));
   const listings = await Promise.all([...packages.keys()].flatMap((name) => [before(name), after(name)]));
   const familiar = new Set(listings.flat().flatMap(({ unit }) => unit.package ?? []));
   const search = { ...reading, folders, familiar, names: [...names].sort(order.compare) };

@@ -2,8 +2,6 @@
 
 import { compareMinors, minorOfCatalog, splitAtMinor } from '../../../catalog/fbc/openshift.ts';
 import { compareText } from '../../../catalog/go/text.ts';
-import type { CatalogUnit } from '../../change/unit.ts';
-import type { Policy } from '../../policy/policy.ts';
 
 export interface CatalogOrder {
   /** Catalogs by their order; those that have none come last, by name. */
@@ -15,14 +13,15 @@ export interface CatalogOrder {
 }
 
 /**
- * The policy's order, as it is; where it has none, that of the platform's versions after which catalogs are named, each
- * stage (`stage-v4.20`) for itself.
+ * The order of catalogs that a policy writes; without one, that of the platform's versions after which catalogs are named,
+ * each stage (`stage-v4.20`) for itself.
+ *
+ * @param catalogOrder `graph.catalogOrder` of the policy; may be empty
+ * @param catalogs names of all catalogs
  */
-export function orderOf(
-  { graph }: Pick<Policy, 'graph'>,
-  units: Iterable<Pick<CatalogUnit, 'catalog'>>,
-): CatalogOrder {
-  const names = graph.catalogOrder.length > 0 ? graph.catalogOrder : byPlatform(units);
+export function orderOf(catalogOrder: readonly string[], catalogs: Iterable<string>): CatalogOrder {
+  const isWritten = catalogOrder.length > 0;
+  const names = isWritten ? catalogOrder : byPlatform(catalogs);
   const ranks = new Map(names.map((name, i) => [name, i]));
   const rankOf = (name: string): number => ranks.get(name) ?? ranks.size;
   const neighborsIn = (order: readonly string[], name: string, most: number): readonly string[] => {
@@ -30,8 +29,7 @@ export function orderOf(
     if (at < 0) return [];
     const next = order.slice(at + 1);
     // Clusters of one stage never take the catalogs of another.
-    const ofStage =
-      graph.catalogOrder.length > 0 ? next : next.filter((other) => stageOf(other) === stageOf(name));
+    const ofStage = isWritten ? next : next.filter((other) => stageOf(other) === stageOf(name));
     return ofStage.slice(0, most);
   };
   return {
@@ -50,9 +48,8 @@ function stageOf(name: string): string {
 }
 
 /** The names of catalogs that are called after a version of the platform, in the order of these versions. */
-function byPlatform(units: Iterable<Pick<CatalogUnit, 'catalog'>>): string[] {
-  const names = new Set([...units].map(({ catalog }) => catalog));
-  return [...names]
+function byPlatform(catalogs: Iterable<string>): string[] {
+  return [...new Set(catalogs)]
     .flatMap((name) => {
       const platform = minorOfCatalog(name);
       return platform ? [{ name, platform }] : [];
