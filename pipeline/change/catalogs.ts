@@ -82,7 +82,7 @@ export async function compareCatalogs(input: CatalogsInput, drafts: Drafts): Pro
     for (const name of found.names) names.add(name);
     contents.set(found.unit.catalog, names);
     if (found.isOutsidePackages) outsidePackages.push(found.unit.path);
-    for (const finding of found.unread) addOnce(unread, finding, found.unit.catalog);
+    for (const finding of found.unread) addOnce(unread, finding, found.unit);
     unreadParts.push(...found.unreadParts);
     entries += found.entries;
   }
@@ -383,11 +383,12 @@ export async function sharedPackages(
   return names;
 }
 
-/** Keeps one finding for equal files of several catalogs. */
-function addOnce(findings: Map<string, Finding>, finding: Finding, catalog: string): void {
+/** Keeps one finding for the same file of a package in several catalogs: most are copies of each other. */
+function addOnce(findings: Map<string, Finding>, finding: Finding, unit: CatalogUnit): void {
+  const { catalog, root, package: folderName } = unit;
   const { rule, message, location } = finding;
-  const name = location.file.split('/').at(-1);
-  const key = JSON.stringify([rule, message, name, location.line, location.column]);
+  const file = location.file.slice(root.length);
+  const key = JSON.stringify([rule, message, folderName, file, location.line, location.column]);
   const known = findings.get(key);
   const catalogs = new Set([...(known?.catalogs ?? []), catalog]);
   findings.set(key, { ...(known ?? finding), catalogs: [...catalogs].sort() });

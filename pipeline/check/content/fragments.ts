@@ -149,12 +149,13 @@ async function servedChange(
   const change = await changeOf(sideOf(had, platform), sideOf(now, platform));
   // What the catalog has for itself is not new: it is in the repository already.
   const compared = foreseenIn(change, { severityOf, before: false, after: false });
-  const known = new Set((old ? await formatsOf(sideOf(had, earlier)) : []).map(({ rule }) => rule));
+  // Each package has one finding at most.
+  const known = new Set((old ? await formatsOf(sideOf(had, earlier)) : []).map((one) => one.package));
   // A catalog that is called after its version is checked for that by itself.
   const isNamed = [...(after.catalogsOf(one) ?? [])].some((name) => minorOfCatalog(name));
   const ofFormat = isNamed
     ? []
-    : (await formatsOf(sideOf(now, platform))).filter(({ rule }) => !known.has(rule));
+    : (await formatsOf(sideOf(now, platform))).filter((one) => !known.has(one.package));
   const why = isOther
     ? `the image now copies ${commonFolder(is)} in place of ${commonFolder(was)}`
     : `the image is for OpenShift ${platform ? formatMinor(platform) : ''}`;

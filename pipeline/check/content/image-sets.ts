@@ -34,12 +34,12 @@ export async function checkImageSets({ objects, change, policy }: CheckScene): P
   for (const { path, before, after } of files) {
     if (!after || whyUnreadable(after.mode) !== undefined) continue;
     const size = (await objects.info(after.id))?.size ?? 0;
-    // Any file counts: only reading it shows whether it is a configuration.
-    bytesLeft -= size;
-    if (size > fileBytes || bytesLeft < 0) {
+    if (size > Math.min(fileBytes, bytesLeft)) {
       unread.push(path);
       continue;
     }
+    // Any file counts: only reading it shows whether it is a configuration.
+    bytesLeft -= size;
     const now = await textOf(objects, after, fileBytes);
     if (now === undefined) continue;
     const isLarge = size > MOST_BYTES;
@@ -52,7 +52,7 @@ export async function checkImageSets({ objects, change, policy }: CheckScene): P
   }
   if (unread.length > 0)
     unchecked.push({
-      what: `whether ${shortList(unread, 'files')} are ImageSetConfigurations`,
+      what: `whether ImageSetConfigurations are in ${shortList(unread, 'files')}`,
       why: 'the changed files are larger than limits.fileBytes or limits.contextBytes of the policy',
     });
   return { results, unchecked };

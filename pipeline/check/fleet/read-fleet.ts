@@ -67,7 +67,7 @@ function jsonRecords(value: unknown, path: string): FleetRecord[] | undefined {
     // Thanos warns where a store did not answer; VictoriaMetrics says that its result is partial.
     if (status !== 'success' || isListed(withoutHints(value['warnings'])) || value['isPartial'] === true)
       throw incomplete(`${at}the query failed, has warnings or is partial`);
-    return data['result'].map((one, i) => seriesRecord(one, `${at}result[${i}]`));
+    return data['result'].flatMap((one, i) => seriesRecord(one, `${at}result[${i}]`));
   }
   if (!Array.isArray(data['searchResult'])) return undefined;
   if (isListed(value['errors'])) throw incomplete(`${at}the search has errors`);
@@ -131,29 +131,39 @@ function ownRecords(rows: readonly unknown[], path: string): FleetRecord[] {
 
 /**
  * A series of a Prometheus query: `csv_succeeded`, `subscription_sync_total` or `cluster_version`. A query that counts
- * clusters by these labels has no label of a cluster: its value is the count.
+ * clusters by these labels has no label of a cluster: its value is the count. None for a version that is not today's.
+ *
+ * @see https://github.com/openshift/cluster-version-operator/blob/main/docs/dev/metrics.md (the types of `cluster_version`)
  */
-function seriesRecord(series: unknown, place: string): FleetRecord {
+function seriesRecord(series: unknown, place: string): FleetRecord[] {
   const labels: Json = isObject(series) && isObject(series['metric']) ? series['metric'] : {};
   const text = (key: string): string => textOf(labels[key]);
   const name = text('__name__');
   const cluster = text('cluster') || text('_id') || text('cluster_id') || text('clusterID');
-  if (name === 'cluster_version') return { place, cluster, platform: text('version') };
+  if (name === 'cluster_version') {
+    const isPresent = !NOT_PRESENT.has(text('type'));
+    return isPresent ? [{ place, cluster, platform: text('version') }] : [];
+  }
   const isSubscription = name === 'subscription_sync_total' || (name === '' && 'installed' in labels);
   const isCounted = cluster === '' && name === '' && !('namespace' in labels);
-  return {
-    place,
-    cluster,
-    ...(isCounted ? { count: newestValue(series) } : {}),
-    platform: text('platform'),
-    package: text('package'),
-    ...('channel' in labels ? { channels: [text('channel')] } : {}),
-    csv: isSubscription ? text('installed') : text('name'),
-    version: text('version'),
-    approval: text('approval'),
-    ...(isSubscription ? { isSubscription } : {}),
-  };
+  return [
+    {
+      place,
+      cluster,
+      ...(isCounted ? { count: newestValue(series) } : {}),
+      platform: text('platform'),
+      package: text('package'),
+      ...('channel' in labels ? { channels: [text('channel')] } : {}),
+      csv: isSubscription ? text('installed') : text('name'),
+      version: text('version'),
+      approval: text('approval'),
+      ...(isSubscription ? { isSubscription } : {}),
+    },
+  ];
 }
+
+/** Types of `cluster_version` that may have the version with which a cluster began, or which it is to have. */
+const NOT_PRESENT: ReadonlySet<string> = new Set(['initial', 'desired', 'failure']);
 
 /** The newest value of a series. */
 function newestValue(series: unknown): string {

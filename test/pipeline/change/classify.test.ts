@@ -538,3 +538,18 @@ test('the entries of all changed packages count together, in each catalog', asyn
     ],
   });
 });
+
+test('a file that cannot be read is named for each package, and once for the copies in several catalogs', async () => {
+  const broken = 'schema: [\n';
+  const { change } = await gate.judge({
+    head: {
+      'catalogs/v4.19/etcd/catalog.yaml': broken,
+      [V420]: broken,
+      'catalogs/v4.20/other/catalog.yaml': broken,
+    },
+  });
+  expect(change.unsafe.map(({ location, catalogs }) => [location.file, catalogs])).toEqual([
+    ['catalogs/v4.19/etcd/catalog.yaml', ['v4.19', 'v4.20']],
+    ['catalogs/v4.20/other/catalog.yaml', ['v4.20']],
+  ]);
+});

@@ -205,13 +205,13 @@ test('a catalog is read once, however many Dockerfiles copy it', async () => {
 });
 
 test("the format of a catalog is that of its image's version of OpenShift, whatever the catalog is called", async () => {
-  const catalog = (type: string, value: unknown): string =>
+  const catalog = (type: string, value: unknown, name = 'etcd'): string =>
     documents(
-      { schema: 'olm.package', name: 'etcd', defaultChannel: 'stable' },
-      { schema: 'olm.channel', package: 'etcd', name: 'stable', entries: [{ name: 'etcd.v1.0.0' }] },
-      bundle('etcd', '1.0.0', {
+      { schema: 'olm.package', name, defaultChannel: 'stable' },
+      { schema: 'olm.channel', package: name, name: 'stable', entries: [{ name: `${name}.v1.0.0` }] },
+      bundle(name, '1.0.0', {
         properties: [
-          { type: 'olm.package', value: { packageName: 'etcd', version: '1.0.0' } },
+          { type: 'olm.package', value: { packageName: name, version: '1.0.0' } },
           { type, value },
         ],
       }),
@@ -244,6 +244,15 @@ test("the format of a catalog is that of its image's version of OpenShift, whate
     'Dockerfile: the image now copies catalogs/new/etcd in place of catalogs/old/etcd',
   ]);
   expect(await formats({ Dockerfile: `${of('catalogs/old', 'v4.16')}# comment\n` }, released)).toEqual([]);
+  // One package was wrong before: another one is new.
+  const more = {
+    'catalogs/newer/etcd/catalog.yaml': catalog('olm.csv.metadata', {}),
+    'catalogs/newer/q/catalog.yaml': catalog('olm.csv.metadata', {}, 'q'),
+    Dockerfile: of('catalogs/new', 'v4.15'),
+  };
+  expect(await formats({ Dockerfile: of('catalogs/newer', 'v4.15') }, more)).toEqual([
+    'Dockerfile: the image now copies catalogs/newer in place of catalogs/new/etcd',
+  ]);
 });
 
 test('a catalog that is split by versions, as its images are, is not renamed', async () => {

@@ -197,7 +197,13 @@ describe('results of Prometheus queries', () => {
   );
 
   test('versions and subscriptions complete each other; a copy in another namespace is the same installation', () => {
-    const platforms = vector(series('cluster_version', { _id: 'c1', type: 'current', version: '4.18.9' }));
+    const typed = (type: string, version: string) => series('cluster_version', { _id: 'c1', type, version });
+    const platforms = vector(
+      typed('initial', '4.14.2'),
+      typed('desired', '4.19.1'),
+      typed('failure', '4.19.1'),
+      typed('current', '4.18.9'),
+    );
     const expected = [
       {
         cluster: 'c1',
