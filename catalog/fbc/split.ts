@@ -112,7 +112,7 @@ export const SNIFF = 4096;
 
 const LIKE_JSON = new RegExp(`^[${GO_SPACE}]*\\{`);
 
-/** Whether a text is read as JSON first: whether a brace shows in its first bytes. @param sniff how many of them */
+/** Whether a text is read as JSON first: whether a brace follows its white space. @param sniff in how many of its bytes */
 export function startsLikeJson(text: string, sniff: number = SNIFF): boolean {
   const start = LIKE_JSON.exec(text.slice(0, sniff))?.[0];
   return start !== undefined && new TextEncoder().encode(start).length <= sniff;

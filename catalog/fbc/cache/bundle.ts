@@ -15,6 +15,7 @@ import { fieldsOf } from '../blob.ts';
 import { objectData, tryReadYaml } from '../bundle-object.ts';
 import type { Bundle, Channel, Entry, Package } from '../model.ts';
 import { PROPERTY_SHAPES } from '../property.ts';
+import { startsLikeJson } from '../split.ts';
 import { inventedCsv } from './csv.ts';
 
 /** What the files of one bundle have in common, whatever the channel. */
@@ -134,20 +135,14 @@ export function csvTextOf(bundle: Bundle): string | undefined {
 /** A manifest as opm stores it: JSON unchanged, YAML converted to JSON. */
 function manifestJson(base64: string): Uint8Array {
   const manifest = decodeBase64(base64);
-  if (startsWithBrace(manifest)) return manifest;
+  // Most manifests are JSON from their first byte on, and need not be decoded.
+  if (manifest[0] === BRACE) return manifest;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(manifest);
+  if (startsLikeJson(text, text.length)) return manifest;
   return encoder.encode(escapeHtml(compactJson(compose(readTree(text, { depth: 1000 }).root).value)));
 }
 
-/** Whether bytes begin with a brace after white space: so opm tells JSON from YAML. */
-function startsWithBrace(bytes: Uint8Array): boolean {
-  let at = 0;
-  while (at < bytes.length && bytes[at] !== 0x7b) {
-    if (bytes[at] !== 0x20 && (bytes[at]! < 0x09 || bytes[at]! > 0x0d)) return false;
-    at++;
-  }
-  return at < bytes.length;
-}
+const BRACE = 0x7b;
 
 const CSV_KIND = 'ClusterServiceVersion';
 

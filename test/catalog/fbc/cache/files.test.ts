@@ -105,6 +105,13 @@ describe('bundle files', () => {
     expect(spent()).toBeLessThan(8000);
   });
 
+  test('what begins with a brace is JSON, whatever white space of Unicode stands before it', async () => {
+    for (const text of ['\u00a0{"kind":"A"}', '\u2003\n{not: [closed}', ' \t{"kind":"A"}']) {
+      const made = await bundle(`- {type: olm.bundle.object, value: {data: ${base64(text)}}}\n`);
+      expect(made['object']).toEqual([text]);
+    }
+  });
+
   test('of CSV metadata a CSV is made up, with the defaults of Go structs', async () => {
     const found = await bundle(`- type: olm.csv.metadata
   value:
