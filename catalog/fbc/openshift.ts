@@ -44,18 +44,13 @@ export function formatMinor({ major, minor }: Minor): string {
   return `${major}.${minor}`;
 }
 
-/** The version of Kubernetes in a minor version of OpenShift 4 or later: 4.20 has 1.33. */
-export function kubernetesOf(platform: Minor): string {
-  const { major, minor } = normal(platform);
-  return `1.${major === 4 ? minor + 13 : minor + 36}`;
-}
-
 /** Negative, 0 or positive; 5.0 is the same release as 4.23. */
 export function compareMinors(a: Minor, b: Minor): number {
   const [x, y] = [normal(a), normal(b)];
   return x.major - y.major || x.minor - y.minor;
 }
 
+/** A version of OpenShift, 5.0 for 4.23, which is the same release. */
 function normal({ major, minor }: Minor): Minor {
   return major === 4 && minor === 23 ? { major: 5, minor: 0 } : { major, minor };
 }

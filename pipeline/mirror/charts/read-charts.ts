@@ -1,7 +1,8 @@
 /** The charts of an ImageSetConfiguration: fetched, rendered, and their images found. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { kubernetesOf, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
+import { formatMinor, type Minor, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
+import { kubernetesOf } from '../../../catalog/fbc/platform.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { type ChartImages, imagesInManifests } from '../../../catalog/mirror/helm/chart-images.ts';
 import type { ChartSelection } from '../../../catalog/mirror/helm/chart-selection.ts';
@@ -41,8 +42,8 @@ export interface ChartsOutcome extends ReadCharts {
   readonly close: () => void;
 }
 
-/** The platform that charts are rendered for by default. */
-const CURRENT: Minor = { major: 4, minor: 20 };
+/** The Kubernetes, that of OpenShift 4.20, for charts without a platform, and for platforms whose Kubernetes is not known. */
+const CURRENT: Minor = { major: 1, minor: 33 };
 /** Charts that are rendered at a time, each in a process that may take as much memory as `RENDER_LIMITS` allows. */
 const PARALLEL = 2;
 
@@ -194,6 +195,7 @@ async function groupOf(
   const { name, version } = files;
   const home = join(scratch, 'helm');
   mkdirSync(home);
+  const platform = tryParseMinor(ports.platform ?? '');
   // helm refuses to render a library: it has no manifests of its own.
   const text = files.isLibrary
     ? ''
@@ -201,7 +203,7 @@ async function groupOf(
         environment: ports.environment,
         scratch: home,
         values: valuesOf(selection, ports.directory, scratch),
-        kubernetes: kubernetesOf(tryParseMinor(ports.platform ?? '') ?? CURRENT),
+        kubernetes: formatMinor((platform && kubernetesOf(platform)) ?? CURRENT),
       });
   const found: ChartImages =
     text === undefined

@@ -1,23 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  compareMinors,
-  kubernetesOf,
-  limitAllows,
-  limitOf,
-  tryParseMinor,
-} from '../../../catalog/fbc/openshift.ts';
+import { compareMinors, limitAllows, limitOf, tryParseMinor } from '../../../catalog/fbc/openshift.ts';
 
 const limit = (...values: unknown[]) =>
   limitOf(values.map((value) => ({ type: 'olm.maxOpenShiftVersion', value })));
-
-test.each([
-  ['4.12', '1.25'],
-  ['4.20', '1.33'],
-  ['4.23', '1.36'],
-  ['5.0', '1.36'],
-])('OpenShift %s has Kubernetes %s', (platform, version) => {
-  expect(kubernetesOf(tryParseMinor(platform) ?? { major: 0, minor: 0 })).toBe(version);
-});
 
 describe('olm.maxOpenShiftVersion', () => {
   test.each([

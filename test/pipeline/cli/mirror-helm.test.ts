@@ -102,8 +102,14 @@ test('the images of a chart are copied, nodes are told where they are, and the d
   expect(readFileSync(join(bin, 'words'), 'utf8')).toBe(
     `template release ${join(directory, 'chart')} --include-crds --kube-version 1.33 --skip-schema-validation\n`,
   );
-  await run('plan', ['--platform', '4.18']);
-  expect(readFileSync(join(bin, 'words'), 'utf8')).toContain('--kube-version 1.31 ');
+  for (const [platform, kubernetes] of [
+    ['4.18', '1.31'],
+    ['4.2', '1.14'],
+    ['4.23', '1.36'],
+  ] as const) {
+    await run('plan', ['--platform', platform]);
+    expect(readFileSync(join(bin, 'words'), 'utf8')).toContain(`--kube-version ${kubernetes} `);
+  }
   expect(readFileSync(join(bin, 'env'), 'utf8')).toMatch(/^HELM_PLUGINS=.*portolan-\w+\/charts-/m);
 });
 
