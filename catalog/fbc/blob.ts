@@ -424,6 +424,7 @@ function withoutObjects(bundle: Bundle): Bundle {
 /** What keeps a bundle object from being read: it must be a struct whose `data` is YAML. Undefined if it is sound. */
 function objectDefect(value: unknown): string | undefined {
   if (value === undefined) return 'has no value';
+  // Go decodes null into an empty object.
   if (!BUNDLE_OBJECT || value === null) return undefined;
   const { value: object, misfits } = fitStruct(value, BUNDLE_OBJECT);
   const [misfit] = misfits;

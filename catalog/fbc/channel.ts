@@ -8,22 +8,16 @@ import { onceFor } from '../go/once.ts';
 import type { Channel, Entry, Package } from './model.ts';
 import { namingOf } from './naming.ts';
 
-/** Entries that no other entry of the channel replaces or skips, in the channel's order. */
-export function headsOf(channel: Channel): readonly Entry[] {
-  const found = heads.get(channel) ?? findHeads(channel);
-  heads.set(channel, found);
-  return found;
-}
-
-/** Rules ask for the heads of a channel with each of its entries. */
-const heads = new WeakMap<Channel, readonly Entry[]>();
-
-/** The entries that no entry replaces or skips. */
-function findHeads(channel: Channel): Entry[] {
-  const { replacing, skipping } = namingOf(channel.entries);
+/**
+ * Entries that no other entry of the channel replaces or skips, in the channel's order. They are found once, because rules
+ * ask for them with each entry.
+ */
+export const headsOf: (channel: Channel) => readonly Entry[] = onceFor(({ entries }: Channel) => {
+  const { replacing, skipping } = namingOf(entries);
+  // An empty `replaces` replaces nothing, not even an entry without a name.
   const isReplaced = (name: string): boolean => name !== '' && replacing(name).length > 0;
-  return channel.entries.filter(({ name }) => !isReplaced(name) && skipping(name).length === 0);
-}
+  return entries.filter(({ name }) => !isReplaced(name) && skipping(name).length === 0);
+});
 
 /** The head, or undefined when there is none or more than one. */
 export function headOf(channel: Channel): Entry | undefined {

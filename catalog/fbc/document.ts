@@ -20,11 +20,12 @@ export interface SourceDocument {
   detached(): SourceDocument;
 }
 
-/** A part of a document as a document: places are looked for below the node at `prefix`. */
+/** A part of a document as a document, which begins at the node at `prefix`: places are looked for below that. */
 export function partOfDocument(document: SourceDocument, prefix: Path): SourceDocument {
+  const { file, line } = document.locate(prefix);
   return {
-    file: document.file,
-    line: document.line,
+    file,
+    line,
     locate: (path) => document.locate([...prefix, ...path]),
     detached: () => partOfDocument(document.detached(), prefix),
   };
@@ -168,8 +169,8 @@ function outline(value: unknown): unknown {
 }
 
 /**
- * A copy of a text. A part of a string keeps the whole string alive, and with it the
- * file that it was cut from.
+ * A copy of a text, made by joining it with a space. A part of a string keeps the whole string alive, and with it the file
+ * that it was cut from.
  */
 export function ownText(text: string): string {
   return ` ${text}`.slice(1);

@@ -3,6 +3,7 @@
  * or `skips`, or by covering its version with `skipRange`.
  */
 
+import { onceFor } from '../go/once.ts';
 import { satisfies } from '../version/satisfies.ts';
 import { formatVersion, tryParseRange, type Version, type VersionRange } from '../version/version.ts';
 import type { Bundle, Entry } from './model.ts';
@@ -18,13 +19,11 @@ export interface Installed {
   readonly version: Version | undefined;
 }
 
-const ranges = new WeakMap<Entry, VersionRange | undefined>();
+const rangeOf = onceFor(({ skipRange }: Entry) => tryParseRange(skipRange));
 
 /** The entry's skipRange, or undefined when it has none or one that OLM cannot read, and so ignores. */
 export function skipRangeOf(entry: Entry): VersionRange | undefined {
-  if (entry.skipRange === '') return undefined;
-  if (!ranges.has(entry)) ranges.set(entry, tryParseRange(entry.skipRange));
-  return ranges.get(entry);
+  return entry.skipRange === '' ? undefined : rangeOf(entry);
 }
 
 /** The field by which an entry follows what is installed, or undefined when it does not. */

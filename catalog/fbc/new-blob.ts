@@ -17,17 +17,6 @@ export function newDocument(place: Location): SourceDocument {
   return document;
 }
 
-/** A document that is a part of another. */
-export function partOf(document: SourceDocument, prefix: readonly (string | number)[]): SourceDocument {
-  const { file, line } = document.locate(prefix);
-  return {
-    file,
-    line,
-    locate: (path) => document.locate([...prefix, ...path]),
-    detached: () => partOf(document.detached(), prefix),
-  };
-}
-
 /** A value as the blob that it is. Only for values whose shape is known to be right. */
 export function newBlob(value: Readonly<Record<string, unknown>>, document: SourceDocument): Decoded {
   const decoded = decodeBlob(value, document, []);

@@ -3,6 +3,7 @@
 import { isObject } from '../go/shape.ts';
 import type { Bundle } from './model.ts';
 
+/** What comparing two bundles said, by the one and then by the other. */
 const known = new WeakMap<Bundle, WeakMap<Bundle, boolean>>();
 
 /** Whether two bundles have the same image, properties and related images, keys in whatever order. */
@@ -19,7 +20,7 @@ export function sameBundle(a: Bundle, b: Bundle): boolean {
   return found;
 }
 
-/** Whether two JSON values are equal; the order of keys means nothing. */
+/** Whether two JSON values are equal; the order of keys means nothing. Keys are counted, because `b` may have more of them. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a))

@@ -3,6 +3,7 @@
  * Read blob by blob, so that a catalog of any size passes through.
  */
 
+import { ownText } from '../fbc/document.ts';
 import type { Blob, Blobs, Bundle } from '../fbc/model.ts';
 import { visitBlobs } from '../fbc/visit.ts';
 import type { Finding, Location } from '../finding.ts';
@@ -179,11 +180,11 @@ class Collector {
     return own;
   }
 
-  /** The text as a string of its own: a slice would keep the whole file in memory. Joining it with a space copies it. */
+  /** The text as a string of its own: a slice would keep the whole file in memory. */
   #own(written: string): string {
     const known = this.#texts.get(written);
     if (known !== undefined) return known;
-    const own = ` ${written}`.slice(1);
+    const own = ownText(written);
     this.#texts.set(own, own);
     return own;
   }

@@ -6,7 +6,7 @@
  * @see https://github.com/h2non/go-is-svg/blob/master/svg.go
  */
 
-/** Beginnings by media type: two hexadecimal digits a byte, dots for any byte. */
+/** Beginnings by media type: two hexadecimal digits a byte, dots for any byte, also where only the length counts. */
 const BEGINNINGS: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['image/jpeg', /^ffd8ff/],
   ['image/jp2', /^0000000c6a5020200d0a870a00/],

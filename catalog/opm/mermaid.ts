@@ -97,11 +97,9 @@ function edgesFrom(entry: Entry, from: string, versions: ReadonlyMap<string, Ver
  */
 function covers(range: VersionRange, version: Version): boolean {
   const empty = range.alternatives.findIndex((comparators) => comparators.length === 0);
-  const before = { ...range, alternatives: range.alternatives.slice(0, empty) };
-  if (empty >= 0 && !satisfies(version, before)) {
-    throw new VersionError(`the range ${goQuoted(range.text)} has an empty alternative`);
-  }
-  return satisfies(version, range);
+  if (empty < 0) return satisfies(version, range);
+  if (satisfies(version, { ...range, alternatives: range.alternatives.slice(0, empty) })) return true;
+  throw new VersionError(`the range ${goQuoted(range.text)} has an empty alternative`);
 }
 
 class Drawing {
@@ -173,9 +171,9 @@ class Drawing {
       if (this.#v0) skipped.add(skip);
     }
     const range = entry.skipRange === '' ? undefined : tryParseRange(entry.skipRange);
-    for (const other of range ? entries : []) {
-      if (!range || !covers(range, this.#version(other))) continue;
-      lines.push(edge(other.name, `"skipRange(${entry.skipRange})"`));
+    const covered = range ? entries.filter((other) => covers(range, this.#version(other))) : [];
+    for (const { name } of covered) {
+      lines.push(edge(name, `"skipRange(${entry.skipRange})"`));
       this.#link(skipped.has(entry.name));
     }
     if (entry.replaces !== '') {

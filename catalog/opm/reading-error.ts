@@ -42,6 +42,7 @@ export function readingError(bytes: Uint8Array): string | undefined {
 function octetError(bytes: Uint8Array): { at: number; problem: string } | undefined {
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at] ?? 0;
+    // A character has as many bytes as its first one has leading ones; ASCII has none.
     const ones = Math.clz32((~lead & 0xff) << 24);
     const width = ones === 0 ? 1 : ones >= 2 && ones <= 4 ? ones : 0;
     if (width === 0) return { at, problem: 'invalid leading UTF-8 octet' };
@@ -218,6 +219,7 @@ function asTruthValue(text: string, value: unknown): string {
   return `%!t(${typeof value === 'number' ? 'float64' : 'string'}=${text})`;
 }
 
+/** What opm calls the blobs of OLM's schemas in its messages. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['olm.package', 'package'],
   ['olm.channel', 'channel'],
@@ -272,7 +274,7 @@ function quotedField(bundle: Fields, field: string): string {
 }
 
 /**
- * What opm says of a manifest that is not YAML.
+ * What opm says of a manifest that is not YAML. It copies JSON without reading it.
  *
  * @param base64 the manifest, which was seen to be base64
  */

@@ -17,6 +17,7 @@ export interface TarEntry {
   readonly gid?: number;
 }
 
+/** Bytes of a block, and of two fields of a ustar header: the name, and what may stand before it. */
 const BLOCK = 512;
 const NAME = 100;
 const PREFIX = 155;
@@ -56,18 +57,28 @@ function splitName(name: string): { prefix: string; name: string } | undefined {
   return { prefix: name.slice(0, slash), name: name.slice(slash + 1) };
 }
 
+/** Where the fields of a ustar header begin, and how many bytes they have. */
+const FIELDS = {
+  mode: [100, 8],
+  uid: [108, 8],
+  gid: [116, 8],
+  size: [124, 12],
+  time: [136, 12],
+  deviceMajor: [329, 8],
+  deviceMinor: [337, 8],
+} as const;
+
+/** Where the type of an entry stands, and the types: `0`, `5`, and `x` for a PAX record. */
+const TYPE_AT = 156;
+const TYPES = { file: 0x30, directory: 0x35, record: 0x78 } as const;
+
 /** The header block of an entry whose name fits without an extension, without a time. */
 function plainHeader(entry: TarEntry, name: string, prefix: string): Uint8Array {
   const block = new Uint8Array(BLOCK);
   writeText(block, 0, NAME, name);
-  writeOctal(block, 100, 8, entry.mode);
-  writeOctal(block, 108, 8, entry.uid ?? 0);
-  writeOctal(block, 116, 8, entry.gid ?? 0);
-  writeOctal(block, 124, 12, entry.size);
-  writeOctal(block, 136, 12, 0);
-  block[156] = entry.kind === 'file' ? 0x30 : 0x35;
-  writeOctal(block, 329, 8, 0);
-  writeOctal(block, 337, 8, 0);
+  const { mode, size, uid = 0, gid = 0 } = entry;
+  writeNumbers(block, { mode, uid, gid, size, time: 0, deviceMajor: 0, deviceMinor: 0 });
+  block[TYPE_AT] = TYPES[entry.kind];
   writeText(block, 345, PREFIX, prefix);
   return withChecksum(block);
 }
@@ -79,15 +90,8 @@ function extendedHeader(entry: TarEntry): Uint8Array {
   const name = cleanPath(`${entry.name.slice(0, slash)}PaxHeaders.0/${entry.name.slice(slash)}`);
   const block = new Uint8Array(BLOCK);
   writeText(block, 0, NAME, toAscii(name).slice(0, NAME).replace(/\/+$/, ''));
-  for (const [at, size] of [
-    [100, 8],
-    [108, 8],
-    [116, 8],
-  ] as const)
-    writeOctal(block, at, size, 0);
-  writeOctal(block, 124, 12, record.length);
-  writeOctal(block, 136, 12, 0);
-  block[156] = 0x78;
+  writeNumbers(block, { mode: 0, uid: 0, gid: 0, size: record.length, time: 0 });
+  block[TYPE_AT] = TYPES.record;
   const all = new Uint8Array(BLOCK + record.length + tarPadding(record.length) + BLOCK);
   all.set(withChecksum(block), 0);
   all.set(record, BLOCK);
@@ -124,15 +128,21 @@ function writeText(block: Uint8Array, at: number, size: number, text: string): v
 }
 
 /**
- * Writes a number into a field of a header, in octal digits with zeros before them.
+ * Writes numbers into fields of a header, in octal digits with zeros before them and a zero byte behind them.
  *
  * @throws RangeError for one that does not fit
  */
-function writeOctal(block: Uint8Array, at: number, size: number, value: number): void {
-  const digits = value.toString(8);
-  if (digits.length > size - 1)
-    throw new RangeError(`${value} does not fit in ${size} bytes of a tar header`);
-  writeText(block, at, size, digits.padStart(size - 1, '0'));
+function writeNumbers(
+  block: Uint8Array,
+  numbers: { readonly [Field in keyof typeof FIELDS]?: number },
+): void {
+  for (const [field, value] of Object.entries(numbers)) {
+    const [at, size] = FIELDS[field as keyof typeof FIELDS];
+    const digits = value.toString(8);
+    if (digits.length > size - 1)
+      throw new RangeError(`${value} does not fit in ${size} bytes of a tar header`);
+    writeText(block, at, size, digits.padStart(size - 1, '0'));
+  }
 }
 
 /** Marks a header as one of ustar, and sets its checksum: six octal digits, a zero byte, and a space. */

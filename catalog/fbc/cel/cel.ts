@@ -32,6 +32,7 @@ export class CelError extends Error {
   }
 }
 
+/** What a rule may hold at most for the library, which walks its tree by recursion. A larger one is not evaluated. */
 const LIMITS = { maxAstNodes: 500, maxDepth: 50, maxListElements: 100, maxMapEntries: 100 };
 
 /** Most that a rule may cost by its estimate, for one bundle. */

@@ -217,7 +217,7 @@ interface RowEdges {
 
 /**
  * One item for each bundle of each channel. Entries are edges that come in: the chain of `replaces` is what leads from
- * the heads on, every other edge is a skip.
+ * the heads on, every other edge is a skip. Of several bundles on the chain, opm's query takes the last one in byte order.
  *
  * @see https://github.com/operator-framework/operator-registry/blob/v1.73.0/pkg/sqlite/query.go
  */
@@ -238,7 +238,7 @@ function edgesOf(entries: readonly EntryRow[]): RowEdges[] {
   return [...found.values()];
 }
 
-/** The rows of entries on the main chain: those at the lowest depth, what these replace, and so on. */
+/** The rows of entries on the main chain: those at the lowest depth of the whole database, what these replace, and so on. */
 function rowsOnMainChain(entries: readonly EntryRow[], byId: ReadonlyMap<number, EntryRow>): Set<number> {
   const least = entries.reduce(
     (least, { depth = least }) => Math.min(least, depth),

@@ -46,6 +46,7 @@ function withMembers({ format }: FileText, before: PieceText, { ofPackage, edit 
   for (const [i, entry] of entriesOf(before).entries()) {
     const path = ['entries', i, 'entries'];
     const channel = entry['schema'] === 'olm.channel' ? edit.channels.get(String(entry['name'])) : undefined;
+    // `withoutEntries` removes what is left without entries.
     if (channel && channel.length > 0) piece = withItems(piece, format, path, entryChange(channel));
     if (entry['schema'] === 'olm.deprecations' && !namesOnlyGone(entry, edit))
       piece = withItems(piece, format, path, (item) => (isGoneReference(edit, item) ? undefined : item));

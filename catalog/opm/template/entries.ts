@@ -1,10 +1,9 @@
 /** Templates whose `entries` are blobs: what the first document of the file says. */
 import { type Decoded, decodeBlob } from '../../fbc/blob.ts';
-import type { SourceDocument } from '../../fbc/document.ts';
+import { partOfDocument, type SourceDocument } from '../../fbc/document.ts';
 import { readDocuments } from '../../fbc/documents.ts';
 import { DEFAULT_LIMITS } from '../../fbc/load.ts';
 import type { Blob, Blobs } from '../../fbc/model.ts';
-import { partOf } from '../../fbc/new-blob.ts';
 import type { Finding } from '../../finding.ts';
 import { any, fitStruct, listOf, type Shape, type StructShape, structShape, text } from '../../go/shape.ts';
 import { TemplateError, type TemplateText } from './template.ts';
@@ -77,7 +76,7 @@ export function entryBlobs({ fields, document }: Template, findings: Finding[]):
   const entries = Array.isArray(fields['entries']) ? fields['entries'] : [];
   const blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] };
   for (const [i, entry] of entries.entries()) {
-    const decoded = decodeBlob(entry, partOf(document, ['entries', i]), findings);
+    const decoded = decodeBlob(entry, partOfDocument(document, ['entries', i]), findings);
     if (decoded) addBlob(blobs, decoded);
   }
   return blobs;

@@ -32,6 +32,9 @@ export interface Release {
 
 type Value = Readonly<Record<string, unknown>>;
 
+/** Deepest nesting of a template. */
+const LIMITS = { depth: 1000 };
+
 /**
  * A basic template with the bundle in it; a new one when there was none.
  *
@@ -40,6 +43,7 @@ type Value = Readonly<Record<string, unknown>>;
 export function releasedBasic(text: string | undefined, release: Release): string {
   const { package: name, image, channels, defaultChannel } = release;
   const entry = entryOf(release);
+  // A package needs a default channel: that of its first bundle may be any of its channels.
   let current = text ?? emptyBasic(name, defaultChannel ?? channels[0] ?? '');
   for (const channel of channels) current = withEntry(current, { channel, name, entry });
   const bundles = entriesOf(current).filter((one) => one['schema'] === 'olm.bundle');
@@ -106,7 +110,7 @@ function withDefault(text: string, channel: string): string {
   const found = value.entries?.find((one) => one['schema'] === 'olm.package');
   if (!found) throw new EditError('the template has no olm.package, whose defaultChannel would be another');
   if (found['defaultChannel'] === channel) return text;
-  const { root } = readTree(text, { depth: 1000 });
+  const { root } = readTree(text, LIMITS);
   const at = root && defaultChannelAt(root, text);
   if (!at) throw new EditError('the defaultChannel of the template cannot be found');
   return `${text.slice(0, at.start)}${JSON.stringify(channel)}${text.slice(at.end)}`;
@@ -210,7 +214,7 @@ function listAt(value: unknown, key: string | number): unknown[] {
 
 /** What a template says. @throws EditError for a text that is not a mapping */
 function contentOf(text: string): Value {
-  const { root } = readTree(text, { depth: 1000 });
+  const { root } = readTree(text, LIMITS);
   const value = root && compose(root).value;
   if (!isObject(value)) throw new EditError('the template is not a mapping');
   return value;

@@ -117,7 +117,8 @@ function imagesIn(fields: Fields, archetype: Archetype): string[] {
 }
 
 /**
- * Which channels a template asks for, and which kind of them is the default.
+ * Which channels a template asks for, and which kind of them is the default. As in opm, those of minor versions are made if
+ * it asks for none, and are the default if they are made.
  *
  * @throws TemplateError for a default that is neither major nor minor, or not made
  */
