@@ -27,9 +27,11 @@ export interface Fragment {
     /** The base image before. */
     readonly base: string | undefined;
     readonly labels: ReadonlyMap<string, Label>;
+    /** Catalogs of the repository that the image had. */
+    readonly had: readonly string[];
     /** The ignore file that changes; absent if the Dockerfile does. */
     readonly by?: string;
-    /** Catalogs of the repository that the image had, and that none has any more. */
+    /** Those that none has any more. */
     readonly lost: readonly string[];
   };
 }
@@ -175,12 +177,18 @@ function filesOf(stage: Stage, context: Context): readonly CopiedFile[] | undefi
 }
 
 /**
- * What a stage's programs add to the files of the catalog. Filling the cache of opm only reads the catalog.
+ * What a stage's programs add to the files of the catalog.
  *
  * @returns no files; undefined if the programs may write some, which then are not known
  */
 function runIn({ runs }: Stage, { catalog }: Context): readonly CopiedFile[] | undefined {
-  return runs.some((run) => run.includes(catalog) && !/--cache-(?:only|dir)/.test(run)) ? undefined : [];
+  const commands = runs.flatMap((run) => run.split(/&&|\|\||;|\|/));
+  return commands.some((one) => one.includes(catalog) && !isReading(one)) ? undefined : [];
+}
+
+/** Whether a command leaves the content of files as it is: filling the cache of opm only reads the catalog. */
+function isReading(command: string): boolean {
+  return !/[<>`$]/.test(command) && /--cache-(?:only|dir)|^\s*(?:chgrp|chmod|chown|ls) /.test(command);
 }
 
 /** The files that an instruction copies; undefined where they are not known. */
@@ -190,10 +198,14 @@ function copiedBy(
   context: Context,
 ): readonly CopiedFile[] | undefined {
   const { catalog, stages } = context;
+  const isElsewhere = to !== undefined && !isWithin(to, catalog) && !isWithin(catalog, withoutSlash(to));
   // What is put elsewhere does not matter.
-  if (from !== undefined && to !== undefined && !isWithin(to, catalog) && !isWithin(catalog, to)) return [];
-  if (sources === undefined || to === undefined) return undefined;
-  if (from === undefined) return joinedFiles(sources.map((source) => copiesOf(source, to, context)));
+  if (from !== undefined && isElsewhere) return [];
+  // Unless a later stage takes it from there.
+  const ifUnknown = isElsewhere && stage === stages.at(-1) ? [] : undefined;
+  if (sources === undefined || to === undefined) return ifUnknown;
+  if (from === undefined)
+    return joinedFiles(sources.map((source) => copiesOf(source, to, context))) ?? ifUnknown;
   const before = stages.slice(0, stages.indexOf(stage));
   const other = before.find(({ name }, i) => name === from || String(i) === from);
   const files = other && filesOf(other, context);

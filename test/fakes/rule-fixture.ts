@@ -206,8 +206,11 @@ function judgeFragment(files: ReadonlyMap<string, string>): Finding[] {
   const catalogsOf = ({ files: copied = [] }: DescribedFragment): string[] =>
     copied.map(({ source }) => source.split('/')[1] ?? '');
   const before = read(BEFORE);
-  const lost = before && catalogsOf(before).filter((name) => !catalogsOf(fragment).includes(name));
-  const change = before && lost && { change: { base: before.base, labels: before.labels, lost } };
+  const had = before && catalogsOf(before);
+  const isLost = (name: string): boolean =>
+    fragment.files !== undefined && !catalogsOf(fragment).includes(name);
+  const change = before &&
+    had && { change: { base: before.base, labels: before.labels, had, lost: had.filter(isLost) } };
   const packages = [...files]
     .filter(([, text]) => text.includes('schema: olm.package'))
     .map(([path]) => path);

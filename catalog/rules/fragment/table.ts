@@ -134,6 +134,22 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    id: 'fragment/unknown-catalog',
+    severity: 'error',
+    harm: { rank: 10, kind: 'some' },
+    summary:
+      'Reports changes of a Dockerfile after which only a build knows which catalog its image has, so that no check sees what clusters get',
+    fragment({ path, place, files, change }, report) {
+      const [first, ...others] = change?.had ?? [];
+      if (files !== undefined || first === undefined) return;
+      const had = `the catalog ${quoted(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+      const message = `${path}: the image had ${had}, and only a build knows what it has now, so Portolan did not check it`;
+      report(message, place, {
+        hint: 'copy a folder of this repository, without build arguments and other images',
+      });
+    },
+  },
+  {
     id: 'fragment/unpinned',
     severity: 'warning',
     summary: 'Reports changes of the base image of a catalog from a digest to a tag',

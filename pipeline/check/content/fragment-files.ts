@@ -98,6 +98,7 @@ export async function* fragmentsIn(
       return leftOutOfFolder?.(file.slice(folder.length + 1)) === true;
     };
     const fragment = fragmentIn(path, text, { files: paths, isLeftOut, isCatalog: isCatalog(path) });
-    if (fragment) yield fragment;
+    const isKnown = leftOutOfRepository && leftOutOfFolder;
+    if (fragment) yield isKnown ? fragment : { ...fragment, files: undefined };
   }
 }

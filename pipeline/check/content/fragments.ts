@@ -71,8 +71,12 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
   const [now, known]: [Finding[], Finding[]] = [[], []];
   const served: CatalogResult[] = [];
   const left = new Set<string>();
-  const opaque: string[] = [];
   const catalogIn = catalogReader(scene);
+  const read = new Set(wanted.map(({ path }) => path));
+  for (const path of unread.filter((one) => changed.includes(one) && !read.has(one))) {
+    const old = earlier.get(path);
+    if (old) wanted.push({ ...old, files: undefined });
+  }
   for (const one of wanted) {
     const old = earlier.get(one.path);
     const change = old && (await changeOfImage(scene, { before, after }, { old, one, changed, ignoring }));
@@ -82,14 +86,9 @@ export async function checkFragments(scene: CheckScene): Promise<FragmentResults
     served.push(...(own ? own.results : []));
     for (const name of own ? own.left : []) left.add(name);
     if (old) known.push(...(await findingsOf(old, before)));
-    if (old && before.catalogsOf(old)?.size && !one.files) opaque.push(one.path);
   }
-  const unchecked = [
-    { paths: unread, why: WHY_UNREAD },
-    { paths: opaque, why: 'only a build knows what they copy now' },
-  ].flatMap(({ paths, why }) =>
-    paths.length === 0 ? [] : [{ what: `what the images of ${shortList(paths, 'Dockerfiles')} have`, why }],
-  );
+  const what = `what the images of ${shortList(unread, 'Dockerfiles')} have`;
+  const unchecked = unread.length === 0 ? [] : [{ what, why: WHY_UNREAD }];
   return { results: [newsOf(now, known), ...served], left, unchecked };
 }
 
@@ -107,13 +106,14 @@ async function changeOfImage(
   { before, after }: BeforeAndAfter<Side>,
   { old, one, changed, ignoring }: ChangedImage,
 ): Promise<Required<Fragment>['change']> {
+  const had = [...(before.catalogsOf(old) ?? [])];
   // A catalog that the merge removes is in no image for that reason.
-  const names = [...(before.catalogsOf(old) ?? [])].filter((name) => after.catalogs.has(name));
+  const names = had.filter((name) => after.catalogs.has(name));
   const by = changed.includes(one.path)
     ? undefined
     : ignoreFilesOf(one.path).find((path) => ignoring.includes(path));
   const lost = await servedByNone(scene, after, { names, own: one });
-  return { ...(by === undefined ? {} : { by }), base: old.base, labels: old.labels, lost };
+  return { ...(by === undefined ? {} : { by }), base: old.base, labels: old.labels, had, lost };
 }
 
 /**
@@ -133,7 +133,7 @@ async function servedChange(
   const foldersIn = (paths: readonly string[] = []): string =>
     [...new Set(paths.map((path) => dirname(path)))].join();
   const [earlier, platform] = [old && platformOf(old), platformOf(one)];
-  const isOther = was !== undefined && was.length > 0 && foldersIn(was) !== foldersIn(is);
+  const isOther = was !== undefined && is !== undefined && was.length > 0 && foldersIn(was) !== foldersIn(is);
   const isSamePlatform = platform === undefined || (earlier && compareMinors(earlier, platform) === 0);
   const left = new Set(isOther && old ? before.catalogsOf(old) : []);
   // The same folders for the same platform: what changes in their files is checked as a change of the catalog.
