@@ -59,3 +59,16 @@ test('80: a manifest of a bundle has at most 8 MiB, and all of them 32 MiB', asy
   await expect(read(8 * MIB + 1)).rejects.toMatchObject({ code: 'too-large' });
   await expect(read(8 * MIB, 8 * MIB, 8 * MIB, 8 * MIB, 1)).rejects.toMatchObject({ code: 'too-large' });
 });
+
+test('a link to a file outside of the catalog is refused, as docs/opm.md says: opm reads that file', async () => {
+  const tree = (type: 'link' | 'symlink', target: string) =>
+    readTree([layerOf([file('other/a.yaml', 1), link('configs/a.yaml', type, target)])], {
+      scratch: folder(),
+      wanted: (path) => path.startsWith('configs/'),
+    });
+  await expect(tree('link', 'other/a.yaml')).rejects.toMatchObject({ code: 'corrupt' });
+  const found = await tree('symlink', '../other/a.yaml');
+  const [one] = await treeSource(found, 'configs', MIB).files();
+  expect(one?.unreadable).toBe('a link to "../other/a.yaml", which is not a file of the image');
+  found.close();
+});
