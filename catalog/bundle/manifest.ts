@@ -19,7 +19,7 @@ import { YamlError, type YamlNode } from '../yaml/tree.ts';
 
 /** How deep a manifest's collections may be nested. */
 const DEPTH = 1000;
-/** How far into a file the readers look for the brace that says JSON. */
+/** Bytes of a file in which the readers of manifests look for the brace that says JSON. */
 const SNIFF = 30;
 
 /** A document that was read, or why it could not be. */
@@ -143,13 +143,15 @@ function* jsonDocuments(path: string, written: string): Generator<FileDocument> 
     try {
       const read = reader.next();
       if (!read) return;
-      // A float would round the integer: the reader of YAML keeps it.
-      const exact = count === 0 && hasRoundedInteger(read.value) ? readYaml(path, text, 1) : undefined;
       const start = text.length - text.trimStart().length;
-      const json = count === 0 ? { json: text.slice(start, jsonEnd(text, start)) } : {};
+      const end = jsonEnd(text, start);
+      const json = count === 0 ? { json: text.slice(start, end) } : {};
+      // A float would round the integer: the reader of YAML keeps it.
+      const exact =
+        count === 0 && hasRoundedInteger(read.value) ? readYaml(path, text.slice(0, end), 1) : undefined;
       if (exact?.kind === 'value') {
         yield { ...exact, ...json };
-        return;
+        continue;
       }
       const document = new MarkedDocument(path, read.value, read.marks, read.written);
       // What does not fit as JSON is tried as YAML, too, unless something was read before it.

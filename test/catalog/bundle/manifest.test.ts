@@ -43,6 +43,20 @@ describe('bytes that are not UTF-8', () => {
   });
 });
 
+test('documents behind JSON with a large integer are read, too, and the integer is exact', () => {
+  const text = '{"kind": "A", "n": 9007199254740993}\n{"kind": "B"}\n{"kind": "C"}\n';
+  expect(read(new TextEncoder().encode(text))).toEqual([
+    { kind: 'A', n: 9007199254740993n },
+    { kind: 'B' },
+    { kind: 'C' },
+  ]);
+  const broken = '{"kind": "A", "n": 9007199254740993}\n---\n{"kind": "B"}\n';
+  expect(read(new TextEncoder().encode(broken))).toMatchObject([
+    { kind: 'A' },
+    expect.stringContaining('not JSON'),
+  ]);
+});
+
 test('JSON is read as YAML once, however many rules ask', () => {
   const file = readManifestFile('manifests/a.yaml', new TextEncoder().encode('{"kind": "\\ud83d\\ude00"}'));
   let reads = 0;
