@@ -4,6 +4,8 @@
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
  */
 
+import { fnvHex } from './go/fnv.ts';
+
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -15,6 +17,40 @@ export function isDnsLabel(name: string): boolean {
 /** Whether a name is a subdomain of RFC 1123: labels joined by dots, at most 253 characters. */
 export function isDnsSubdomain(name: string): boolean {
   return name.length <= 253 && SUBDOMAIN.test(name);
+}
+
+/** Longest value of a label, which names of catalogs become. */
+const MAX_LABEL = 63;
+
+/**
+ * A name that Kubernetes accepts for an object and as the value of a label: the text
+ * itself where it is one, else as much of it as may stay, and a hash of all of it, so
+ * that different texts keep different names.
+ */
+export function objectName(text: string): string {
+  if (isDnsSubdomain(text) && text.length <= MAX_LABEL) return text;
+  return hashedName(text, text);
+}
+
+/**
+ * A name for a Kubernetes object whose name becomes a host name as well: the text if it is a DNS label that begins with a
+ * letter, or one made with a hash.
+ */
+export function labelName(text: string): string {
+  return isDnsLabel(text) && /^[a-z]/.test(text) ? text : hashedName(text, text);
+}
+
+/** What may stay of `text` in a name, and a hash of `identity`. */
+export function hashedName(text: string, identity: string): string {
+  const prefix = text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    // Names of Services, which OLM makes of it, begin with a letter.
+    .replaceAll(/^[-0-9]+|-$/g, '')
+    // Nine for the hyphen and the eight digits of the hash.
+    .slice(0, MAX_LABEL - 9)
+    .replace(/-$/, '');
+  return prefix === '' ? `catalog-${fnvHex(identity)}` : `${prefix}-${fnvHex(identity)}`;
 }
 
 /** A name as messages show it: quoted, control characters escaped. */

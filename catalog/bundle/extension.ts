@@ -11,7 +11,7 @@ import { appendToGroup } from '../go/grouped.ts';
 import { tryReadJson } from '../go/json.ts';
 import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
-import { isDnsLabel } from '../names.ts';
+import { isDnsLabel, objectName } from '../names.ts';
 import type { Json } from '../yaml/scalar.ts';
 import {
   type Fields,
@@ -132,12 +132,13 @@ const NO_ADMINISTRATOR = "!authorizer.group('*').resource('*').check('*').allowe
 
 /**
  * The admission policy that restricts which packages a ClusterExtension may name. One for all packages, because each of
- * several policies would have to allow a request.
+ * several policies would have to allow a request. Policies of different groups have different names: applying one must not
+ * replace another.
  */
 function policyDocuments(packages: readonly string[], group: string | undefined): Json[] {
   const allowed = [...new Set(packages)].sort(compareText);
   const name =
-    group === undefined ? 'clusterextension-packages' : `clusterextension-packages-${groupSlug(group)}`;
+    group === undefined ? 'clusterextension-packages' : objectName(`clusterextension-packages-${group}`);
   const condition =
     group === undefined
       ? { name: 'no-cluster-administrator', expression: NO_ADMINISTRATOR }
@@ -175,14 +176,6 @@ function policyDocuments(packages: readonly string[], group: string | undefined)
       spec: { policyName: name, validationActions: ['Deny'] },
     },
   ];
-}
-
-/** A group as a part of an object's name. */
-function groupSlug(group: string): string {
-  return group
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '');
 }
 
 /** The ClusterExtension alone, as current OLM v1 accepts it; with an account, as it did before operator-controller 1.11. */

@@ -4,8 +4,9 @@
  *
  * @see https://github.com/openshift/oc/blob/master/pkg/cli/admin/catalog/mirrorer.go
  */
+
+import { fnvHash } from '../go/fnv.ts';
 import { DIGEST_LENGTHS, DOCKER_HUB_HOSTS, InvalidReference, REFERENCE } from '../reference.ts';
-import { fnvHash } from './fnv.ts';
 import type { Destination, ImageRequest, Naming, Placement } from './placement.ts';
 
 /** A reference split as oc splits it: nothing is written out that the text leaves out. */

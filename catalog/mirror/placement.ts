@@ -2,8 +2,9 @@
  * Placements: which image goes where. A style of naming makes them, one by one; here
  * they are put together so that no two images land on one tag.
  */
+
+import { fnvHex } from '../go/fnv.ts';
 import { formatReference, type Reference, repositoryName } from '../reference.ts';
-import { fnvHex } from './fnv.ts';
 import { eitherPlatforms, type Platforms, withPlatforms } from './platforms.ts';
 
 /** What an image is to the catalog; `graph` is the update graph, which no catalog and no node asks for. */

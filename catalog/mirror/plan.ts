@@ -1,5 +1,5 @@
+import { fnvHex } from '../go/fnv.ts';
 import type { Target } from './destination-names.ts';
-import { fnvHex } from './fnv.ts';
 import { groupImages, type ImageGroup } from './image-group.ts';
 import type { CatalogSelection, ImageSet } from './image-set.ts';
 import type { Mapping } from './mapping.ts';

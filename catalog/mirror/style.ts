@@ -2,10 +2,10 @@
  * Styles: whose names a mirror follows. Ours keeps the whole path of the source; the
  * others are those of the tools that people come from.
  */
+import { hashedName, labelName, objectName } from '../names.ts';
 import { parseReference, type Reference, repositoryName, tryParseReference } from '../reference.ts';
 import { nestedNaming, ocMirrorNaming, type Target } from './destination-names.ts';
 import { InvalidOption } from './invalid-option.ts';
-import { hashedName, labelName, objectName } from './kubernetes-object.ts';
 import { type OcReference, ocNaming, parseOcReference } from './oc.ts';
 import type { Destination, ImageRole, Naming } from './placement.ts';
 import type { Scope } from './scope.ts';

@@ -5,9 +5,10 @@
  * @see https://github.com/openshift/api/blob/master/config/v1/types_image_policy.go
  * @see https://github.com/containers/image/blob/main/docs/containers-registries.d.5.md
  */
+import { hashedName } from '../../names.ts';
 import { repositoryName, tryParseReference } from '../../reference.ts';
 import type { Json } from '../../yaml/scalar.ts';
-import { hashedName, type KubernetesObject, objectText } from '../kubernetes-object.ts';
+import { type KubernetesObject, objectText } from '../kubernetes-object.ts';
 import { destinationRepository } from '../placement.ts';
 import type { MirrorPlan } from '../plan.ts';
 

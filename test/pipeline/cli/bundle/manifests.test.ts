@@ -96,9 +96,15 @@ test('OLM v1: one policy of the allowed packages, for all but administrators or 
   });
   const [, ofTeam] = documentsIn((await portolan(SAMPLE, ...COMMAND, '--group', 'Team "A"')).out);
   expect(ofTeam).toMatchObject({
-    metadata: { name: 'clusterextension-packages-team-a' },
+    metadata: { name: expect.stringMatching(/^clusterextension-packages-team-a-[0-9a-f]{8}$/) },
     spec: { matchConditions: [{ expression: '"Team \\"A\\"" in request.userInfo.groups' }] },
   });
+  const names = new Set<unknown>();
+  for (const group of ['team-a', 'Team A', 'team:a', '*']) {
+    const [, { metadata } = {}] = documentsIn((await portolan(SAMPLE, ...COMMAND, '--group', group)).out);
+    names.add(metadata?.['name']);
+  }
+  expect([names.size, names.has('clusterextension-packages-team-a')]).toEqual([4, true]);
 });
 
 test('OpenShift 4.17: the ClusterExtension of the technology preview', async () => {
