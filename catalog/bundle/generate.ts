@@ -35,6 +35,7 @@ export function bundleLabels({
 /** The text of `metadata/annotations.yaml`. */
 export function annotationsYaml(labels: BundleLabels): string {
   const annotations = emitYaml(Object.fromEntries(bundleLabels(labels)));
+  // Every line is indented that is not empty.
   return `annotations:\n${annotations.replaceAll(/^(?=.)/gm, '  ')}`;
 }
 

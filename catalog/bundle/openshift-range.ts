@@ -24,7 +24,8 @@ export function isForOpenshift(text: string | undefined, version: Minor): boolea
     return only && compareMinors(version, only) === 0;
   }
   if (written.includes('-')) {
-    const [from, to] = written.split('-').map(tryParseMinor);
+    const [from, to, ...others] = written.split('-').map(tryParseMinor);
+    if (others.length > 0) return undefined;
     return from && to && compareMinors(version, from) >= 0 && compareMinors(version, to) <= 0;
   }
   const listed = written.split(',').map(tryParseMinor);

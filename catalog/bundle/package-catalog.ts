@@ -6,12 +6,11 @@
  */
 
 import type { Finding } from '../finding.ts';
-import { normalBase64 } from '../go/base64.ts';
 import { goList, goObject } from '../go/json-marshal.ts';
 import { indentedJson, jsonString, RawJson } from '../go/json-text.ts';
-import { isObject } from '../go/shape.ts';
 import { compareText } from '../go/text.ts';
 import { tryParseVersion } from '../version/version.ts';
+import { csvIcon } from './csv-icon.ts';
 import type { PackageFolder, PackageManifest, PackageVersion, Report } from './package-manifest.ts';
 import { renderedProperties } from './properties.ts';
 import { BundleRefusal } from './registry-bundle.ts';
@@ -203,19 +202,13 @@ function packageJson(
   ]);
 }
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
 /** The icon of a ClusterServiceVersion; undefined when it has none that could be read. */
 function iconJson({ bundle }: PackageVersion): string | undefined {
-  const spec = isObject(bundle.csv.value['spec']) ? bundle.csv.value['spec'] : {};
-  const [icon]: unknown[] = Array.isArray(spec['icon']) ? spec['icon'] : [];
-  if (!isObject(icon) || typeof icon['base64data'] !== 'string') return undefined;
-  const data = icon['base64data'].replaceAll(/[\s]/g, '');
-  if (data === '' || !BASE64.test(data)) return undefined;
-  const mediatype = typeof icon['mediatype'] === 'string' ? icon['mediatype'] : '';
+  const icon = csvIcon(bundle.csv.value);
+  if (!icon) return undefined;
   return goObject([
-    ['base64data', jsonString(normalBase64(data))],
-    ['mediatype', jsonString(mediatype)],
+    ['base64data', jsonString(icon.base64data)],
+    ['mediatype', jsonString(icon.mediatype)],
   ]);
 }
 

@@ -104,6 +104,7 @@ export function relatedImagesOf(csv: BundleObject, image: string): RelatedImage[
 /** Images of the containers that the operator's deployments run, those without an image as empty text. */
 function operatorImages(csv: BundleObject): string[] {
   const install = member(fitObject(csv, CSV_DEPLOYMENTS, csv.value['spec'] ?? {}), 'Install');
+  // The only strategy that opm looks for images in.
   if (install['strategy'] !== 'deployment') return [];
   return list(member(install, 'spec')['Deployments']).flatMap((deployment) => {
     const pod = member(member(member(deployment, 'Spec'), 'template'), 'spec');

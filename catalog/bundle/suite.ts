@@ -90,7 +90,7 @@ export type View = 'sdk' | 'opm';
 export const VIEW_NAMES: readonly View[] = ['sdk', 'opm'];
 
 interface Tool {
-  /** Rules whose defects the tool does not see. */
+  /** Rules (or kinds, as `KIND/*`) whose defects the tool does not see. */
   readonly blind: readonly string[];
   /** Whether it says warnings. */
   readonly warns: boolean;

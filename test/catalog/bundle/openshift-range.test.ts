@@ -39,7 +39,7 @@ describe('com.redhat.openshift.versions', () => {
     ).toEqual(expected);
   });
 
-  test.each(['latest', 'v4', 'v4.9-', '=', 'v4.9,x'])('%j says nothing', (text) =>
+  test.each(['latest', 'v4', 'v4.9-', 'v4.9-v4.10-v4.11', '=', 'v4.9,x'])('%j says nothing', (text) =>
     expect(isForOpenshift(text, { major: 4, minor: 10 })).toBeUndefined(),
   );
 });

@@ -29,3 +29,18 @@ test.each([
     .map(({ message }) => message);
   expect(messages).toEqual([`channel "stable" has no head: its currentCSV "etcd.v1.1.0" is ${expected}`]);
 });
+
+test.each([
+  ['aWNv\\nbg==', true],
+  ['aWN vbg==', true],
+  // Go's decoder takes line ends, and opm removes spaces; nothing removes a tab.
+  ['aWNv\\tbg==', false],
+])('the icon %j is that of the package, if Go can decode it: %s', async (data, isThere) => {
+  const folder = await readPackageFolder(
+    sourceOf({
+      'etcd.package.yaml': 'packageName: etcd\nchannels: [{name: stable, currentCSV: etcd.v1.0.0}]\n',
+      '1.0.0/csv.yaml': csv('1.0.0', `icon: [{base64data: "${data}", mediatype: image/png}]`),
+    }),
+  );
+  expect(convertPackage(folder).json?.includes('"base64data": "aWNvbg=="')).toBe(isThere);
+});
