@@ -3,13 +3,12 @@
  * job fails only if something could not be checked.
  */
 import { setOutput, summary, warning } from '@actions/core';
-import { PipelineError } from '../error.ts';
 import { openRemote } from '../git/remote.ts';
 import { type Drift, driftOf } from '../github/proposals/drift.ts';
 import { proposePins } from '../github/proposals/drift-pins.ts';
 import { scheduledPromotions } from '../github/proposals/promotions.ts';
 import { createRegistryClient } from '../oci/registry/client.ts';
-import { policyAt } from '../policy/read-policy.ts';
+import { readablePolicyAt } from '../policy/read-policy.ts';
 import { codeSpan, escapedMarkdown } from '../report/markdown.ts';
 import { plainText } from '../text.ts';
 import { defaultTip, openForge } from './forge.ts';
@@ -32,9 +31,7 @@ export async function findDrift(inputs: RunInputs): Promise<void> {
   const references = registriesOf(inputs);
   try {
     await repository.bring([commit]);
-    const { policy } = await policyAt(repository.objects, commit);
-    if (!policy)
-      throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
+    const policy = await readablePolicyAt(repository.objects, commit);
     const today = inputs.now.toISOString().slice(0, 10);
     const ports = { github: forge.github, name: forge.repository, repository, registry };
     const drift = await driftOf(ports, { commit, policy, today });

@@ -18,7 +18,7 @@ import { templateKind } from '../../catalog/opm/template/kinds.ts';
 import { TemplateError } from '../../catalog/opm/template/template.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../git/source.ts';
-import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
+import { entryAt, filesBelow, isTree, joinPath, type ListedFile } from '../git/tree.ts';
 import { LruCache } from '../lru-cache.ts';
 import { firstMatch } from '../policy/layout.ts';
 import { type ComposedPackage, composedPackage, type ReadBundles } from './community-package.ts';
@@ -214,9 +214,7 @@ export async function loadedFiles(
   const ignoring = await ignoreFilesAbove(objects, tree, unit);
   const own = { path: unit.path, mode: unit.mode, id: unit.id };
   if (!isTree(unit.mode) && ignoring.length === 0) return [own];
-  const inside = isTree(unit.mode)
-    ? (await listFiles(objects, unit.id)).map((file) => ({ ...file, path: joinPath(unit.path, file.path) }))
-    : [own];
+  const inside = await filesBelow(objects, own);
   const below = (path: string): string => (unit.root === '' ? path : path.slice(unit.root.length + 1));
   const all = new Map([...ignoring, ...inside].map((file) => [below(file.path), file]));
   const source = {

@@ -7,7 +7,7 @@ import { textOf } from '../catalogs/write-blobs.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { sourceFile } from '../git/source.ts';
-import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
+import { entryAt, filesBelow } from '../git/tree.ts';
 import { catalogNameDefect, isCatalogName, type Layout } from '../policy/layout.ts';
 import { type ComposedPackage, composedPackage, type ReadBundles } from './community-package.ts';
 import { catalogUnits } from './unit.ts';
@@ -87,9 +87,8 @@ function composedFile(
 async function filesAt(objects: ObjectReader, tree: string, root: string): Promise<SourceFile[]> {
   const entry = await entryAt(objects, tree, root);
   if (!entry) throw new PipelineError('git', `${root} is not in the tree ${tree}`);
-  if (!isTree(entry.mode)) return [sourceFile(objects, { path: root, ...entry })];
-  const inside = await listFiles(objects, entry.id);
-  return inside.map((file) => sourceFile(objects, { ...file, path: joinPath(root, file.path) }));
+  const files = await filesBelow(objects, { path: root, ...entry });
+  return files.map((file) => sourceFile(objects, file));
 }
 
 function noSuchCatalog(name: string, known: ReadonlySet<string>): PipelineError {

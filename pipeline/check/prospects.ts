@@ -164,13 +164,11 @@ function worldFor({ package: name, catalog }: ClusterInstallation, worlds: reado
 /**
  * Whether an installed bundle limits the platform to versions below `to`: then the cluster cannot be updated.
  */
-function holdsBack(
-  { package: name, installed }: PlacedInstallation,
-  worlds: readonly World[],
-  to: Minor,
-): boolean {
-  const bundle = worlds.flatMap(
+function holdsBack(one: PlacedInstallation, worlds: readonly World[], to: Minor): boolean {
+  const { package: name, installed } = one;
+  // The subscribed catalog first: it no longer has every version that it had.
+  const [bundle] = [worldFor(one, worlds), ...worlds].flatMap(
     ({ catalog }) => catalog.packages.get(name)?.bundles.get(installed.name) ?? [],
-  )[0];
+  );
   return bundle !== undefined && !limitAllows(limitOf(bundle.properties), to);
 }

@@ -40,7 +40,7 @@ export async function suggestionsFor(
   repository: Repository,
   { base, head, change, findings, ...given }: Suggesting,
 ): Promise<Suggestion[]> {
-  const correctable = findings.filter(({ correction }) => correction !== undefined).slice(0, MOST);
+  const correctable = findings.filter(({ correction }) => correction !== undefined);
   if (correctable.length === 0) return [];
   // Of several common ancestors any one serves, if it is always the same one.
   const ancestor = given.ancestor ?? (await mergeBases(repository, base, head)).sort()[0];
@@ -50,11 +50,12 @@ export async function suggestionsFor(
   for (const finding of correctable) {
     const { location = finding.location } = finding.correction ?? {};
     for (const file of filesAlike(change, location.file)) {
+      if (suggestions.length === MOST) return suggestions;
       const suggestion = suggestionOf(finding, file, await linesOf(file));
       if (suggestion) suggestions.push(suggestion);
     }
   }
-  return suggestions.slice(0, MOST);
+  return suggestions;
 }
 
 /** A file of the merged tree, by path and id. */
@@ -101,15 +102,16 @@ function suggestionOf(
 }
 
 /**
- * Reads the lines of a file at the head, and which of them the pull request has written. Undefined if the merge changed
- * the file.
+ * Reads the lines of files at the head, each once, and which of them the pull request has written. Undefined if the merge
+ * changed the file.
  */
 function linesReader(
   repository: Repository,
   { ancestor, head }: { readonly ancestor: string; readonly head: string },
 ): (file: MergedFile) => Promise<HeadLines | undefined> {
   const { objects } = repository;
-  return async ({ path, id }) => {
+  const known = new Map<string, Promise<HeadLines | undefined>>();
+  const read = async ({ path, id }: MergedFile): Promise<HeadLines | undefined> => {
     const [before, after] = await Promise.all([
       entryAt(objects, ancestor, path),
       entryAt(objects, head, path),
@@ -118,6 +120,11 @@ function linesReader(
     if (after?.id !== id) return undefined;
     const lines = (await objects.read(id)).bytes.toString('utf8').split('\n');
     return { lines, own: before ? await writtenLines(repository, before.id, id) : () => true };
+  };
+  return (file) => {
+    const lines = known.get(file.path) ?? read(file);
+    known.set(file.path, lines);
+    return lines;
   };
 }
 
@@ -131,8 +138,14 @@ async function writtenLines(
   const run = { settings, directory: scratch, bare: true };
   const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--text', '--unified=0'];
   const { output } = await runGit(run, ['diff', ...options, before, after]);
-  // Only the headers of hunks are read, which are ASCII whatever the lines are.
-  const hunks = [...output.toString('latin1').matchAll(/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/gm)];
-  const ranges = hunks.map(([, from = '', count = '1']) => ({ from: Number(from), count: Number(count) }));
+  // Only the headers of hunks are read, which are ASCII whatever the lines are. A line feed alone ends a line: what follows
+  // a carriage return is still the author's text.
+  const ranges = output
+    .toString('latin1')
+    .split('\n')
+    .flatMap((line) => {
+      const [, from, count = '1'] = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
+      return from === undefined ? [] : [{ from: Number(from), count: Number(count) }];
+    });
   return (line) => ranges.some(({ from, count }) => line >= from && line < from + count);
 }

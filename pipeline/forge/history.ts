@@ -7,7 +7,8 @@ import type { OldVersion } from '../check/world/old-versions.ts';
 import type { HistoryOf } from '../check/world/publication-history.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import type { Repository } from '../git/repository.ts';
-import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
+import { whyUnreadable } from '../git/source.ts';
+import { entryAt, filesBelow } from '../git/tree.ts';
 import type { GateForge, PathChanges } from './forge.ts';
 
 /** Paths that are asked for, and commits that changed one of them, the latest first. */
@@ -104,17 +105,15 @@ async function pastOf(objects: ObjectReader, path: string, listing: Listing | un
   return { versions, complete: listing.length < MOST_COMMITS };
 }
 
-/** The files at or below a path of a tree. */
+/** The files at or below a path of a tree, without links and submodules. */
 async function filesAt(
   objects: ObjectReader,
   root: string,
   path: string,
 ): Promise<{ readonly id: string; readonly path: string }[]> {
   const entry = await entryAt(objects, root, path);
-  if (!entry) return [];
-  if (!isTree(entry.mode)) return [{ id: entry.id, path }];
-  const files = await listFiles(objects, entry.id);
-  return files
-    .filter(({ mode }) => /^100/.test(mode))
-    .map((file) => ({ id: file.id, path: joinPath(path, file.path) }));
+  const files = entry ? await filesBelow(objects, { path, ...entry }) : [];
+  return files.flatMap((file) =>
+    whyUnreadable(file.mode) === undefined ? [{ id: file.id, path: file.path }] : [],
+  );
 }

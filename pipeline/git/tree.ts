@@ -37,6 +37,7 @@ export const SUBMODULE_MODE = '160000';
 const MOST_FOLDERS = 100_000;
 /** Folders that are asked for at once. */
 const TOGETHER = 256;
+/** Names in a path at most. */
 const MOST_DEPTH = 128;
 
 interface Pair {
@@ -155,6 +156,15 @@ export async function listFiles(objects: ObjectReader, tree: string): Promise<Li
     }
   }
   return files;
+}
+
+/** The files of a folder with their paths in the repository; of a file, itself. */
+export async function filesBelow(
+  objects: ObjectReader,
+  { path, mode, id }: ListedFile,
+): Promise<ListedFile[]> {
+  if (!isTree(mode)) return [{ path, mode, id }];
+  return (await listFiles(objects, id)).map((file) => ({ ...file, path: joinPath(path, file.path) }));
 }
 
 /** Most files that are listed of a tree. */

@@ -97,6 +97,13 @@ export async function policyAt(objects: ObjectReader, tree: string): Promise<Pol
   }
 }
 
+/** The policy in a tree. @throws PipelineError `usage` where it cannot be read, `not-found` when the clone lacks objects */
+export async function readablePolicyAt(objects: ObjectReader, tree: string): Promise<Policy> {
+  const { policy } = await policyAt(objects, tree);
+  if (policy) return policy;
+  throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
+}
+
 /** The result without a policy, with the reason as an error: nothing is checked by a policy that was not read. */
 function noPolicy(message: string): PolicyRead {
   const location = { file: POLICY_PATH, line: 1, column: 1 };

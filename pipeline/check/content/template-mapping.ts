@@ -6,7 +6,8 @@ import { quoted } from '../../../catalog/names.ts';
 import type { CatalogUnit } from '../../change/unit.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { whyUnreadable } from '../../git/source.ts';
-import { entryAt } from '../../git/tree.ts';
+import { entryAt, joinPath } from '../../git/tree.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { readStrictSettings, type Settings } from '../../settings.ts';
 import type { CheckScene } from '../world/scene.ts';
 
@@ -31,23 +32,28 @@ interface Mapping {
   readonly catalogs: readonly { readonly name: string; readonly place: Location }[];
 }
 
+/** Path of a package's `ci.yaml`, by the policy's files of owners; undefined if it names none of that format. */
+export function ciPath({ owners }: Policy, name: string): string | undefined {
+  const source = owners.sources.find(
+    ({ path, format }) => format === 'ci.yaml' && path.includes('{package}'),
+  );
+  return source?.path.replaceAll('{package}', () => name);
+}
+
 /** The entries of the package's `ci.yaml` about its templates; undefined if it has none. */
 export async function mappingOf(
   { objects, policy }: Pick<CheckScene, 'objects' | 'policy'>,
   tree: string,
   name: string,
 ): Promise<Mapped | undefined> {
-  const source = policy.owners.sources.find(
-    ({ path, format }) => format === 'ci.yaml' && path.includes('{package}'),
-  );
-  const path = source?.path.replaceAll('{package}', () => name);
+  const path = ciPath(policy, name);
   const file = path === undefined ? undefined : await entryAt(objects, tree, path);
   if (path === undefined || !file || whyUnreadable(file.mode) !== undefined) return undefined;
   const { settings } = readStrictSettings(path, (await objects.read(file.id, FILE_BYTES)).bytes);
   const fbc = isObject(settings?.value) ? settings.value['fbc'] : undefined;
   const list = isObject(fbc) ? fbc['catalog_mapping'] : undefined;
   if (!settings || !Array.isArray(list) || list.length === 0) return undefined;
-  const folder = path.slice(0, path.lastIndexOf('/'));
+  const folder = path.split('/').slice(0, -1).join('/');
   const place = settings.locateKey(['fbc', 'catalog_mapping']);
   return { name, folder, place, mappings: list.flatMap((one, i) => mappingIn(settings, one, i)) };
 }
@@ -122,5 +128,5 @@ export async function mappingFindings(
 
 /** Path of a template in a mapping. */
 export function templatePath({ folder }: Mapped, template: string): string {
-  return `${folder}/catalog-templates/${template}`;
+  return joinPath(folder, `catalog-templates/${template}`);
 }

@@ -2,7 +2,7 @@
  * Keeps a report within a size, whatever a pull request writes: long lists are cut, and findings beyond a number that
  * one rule has of one package become one. What counts is decided before, so nothing passes for being left out.
  */
-import { type Finding, milderSeverity } from '../../../catalog/finding.ts';
+import type { Finding } from '../../../catalog/finding.ts';
 import { groupedBy } from '../../../catalog/go/grouped.ts';
 import type { HeadReview } from '../../../catalog/olm/head-reviews.ts';
 import { listed } from '../../../catalog/rules/message-text.ts';
@@ -98,21 +98,18 @@ function fewerFindings(findings: readonly Finding[], what: string, omitted: Set<
   return all.slice(0, FINDINGS);
 }
 
-/** The findings of one rule and package that are too many to be told apart, as one with the highest severity of them. */
+/** The findings of one rule, severity and package that are too many to be told apart, as one. */
 function joinedRest(rest: readonly Finding[]): Finding[] {
   const [first, ...others] = rest;
   if (!first || others.length === 0) return [...rest];
   const channels = [...new Set(rest.flatMap(({ channel }) => channel ?? []))];
   const where = channels.length > 0 ? `, in channels ${listed(channels.map(quoted))}` : '';
-  const { channel: _, subject: __, installed: ___, correction: ____, ...said } = first;
+  // What is of the first alone would be taken for all of them.
+  const { channel: _, subject: __, installed: ___, clusters: ____, correction: _____, ...said } = first;
   const catalogs = [...new Set(rest.flatMap((finding) => finding.catalogs ?? []))];
-  const severity = rest
-    .map((finding) => finding.severity)
-    .reduce((a, b) => (milderSeverity(a, b) === a ? b : a));
   return [
     {
       ...said,
-      severity,
       catalogs,
       message: `${rest.length} more findings like this one${where}: ${first.message}`,
     },

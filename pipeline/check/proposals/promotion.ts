@@ -15,13 +15,14 @@ import { type CatalogUnit, catalogUnits } from '../../change/unit.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
-import { entryAt, isTree, joinPath, type ListedFile, listFiles, type TreeFile } from '../../git/tree.ts';
+import { entryAt, filesBelow, type ListedFile, type TreeFile } from '../../git/tree.ts';
 import { formatIdentity } from '../../policy/identity.ts';
 import { isCatalogName } from '../../policy/layout.ts';
 import { ownersReader } from '../../policy/owners/owners.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { readStrictSettings, type Settings } from '../../settings.ts';
 import { worldsOf } from '../audit.ts';
+import { ciPath } from '../content/template-mapping.ts';
 
 interface PromotionRequest {
   /** Id of a commit that has been brought. */
@@ -121,10 +122,7 @@ async function ciOf(
   { commit, policy }: PromotionRequest,
   name: string,
 ): Promise<Ci | undefined> {
-  const source = policy.owners.sources.find(
-    ({ path, format }) => format === 'ci.yaml' && path.includes('{package}'),
-  );
-  const path = source?.path.replaceAll('{package}', () => name);
+  const path = ciPath(policy, name);
   const entry = path === undefined ? undefined : await entryAt(objects, commit, path);
   if (path === undefined || !entry || whyUnreadable(entry.mode) !== undefined) return undefined;
   const { bytes } = await objects.read(entry.id, CI_BYTES);
@@ -178,13 +176,6 @@ async function filesOf(
   const mapped = settings && mappedText(settings, from, to);
   if (settings && mapped !== undefined) files.set(settings.path, new TextEncoder().encode(mapped));
   return files;
-}
-
-/** The files of a unit, with their paths in the repository. */
-async function filesBelow(objects: ObjectReader, { path, id, mode }: CatalogUnit): Promise<ListedFile[]> {
-  if (!isTree(mode)) return [{ path, id, mode }];
-  const files = await listFiles(objects, id);
-  return files.map((file) => ({ ...file, path: joinPath(path, file.path) }));
 }
 
 /** A path of one catalog in another. @throws PipelineError `usage` where the path does not name the catalog */

@@ -12,7 +12,7 @@ import { wholeCatalog } from '../../change/whole-catalog.ts';
 import { PipelineError } from '../../error.ts';
 import type { ObjectReader } from '../../git/objects.ts';
 import { sourceFile, whyUnreadable } from '../../git/source.ts';
-import { entryAt, isTree, joinPath, listFiles, type TreeFile } from '../../git/tree.ts';
+import { entryAt, filesBelow } from '../../git/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { repositoryMatcher } from '../../policy/registries.ts';
 import { severitiesOf } from '../../policy/severity.ts';
@@ -136,15 +136,6 @@ async function templatesOf(
 /** A tag as it may be written without its registry. */
 function shortOf(tag: string): string {
   return tag.slice(tag.lastIndexOf('/') + 1);
-}
-
-/** The files of a folder with their paths in the repository; of a file, itself. */
-async function filesBelow(
-  objects: ObjectReader,
-  { path, id, mode }: TreeFile & { readonly path: string },
-): Promise<(TreeFile & { path: string })[]> {
-  if (!isTree(mode)) return [{ path, id, mode }];
-  return (await listFiles(objects, id)).map((file) => ({ ...file, path: joinPath(path, file.path) }));
 }
 
 /** The tags that the new lock has with other digests than the old one, or that only it has. */

@@ -4,6 +4,7 @@
  */
 import type { Finding } from '../../../catalog/finding.ts';
 import { RULES } from '../../../catalog/rules/index.ts';
+import { isWithin } from '../../change/catalogs.ts';
 import { PipelineError } from '../../error.ts';
 import { type MergedCommit, mergedCommits } from '../../git/merged-commits.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -156,22 +157,18 @@ function pastBefore(
     historyOf: async (places) => {
       const folders = [...new Set(places.map(({ path }) => path))];
       // The log has only what is below `paths`: other folders need one of their own.
-      if (paths.length > 0 && !folders.every((folder) => paths.some((path) => isBelow(folder, path)))) {
+      if (paths.length > 0 && !folders.every((folder) => paths.some((path) => isWithin(folder, path)))) {
         return oldVersions(repository, before, places);
       }
       const versions = ended.slice(at + 1).flatMap((one) => one.versions);
       // Most versions are of few files.
       const asked = new Map<string, boolean>();
       const isAsked = ({ path }: OldVersion): boolean => {
-        const is = asked.get(path) ?? folders.some((folder) => isBelow(path, folder));
+        const is = asked.get(path) ?? folders.some((folder) => isWithin(path, folder));
         asked.set(path, is);
         return is;
       };
       return { versions: versions.filter(isAsked), incomplete: undefined };
     },
   };
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
 }

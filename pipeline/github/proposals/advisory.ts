@@ -7,7 +7,7 @@ import { openHistory } from '../../forge/history.ts';
 import type { Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { advisoryPath, readAdvisory, type StoredAdvisory } from '../../policy/advisories.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { readablePolicyAt } from '../../policy/read-policy.ts';
 import { advisoryBody } from '../../report/advisory-text.ts';
 import type { GitHub } from '../client.ts';
 import { gitHubForge } from '../forge.ts';
@@ -94,9 +94,7 @@ async function madeAt(
 ): Promise<PlannedBranch> {
   await repository.bringHistory([tip]);
   await repository.bring([tip]);
-  const { policy } = await policyAt(repository.objects, tip);
-  if (!policy)
-    throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
+  const policy = await readablePolicyAt(repository.objects, tip);
   const path = advisoryPath(id);
   const entry = file ? undefined : await entryAt(repository.objects, tip, path);
   const bytes = file ?? (entry && (await repository.objects.read(entry.id, MOST_BYTES)).bytes);

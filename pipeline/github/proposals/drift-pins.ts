@@ -5,7 +5,7 @@ import { PipelineError } from '../../error.ts';
 import type { RepositoryName } from '../../forge/forge.ts';
 import type { Repository } from '../../git/repository.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { readablePolicyAt } from '../../policy/read-policy.ts';
 import type { Registry } from '../../ports.ts';
 import { pinsBody } from '../../report/proposal-text.ts';
 import type { GitHub } from '../client.ts';
@@ -82,9 +82,7 @@ async function proposalAt(
   catalog: string,
 ): Promise<{ moved: readonly MovedTag[]; proposal: Proposal } | undefined> {
   await repository.bring([tip]);
-  const { policy } = await policyAt(repository.objects, tip);
-  if (!policy)
-    throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
+  const policy = await readablePolicyAt(repository.objects, tip);
   const ports = { objects: repository.objects, registry: registryFor(policy) };
   const repinned = await repinCatalog(ports, { commit: tip, policy, catalog });
   if (!repinned || repinned.files.size === 0) return undefined;

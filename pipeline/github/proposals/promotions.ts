@@ -3,7 +3,7 @@ import { compareText } from '../../../catalog/go/text.ts';
 import { type Promotion, type Promotions, promotionsOf } from '../../check/proposals/promotion.ts';
 import { PipelineError } from '../../error.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { readablePolicyAt } from '../../policy/read-policy.ts';
 import { promotionBody } from '../../report/proposal-text.ts';
 import { readTip } from '../pull-request.ts';
 import type { Drift } from './drift.ts';
@@ -108,9 +108,7 @@ async function promotionsAt(
   tip: string,
 ): Promise<Promotions> {
   await repository.bring([tip]);
-  const { policy } = await policyAt(repository.objects, tip);
-  if (!policy)
-    throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
+  const policy = await readablePolicyAt(repository.objects, tip);
   return promotionsOf(repository.objects, { ...request, commit: tip, policy });
 }
 

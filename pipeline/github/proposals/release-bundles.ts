@@ -25,7 +25,7 @@ import type { Repository } from '../../git/repository.ts';
 import { entryAt } from '../../git/tree.ts';
 import { eachOf } from '../../parallel.ts';
 import type { Policy, ReleasePolicy } from '../../policy/policy.ts';
-import { policyAt } from '../../policy/read-policy.ts';
+import { readablePolicyAt } from '../../policy/read-policy.ts';
 import type { Registry } from '../../ports.ts';
 import { releaseBody } from '../../report/proposal-text.ts';
 import type { GitHub } from '../client.ts';
@@ -236,9 +236,7 @@ async function proposalAt(
 ): Promise<Proposal | undefined> {
   await repository.bring([tip]);
   const place = treeRepository(repository.objects, tip);
-  const { policy } = await policyAt(repository.objects, tip);
-  if (!policy)
-    throw new PipelineError('usage', 'cannot read the policy: run portolan check --base HEAD for details');
+  const policy = await readablePolicyAt(repository.objects, tip);
   if ((await place.text(`${folderOf(bundle)}/${RELEASE_FILE}`)) === undefined) return undefined;
   const registry = (): Registry => {
     fetching();

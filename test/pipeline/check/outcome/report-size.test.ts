@@ -34,15 +34,23 @@ test('a report of usual size stays as it is', () => {
 });
 
 test('what one rule finds of one package beyond 100 is counted in one', () => {
-  const all = findings(150, (at) => ({ channel: at % 2 === 0 ? 'a' : 'b', catalogs: [`v4.${at % 3}`] }));
+  const all = findings(150, (at) => ({
+    channel: at % 2 === 0 ? 'a' : 'b',
+    catalogs: [`v4.${at % 3}`],
+    installed: ['1.0.0'],
+    clusters: at,
+  }));
   const { findings: kept, omitted } = withinSize({ ...GREEN, findings: all });
   expect(kept.slice(0, 100)).toEqual(all.slice(0, 100));
   expect(kept.slice(100)).toEqual([
-    expect.objectContaining({
+    {
+      rule: 'graph/x',
       severity: 'error',
+      package: 'p',
       message: '50 more findings like this one, in channels "a" and "b": finding 100',
+      location: { file: 'catalog.yaml', line: 101, column: 1 },
       catalogs: ['v4.1', 'v4.2', 'v4.0'],
-    }),
+    },
   ]);
   expect(omitted).toEqual(['findings beyond 100 of one rule and package, which are counted in one']);
 });

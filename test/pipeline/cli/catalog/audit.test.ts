@@ -232,6 +232,8 @@ test.each([
   [['b', 'a'], 'a, b'],
   [['a', 'b', 'c'], 'a to c'],
   [['a', 'b', 'c', 'e'], 'a to c, e'],
+  // A catalog of a past merge that is gone.
+  [['a', 'gone', 'b'], 'gone, a, b'],
 ])('%j are %s', (names, expected) => {
   expect(catalogsText(names, ['a', 'b', 'c', 'd', 'e'])).toBe(expected);
 });
