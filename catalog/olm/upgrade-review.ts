@@ -5,6 +5,7 @@
 import type { Inspected } from '../bundle/inspect.ts';
 import { type Crd, readCrd } from '../crd/crd.ts';
 import { changeLines, changesBetween, ownChanges, type UnsafeChange } from '../crd/safety.ts';
+import { sameValue } from '../fbc/same-bundle.ts';
 import { groupedBy } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
 import { type Reference, repositoryName, tryParseReference } from '../reference.ts';
@@ -220,7 +221,7 @@ function crdItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
     if (!after) return [droppedCrd(name)];
     const unsafe = ownChanges(changesBetween(before, after));
     if (unsafe.length > 0) return [unsafeItem(name, unsafe)];
-    if (JSON.stringify(before.versions) !== JSON.stringify(after.versions)) safe.push(name);
+    if (!sameValue(before.versions, after.versions)) safe.push(name);
     return [];
   });
   return safe.length === 0 ? items : [...items, safeItem(safe)];

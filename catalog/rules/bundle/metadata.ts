@@ -3,9 +3,9 @@ import { formatMinor } from '../../fbc/openshift.ts';
 import { readsCsvMetadata } from '../../fbc/platform.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import { shellWord } from '../../names.ts';
+import { compareInstalled } from '../../olm/foresight/installation.ts';
 import { checkedBundles, checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { manifestsOfBundle } from '../../olm/manifests.ts';
-import { compareVersions } from '../../version/version.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
 export const rules: readonly Rule[] = [
@@ -110,8 +110,5 @@ function positionOf({ properties }: Bundle, wanted: string): number {
 
 /** The bundle with the highest version. The one finding of a package points to it: older ones are most often as they always were. */
 function newest(bundles: readonly Bundle[]): Bundle | undefined {
-  return bundles.reduce<Bundle | undefined>((last, one) => {
-    if (!last?.version || !one.version) return last ?? one;
-    return compareVersions(one.version, last.version) > 0 ? one : last;
-  }, undefined);
+  return bundles.toSorted(compareInstalled).at(-1);
 }

@@ -1,5 +1,6 @@
 import { locate } from '../../fbc/model.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
+import { sameValue } from '../../fbc/same-bundle.ts';
 import { groupedBy } from '../../go/grouped.ts';
 import { parseJson } from '../../json.ts';
 import { type Change, checkedPackages, type Olm, type World } from '../../olm/foresight/world.ts';
@@ -242,11 +243,10 @@ function unconvertedOn({ from, to }: Between): readonly string[] {
   );
   return (to.world.crds(to.bundle) ?? [])
     .filter(({ name, versions, convertsByWebhook }) => {
-      const schemas = new Set(
-        versions.filter(({ served }) => served).map(({ schema }) => JSON.stringify(schema)),
-      );
+      const [first, ...others] = versions.filter(({ served }) => served);
       // Versions of one schema need no conversion.
-      return converted.has(name) && !convertsByWebhook && schemas.size > 1;
+      const differ = (): boolean => others.some(({ schema }) => !sameValue(schema, first?.schema));
+      return converted.has(name) && !convertsByWebhook && differ();
     })
     .map(({ name }) => quoted(name));
 }

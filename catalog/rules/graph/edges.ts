@@ -65,11 +65,12 @@ export const rules: readonly Rule[] = [
           const paths = channel.entries.flatMap((entry) => {
             const bundle = bundles.get(entry.name);
             if (!bundle) return [];
-            const { hops } = world.foresight.v0(
+            const { hops, arrives } = world.foresight.v0(
               { package: name, channel: channel.name },
               installedOf(bundle),
             );
-            return [{ bundle, hops }];
+            // Another rule reports a path that does not reach the head.
+            return arrives ? [{ bundle, hops }] : [];
           });
           const [longest] = [...paths].sort((a, b) => b.hops - a.hops);
           if (!longest || longest.hops <= LONG) continue;

@@ -1,6 +1,6 @@
 import { shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Property } from '../../fbc/model.ts';
-import { sameBundle } from '../../fbc/same-bundle.ts';
+import { sameBundle, sameValue } from '../../fbc/same-bundle.ts';
 import { isObject } from '../../go/shape.ts';
 import { grouped, listed } from '../message-text.ts';
 import { quoted, type Rule } from '../rule.ts';
@@ -105,7 +105,7 @@ function typeText(type: string, before: readonly Property[], after: readonly Pro
   const [a, b] = [was?.[0]?.value, is?.[0]?.value];
   if (was?.length !== 1 || is?.length !== 1 || !isObject(a) || !isObject(b)) return type;
   const fields = [...new Set([...Object.keys(a), ...Object.keys(b)])]
-    .filter((key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]))
+    .filter((key) => !sameValue(a[key], b[key]))
     .sort();
   return `${type} (${listed(fields)})`;
 }
