@@ -17,6 +17,11 @@ export function appendToGroup<K, T>(to: Map<K, T[]>, key: K, value: T): void {
   else to.set(key, [value]);
 }
 
+/** The items for which a test holds, and the others. */
+export function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
 /** The places of all items that are equal to one before them. */
 export function repeatedPlaces(items: readonly unknown[]): ReadonlySet<number> {
   const seen = new Set<unknown>();

@@ -39,7 +39,7 @@ export function bundleWithVersion({ bundles }: Package, name: string): Versioned
   return bundle && hasVersion(bundle) ? bundle : undefined;
 }
 
-function hasVersion(bundle: Bundle): bundle is Versioned {
+export function hasVersion(bundle: Bundle): bundle is Versioned {
   return bundle.version !== undefined;
 }
 

@@ -94,6 +94,11 @@ type BundleCheck = (bundle: Bundle, report: Report) => void;
 /** Says what is wrong at a place: which object, what was found, what was expected. */
 export type Report = (message: string, location: Location, details?: Details) => void;
 
+/** The same report with findings of a milder severity. */
+export function reportAs(severity: Severity, report: Report): Report {
+  return (message, location, details) => report(message, location, { ...details, severity });
+}
+
 export type Details = Pick<
   Finding,
   'hint' | 'correction' | 'package' | 'channel' | 'subject' | 'installed'

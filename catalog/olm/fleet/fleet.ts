@@ -51,7 +51,17 @@ export function installationsOnce(): (installation: FleetInstallation) => FleetI
   const known = new Map<string, FleetInstallation>();
   return (installation) => {
     const { platform, olm, channels, range, catalog, name, version, isManual } = installation;
-    const key = `${platform}\0${olm}\0${installation.package}\0${channels.join('\0\0')}\0${range}\0${catalog}\0${name}\0${version}\0${isManual}`;
+    const key = JSON.stringify([
+      platform,
+      olm,
+      installation.package,
+      channels,
+      range,
+      catalog,
+      name,
+      version,
+      isManual,
+    ]);
     const found = known.get(key);
     if (found) return found;
     known.set(key, installation);
@@ -125,6 +135,7 @@ function byVersion(
   { package: packageName, version, channels }: FleetInstallation,
 ): Installed | undefined {
   const bundles = [...(ofPackage?.bundles.values() ?? [])].filter((bundle) => hasVersion(bundle, version));
+  // Bundles of one version may differ in their release: one of the installation's channels is meant.
   const bundle = bundles.find(({ name }) => isListed(ofPackage, channels, name)) ?? bundles[0];
   if (bundle) return installedOf(bundle);
   const past = world.published

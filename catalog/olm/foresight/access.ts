@@ -3,6 +3,7 @@
  *
  * @see https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/auth/authorizer/rbac/rbac.go `RuleAllows`
  */
+import { appendToGroup } from '../../go/grouped.ts';
 import { compareText } from '../../go/text.ts';
 import type { AccessRule, Permission } from '../manifests.ts';
 
@@ -83,9 +84,7 @@ function makeIndex(permissions: readonly Permission[]): Index | undefined {
     for (const { group, resource } of kindsOf(rule)) {
       if (left-- === 0) return undefined;
       const key = JSON.stringify([group, resource]);
-      const same = exact.get(key);
-      if (same) same.push(placed);
-      else exact.set(key, [placed]);
+      appendToGroup(exact, key, placed);
     }
   }
   return { exact, others };

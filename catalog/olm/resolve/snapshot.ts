@@ -5,6 +5,7 @@ import type { Cel } from '../../fbc/cel/cel.ts';
 import type { Installed } from '../../fbc/edge.ts';
 import type { Bundle, Catalog, Entry, Package } from '../../fbc/model.ts';
 import { namingOf } from '../../fbc/naming.ts';
+import { groupedBy } from '../../go/grouped.ts';
 import { onceFor } from '../../go/once.ts';
 import { compareText } from '../../go/text.ts';
 import { Undecided } from '../../undecided.ts';
@@ -164,21 +165,11 @@ function makeLane(ofPackage: Package, channel: string, entries: readonly Entry[]
   return { package: ofPackage.name, channel, isDefaultChannel, nodes, candidates, entries, withoutBundle };
 }
 
-const nodesByName = new WeakMap<Lane, Map<string, Node[]>>();
+const nodesByName = onceFor(({ nodes }: Lane) => groupedBy(nodes, ({ name }) => name));
 
 /** The nodes of a lane that have a name, but for one of them. */
 export function nodesNamed(lane: Lane, name: string, except?: Node): readonly Node[] {
-  let byName = nodesByName.get(lane);
-  if (!byName) {
-    byName = new Map();
-    for (const node of lane.nodes) {
-      const known = byName.get(node.name);
-      if (known) known.push(node);
-      else byName.set(node.name, [node]);
-    }
-    nodesByName.set(lane, byName);
-  }
-  return (byName.get(name) ?? []).filter((node) => node !== except);
+  return (nodesByName(lane).get(name) ?? []).filter((node) => node !== except);
 }
 
 const offers = new WeakMap<

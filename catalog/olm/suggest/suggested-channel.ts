@@ -5,6 +5,7 @@
 import { edgeField, type Installed } from '../../fbc/edge.ts';
 import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { newBlob, newDocument } from '../../fbc/new-blob.ts';
+import { appendToGroup } from '../../go/grouped.ts';
 import { compareText } from '../../go/text.ts';
 import { satisfies } from '../../version/satisfies.ts';
 import { compareVersions, formatVersion, tryParseRange, type Version } from '../../version/version.ts';
@@ -90,10 +91,7 @@ function needsOf({ places, may }: ChannelTask, chain: readonly number[]): Map<st
     if (onChain.has(position)) continue;
     const to = highestFirst.find((one) => one > position && may(place, places[one] as Place));
     const name = to === undefined ? undefined : places[to]?.name;
-    if (name === undefined) continue;
-    const known = needs.get(name);
-    if (known) known.push(place);
-    else needs.set(name, [place]);
+    if (name !== undefined) appendToGroup(needs, name, place);
   }
   return needs;
 }

@@ -16,7 +16,7 @@ import { upgradeOf } from '../../olm/resolve/outcome.ts';
 import { entryIn, placeOfEntry, placeOfHead } from '../finding-location.ts';
 import { installationsBefore, newSteps, stepsFrom } from '../new-steps.ts';
 import { bundleOf, type Origin, originsIn } from '../origins.ts';
-import { quoted, type Report, type Rule } from '../rule.ts';
+import { quoted, type Report, type Rule, reportAs } from '../rule.ts';
 import {
   type Cause,
   type CauseChange,
@@ -76,7 +76,7 @@ export const rule: Rule = {
           (edge) =>
             before.isPublished({ package: name, bundle: edge.from.name }) || edge.choices.some(reaches(edge)),
         );
-        reportCause(ofPackage, cause, { report: isMade ? report : asNote(report), isRefused });
+        reportCause(ofPackage, cause, { report: isMade ? report : reportAs('info', report), isRefused });
       }
     }
   },
@@ -280,11 +280,6 @@ function reachedByChoice(
     for (const one of names) for (const to of onward.get(key)?.get(one) ?? []) names.add(to);
   }
   return reached;
-}
-
-/** The same report with notes alone: no cluster upgrades from a version that was never published and is on no upgrade path. */
-function asNote(report: Report): Report {
-  return (message, location, details) => report(message, location, { ...details, severity: 'info' });
 }
 
 /** Changes and upgrades that a message names. */

@@ -1,6 +1,7 @@
 import { type Installed, installedOf, shortName, versionText } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { isHeldBack } from '../../fbc/openshift.ts';
+import { appendToGroup } from '../../go/grouped.ts';
 import type { UpgradePath } from '../../olm/foresight/foresight.ts';
 import {
   type Installation,
@@ -184,10 +185,7 @@ function takersIn({ foresight, olm }: World, ofPackage: Package, channel: Channe
       ...(olm.has('v1') ? [upgradeOf(v1.next)?.to.name] : []),
     ]);
     for (const to of next) {
-      if (to === undefined) continue;
-      const known = takers.get(to);
-      if (known) known.push(from);
-      else takers.set(to, [from]);
+      if (to !== undefined) appendToGroup(takers, to, from);
     }
   }
   return takers;

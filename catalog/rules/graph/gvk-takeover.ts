@@ -1,5 +1,6 @@
 import { headsOf } from '../../fbc/channel.ts';
 import type { Catalog, Package } from '../../fbc/model.ts';
+import { appendToGroup } from '../../go/grouped.ts';
 import { onceFor } from '../../go/once.ts';
 import { checkedPackages, type World } from '../../olm/foresight/world.ts';
 import { gvkText } from '../../olm/resolve/requirement.ts';
@@ -90,11 +91,7 @@ function rivalsOf(world: World, ofPackage: Package): Rival[] {
 const providersIn = onceFor((catalog: Catalog): ReadonlyMap<string, readonly string[]> => {
   const byGvk = new Map<string, string[]>();
   for (const ofPackage of catalog.packages.values()) {
-    for (const gvk of providedBy(ofPackage)) {
-      const names = byGvk.get(gvk);
-      if (names) names.push(ofPackage.name);
-      else byGvk.set(gvk, [ofPackage.name]);
-    }
+    for (const gvk of providedBy(ofPackage)) appendToGroup(byGvk, gvk, ofPackage.name);
   }
   return byGvk;
 });

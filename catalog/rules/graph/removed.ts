@@ -1,5 +1,6 @@
 import { type Installed, installedOf } from '../../fbc/edge.ts';
 import type { Channel, Entry } from '../../fbc/model.ts';
+import { partition } from '../../go/grouped.ts';
 import { compareInstalled, publishedInstallations } from '../../olm/foresight/installation.ts';
 import { installationChanges } from '../../olm/foresight/installation-change.ts';
 import type { Change } from '../../olm/foresight/world.ts';
@@ -77,7 +78,7 @@ export const rules: readonly Rule[] = [
     compare(change, report) {
       for (const removed of removedEntries(change)) {
         const { package: name, channel, installed } = removed;
-        const [published, drafts] = split(installed, (one) =>
+        const [published, drafts] = partition(installed, (one) =>
           change.before.isPublished({ package: name, channel: channel.name, bundle: one.name }),
         );
         const moves = installationChanges(change, name).filter(({ olm }) => olm === 'v0');
@@ -158,10 +159,6 @@ function reportRemoved({ package: name, channel, installed }: Removed, why: stri
   const versions = versionsOf(installed);
   const message = `${listWithVerb(versions, 'is', 'are')} removed from ${channelText(channel.name, name)}; ${why}`;
   report(message, placeOfHead(channel), { package: name, channel: channel.name, installed: versions });
-}
-
-function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
 // Entries that a change takes from channels that stay.

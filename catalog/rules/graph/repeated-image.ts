@@ -5,7 +5,7 @@ import type { PublishedBundle } from '../../olm/foresight/world.ts';
 import { tryParseReference } from '../../reference.ts';
 import { isSameVersion } from '../../version/version.ts';
 import { grouped, listed } from '../message-text.ts';
-import { quoted, type Report, type Rule } from '../rule.ts';
+import { quoted, type Report, type Rule, reportAs } from '../rule.ts';
 
 export const rule: Rule = {
   id: 'graph/repeated-image',
@@ -14,8 +14,9 @@ export const rule: Rule = {
   reads: ['history'],
   comparisonTellsNews: true,
   check(catalog, report) {
+    // Only a change that adds a duplicate is an error.
     for (const name of catalog.packages.keys())
-      for (const group of repeatedIn(catalog, name)) reportGroup(group, asWarning(report));
+      for (const group of repeatedIn(catalog, name)) reportGroup(group, reportAs('warning', report));
   },
   compare({ before, after, packages }, report) {
     for (const name of packages) {
@@ -44,11 +45,6 @@ export const rule: Rule = {
     }
   },
 };
-
-/** Existing duplicates are warnings; a change that adds one is an error. */
-function asWarning(report: Report): Report {
-  return (message, location, details) => report(message, location, { ...details, severity: 'warning' });
-}
 
 function keyOf({ name, image }: Bundle): string {
   return JSON.stringify([name, imageOf(image)]);

@@ -1,4 +1,5 @@
 import type { Channel } from '../../fbc/model.ts';
+import { partition } from '../../go/grouped.ts';
 import type { Change, World } from '../../olm/foresight/world.ts';
 import { placeOfHead, placeOfPackage } from '../finding-location.ts';
 import { grouped, listed, versionsOf } from '../message-text.ts';
@@ -81,10 +82,6 @@ function reportEarlyLosses(change: Change, name: string, report: Report): void {
       hint: `let the head in ${to.name} replace or skip ${listed(versions)}`,
     });
   }
-}
-
-function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 /** Whether a world has anything to install in a channel of that name. */

@@ -8,7 +8,7 @@ import { tryParseReference } from '../../reference.ts';
 import { csvOf, mentionedImages, usedImages } from '../../references/csv.ts';
 import { CONFIRM_HINT, imageChange, newPins, UNCONFIRMED } from '../../references/same-image.ts';
 import { compareVersions } from '../../version/version.ts';
-import type { Versioned } from '../ranges.ts';
+import { hasVersion, type Versioned } from '../ranges.ts';
 import { headBundles } from '../reached-bundles.ts';
 import { quoted, type Report, type Rule } from '../rule.ts';
 
@@ -188,10 +188,6 @@ const versionsBelow = onceFor(({ bundles }: Package): ReadonlyMap<Bundle, Bundle
   }
   return below;
 });
-
-function hasVersion(bundle: Bundle): bundle is Versioned {
-  return bundle.version !== undefined;
-}
 
 interface Named {
   readonly isWrong: (image: string, bundle: Bundle, ofPackage: Package) => boolean;
