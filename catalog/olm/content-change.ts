@@ -65,6 +65,7 @@ export function promotionClasses(
   for (const blobs of elsewhere) {
     for (const bundle of blobs.bundles) appendToGroup(known, bundle.name, bundle);
   }
+  // Of a package without bundles, nothing is elsewhere.
   const isKnown =
     unit.bundles.length > 0 &&
     unit.bundles.every((bundle) => known.get(bundle.name)?.some((other) => sameBundle(other, bundle)));
@@ -101,7 +102,7 @@ function isWithoutMissing(now: Entry, full: Entry | undefined, names: ReadonlySe
 }
 
 function byName<T extends Blob>(blobs: readonly T[]): ReadonlyMap<string, T> {
-  // Set the first of duplicate names last: it counts.
+  // Set the first of duplicate names last: it counts, as in `catalogOf`.
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]));
 }
 
@@ -246,6 +247,7 @@ export function sameBundle(a: Bundle, b: Bundle, digests: TagDigests = NO_DIGEST
       ? bundle.properties.filter(({ type }) => type !== OBJECT && type !== METADATA)
       : [...bundle.properties];
   return (
+    // `digests` are those of the first: the second's tags may have moved since.
     imageKey(a.image, digests, theirs) === imageKey(b.image, NO_DIGESTS, ours) &&
     sameItems(properties(a), properties(b)) &&
     (sameItems(a.relatedImages, b.relatedImages) || sameItems(keysOf(a, theirs), keysOf(b, ours))) &&

@@ -209,6 +209,7 @@ function fieldsThatDiffer(before: Bundle, after: Bundle): string[] {
 
 function deprecationDiffs(before: Package | undefined, after: Package | undefined): DeprecationDiff[] {
   return pairs(deprecationsOf(before), deprecationsOf(after)).flatMap(([was, is, of]) =>
+    // Of a deprecation that is gone, the message that it had.
     was === is ? [] : [{ kind: kindOf(was, is), of, message: is ?? was ?? '' }],
   );
 }

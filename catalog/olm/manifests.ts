@@ -223,6 +223,7 @@ function metadataFacts(metadata: Fields): CsvFacts {
     ownedCrds: ownedIn(metadata['crdDescriptions']),
     requiredCrds: requiredIn(metadata['crdDescriptions']),
     ownedApiServices: ownedIn(metadata['apiServiceDefinitions']),
+    // Whoever asks for them compares them with the deployments.
     apiServers: [],
     deployments: undefined,
     webhooks: undefined,

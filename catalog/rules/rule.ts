@@ -237,7 +237,7 @@ function runEach(
       run(rule, reportTo(findings, rule, severity));
     } catch (error) {
       if (!(error instanceof Undecided)) throw error;
-      // The other rules still run; the error carries what they find.
+      // The other rules still run; the error carries what they find. One reason is enough to call the check incomplete.
       undecided = error;
     }
   }

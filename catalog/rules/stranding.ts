@@ -1,4 +1,4 @@
-/** The message and fix for installations that have no upgrade path. */
+/** The message and fix for installations that have no upgrade path under OLM v0. */
 import { headOf } from '../fbc/channel.ts';
 import { type Installed, shortName } from '../fbc/edge.ts';
 import type { Severity } from '../finding.ts';
@@ -7,7 +7,7 @@ import { shellWord } from '../names.ts';
 import { correctionOf, fixFor } from '../olm/foresight/fix.ts';
 import type { UpgradePath } from '../olm/foresight/foresight.ts';
 import { compareInstalled } from '../olm/foresight/installation.ts';
-import type { Olm, World } from '../olm/foresight/world.ts';
+import type { World } from '../olm/foresight/world.ts';
 import { AS_TODAY } from '../olm/suggest/policy.ts';
 import { type SearchBudget, searchBudget } from '../olm/suggest/shortest-chain.ts';
 import {
@@ -29,7 +29,6 @@ export interface Stranded {
 }
 
 interface StrandedReport {
-  readonly olm: Olm;
   /** What is no longer possible, such as `cannot reach`. */
   readonly verb: string;
   /** From where removed entries may be restored. */
@@ -58,13 +57,7 @@ export function reportStranded(
 function reportGroup(
   world: World,
   group: readonly Stranded[],
-  {
-    report,
-    olm,
-    verb,
-    past,
-    wantsFix,
-  }: StrandedReport & { readonly report: Report; readonly wantsFix: boolean },
+  { report, verb, past, wantsFix }: StrandedReport & { readonly report: Report; readonly wantsFix: boolean },
 ): void {
   const [first] = group;
   const channel = first && channelIn(world, first.package, first.channel);
@@ -74,16 +67,16 @@ function reportGroup(
   const head = headOf(channel);
   const headBundle = head && world.catalog.packages.get(first.package)?.bundles.get(head.name);
   const headText = headBundle ? `, ${shortName(headBundle)},` : '';
-  const stuck = { package: first.package, channel: first.channel, olm, installed };
+  const stuck = { package: first.package, channel: first.channel, olm: 'v0' as const, installed };
   const fix = wantsFix ? fixFor(world, stuck, past) : undefined;
   const place = fix && fix.index >= 0 ? placeOfEntry(channel, fix.index) : placeOfHead(channel);
-  const message = `under OLM ${olm} ${listed(versions)} ${verb} the head${headText} of ${channelText(first.channel, first.package)}: ${whyText(group)}`;
+  const message = `under OLM v0 ${listed(versions)} ${verb} the head${headText} of ${channelText(first.channel, first.package)}: ${whyText(group)}`;
   report(message, place, {
     package: first.package,
     channel: first.channel,
     installed: versions,
     ...(first.severity ? { severity: first.severity } : {}),
-    hint: fix?.text ?? helpFor(first.path) ?? (wantsFix ? graphHelp(world, group, olm) : undefined) ?? SKIP,
+    hint: fix?.text ?? helpFor(first.path) ?? (wantsFix ? graphHelp(world, group) : undefined) ?? SKIP,
     ...correctionOf(channel, fix),
   });
 }
@@ -113,13 +106,13 @@ const rescuedBy = onceFor(
 );
 
 /** A command whose edges give all of a group an upgrade path; undefined where it knows none. */
-function graphHelp(world: World, group: readonly Stranded[], olm: Olm): string | undefined {
+function graphHelp(world: World, group: readonly Stranded[]): string | undefined {
   const [first] = group;
   const suggestion = first && suggestionFor(world, first.package);
   if (!first || !suggestion) return undefined;
   const helped = rescuedBy(suggestion);
   const isHelped = ({ channel, installed }: Stranded): boolean =>
-    helped.has(installationKey({ olm, channel, installed }));
+    helped.has(installationKey({ olm: 'v0', channel, installed }));
   if (!group.every(isHelped)) return undefined;
   return `write the edges that this prints: portolan suggest-graph --package ${shellWord(first.package)} --keep all --diff DIR`;
 }

@@ -40,7 +40,7 @@ export interface Advisory {
   readonly withoutUpgradePath: readonly string[];
 }
 
-/** The versions and ranges that an advisory is about; what cannot be read is about nothing. */
+/** The versions and ranges that an advisory is about. Whoever reads advisories refuses other texts: see {@link isVersions}. */
 const versionsOf = onceFor(({ versions }: Advisory): readonly (Version | VersionRange)[] =>
   versions.flatMap((text) => tryParseVersion(text) ?? tryParseRange(text) ?? []),
 );
@@ -49,6 +49,7 @@ const versionsOf = onceFor(({ versions }: Advisory): readonly (Version | Version
 export function isAffected(advisory: Advisory, { version }: Pick<Installed, 'version'>): boolean {
   if (!version) return false;
   return versionsOf(advisory).some((one) =>
+    // Only a version has a major number.
     'major' in one ? isSame(one, version) : satisfies(version, one),
   );
 }

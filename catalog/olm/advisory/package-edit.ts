@@ -30,6 +30,7 @@ export function packageAfter(ofPackage: Package, edit: PackageEdit): Package | u
   for (const [name, channel] of ofPackage.channels) {
     const entries = edit.channels.get(name);
     if (!entries) channels.set(name, channel);
+    // A channel that is left without entries goes: opm refuses it.
     else if (entries.length > 0) channels.set(name, { ...channel, entries: withIndexes(entries) });
   }
   if (channels.size === 0) return undefined;
@@ -59,7 +60,7 @@ export function sizeOf(ofPackage: Package, edit: PackageEdit): number {
   return inChannels.reduce((sum, one) => sum + one, others);
 }
 
-/** What a version costs that OLM v0 no longer offers. */
+/** What a version costs that OLM v0 no longer offers: every other change costs 1, so that a range is preferred. */
 const HIDDEN = 3;
 
 /**

@@ -143,6 +143,7 @@ function brokenChannels(input: PlanInput, small: TriedEdit | undefined): Set<str
     ...strandedOthers.filter((one) => isRefused(one) || hasNewer(input, one)),
     ...strandedAffected.filter((one) => hasNewer(input, one)),
   ];
+  // Nobody is left behind: new edges would only change more.
   if (small && helped.length === 0) return new Set();
   // Installations that select no channel are helped in the channel with the highest head.
   const highestChannel = channelOfHighestHead(ofPackage);
@@ -262,6 +263,7 @@ function rewritesOf(input: PlanInput, { kept }: { readonly kept: boolean }): Pac
     const best = bestEdit(alone, kept ? edits : withRepairs(alone, edits, groups), groups);
     // If no way is sound for the channel alone, take the simplest: the whole edit is proved later.
     const entries = best?.edit.channels.get(channel.name) ?? ways[0];
+    // A channel of affected bundles alone that are to stay cannot be written otherwise.
     if (!entries) return [];
     channels.set(channel.name, entries);
   }

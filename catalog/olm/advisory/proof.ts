@@ -98,6 +98,7 @@ export function proveEdit(
 
 /** Whether a package has what its advisory asks of the catalog itself. */
 function meetsAdvisory(advisory: Advisory, after: Package | undefined): boolean {
+  // A package that is gone installs nothing.
   if (!after) return true;
   const affected = [...affectedBundles(advisory, after)];
   if (advisory.action === 'yank') {

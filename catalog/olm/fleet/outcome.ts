@@ -102,7 +102,7 @@ function besideIn(world: World, beside: readonly FleetInstallation[]): OperatorB
  * @param platforms of all catalogs, also of those that do not change
  */
 export function changeSimulation(changes: readonly Change[], platforms: readonly Minor[] = []): Simulation {
-  // A spreadsheet makes 4.2 of 4.20.
+  // A spreadsheet makes 4.2 of 4.20: where only 4.20 has a catalog, 4.2 may be either.
   const isKnown = (platform: string): boolean => {
     const minor = tryParseMinor(platform);
     if (!minor) return false;
@@ -116,7 +116,7 @@ export function changeSimulation(changes: readonly Change[], platforms: readonly
   ): FleetOutcome => {
     const at = changes.filter(({ after, before }) => isFor(after.platform ?? before.platform, installation));
     if (at.length === 0) {
-      // Without a known platform it is not known whether the catalogs that change are the cluster's.
+      // Without a known platform, the cluster may use one of the catalogs that change, if any does.
       const isElsewhere = changes.length === 0 || isKnown(installation.platform);
       return isElsewhere ? NOT_REACHED : notKnown('platform');
     }

@@ -28,7 +28,7 @@ export type Helps = (edit: Edit) => boolean;
 
 interface EditTask {
   readonly ofPackage: Package;
-  /** The stuck ones. */
+  /** The stuck ones, the lowest version first. */
   readonly installed: readonly Installed[];
   /** The channel's entries in the past. */
   readonly old: readonly Entry[];
@@ -55,6 +55,7 @@ export function waysToEdit(
       withoutOwnSkips(channel).filter(({ entry }) =>
         channel.entries.filter((one) => one.name === entry).every(skipsOnlyOlder),
       ),
+    // Its text writes no skips, so it cannot propose any that lead down.
     () => withoutAnyOwnSkips(channel),
     () => withoutSkippedLinks(channel),
     () => restoredEdges(channel, old),
@@ -132,12 +133,17 @@ function untrapText(entry: Entry): string {
   return unskipText(entry, entry.replaces);
 }
 
-/** The edit that closes a gap in the chain: an entry gets a `replaces` to what is older. */
+/**
+ * The edits that close a gap in the chain: an entry without `replaces` gets one.
+ *
+ * @param stuck the lowest version first
+ */
 function newReplaces(
   channel: Channel,
   head: Entry,
   { ofPackage, stuck }: { ofPackage: Package; stuck: readonly Installed[] },
 ): Edit[] {
+  // Lower ones most often lead on to the highest, so that is tried first.
   const [lowest, highest] = [stuck[0], stuck.at(-1)];
   const tails = [...new Set([head, ...channel.entries])].filter(({ replaces }) => replaces === '');
   return tails.slice(0, MOST_TRIED).flatMap((entry) => {

@@ -123,6 +123,7 @@ function lostBeside(
     .map(({ installed }) => installed);
   const ways: Omit<StuckInstallations, 'package' | 'installed'>[] = [
     { channel, olm: 'v0' },
+    // Under OLM v1 only an error that is new counts, which a past state tells.
     ...(past ? [{ channel, olm: 'v1' } as const, { channel, olm: 'v1', onlyChannel: true } as const] : []),
   ];
   return ways

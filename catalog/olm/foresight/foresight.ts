@@ -68,6 +68,7 @@ const alone = new WeakMap<Package, OlmWalks>();
 /** The walks of a package: those for which no other package matters are the same in all catalogs that have it. */
 function walksOf(ofPackage: Package, inScope: OlmWalks): OlmWalks {
   const catalog: Catalog = { packages: new Map([[ofPackage.name, ofPackage]]), blobs: NO_BLOBS };
+  // A walk within one package does not depend on its catalog's name, priority or state.
   const source = { name: '', namespace: '', priority: 0, catalog, serving: true };
   const { v0, v1 } = alone.get(ofPackage) ?? walksIn({ catalogs: [source] }, source);
   alone.set(ofPackage, { v0, v1 });

@@ -73,7 +73,7 @@ export function clusterInstallations(world: World, name: string, olm: Olm): read
   return [...own, ...brought.filter((one) => !known.has(keyOf(one)))];
 }
 
-/** Whether an extension may have a bundle, on a cluster with all feature gates of OLM v1. */
+/** Whether an extension may have a bundle, on a cluster with all feature gates of OLM v1; one of which nothing is known may be. */
 function mayBeExtension(bundle: Bundle | undefined): boolean {
   return bundle === undefined || !isRefusedByV1(bundle, 'all');
 }

@@ -77,6 +77,7 @@ export function namespaceUpgrades(
   let now = members;
   for (let i = 0; i < MOST; i++) {
     const resolution = resolveNamespace(scope, {
+      // OLM's own namespace for operators. No catalog is in it, so none is preferred.
       name: 'operators',
       subscriptions: now.map(({ source, place, installed }) => ({
         name: place.package,

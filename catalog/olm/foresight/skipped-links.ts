@@ -10,7 +10,7 @@ interface SkippedLink {
 /** Links that are looked at: each is tried against the whole channel. */
 const MOST_TRIED = 20;
 
-/** Bundles that one entry replaces and another one skips, the newest first, at most 20. */
+/** Bundles that one entry replaces and another one skips, the last in the file first, at most 20. */
 export function skippedLinks({ entries }: Channel): SkippedLink[] {
   const present = new Set(entries.map(({ name }) => name));
   const replaced = new Set(entries.map(({ replaces }) => replaces).filter((name) => present.has(name)));

@@ -314,6 +314,7 @@ function outsideRange(
     .flatMap(({ entries }) => entries)
     .filter((entry) => entry.name !== bundle.name && edgeField(entry, from) !== undefined)
     .flatMap(({ name }) => ofPackage.bundles.get(name)?.version ?? []);
+  // The nearest one says best how far the range must reach.
   const [next] = following.sort(compareVersions);
   if (!next || following.some((one) => meets(one, constraint))) return undefined;
   return {

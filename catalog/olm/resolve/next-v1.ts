@@ -201,6 +201,7 @@ function listedIn({ ranked, positions }: Ranking, channels: readonly Channel[]):
       if (position !== undefined) listed.add(position);
     }
   }
+  // A typed array sorts by number, not by text.
   return [...Int32Array.from(listed).sort()].flatMap((position) => ranked[position] ?? []);
 }
 
@@ -210,6 +211,7 @@ function bestOf(index: Index, installed: Installed): Candidate | undefined {
   const { version } = installed;
   const same = version && index.byVersion.get(versionReleaseKey(withRelease(version)));
   const ranks = [follower?.rank, same].filter((rank) => rank !== undefined);
+  // Rank 0 is the best.
   const best = ranks.length > 0 ? index.ranked[Math.min(...ranks)] : undefined;
   if (!best) return undefined;
   const isFollower = follower !== undefined && index.ranked[follower.rank] === best;

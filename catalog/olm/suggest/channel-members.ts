@@ -65,13 +65,14 @@ function newChannels(scheme: ChannelScheme, ofPackage: Package, policy: GraphPol
   );
 }
 
-/** The newest version of each minor or major version, by the name of its channel. */
+/** The newest version of each minor or major version, by the name of its channel, as opm's semver templates name them. */
 function newestByNumber(
   scheme: ChannelScheme,
   released: readonly Bundle[],
   { supported }: GraphPolicy,
 ): Map<string, Version> {
   const groups = new Map<string, Version>();
+  // The highest is set last, and stays.
   for (const { version } of [...released].sort(compareInstalled)) {
     if (!version) continue;
     const { major, minor } = version;

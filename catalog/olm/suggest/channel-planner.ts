@@ -213,6 +213,7 @@ export class ChannelPlanner {
         ({ version, isCandidate }) =>
           isCandidate && version && Number(version.major) === major && Number(version.minor) === minor,
       );
+      // Places are in order: the last is the newest.
       return own.slice(-1).map(({ name }) => name);
     });
   }

@@ -50,6 +50,14 @@ export function checkMetadataReadable({ files }: Inspected, report: Report): voi
 
 const REQUIRED = ['mediatype', 'manifests', 'metadata', 'package', 'channels'] as const;
 
+const USUAL_VALUES: Readonly<Record<(typeof REQUIRED)[number], string>> = {
+  mediatype: 'registry+v1',
+  manifests: 'manifests/',
+  metadata: 'metadata/',
+  package: '…',
+  channels: '…',
+};
+
 export function checkAnnotationKeys({ annotations }: Inspected, report: Report): void {
   // Annotations that cannot be read are reported as such.
   if (!annotations || annotations.misfits.length > 0) return;
@@ -59,9 +67,7 @@ export function checkAnnotationKeys({ annotations }: Inspected, report: Report):
     report(
       `the annotation ${JSON.stringify(key)} is missing`,
       annotations.document.locate([annotations.key]),
-      {
-        hint: `${key}: ${name === 'mediatype' ? 'registry+v1' : name === 'manifests' || name === 'metadata' ? `${name}/` : '…'}`,
-      },
+      { hint: `${key}: ${USUAL_VALUES[name]}` },
     );
   }
 }
@@ -70,6 +76,7 @@ export function checkAnnotatedFolders({ annotations }: Inspected, report: Report
   for (const name of annotations ? (['manifests', 'metadata'] as const) : []) {
     const key = `${PREFIX}${name}.v1`;
     const found = annotations?.values[key];
+    // `./manifests/`, `/manifests` and `manifests/.` are the same folder.
     if (!annotations || typeof found !== 'string' || found.replaceAll(/^\.?\/|\/\.?$/g, '') === name)
       continue;
     const isRead = name === 'manifests';
@@ -100,14 +107,23 @@ export function checkAnnotationTypes({ annotations, files }: Inspected, report: 
   }
 }
 
+/** The metadata of a chart with the types that opm reads: a file with other types does not make a chart. */
 const CHART = structShape('bundle.Metadata', {
   ...Object.fromEntries(
-    ['name', 'home', 'version', 'description', 'icon', 'apiVersion', 'condition', 'tags', 'appVersion'].map(
-      (field) => [field, textShape],
-    ),
+    [
+      'name',
+      'home',
+      'version',
+      'description',
+      'icon',
+      'apiVersion',
+      'condition',
+      'tags',
+      'appVersion',
+      'kubeVersion',
+      'type',
+    ].map((field) => [field, textShape]),
   ),
-  kubeVersion: textShape,
-  type: textShape,
   sources: listOf(textShape),
   keywords: listOf(textShape),
   deprecated: bool,
@@ -124,6 +140,7 @@ function isChart(file: ManifestFile): boolean {
 export function checkMediaType({ annotations, csv, manifests }: Inspected, report: Report): void {
   if (!annotations || manifests.length === 0) return;
   const key = `${PREFIX}mediatype.v1`;
+  // In the order in which opm looks: a chart with a ClusterServiceVersion is still a chart.
   const expected = manifests.some(isChart) ? 'helm+v1' : csv ? 'registry+v1' : 'plain+v0';
   const found = memberText(annotations.values, key);
   // Annotations that cannot be read are reported as such.
@@ -249,6 +266,7 @@ export const checkPackageDependency: (bundle: Inspected, report: Report) => void
   },
 );
 
+/** Keys of constraints that OLM resolves besides `cel`. */
 const COMPOUND = ['all', 'any', 'not', 'none', 'package', 'gvk'];
 
 export const checkConstraint: (bundle: Inspected, report: Report) => void = (bundle, report) => {

@@ -61,7 +61,7 @@ function textsOf(annotation: Annotation, hint: string): readonly string[] {
 }
 
 const FEATURES = 'features.operators.openshift.io/';
-/** Features that consoles ask every operator about. */
+/** Features that consoles ask every operator about, and that openshift-preflight requires (RequiredAnnotations). */
 export const REQUIRED_FEATURES: readonly string[] = [
   'disconnected',
   'fips-compliant',
@@ -88,6 +88,7 @@ export const checkFeatures: Check = csvCheck((csv, report) => {
         `${csvText(csv)}: the annotation ${key} must be "true" or "false", found ${JSON.stringify(value)}`,
         place,
         {
+          // What the author most likely meant.
           hint: `${key}: "${/^(?:true|yes|y|1)$/i.test(value)}"`,
         },
       );

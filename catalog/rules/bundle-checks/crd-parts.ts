@@ -80,6 +80,7 @@ function checkClient(client: Fields, path: Path, say: DefaultedCrd['say']): void
 
 /** Why the API server refuses a webhook's URL; empty if it accepts it. */
 function urlDefects(url: string): string[] {
+  // Scheme, authority, path, query and fragment, as Go's url.Parse splits them.
   const [, scheme = '', authority = '', query = '', fragment = ''] =
     /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(\?[^#]*)?(#.*)?$/is.exec(url) ?? [];
   return [
@@ -96,6 +97,7 @@ function checkService(service: Fields, path: Path, say: DefaultedCrd['say']): vo
   for (const field of ['name', 'namespace']) {
     if (memberText(service, field) === '') say([...path, field], 'is missing');
   }
+  // 443 is the default of Kubernetes.
   const port = service['port'] ?? 443;
   if (typeof port !== 'number' || port < 1 || port > 65535)
     say([...path, 'port'], `must be between 1 and 65535, found ${String(port)}`);
@@ -127,6 +129,7 @@ function parts({ spec, versions, isBeta }: DefaultedCrd, key: string): Part[] {
 }
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
+/** A column without a format has the first. */
 const COLUMN_FORMATS = ['', 'int32', 'int64', 'float', 'double', 'byte', 'date', 'date-time', 'password'];
 
 export const checkPrinterColumns: Check = eachCrd((crd) => {
@@ -171,7 +174,7 @@ export const checkScale: Check = scaleCheck({
 /** The validators leave out whatever names the status; clusters refuse the CRD. */
 export const checkScaleStatus: Check = scaleCheck({ statusReplicasPath: ['.status'] });
 
-/** Most fields by which objects may be selected. */
+/** Most fields by which objects may be selected: `MaxSelectableFields` of the API server. */
 const MOST_SELECTABLE = 8;
 
 export const checkSelectableFields: Check = eachCrd((crd) => {

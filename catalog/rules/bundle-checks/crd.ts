@@ -397,6 +397,7 @@ export const checkOwnedGroup: Check = csvCheck((csv, report, bundle) => {
   for (const [api, path] of ownedApis(csv)) {
     // API services are among the owned APIs, and have no CRD.
     const name = named.get(api);
+    // The path ends with the position in the list of owned CRDs.
     const own = owned[Number(path.at(-1))];
     if (path[1] !== 'customresourcedefinitions' || name === undefined || own === undefined || names.has(own))
       continue;

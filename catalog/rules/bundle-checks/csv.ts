@@ -103,6 +103,7 @@ const checkLastTypeMeta: Check = csvCheck((csv, report) => {
   }
 });
 
+/** A value of a label of Kubernetes. The api validator applies it to names, which limits them to 63 characters. */
 const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 export const checkCsvName: Check = csvCheck((csv, report) => {

@@ -140,6 +140,7 @@ export function checkObjectsOnce({ objects }: Inspected, report: Report): void {
   }
 }
 
+/** @see https://github.com/operator-framework/operator-registry/blob/master/pkg/lib/bundle/supported_resources.go */
 const SUPPORTED: ReadonlySet<string> = new Set([
   'ClusterServiceVersion',
   'CustomResourceDefinition',
@@ -175,11 +176,12 @@ export function checkKinds({ objects, allObjects }: Inspected, report: Report): 
   }
 }
 
+/** A qualified name of Kubernetes: at most 63 characters, perhaps behind a DNS name and a slash. */
 const QUALIFIED =
   /^(?:([a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)\/)?([A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** Most bytes of all annotations of an object, keys and values together. */
+/** Most bytes of all annotations of an object, keys and values together: `TotalAnnotationSizeLimitB` of Kubernetes. */
 const MOST_ANNOTATIONS = 256 * 1024;
 
 /** How many bytes the keys and values of annotations have in UTF-8. */

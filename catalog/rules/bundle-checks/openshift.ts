@@ -27,6 +27,7 @@ type Check = (bundle: Inspected, report: Report) => void;
 /** The OpenShift that lacks the APIs. */
 const WITHOUT: Minor = { major: 4, minor: 9 };
 
+/** How the message about a list begins that cannot be read. */
 const UNREAD = 'the annotation olm.properties is not';
 
 /** The annotated value of `olm.maxOpenShiftVersion`, or why there is none. */
@@ -60,6 +61,7 @@ function compareReleases(a: Version, b: Version): number {
 export const checkMaxVersion: Check = csvCheck((csv, report) => {
   const found = maxVersion(csv);
   if ('defect' in found) {
+    // Another rule reports where the property is needed and missing.
     if (found.defect.startsWith(UNREAD)) report(`${csvText(csv)}: ${found.defect}`, propertiesPlace(csv));
     return;
   }
@@ -100,7 +102,7 @@ export const checkMaxVersionForRemoved: Check = csvCheck((csv, report, bundle) =
   const why = 'defect' in found ? found.defect : `it is ${JSON.stringify(found.value)}`;
   const message = `${csvText(csv)} uses APIs that OpenShift supports up to ${last}, so olm.maxOpenShiftVersion must be at most ${last}: ${why}`;
   // The tools know only the APIs that 1.22 removed, and stop at a version with a patch.
-  const isTheirs = removedIn === '1.22' && (!version || version.patch === 0n || version.patch === 0);
+  const isTheirs = removedIn === '1.22' && (!version || Number(version.patch) === 0);
   report(message, propertiesPlace(csv), {
     ...(isTheirs ? {} : { severity: 'warning' }),
     hint: `olm.properties: '[{"type": "olm.maxOpenShiftVersion", "value": "${last}"}]'`,

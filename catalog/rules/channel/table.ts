@@ -18,6 +18,7 @@ export const rules: readonly Rule[] = [
         const head = headOf(channel);
         const cycle = head && chainBelow(channel, head).cycle;
         if (!cycle) continue;
+        // The cycle ends with its first name: the one before closes it.
         const closing = channel.entries.find(({ name }) => name === cycle.at(-2));
         const message = `channel ${quoted(channel.name)} of package ${quoted(channel.package)}: replaces form a cycle: ${cycle.join(' -> ')}`;
         const location = locate(channel, 'entries', closing?.index ?? 0, 'replaces');

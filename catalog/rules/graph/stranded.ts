@@ -22,7 +22,7 @@ export const rules: readonly Rule[] = [
       const stranded = checkedPackages(world).flatMap((ofPackage) =>
         [...ofPackage.channels.values()].flatMap((channel) => strandedIn(world, ofPackage, channel)),
       );
-      reportStranded(world, stranded, { report, olm: 'v0', verb: 'cannot reach' });
+      reportStranded(world, stranded, { report, verb: 'cannot reach' });
     },
   },
   {
@@ -36,7 +36,7 @@ export const rules: readonly Rule[] = [
       const stranded = checkedPackages(world).flatMap(({ name }) =>
         installationsOf(world, name).flatMap((one) => strandedOf(world, name, one)),
       );
-      reportStranded(world, stranded, { report, olm: 'v0', verb: 'cannot reach' });
+      reportStranded(world, stranded, { report, verb: 'cannot reach' });
     },
   },
   {
@@ -58,7 +58,6 @@ export const rules: readonly Rule[] = [
       const stranded = lost.map(({ after, ...move }) => ({ ...move, path: after }));
       reportStranded(change.after, stranded, {
         report,
-        olm: 'v0',
         verb: 'can no longer reach',
         past: change.before,
       });

@@ -47,6 +47,7 @@ export const rules: readonly Rule[] = [
         const { name, defaultChannel } = ofPackage;
         for (const { bundle, channels } of supportedHeads(ofPackage)) {
           const known = lifecycles.of(name, bundle.version);
+          // Days such as 2026-01-31 are in order as texts.
           const end = known?.lifecycle.phases
             .map((phase) => phase.end)
             .sort()
