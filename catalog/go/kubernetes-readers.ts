@@ -1,5 +1,6 @@
 /** Types of Kubernetes that read JSON in a way of their own, for kubernetes-types.ts. */
 import { type CheckedShape, listOf, mapOf, type Shape, type StructShape, structShape } from './shape.ts';
+import { outOfRange } from './time.ts';
 
 const QUANTITY_SYNTAX = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
 
@@ -31,7 +32,8 @@ export const intOrString: CheckedShape = {
       : 'json: cannot unmarshal value into Go value of type int32',
 };
 
-const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+/** RFC 3339 as Go's `time.Parse` takes it: with an hour of one digit, or a comma before the fraction, but no small letters. */
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,]\d+)?(?:Z|[+-](\d\d):(\d\d))$/;
 
 /** `metav1.Time`: null, or a time of RFC 3339. */
 export const time: CheckedShape = {
@@ -40,9 +42,10 @@ export const time: CheckedShape = {
   expected: 'a time of RFC 3339',
   refusal: (value) => {
     if (typeof value !== 'string') return 'json: cannot unmarshal value into Go value of type string';
-    return RFC3339.test(value)
-      ? undefined
-      : `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
+    const found = RFC3339.exec(value);
+    if (!found) return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`;
+    const part = outOfRange(found.slice(1).map((one) => Number(one ?? 0)));
+    return part && `parsing time ${JSON.stringify(value)}: ${part} out of range`;
   },
 };
 

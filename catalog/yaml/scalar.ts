@@ -8,6 +8,8 @@
  * @see https://github.com/yaml/go-yaml/blob/v2.4.0/resolve.go
  */
 
+import { outOfRange } from '../go/time.ts';
+
 /** What a scalar is to go-yaml. A timestamp becomes text all the same. */
 export type ScalarKind = 'null' | 'bool' | 'int' | 'float' | 'timestamp' | 'str';
 
@@ -124,28 +126,10 @@ function isTimestamp(text: string): boolean {
   if (!YEAR.test(text)) return false;
   const found = TIMESTAMP.exec(text);
   if (!found) return false;
-  const [, year, month, day, ...rest] = found.map((part) => Number(part ?? 0));
-  // The time of the formats with a zone, and that of the one without: the absent one counts as 0.
-  const [zonedHour, zonedMinute, zonedSecond, zoneHours, zoneMinutes, hour, minute, second] = rest as [
-    number,
-    ...number[],
-  ];
-  return (
-    month! >= 1 &&
-    month! <= 12 &&
-    day! >= 1 &&
-    day! <= daysIn(month!, year!) &&
-    zonedHour + (hour ?? 0) < 24 &&
-    (zonedMinute ?? 0) + (minute ?? 0) < 60 &&
-    (zonedSecond ?? 0) + (second ?? 0) < 60 &&
-    (zoneHours ?? 0) <= 24 &&
-    (zoneMinutes ?? 0) <= 60
-  );
-}
-
-function daysIn(month: number, year: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  const parts = found.slice(1).map((part) => Number(part ?? 0));
+  // A time with its zone, or one of the format without a zone.
+  const time = found[9] === undefined ? parts.slice(3, 8) : parts.slice(8);
+  return outOfRange([...parts.slice(0, 3), ...time]) === undefined;
 }
 
 const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { quantity } from '../../../catalog/go/kubernetes-readers.ts';
+import { quantity, time } from '../../../catalog/go/kubernetes-readers.ts';
 import { CRD_V1, DEPLOYMENT_SPEC, JSON_SCHEMA } from '../../../catalog/go/kubernetes-types.ts';
 import { fitStruct } from '../../../catalog/go/shape.ts';
 
@@ -59,4 +59,27 @@ test('spaces around a quantity are not read, but white space that JSON escapes i
   for (const text of ['100m', ' 100m', '100m ']) expect(quantity.refusal(text)).toBeUndefined();
   for (const text of ['100m\n', '\t100m', '100m\u2028'])
     expect(quantity.refusal(text)).toMatch(/^quantities must match/);
+});
+
+// Recorded of opm, which reads a creationTimestamp: what Go's time.Parse says.
+test.each([
+  ['2026-01-02T03:04:05Z', undefined],
+  ['2026-01-02T3:04:05Z', undefined],
+  ['2026-01-02T03:04:05,5Z', undefined],
+  ['2026-01-02T03:04:05.123456789+24:00', undefined],
+  ['2026-01-02T03:04:05+01:60', undefined],
+  ['0000-02-29T00:00:00Z', undefined],
+  ['2026-02-30T03:04:05Z', 'day out of range'],
+  ['1900-02-29T00:00:00Z', 'day out of range'],
+  ['2026-13-01T03:04:05Z', 'month out of range'],
+  ['2026-01-02T24:00:00Z', 'hour out of range'],
+  ['2026-01-02T03:04:60Z', 'second out of range'],
+  ['2026-01-02T03:04:05+25:00', 'time zone offset hour out of range'],
+  ['2026-01-02T03:04:05+01:61', 'time zone offset minute out of range'],
+  ['2026-01-02t03:04:05Z', 'cannot parse'],
+  ['2026-01-02T03:04:05z', 'cannot parse'],
+  ['2026-01-02T03:04:05.Z', 'cannot parse'],
+])('the time %s: %s', (written, refusal) => {
+  const found = time.refusal(written);
+  expect(found === undefined ? undefined : found.slice(-(refusal ?? '').length)).toBe(refusal);
 });
