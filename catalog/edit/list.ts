@@ -22,21 +22,11 @@ export function withItem(
   { key, item }: { readonly key: string; readonly item: Json },
 ): PieceText {
   const inserted = format === 'yaml' ? insertedAt(piece.text, [key], item) : undefined;
-  return pieceOf(inserted ?? withList(piece, format, { key, item }));
-}
-
-/** The whole document written anew with one more item, or with a new list of it. */
-function withList(
-  { blob, text }: PieceText,
-  format: FileFormat,
-  { key, item }: { readonly key: string; readonly item: Json },
-): string {
-  const value = { ...blob?.value } as Record<string, Json>;
+  if (inserted !== undefined) return pieceOf(inserted);
+  const value = { ...piece.blob?.value } as Record<string, Json>;
   const list = value[key];
-  value[key] = [...(Array.isArray(list) ? list : []), item];
-  if (format === 'yaml') return `---\n${emitYaml(value)}`;
-  const space = /^\s*/.exec(text)?.[0] ?? '';
-  return `${space}${JSON.stringify(value, null, 4)}\n`;
+  const grown = { ...value, [key]: [...(Array.isArray(list) ? list : []), item] };
+  return pieceOf(documentText(piece.text, format, grown));
 }
 
 /**
@@ -95,6 +85,7 @@ function withValueAt(value: unknown, [step, ...rest]: Path, inside: Json): Json 
 export function documentText(text: string, format: FileFormat, value: Json): string {
   if (format === 'yaml') return `---\n${emitYaml(value)}`;
   const space = /^\s*/.exec(text)?.[0] ?? '';
+  // A text on one line stays on it; others have the indentation of their first key.
   const indent = text.trim().includes('\n') ? (/\n([ \t]+)"/.exec(text)?.[1] ?? 4) : 0;
   const json = JSON.stringify(value, null, indent);
   // As Go writes it: opm's own output has no <, > and &.
