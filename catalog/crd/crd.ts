@@ -5,7 +5,9 @@
 import { manifestOfKind, objectData } from '../fbc/bundle-object.ts';
 import { ownText } from '../fbc/document.ts';
 import type { Bundle } from '../fbc/model.ts';
+import { onceFor } from '../go/once.ts';
 import { isObject } from '../go/shape.ts';
+import { compareText } from '../go/text.ts';
 import { Undecided } from '../undecided.ts';
 
 export interface CrdVersion {
@@ -80,7 +82,8 @@ const STAGES = ['alpha', 'beta', undefined];
 function compareKubeVersions(a: string, b: string): number {
   const x = KUBE_VERSION.exec(a);
   const y = KUBE_VERSION.exec(b);
-  if (!x || !y) return x ? 1 : y ? -1 : a === b ? 0 : a < b ? 1 : -1;
+  if (!x && !y) return compareText(b, a);
+  if (!x || !y) return x ? 1 : -1;
   return (
     STAGES.indexOf(x[2]) - STAGES.indexOf(y[2]) ||
     Number(x[1]) - Number(y[1]) ||
@@ -111,27 +114,17 @@ export function servedPairs({ name, versions }: Crd): [CrdVersion, CrdVersion][]
 
 // The CRDs that a bundle in a catalog carries.
 
-const crdsByBundle = new WeakMap<Bundle, readonly Crd[] | undefined>();
-
 /** CRDs among a bundle's manifests; undefined when the catalog does not hold its manifests. */
-export function crdsOfBundle(bundle: Bundle): readonly Crd[] | undefined {
-  if (!crdsByBundle.has(bundle)) crdsByBundle.set(bundle, readCrds(bundle));
-  return crdsByBundle.get(bundle);
-}
-
-/**
- * Reads the CRDs among a bundle's manifests.
- *
- * @returns undefined if the catalog does not hold them
- */
-function readCrds({ properties }: Bundle): readonly Crd[] | undefined {
-  const objects = properties.filter(({ type }) => type === 'olm.bundle.object');
-  if (objects.length === 0) return undefined;
-  return objects.flatMap(({ value }) => {
-    const data = objectData(value);
-    return data === undefined ? [] : (crdIn(data) ?? []);
-  });
-}
+export const crdsOfBundle: (bundle: Bundle) => readonly Crd[] | undefined = onceFor(
+  ({ properties }: Bundle) => {
+    const objects = properties.filter(({ type }) => type === 'olm.bundle.object');
+    if (objects.length === 0) return undefined;
+    return objects.flatMap(({ value }) => {
+      const data = objectData(value);
+      return data === undefined ? [] : (crdIn(data) ?? []);
+    });
+  },
+);
 
 /** Most characters of manifests that are remembered. */
 const MOST_KEPT = 16 * 1024 * 1024;

@@ -1,4 +1,5 @@
 /** Equal parts of schemas as one object, so that what did not change is known by its identity. */
+import { ownText } from '../fbc/document.ts';
 
 /**
  * Makes a function that gives equal JSON values back as one object. It changes the value that it gets: what was seen before
@@ -42,9 +43,4 @@ export function valueInterner(): <T>(value: T) => T {
     return value;
   };
   return intern as <T>(value: T) => T;
-}
-
-/** A copy of a text: a part of a string keeps the whole string alive, and with it the file that it was cut from. */
-function ownText(text: string): string {
-  return ` ${text}`.slice(1);
 }

@@ -50,6 +50,7 @@ export class ByteWriter {
   }
 
   text(text: string): this {
+    // No unit of UTF-16 takes more than three bytes.
     this.#reserve(text.length * 3);
     this.#length += encoder.encodeInto(text, this.#bytes.subarray(this.#length)).written;
     return this;
@@ -105,6 +106,7 @@ export class ByteWriter {
 }
 
 const QUOTE = 0x22;
+/** Bytes of room for two quotes and the longest escape, of six bytes, and some to spare. */
 const SLACK = 16;
 const REPLACEMENT = encoder.encode('\\ufffd');
 const LINE_SEPARATOR = encoder.encode('\\u2028');

@@ -47,6 +47,7 @@ export function imageChange(before: string, after: string, digests: TagDigests =
 
 /** The tags of a bundle that became digests: its image, and related images of the same name, or of another at the same place. */
 export function newPins(before: Bundle, after: Bundle): NewPin[] {
+  // The same list, by identity: nothing was written, as for most bundles of a change.
   if (before.image === after.image && before.relatedImages === after.relatedImages) return [];
   const pin = (was: string | undefined, is: string, path: Path): NewPin[] => {
     // Only a digest has an `@`: most references need not be parsed.

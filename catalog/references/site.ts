@@ -5,6 +5,7 @@
  * @see https://olm.operatorframework.io/docs/reference/catalog-templates/
  */
 import { readManifestFile } from '../bundle/manifest.ts';
+import { ownText } from '../fbc/document.ts';
 import { catalogFiles, type LoadLimits } from '../fbc/load.ts';
 import type { Blob, Bundle } from '../fbc/model.ts';
 import { type Visitor, visitBlobs } from '../fbc/visit.ts';
@@ -85,8 +86,7 @@ function createCollector(): Collector {
   const read = (text: string): { own: string; reference: Reference | undefined } => {
     const known = texts.get(text);
     if (known) return known;
-    // A copy: a part of a text keeps the whole file in memory.
-    const own = ` ${text}`.slice(1);
+    const own = ownText(text);
     const fresh = { own, reference: tryParseReference(own) };
     texts.set(own, fresh);
     return fresh;

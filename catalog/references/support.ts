@@ -3,6 +3,7 @@
  * a package: OLM v0's package server reads the labels there.
  */
 import { headOf } from '../fbc/channel.ts';
+import { ownText } from '../fbc/document.ts';
 import type { Blob, Bundle, Channel } from '../fbc/model.ts';
 import { supportedPlatforms } from './csv.ts';
 import type { ReferenceSite } from './reference-site.ts';
@@ -31,13 +32,13 @@ export function createSupportCollector(): SupportCollector {
   return {
     bundle: (bundle) => {
       const supported = supportedPlatforms(bundle);
-      if (supported) platforms.set(key(bundle.package, bundle.name), supported.map(copyOf));
+      if (supported) platforms.set(key(bundle.package, bundle.name), supported.map(ownText));
     },
     other: (blob) => {
-      if (isChannel(blob)) heads.set(key(blob.package, blob.name), copyOf(headOf(blob)?.name ?? ''));
+      if (isChannel(blob)) heads.set(key(blob.package, blob.name), ownText(headOf(blob)?.name ?? ''));
       else if (blob.schema === 'olm.package') {
         const { defaultChannel } = blob.value;
-        if (typeof defaultChannel === 'string') defaults.set(copyOf(blob.name), copyOf(defaultChannel));
+        if (typeof defaultChannel === 'string') defaults.set(ownText(blob.name), ownText(defaultChannel));
       }
     },
     supports: () => {
@@ -61,9 +62,4 @@ export function runsFor(
 
 function isChannel(blob: Blob): blob is Channel {
   return blob.schema === 'olm.channel' && 'entries' in blob;
-}
-
-/** A copy of a text: a part of a file's text keeps the whole file in memory. */
-function copyOf(text: string): string {
-  return ` ${text}`.slice(1);
 }

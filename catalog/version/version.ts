@@ -265,6 +265,7 @@ export function parseRange(text: string): VersionRange {
   return { text, alternatives };
 }
 
+/** Ranges by their texts. */
 const ranges = new Map<string, VersionRange>();
 
 /** Most ranges that are kept; a catalog has a few hundred, and rules ask for each of them again and again. */

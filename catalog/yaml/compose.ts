@@ -93,6 +93,7 @@ class Decoder {
 
   /** The JSON value of a whole document. @throws YamlError */
   decodeDocument(root: YamlNode): unknown {
+    // go-yaml counts the document as a node, too.
     this.#decoded++;
     const value = this.#decode(root);
     if (this.#badKeys.size > 0) refuseBadKeys(value, this.#badKeys);
@@ -135,6 +136,7 @@ class Decoder {
   #count(node: YamlNode): void {
     this.#decoded++;
     if (this.#aliases.size > 0) this.#aliased++;
+    // go-yaml asks small documents nothing.
     if (this.#aliased <= 100 || this.#decoded <= 1000) return;
     if (this.#aliased / this.#decoded > allowedAliasRatio(this.#decoded)) {
       const problem = 'document contains excessive aliasing';

@@ -42,6 +42,7 @@ export function writeString(string: string, room: Room): string {
   if (!UNUSUAL.test(string)) return plain(string, room);
   const text = NOT_PRINTABLE.test(string) ? readString(string) : string;
   if (NOT_PRINTABLE.test(text) || SPACE_BEFORE_BREAK.test(text)) return doubleQuoted(text, room);
+  // To go-yaml, a literal cannot end with a space.
   if (text.includes('\n')) return text.endsWith(' ') ? doubleQuoted(text, room) : literal(text, room);
   if (!NEEDS_QUOTES.test(text)) return plain(text, room);
   return SPACE_AFTER_BREAK.test(text) || !isPlainString(text)
@@ -101,7 +102,7 @@ function singleQuoted(text: string, room: Room): string {
   return `'${lines.map((line, i) => (i === 0 || line === '' ? line : pad + line)).join('')}'`;
 }
 
-/** A text as a literal scalar. White space at its beginning needs the indentation in the header. */
+/** A text as a literal scalar. White space at its beginning needs the indentation in the header, which is always 2. */
 function literal(text: string, room: Room): string {
   const pad = ' '.repeat(room.indent);
   const header = `|${/^[ \n\u2028\u2029]/.test(text) ? '2' : ''}${chomping(text)}\n`;
