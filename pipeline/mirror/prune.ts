@@ -52,7 +52,7 @@ export async function pruneImages(
   }
   // One after the other in a repository: two tags may be one manifest.
   await eachOf([...repositories.values()], PARALLEL, async (group) => {
-    const belongings: Belongings[] = [];
+    const belongings: Belonging[] = [];
     const attempt = async (image: string, run: () => Promise<void>): Promise<void> =>
       run().catch((error: unknown) => {
         if (!(error instanceof PipelineError)) throw error;
@@ -63,17 +63,22 @@ export async function pruneImages(
       await attempt(name, async () => {
         const standing = await registry.resolve(image);
         // Looked for first: once the image is gone, nothing leads to what belonged to it.
-        const belonging =
-          standing && (await belongingsOf(image, standing.digest, { registry, tags, childrenAt }));
+        const found = standing
+          ? await belongingsOf(image, standing.digest, { registry, tags, childrenAt })
+          : [];
         const isGone = await deleteOne(image, going);
         (isGone ? deleted : absent).push(name);
-        if (belonging && isGone) belongings.push(belonging);
+        if (isGone) belongings.push(...found);
       });
     }
     const [first] = group;
     if (!first) return;
     await attempt(`what belongs to images of ${repositoryName(first)}`, async () => {
-      await deleteBelongings(first, belongings, { registry, keep, childrenAt, remove: deleteOne });
+      const orphans = await orphansOf(first, belongings, { registry, keep, childrenAt });
+      const names = new Set(orphans.map(formatReference));
+      // Nothing leads to them any more: one that fails is named, and does not stop the others.
+      for (const orphan of orphans)
+        await attempt(formatReference(orphan), async () => void (await deleteOne(orphan, names)));
     });
   });
   return { deleted: deleted.sort(), absent: absent.sort(), failed };
@@ -138,10 +143,14 @@ async function stayingWith(
     const isList = LIST_TYPES.has(standing.mediaType) && !isReferrersTag(tag, standing.digest);
     await look(tag, standing.digest, isList);
   }
-  // A destination may also be a digest, which no tag names.
-  for (const name of keep)
-    if (name.startsWith(`${repository}@`)) await look(name, name.slice(repository.length + 1), true);
+  for (const digest of digestsIn(repository, keep)) await look(`${repository}@${digest}`, digest, true);
   return { tags, lists };
+}
+
+/** The digests that references of a repository name: a destination may be a digest, which no tag names. */
+function digestsIn(repository: string, references: ReadonlySet<string>): string[] {
+  const prefix = `${repository}@`;
+  return [...references].flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
 }
 
 // Deleting what belongs to images that are deleted: signatures, attestations, bills of materials, referrers.
@@ -149,8 +158,12 @@ async function stayingWith(
 /** How far a signature of a signature, and so on, is followed. */
 const DEPTH = 3;
 
-/** An image and what belongs to each of its digests, by digest. */
-type Belongings = ReadonlyMap<string, readonly Reference[]>;
+/** A signature, attestation, bill of materials or referrer. */
+interface Belonging {
+  /** Digest of what it is about: an image, one of its platforms, or another artifact. */
+  readonly owner: string;
+  readonly reference: Reference;
+}
 
 interface Places {
   readonly registry: Registry;
@@ -162,34 +175,32 @@ async function belongingsOf(
   image: Reference,
   digest: string,
   { registry, tags, childrenAt }: Places & { readonly childrenAt: ChildrenAt },
-): Promise<Belongings> {
+): Promise<Belonging[]> {
   const digests = [digest, ...(await childrenAt(withDigest(image, digest)))];
-  const found = new Map<string, readonly Reference[]>();
+  const found: Belonging[] = [];
   for (const one of new Set(digests))
-    found.set(one, await companionsBelow(image, one, { registry, tags, depth: 0 }));
+    found.push(...(await companionsBelow(image, one, { registry, tags, depth: 0 })));
   return found;
 }
 
 /**
- * Everything attached to a digest, and to that: the innermost first, so that a break leaves nothing whose subject is gone. A
- * referrer counts only if its own manifest names the digest: a list of referrers in a tag may name anything.
+ * Everything attached to a digest, and to that, each behind its owner. A referrer counts only if its own manifest names the
+ * digest: a list of referrers in a tag may name anything.
  */
 async function companionsBelow(
   image: Reference,
   digest: string,
   { registry, tags, depth }: Places & { readonly depth: number },
-): Promise<Reference[]> {
+): Promise<Belonging[]> {
   // Whether the registry keeps lists of referrers was not asked, so each list is read.
   const source = { registry, tags, keepsReferrers: () => undefined, firstLists: new Map() };
-  const found: Reference[] = [];
+  const found: Belonging[] = [];
   for (const { reference, subject } of await companionsOf(image, [digest], source)) {
-    if (subject === undefined || reference.kind === 'tag') found.push(reference);
+    if (subject === undefined || reference.kind === 'tag') found.push({ owner: digest, reference });
     else if ((await subjectOf(reference, registry)) === subject) {
-      const below =
-        depth < DEPTH
-          ? await companionsBelow(image, reference.digest, { registry, tags, depth: depth + 1 })
-          : [];
-      found.push(...below, reference);
+      found.push({ owner: digest, reference });
+      if (depth < DEPTH)
+        found.push(...(await companionsBelow(image, reference.digest, { registry, tags, depth: depth + 1 })));
     }
   }
   return found;
@@ -227,20 +238,30 @@ function rememberedChildren(registry: Registry): ChildrenAt {
   return childrenAt;
 }
 
-/** The digests that tags of a repository name, those of the platforms among them; lists of referrers do not count as images. */
-async function taggedDigests(
-  of: Repository,
-  { registry, childrenAt }: { readonly registry: Registry; readonly childrenAt: ChildrenAt },
-): Promise<ReadonlySet<string>> {
+interface Staying {
+  readonly registry: Registry;
+  /** References that stay. */
+  readonly keep: ReadonlySet<string>;
+  readonly childrenAt: ChildrenAt;
+}
+
+/**
+ * The digests that tags of a repository, or references that stay, name, those of the platforms among them; lists of referrers
+ * do not count as images.
+ */
+async function stayingDigests(of: Repository, { registry, keep, childrenAt }: Staying): Promise<Set<string>> {
   const found = new Set<string>();
   const { registry: host, repository } = of;
-  for await (const tag of registry.listTags(of)) {
-    const name = { kind: 'tag', registry: host, repository, tag } as const;
-    const digest = (await registry.resolve(name))?.digest;
-    if (digest === undefined || isReferrersTag(tag, digest)) continue;
+  const note = async (digest: string): Promise<void> => {
     found.add(digest);
-    for (const child of await childrenAt(withDigest(name, digest))) found.add(child);
+    const image = { kind: 'digest', registry: host, repository, digest } as const;
+    for (const child of await childrenAt(image)) found.add(child);
+  };
+  for await (const tag of registry.listTags(of)) {
+    const digest = (await registry.resolve({ kind: 'tag', registry: host, repository, tag }))?.digest;
+    if (digest !== undefined && !isReferrersTag(tag, digest)) await note(digest);
   }
+  for (const digest of digestsIn(repositoryName(of), keep)) await note(digest);
   return found;
 }
 
@@ -255,36 +276,27 @@ function isReferrersTag(tag: string, digest: string): boolean {
 }
 
 /**
- * Deletes what belonged to deleted images of one repository. What belongs to an image or a platform that a tag still
- * names stays, and so does what is itself an image that somebody needs.
+ * What belonged to deleted images of one repository and to nothing that stays. What is itself an image that somebody needs
+ * stays, with all that belongs to it.
  *
- * @param keep references that stay
+ * @returns the innermost first, so that a break leaves nothing whose subject is gone
  * @throws PipelineError what the registry answers
  */
-async function deleteBelongings(
+async function orphansOf(
   of: Repository,
-  belongings: readonly Belongings[],
-  {
-    registry,
-    keep,
-    childrenAt,
-    remove,
-  }: {
-    readonly registry: Registry;
-    readonly keep: ReadonlySet<string>;
-    readonly childrenAt: ChildrenAt;
-    readonly remove: (reference: Reference, going: ReadonlySet<string>) => Promise<unknown>;
-  },
-): Promise<void> {
-  if (belongings.every((one) => [...one.values()].flat().length === 0)) return;
-  const tagged = await taggedDigests(of, { registry, childrenAt });
-  const all = belongings.flatMap((one) =>
-    [...one].flatMap(([digest, references]) => (tagged.has(digest) ? [] : references)),
-  );
-  const going = new Map(all.map((reference) => [formatReference(reference), reference]));
-  for (const name of keep) going.delete(name);
-  for (const reference of going.values()) {
-    if (reference.kind === 'digest' && tagged.has(reference.digest)) continue;
-    await remove(reference, new Set(going.keys()));
+  belongings: readonly Belonging[],
+  { registry, keep, childrenAt }: Staying,
+): Promise<Reference[]> {
+  if (belongings.length === 0) return [];
+  const staying = await stayingDigests(of, { registry, keep, childrenAt });
+  const orphans = new Map<string, Reference>();
+  for (const { owner, reference } of belongings) {
+    const name = formatReference(reference);
+    const digest = reference.kind === 'digest' ? reference.digest : undefined;
+    if (!staying.has(owner) && !keep.has(name) && (digest === undefined || !staying.has(digest)))
+      orphans.set(name, reference);
+    // What is about it comes behind it, and stays with it.
+    else if (digest !== undefined) staying.add(digest);
   }
+  return [...orphans.values()].reverse();
 }

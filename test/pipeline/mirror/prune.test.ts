@@ -132,3 +132,45 @@ test('an image goes with the list that names it, and with the last of its tags',
     ),
   ).toEqual([false, false]);
 });
+
+test('what belongs to a digest that stays is not deleted with a tag of that digest', async () => {
+  const { client, at, child, list, ofList, ofChild, referrers } = await scene();
+  const keep = new Set([formatReference(withDigest(at('v1'), list.root.digest))]);
+  expect(await pruneImages(client, [at('v1')], keep)).toMatchObject({ failed: [] });
+  expect(await thereOf(client, [...ofList, ofChild, ...referrers])).toEqual(Array(5).fill(true));
+  // Only one platform stays.
+  const second = await scene();
+  const kept = formatReference(withDigest(second.at('v1'), child.digest));
+  await pruneImages(second.client, [second.at('v1')], new Set([kept]));
+  expect(await thereOf(second.client, [...second.ofList, second.ofChild, ...second.referrers])).toEqual([
+    ...[false, false],
+    true,
+    ...[false, false],
+  ]);
+});
+
+test('a referrer with a tag of its own stays with its signatures', async () => {
+  const { client, at, referrers } = await scene();
+  const [sbom] = referrers;
+  const manifest = sbom && (await client.getManifest(sbom));
+  if (!manifest) throw new Error('there is no SBOM');
+  await client.putManifest(at('sbom'), manifest);
+  await pruneImages(client, [at('v1')]);
+  expect(await thereOf(client, referrers)).toEqual([true, true]);
+});
+
+test('each artifact that cannot be deleted is named, and the others go', async () => {
+  const { client, at, ofList, ofChild, referrers } = await scene();
+  const all = [...ofList, ofChild, ...referrers];
+  const refused = new Set([...ofList, ...referrers].slice(1, 3).map(formatReference));
+  const picky: Registry = {
+    ...client,
+    deleteManifest: (image, options) =>
+      refused.has(formatReference(image))
+        ? Promise.reject(new PipelineError('unreachable', 'no answer', { retryable: true }))
+        : client.deleteManifest(image, options),
+  };
+  const { failed } = await pruneImages(picky, [at('v1')]);
+  expect(failed.map(({ image }) => image).sort()).toEqual([...refused].sort());
+  expect(await thereOf(client, all)).toEqual(all.map((one) => refused.has(formatReference(one))));
+});
