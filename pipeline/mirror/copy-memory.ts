@@ -45,6 +45,8 @@ export function openMemory(path: string): CopyMemory {
     const locations = locationsIn(text);
     const begun = begunIn(text);
     if (!isContinued) writeFileSync(path, '');
+    // A kill has cut the last line short: what is added is a line of its own.
+    if (text !== '' && !text.endsWith('\n')) appendFileSync(path, '\n');
     return {
       isContinued,
       upload: (key, chunk) => ({

@@ -120,7 +120,8 @@ async function copyOnce(
     attempt(job, async () => {
       const image = await inspectCopy(job, run);
       found.push(image);
-      looked.set(job, image);
+      // What an earlier pass has sent counts as copied: it stands at the destination by now.
+      looked.set(job, { ...image, content: image.content ?? looked.get(job)?.content });
     }),
   );
   const elsewhere = found.filter(hasLayersElsewhere).map(({ job }) => job.source);

@@ -143,7 +143,10 @@ function archiveRegistry(
       const prefix = `${repositoryName(of)}:`;
       for (const name of names.keys()) if (name.startsWith(prefix)) yield name.slice(prefix.length);
     },
-    listReferrers: async (of, digest) => referrersOf(names, of, digest),
+    listReferrers: async (of, digest, artifactType) => {
+      const all = referrersOf(names, of, digest);
+      return artifactType === undefined ? all : all.filter((one) => one.artifactType === artifactType);
+    },
     putBlob: refuse,
     putManifest: refuse,
     deleteManifest: refuse,

@@ -84,10 +84,13 @@ export function readReceipt(text: string, path: string): ArchiveReceipt {
   if (!isObject(json) || json['format'] !== 'dev.portolan.archive/v1')
     throw bad('its format version is not supported');
   const { part, size, content, names, blobs, earlier, files = [] } = json;
-  const lists = [names, blobs, earlier, files];
   if (![part, size, content].every(isCount) || part === 0) throw bad('its sizes are not numbers');
-  if (!lists.every((list) => Array.isArray(list) && list.every(isEntry)))
-    throw bad('its lists are not valid');
+  const areValid =
+    areEntries(names, { texts: ['name', 'mediaType'], counts: ['size'] }) &&
+    areEntries(blobs, { texts: ['repository'], counts: ['size', 'offset'] }) &&
+    areEntries(earlier, { texts: ['repository'] }) &&
+    areEntries(files, { texts: ['name'] });
+  if (!areValid) throw bad('its lists are not valid');
   return json as unknown as ArchiveReceipt;
 }
 
@@ -96,8 +99,15 @@ function isCount(value: unknown): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Whether a value may be an entry of one of the lists: it has a digest, and sizes that are numbers if it has any. */
-function isEntry(value: unknown): boolean {
-  if (!isObject(value) || !isDigest(value['digest'])) return false;
-  return ['size', 'offset'].every((key) => value[key] === undefined || isCount(value[key]));
+/** Whether a value is a list of entries, each with a digest and these fields. */
+function areEntries(
+  list: unknown,
+  { texts, counts = [] }: { readonly texts: readonly string[]; readonly counts?: readonly string[] },
+): boolean {
+  const isEntry = (value: unknown): boolean =>
+    isObject(value) &&
+    isDigest(value['digest']) &&
+    texts.every((key) => typeof value[key] === 'string') &&
+    counts.every((key) => isCount(value[key]));
+  return Array.isArray(list) && list.every(isEntry);
 }

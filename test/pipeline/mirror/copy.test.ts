@@ -227,7 +227,14 @@ test('signatures of which some requests get 503: all arrive in the end', async (
   });
   const tag = `${list.root.digest.replace(':', '-')}.sig`;
   await pushImage(client, parseReference(`${hosts.source}/org/a:${tag}`), { image: single });
-  expect(await copy(mappingOf(hosts), ports)).toMatchObject({ failed: [], companions: 1 });
+  await pushImage(client, parseReference(`${hosts.to}/m/a:list`), { image: single });
+  // The image took the place of another one before its signature could be read.
+  expect(await copy(mappingOf(hosts), ports)).toMatchObject({
+    failed: [],
+    copied: 2,
+    unchanged: 0,
+    companions: 1,
+  });
   await expectWhole(client, `${hosts.to}/m/a:${tag}`, single);
 });
 
@@ -421,6 +428,25 @@ test('what is in an earlier archive is there under other names too, and so are r
     await expectWhole(from.client, `${from.to}/m/${name}`, list);
     const about = await from.client.listReferrers(parseReference(`${from.to}/m/${name}`), list.root.digest);
     expect(about.map(({ digest }) => digest)).toEqual([sbom.root.digest]);
+  }
+  const { registry: read } = await openArchives([one], from.client);
+  const typesAs = async (type: string) =>
+    (await read.listReferrers(parseReference(`${from.to}/m/a:list`), list.root.digest, type)).length;
+  expect([await typesAs('test/sbom'), await typesAs('test/other')]).toEqual([1, 0]);
+});
+
+test('a receipt whose entries lack a field is refused', async () => {
+  const from = await scene();
+  const directory = folder();
+  await archive(directory, from, mappingOf(from));
+  const path = join(directory, 'receipt.json');
+  const receipt = readFileSync(path, 'utf8');
+  const lacking = ['"name":"[^"]*",', ',"mediaType":"[^"]*"', ',"offset":[0-9]*', ',"repository":"[^"]*"'];
+  for (const field of lacking) {
+    const changed = receipt.replaceAll(new RegExp(field, 'g'), '');
+    expect(changed).not.toBe(receipt);
+    writeFileSync(path, changed);
+    await expect(openArchives([directory], from.client)).rejects.toMatchObject({ code: 'corrupt' });
   }
 });
 
@@ -643,4 +669,6 @@ test('where uploads were opened is remembered by destination and digest, also wh
   expect(openMemory(state).uploads('a@1')?.earlier).toEqual(['http://r/1', 'http://r/2']);
   expect(openMemory(state).upload('a@1', 1)?.location).toBe('http://r/3');
   expect(openMemory(state).uploads('b@1')?.earlier).toEqual([]);
+  openMemory(state).uploads('b@1')?.begun('http://r/4');
+  expect(openMemory(state).uploads('b@1')?.earlier).toEqual(['http://r/4']);
 });
