@@ -188,7 +188,10 @@ function runIn({ runs }: Stage, { catalog }: Context): readonly CopiedFile[] | u
 
 /** Whether a command leaves the content of files as it is: filling the cache of opm only reads the catalog. */
 function isReading(command: string): boolean {
-  return !/[<>`$]/.test(command) && /--cache-(?:only|dir)|^\s*(?:chgrp|chmod|chown|ls) /.test(command);
+  return (
+    !/[<>`$]/.test(command) &&
+    /--cache-(?:only|dir)|\bopm[",\s]+validate\b|^\s*(?:chgrp|chmod|chown|ls) /.test(command)
+  );
 }
 
 /** The files that an instruction copies; undefined where they are not known. */
