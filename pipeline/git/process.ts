@@ -109,7 +109,10 @@ const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   // Objects are only read, and nothing in the directory is run: whose it is does not matter.
   ['safe.directory', '*'],
   ['core.hooksPath', '/dev/null'],
+  // A clone may have git compare less than it can, and then call a changed file unchanged.
   ['core.fsmonitor', 'false'],
+  ['core.checkStat', 'default'],
+  ['core.trustctime', 'true'],
   ['core.attributesFile', '/dev/null'],
   ['core.pager', 'cat'],
   ['gc.auto', '0'],
@@ -294,13 +297,18 @@ export function gitFailure(command: string, code: number | string | null, messag
   );
 }
 
-// Filters of a work tree are programs that its configuration names. Nothing in a directory is run.
-
 /**
- * A run without the repository's filters, which git would start to compare files with its index. A file that a filter
- * changes then counts as changed.
+ * A run that compares files with the index. Filters are programs that the repository names: they do not run, and a file
+ * that one of them changes counts as changed.
+ *
+ * @throws PipelineError `git` where the directory is in no work tree, or the repository names another directory for it
  */
-export async function withoutFilters(run: GitRun): Promise<GitRun> {
+export async function inWorkTree(run: GitRun): Promise<GitRun> {
+  const asked = await runGit(run, ['rev-parse', '--is-inside-work-tree']);
+  if (asked.output.toString('utf8').trim() !== 'true')
+    throw new PipelineError('git', `git looks for the files of ${run.directory} elsewhere`, {
+      hint: 'git config --unset core.worktree',
+    });
   const words = ['config', '-z', '--name-only', '--get-regexp', '^filter\\.'];
   // Git answers 1 if there are none.
   const { output } = await runGit({ ...run, accept: [0, 1] }, words);

@@ -2,7 +2,7 @@
 import type { CatalogSource, SourceFile } from '../../catalog/source.ts';
 import { PipelineError } from '../error.ts';
 import type { ObjectReader } from './objects.ts';
-import { type GitSettings, runGit, withoutFilters } from './process.ts';
+import { type GitSettings, inWorkTree, runGit } from './process.ts';
 import { isTree, LINK_MODE, type ListedFile, listFiles, SUBMODULE_MODE } from './tree.ts';
 
 /**
@@ -106,12 +106,6 @@ async function convertedFiles(
   return words.filter((_, i) => i % 3 === 0 && !/^un(?:specified|set)$/.test(words[i + 2] ?? 'unset'));
 }
 
-/** A clone may have git compare less than it can, and then call a changed file unchanged. */
-const COMPARE_ALL = [
-  ['core.checkStat', 'default'],
-  ['core.trustctime', 'true'],
-] as const;
-
 /**
  * What git tracks of the files below a folder: for each, `TAG MODE ID STAGE`, a tab and the path, ended by
  * NUL. A file that differs from the index is listed again with the tag `C`.
@@ -121,9 +115,7 @@ const COMPARE_ALL = [
 export async function trackedBelow(root: string, settings: GitSettings): Promise<string | undefined> {
   try {
     const words = ['ls-files', '-z', '-v', '--cached', '--modified', '--stage', '--', '.'];
-    const run = await withoutFilters({ settings, directory: root });
-    const configuration = [...(run.configuration ?? []), ...COMPARE_ALL];
-    const { output } = await runGit({ ...run, configuration }, words);
+    const { output } = await runGit(await inWorkTree({ settings, directory: root }), words);
     return output.toString('utf8');
   } catch (error) {
     if (error instanceof PipelineError && error.code === 'git') return undefined;

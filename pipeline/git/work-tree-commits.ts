@@ -3,7 +3,7 @@ import { lstatSync, mkdtempSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError } from '../directory.ts';
 import { readRegular } from '../file-pieces.ts';
-import { type GitRun, runGit, withoutFilters } from './process.ts';
+import { type GitRun, inWorkTree, runGit } from './process.ts';
 import { commitOnTop } from './replace.ts';
 import type { Repository } from './repository.ts';
 import { LINK_MODE } from './tree.ts';
@@ -54,13 +54,31 @@ async function changesOf(
   { settings }: Repository,
   { top, own }: { readonly top: string; readonly own: string },
 ): Promise<PlacedFile[]> {
-  const run = await withoutFilters({ settings, directory: top });
-  const listed = await runGit(run, ['ls-files', '-z', '--modified', '--others', '--exclude-standard']);
+  const run = await inWorkTree({ settings, directory: top });
+  const kinds = ['--cached', '--modified', '--others', '--exclude-standard'];
+  const listed = await runGit(run, ['ls-files', '-z', '-v', ...kinds]);
   const staged = await runGit(run, ['diff-index', '-z', '--cached', '--name-only', 'HEAD']);
-  const paths = [listed, staged].flatMap(({ output }) => output.toString('utf8').split('\0'));
+  const paths = [
+    ...listed.output
+      .toString('utf8')
+      .split('\0')
+      .flatMap((line) => changedIn(line, top)),
+    ...staged.output.toString('utf8').split('\0'),
+  ];
   // A folder is another repository.
   const files = [...new Set(paths)].filter((path) => path !== '' && !path.endsWith('/'));
   return files.flatMap((path, i) => placedAt(path, join(top, path), join(own, `copy-${i}`)));
+}
+
+/**
+ * The path in a line of git that may differ from HEAD: of a file that changed, that is new, or at which git was told not to
+ * look. What a sparse checkout leaves out is as HEAD has it.
+ */
+function changedIn(line: string, top: string): string[] {
+  const [tag, path] = [line.slice(0, 1), line.slice(2)];
+  if (tag === 'H' || path === '') return [];
+  const isAbsent = /^s$/i.test(tag) && !lstatSync(join(top, path), { throwIfNoEntry: false });
+  return isAbsent ? [] : [path];
 }
 
 /**

@@ -272,9 +272,9 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
   {
     attack: 143,
     without: 'having git compare all that it can',
-    file: 'pipeline/git/source.ts',
-    text: '...COMPARE_ALL]',
-    instead: ']',
+    file: 'pipeline/git/process.ts',
+    text: "  ['core.checkStat', 'default'],\n  ['core.trustctime', 'true'],\n",
+    instead: '',
     test: 'test/pipeline/cli/catalog/stored-verdicts.test.ts',
   },
   {
@@ -342,5 +342,21 @@ export const LATER_MUTATIONS: readonly Mutation[] = [
     text: 'if (beside === undefined) return tree.read(file.entry);',
     instead: "if (beside !== '') return tree.read(file.entry);",
     test: DATABASE_TEST,
+  },
+  {
+    attack: 149,
+    without: 'a look at files that git was told not to look at',
+    file: 'pipeline/git/work-tree-commits.ts',
+    text: "if (tag === 'H' || path === '') return [];",
+    instead: "if (/^[Hhs]$/i.test(tag) || path === '') return [];",
+    test: 'test/pipeline/git/work-tree-commits.test.ts',
+  },
+  {
+    attack: 149,
+    without: 'refusing another work tree',
+    file: 'pipeline/git/process.ts',
+    text: "if (asked.output.toString('utf8').trim() !== 'true')",
+    instead: "if (asked.output.toString('utf8').trim() === '')",
+    test: 'test/pipeline/git/work-tree-commits.test.ts',
   },
 ];

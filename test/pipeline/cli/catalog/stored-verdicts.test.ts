@@ -152,6 +152,20 @@ test('143: a clone that has git compare less: a changed file with the same size 
   expect((await source.files())[0]?.identity).toBeUndefined();
 });
 
+test('143: in a clone that names another work tree, no file has a name', async () => {
+  const repository = makeRepository();
+  onTestFinished(() => repository.remove());
+  const other = folder({ 'a.yaml': SOUND });
+  writeFileSync(join(repository.directory, 'a.yaml'), SOUND);
+  repository.git('add', '.');
+  repository.git('config', 'core.worktree', other);
+  repository.git('update-index', '--refresh');
+  writeFileSync(join(repository.directory, 'a.yaml'), BROKEN);
+  const settings = { searchPath: process.env['PATH'] };
+  const source = workTreeSource(directorySource(repository.directory), repository.directory, settings);
+  expect((await source.files()).find(({ path }) => path === 'a.yaml')?.identity).toBeUndefined();
+});
+
 test('outside of a repository files have no names, and are told apart by content', async () => {
   const root = folder();
   writeFileSync(join(root, 'a.yaml'), SOUND);
