@@ -1,4 +1,5 @@
 /** What changes beside the catalogs themselves: templates, settings, bundles, composite files. */
+
 import { isIgnoreFile } from '../../catalog/fbc/ignore.ts';
 import type { Finding } from '../../catalog/finding.ts';
 import { isObject } from '../../catalog/go/shape.ts';
@@ -6,6 +7,7 @@ import { type Composite, readComposite } from '../catalogs/render/composite.ts';
 import { entryAt, type PathChange } from '../git/tree.ts';
 import { bundleFolderOf } from '../policy/bundle-directory.ts';
 import { isVersionFolder } from '../policy/layout.ts';
+import type { AllowableClass } from '../policy/policy.ts';
 import { type ChangedPath, type ClassificationInput, claimedPackages } from './classification-input.ts';
 import {
   type ForeignPlace,
@@ -176,9 +178,20 @@ async function noteBundle(
   const [before, after] = await folderSides(scene, folder);
   draft.kinds.add('bundle');
   draft.sides.set(folder, [before, after]);
-  const changed = isOneVersion ? 'mutate-published' : 'add-entry';
-  draft.classes.add(!before ? 'add-entry' : after ? changed : 'prune');
-  noteDetail(draft, `${!before ? 'adds' : after ? 'changes' : 'loses'} bundle ${named}`);
+  const [changeClass, verb] = bundleChange(before, after, isOneVersion);
+  draft.classes.add(changeClass);
+  noteDetail(draft, `${verb} bundle ${named}`);
+}
+
+/** The class of a change of a bundle's folder, and what the report says of it. @param before empty where there is none */
+function bundleChange(
+  before: string,
+  after: string,
+  isOneVersion: boolean,
+): readonly [changeClass: AllowableClass, verb: string] {
+  if (before === '') return ['add-entry', 'adds'];
+  if (after === '') return ['prune', 'loses'];
+  return [isOneVersion ? 'mutate-published' : 'add-entry', 'changes'];
 }
 
 /**

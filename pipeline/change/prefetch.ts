@@ -5,7 +5,15 @@
 
 import { groupedBy } from '../../catalog/go/grouped.ts';
 import type { ObjectReader, TreeEntry } from '../git/objects.ts';
-import { diffTrees, entryAt, isTree, type ListedFile, listFiles, type PathChange } from '../git/tree.ts';
+import {
+  diffTrees,
+  entryAt,
+  isTree,
+  type ListedFile,
+  listFiles,
+  type PathChange,
+  SUBMODULE_MODE,
+} from '../git/tree.ts';
 import { CODE_OWNERS_FILES } from '../policy/owners/code-owners.ts';
 import type { Policy } from '../policy/policy.ts';
 import { POLICY_PATH } from '../policy/read-policy.ts';
@@ -24,7 +32,7 @@ export async function bringNeeded(
   if (!objects.isRemote) return;
   const ids = paths.flatMap(({ area, before, after }) => {
     const sides = COMPARED.has(area) ? [before, after] : area === 'bundle' ? [after] : [];
-    return sides.flatMap((file) => (file && file.mode !== '160000' ? [file.id] : []));
+    return sides.flatMap((file) => (file && file.mode !== SUBMODULE_MODE ? [file.id] : []));
   });
   const names = new Set(paths.flatMap(({ package: name }) => name ?? []));
   for (const tree of [trees.base, trees.merged]) {
@@ -48,7 +56,7 @@ export async function likelyChanges(
   return (await diffTrees(objects, sides, MOST_CHANGES)).changes;
 }
 
-/** Folders, or files that hold a whole catalog, whose past will most likely be asked for. */
+/** Folders (`catalogs/v4.20/etcd`), or files that hold a whole catalog, whose past will most likely be asked for. */
 function likelyFolders(changes: readonly PathChange[]): string[] {
   const places = changes.flatMap(({ path }) => {
     const names = path.split('/');
@@ -185,7 +193,7 @@ async function unitFiles(objects: ObjectReader, trees: Trees, { layout, limits }
     const listed = await Promise.all(
       units.map(({ id, mode }) => (isTree(mode) ? listFiles(objects, id) : [{ id, mode }])),
     );
-    return listed.flat().flatMap(({ id, mode }) => (mode === '160000' ? [] : [id]));
+    return listed.flat().flatMap(({ id, mode }) => (mode === SUBMODULE_MODE ? [] : [id]));
   };
   const isTooMuch = around.length > MOST_AROUND || limits.contextBytes === 0;
   const others = isTooMuch ? [] : await list(around);

@@ -45,6 +45,7 @@ export async function sharedPlaces(
   for (const [place, all] of byPlace) {
     const catalogs = [...new Set(all.map(({ catalog }) => catalog))];
     const said = catalogs.length > 1 ? sharedByCatalogs(catalogs, place) : sharedByImages(all);
+    // The last one takes the tag.
     const path = all.at(-1)?.path;
     if (!said || !path) continue;
     const location = await policyLocation(objects, tree, path);

@@ -5,7 +5,7 @@
  */
 import type { Finding } from '../../catalog/finding.ts';
 import type { ObjectReader } from '../git/objects.ts';
-import { entryAt, type PathChange, type TreeDiff } from '../git/tree.ts';
+import { entryAt, type PathChange, SUBMODULE_MODE, type TreeDiff } from '../git/tree.ts';
 import { catalogNameDefect, isCatalogName, isPackageName, type Layout } from '../policy/layout.ts';
 import type { Limits, Policy } from '../policy/policy.ts';
 import { hasUnseen } from '../text.ts';
@@ -80,6 +80,9 @@ function placedDefect(placed: PlacedPath | undefined): string | undefined {
   return undefined;
 }
 
+/** Linux opens no longer path (PATH_MAX), and no file of a longer name (NAME_MAX). */
+const [MOST_PATH_BYTES, MOST_NAME_BYTES] = [4096, 255];
+
 const encoder = new TextEncoder();
 
 /** Why some program would read a path as another one; undefined if none would. */
@@ -87,12 +90,13 @@ function pathDefect(path: string): string | undefined {
   if (hasUnseen(path) || /[\p{Cf}\ufffd]/u.test(path))
     return 'it contains control or invisible characters, or is not UTF-8';
   if (path.includes('\\')) return 'it contains a backslash';
-  if (encoder.encode(path).length > 4096) return 'it is longer than 4096 bytes';
+  if (encoder.encode(path).length > MOST_PATH_BYTES) return `it is longer than ${MOST_PATH_BYTES} bytes`;
   for (const name of path.split('/')) {
     if (name === '' || name === '.' || name === '..') return `it has the segment ${JSON.stringify(name)}`;
     // Windows drops dots and spaces at the end, and its short name of `.git` is `git~1`.
     if (/^\.git[ .]*$|^git~[0-9]+$/i.test(name)) return 'it is a git directory';
-    if (encoder.encode(name).length > 255) return 'a name is longer than 255 bytes';
+    if (encoder.encode(name).length > MOST_NAME_BYTES)
+      return `a name is longer than ${MOST_NAME_BYTES} bytes`;
   }
   return undefined;
 }
@@ -194,7 +198,7 @@ async function sizeFindings(
   kept: readonly PathChange[],
   { fileBytes }: Limits,
 ): Promise<Finding[]> {
-  const files = kept.filter(({ after }) => after && after.mode !== '160000');
+  const files = kept.filter(({ after }) => after && after.mode !== SUBMODULE_MODE);
   const infos = await Promise.all(files.map(({ after }) => objects.info(after?.id ?? '')));
   return files.flatMap(({ path }, i) => {
     const size = infos[i]?.size ?? 0;

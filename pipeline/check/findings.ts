@@ -82,6 +82,7 @@ export async function findDefects(
   const { release, after } = merge;
   const { touched, context } = catalogs;
   const { images, registry, store, otherCatalogs } = sources;
+  // An advisory looks undone where a file that cannot be read hides its edit.
   const isWhole = change.isRead && change.unread.length === 0;
   const [ofCatalogs, ofFiles, ofExtras, references, taken, names] = await Promise.all([
     checkCatalogs(repository, { ...catalogs, scene: after }, sources),
@@ -170,7 +171,8 @@ interface FileResults
 }
 
 /**
- * Checks the files next to catalogs: bundle directories, folders of operators, templates and the policy.
+ * Checks the files next to catalogs: bundle directories, folders of operators, templates and the policy. What people wrote
+ * is checked in the pull request's own scene; what must fit the catalogs, after the release has changed these.
  *
  * @param after the scene after the release, with what reads its files and finds commits
  */

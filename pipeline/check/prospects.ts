@@ -74,6 +74,7 @@ export function prospectsOf(
       installed: shortName(one.installed),
       today: now[i] as PathSummary,
       ...(next.length > 0 ? { next: afterUpdate[i] as PathSummary } : {}),
+      // OLM says of what is installed now whether the platform may go on.
       holdsBack: to !== undefined && holdsBack(one, today, to),
     })),
     unknown: installations.filter((one) => !placed.some((other) => isSame(one, other))).map(placeText),
@@ -128,11 +129,13 @@ function summariesOf(installations: readonly PlacedInstallation[], worlds: reado
   return installations.map((one, i) => {
     const mine = own[i] as PathSummary;
     if (one.olm !== 'v0' || mine.kind === 'fails') return mine;
-    const culprit = installations.find(
+    // The first of several: each stops the namespace until it is repaired.
+    const at = installations.findIndex(
       (other, j) => other.olm === 'v0' && other.namespace === one.namespace && own[j]?.kind === 'fails',
     );
+    const culprit = installations[at];
     if (!culprit) return mine;
-    const why = `OLM v0 resolves nothing in its namespace because of ${culprit.name}: ${own[installations.indexOf(culprit)]?.why ?? ''}`;
+    const why = `OLM v0 resolves nothing in its namespace because of ${culprit.name}: ${own[at]?.why ?? ''}`;
     return { next: 'fails', kind: 'fails', end: '', arrives: false, why };
   });
 }

@@ -4,7 +4,7 @@ import type { GivenReview } from '../check/authority/approval.ts';
 import type { CheckReport } from '../check/report.ts';
 import { type GateForge, holdsOf, type OpenPull, type ReadAgain } from './forge.ts';
 
-/** The data behind a report besides the commits: a digest of the pull request and its reviews. */
+/** The data behind a report besides the commits: a digest of 128 bits of the pull request and its reviews. */
 export function basisOf(pull: OpenPull, reviews: readonly GivenReview[]): string {
   const facts = [
     pull.number,

@@ -207,7 +207,7 @@ function endAfter(child: ChildProcess, timeout: number): void {
 /** Longest time for one command, in ms: a merge of trees that were made to exhaust us ends here. */
 const TIMEOUT = 120_000;
 
-/** Trees that hold each other stand for a thousand million files, which git lists in memory before it prints the first one. */
+/** Memory of a command, in MiB: trees that hold each other stand for a thousand million files, which git lists before it prints. */
 const MEMORY = 2048;
 /** The same of a command that compares commit by commit: the largest public repositories take 100 MB. */
 export const LOG_MEMORY: number = 512;

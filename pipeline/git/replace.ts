@@ -5,7 +5,7 @@ import { UNWRITABLE } from './objects.ts';
 import { type GitRun, runGit } from './process.ts';
 import type { Repository } from './repository.ts';
 import { whyUnreadable } from './source.ts';
-import { entryAt, isTree, TREE_MODE } from './tree.ts';
+import { entryAt, isTree, SUBMODULE_MODE, TREE_MODE } from './tree.ts';
 
 interface ReplaceRequest {
   /** The directory of the repository that the commit is written to. */
@@ -152,7 +152,7 @@ async function replaceInside(repository: Repository, run: GitRun, { standing, re
 }
 
 function typeOf(mode: string): string {
-  return mode === '160000' ? 'commit' : 'blob';
+  return mode === SUBMODULE_MODE ? 'commit' : 'blob';
 }
 
 function empty(run: GitRun): Promise<string> {

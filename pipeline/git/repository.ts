@@ -210,7 +210,7 @@ async function resolveRevisions(
 
 /**
  * All references that a name may mean. git prefers a tag to a branch, and any reference to the short id of a commit; a
- * fetch from a fork brings the fork's tags.
+ * fetch from a fork brings the fork's tags. None for full names, and for `HEAD` and its like, which mean one thing.
  *
  * @see https://git-scm.com/docs/gitrevisions
  */

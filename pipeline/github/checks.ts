@@ -4,6 +4,7 @@ import type { CheckState, RepositoryName } from '../forge/forge.ts';
 import type { RequiredCheck } from '../policy/policy.ts';
 import { allPages, type GitHub } from './client.ts';
 
+/** Conclusions with which GitHub takes a required check for passed. */
 const PASSED: ReadonlySet<string | null> = new Set(['success', 'neutral', 'skipped']);
 
 /** Looks required checks up at a commit; nothing is asked when there are none. */
@@ -81,7 +82,7 @@ async function workflowsAt(
 
 /**
  * How a check has ended that is known by its name alone: the check runs and the commit status of that name, of which each
- * must have succeeded. Undefined where there is none.
+ * must have succeeded: one that was skipped has tested nothing. Undefined where there is none.
  */
 export async function namedCheck(
   github: GitHub,

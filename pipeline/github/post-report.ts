@@ -85,6 +85,7 @@ export async function postStatus(
 
 /** GitHub takes so many annotations in one request, and adds those of the next one. */
 const TOGETHER = 50;
+/** Characters of a title, of which GitHub takes 255, and of an annotation's message, of which it takes 64 KB. */
 const MOST_TITLE = 200;
 const MOST_MESSAGE = 8000;
 

@@ -2,7 +2,7 @@
  * An audit as text: what to act on first, then each catalog in one line.
  */
 import type { Finding } from '../../catalog/finding.ts';
-import { appendToGroup } from '../../catalog/go/grouped.ts';
+import { groupedBy } from '../../catalog/go/grouped.ts';
 import type { PathSummary } from '../../catalog/olm/foresight/upgrade-impact.ts';
 import type { AuditReport, CatalogAudit } from '../check/audit.ts';
 import type { ClusterAudit, Prospect } from '../check/prospects.ts';
@@ -24,13 +24,13 @@ interface AuditTextOptions {
 export function auditText(report: AuditReport, { all }: AuditTextOptions): string {
   const order = report.catalogs.map(({ name }) => name);
   const shown = report.findings.filter(({ severity }) => all || severity !== 'info');
-  const groups = [...groupsOf(shown).values()];
+  const groups = groupedBy(shown, (one) => JSON.stringify([one.severity, one.package, one.rule]));
   const infos = report.findings.length - shown.length;
   const parts = [
     `${auditHeadline(report)}\n`,
     ...requestedLines(report).map((line) => `${line}\n`),
     overviewText(shown),
-    ...groups.map((group) => `\n${groupText(group, order, all)}`),
+    ...[...groups.values()].map((group) => `\n${groupText(group, order, all)}`),
     `\n${report.catalogs.map(catalogLine).join('')}`,
     infos > 0 ? `${amountText(infos, 'informational finding')} not shown (use --all)\n` : '',
   ];
@@ -81,16 +81,6 @@ export function auditHeadline({ catalogs, findings }: AuditReport): string {
   const bundles = catalogs.reduce((sum, one) => sum + one.bundles, 0);
   const errors = packages.size === 0 ? 'no errors' : `errors in ${amountText(packages.size, 'package')}`;
   return `${amountText(catalogs.length, 'catalog')}, ${amountText(bundles, 'bundle')}: ${errors} (${countText(findings)})`;
-}
-
-/** Findings of one package and rule together, most serious first. */
-function groupsOf(findings: readonly Finding[]): Map<string, Finding[]> {
-  const groups = new Map<string, Finding[]>();
-  for (const finding of findings) {
-    const key = JSON.stringify([finding.severity, finding.package, finding.rule]);
-    appendToGroup(groups, key, finding);
-  }
-  return groups;
 }
 
 /** A package's findings of one rule below their title. The first few stand for all unless `all` is set. */

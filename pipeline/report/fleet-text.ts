@@ -63,7 +63,6 @@ function shareText(count: number, total: number): string {
 type ClusterCounts = Pick<PackageFleet, 'clusters' | 'outcomes' | 'flows'>;
 
 /** The outcomes of clusters in one line. The first says of how many clusters, the others need not. */
-
 function outcomesText({ clusters, outcomes, flows }: ClusterCounts): string {
   const parts = outcomes.map((one, i) => outcomeText(one, { total: i === 0 ? clusters : undefined, flows }));
   return parts.join('; ');

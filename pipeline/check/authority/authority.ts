@@ -181,8 +181,11 @@ function isBesideCatalogs({ areas, packages }: AuthorityFacts['change']): boolea
   );
 }
 
+/** Areas of files that no package and no gate has. */
 const BESIDE: ReadonlySet<AreaChange['area']> = new Set(['repository', 'root', 'unknown']);
+/** Files that name the owners of the whole repository. */
 const OF_OWNERS = /(?:^|\/)CODEOWNERS$|^OWNERS_ALIASES$/;
+/** Files of owners as prow reads them. */
 const PROW_OWNERS = /(?:^|\/)OWNERS$|^OWNERS_ALIASES$/;
 
 interface Decided {
@@ -377,6 +380,7 @@ function missingReviews(given: AuthorityFacts): string[] {
   return [`nobody is asked about ${first}${more}, outside the catalogs: merge it by hand`];
 }
 
+/** The first reason of each subject, two at most: a status shows one line. */
 function allowText(subjects: readonly SubjectDecision[]): string {
   const reasons = new Set(subjects.flatMap(({ reasons: [first] }) => first ?? []));
   return `allowed: ${[...reasons].slice(0, 2).join('; ')}`;

@@ -90,7 +90,7 @@ export function needText(needs: readonly Need[]): string {
   return `needs ${times} from ${from}${what}: it ${first.why}${more}`;
 }
 
-/** Words as a list for people: `a, b or 3 others`. */
+/** Words as a list for people: `a, b or 3 others`. @param most how many are named */
 function listText(words: readonly string[], most: number): string {
   // One more takes no more room than saying that there is one more.
   const isLong = words.length > most + 1;

@@ -75,7 +75,8 @@ interface DemandContext {
 export function demandsOnPackage(change: PackageChange, context: DemandContext): Demand[] {
   const classes = [...change.classes];
   const demands = classes.map((one) => forOwned(demandOf(one, context), context.hasOwners));
-  // Every class needs an owner's support. A new package has no owner, so an admin must approve.
+  // Every class needs an owner's support, and so does a change without any. A new package has no owner, so an admin must
+  // approve.
   demands.push({ anyOf: [ONE_OWNER], otherAdmin: false, why: WORDS[classes[0] ?? 'edit-graph'] });
   if (change.classes.has('prune') && context.prunesRefused.has(change.name)) {
     demands.push({ anyOf: SECOND, otherAdmin: false, why: 'removes versions that the policy keeps' });
@@ -100,6 +101,7 @@ export function demandsOfReach({ policy, reach }: Pick<DemandContext, 'policy' |
 
 function isReached({ clusters, share }: FleetApproval, reach: Exclude<Reach, 'unknown'>): boolean {
   const isMany = clusters !== undefined && reach.clusters >= clusters;
+  // Of an empty fleet, nobody is any share.
   const isLarge = share !== undefined && reach.clusters > 0 && 100 * reach.clusters >= share * reach.total;
   return isMany || isLarge;
 }

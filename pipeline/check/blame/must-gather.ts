@@ -12,7 +12,7 @@ import { readFleet } from '../fleet/read-fleet.ts';
 const WANTED =
   /(?:^|\/)(?:operators\.coreos\.com\/(?:subscriptions|clusterserviceversions)|olm\.operatorframework\.io\/clusterextensions|config\.openshift\.io\/clusterversions)(?:\/[^/]+)?\.(?:ya?ml|json)$/;
 
-/** OLM copies each ClusterServiceVersion into every namespace. */
+/** OLM copies each ClusterServiceVersion into every namespace, so a must-gather of a large cluster has thousands of files. */
 const LIMITS = { mostFiles: 20_000, mostBytes: 512 * 1024 * 1024 };
 
 /**
@@ -25,7 +25,7 @@ export async function mustGatherInstallations(folder: string): Promise<FleetInst
   const isWanted = (path: string): boolean => WANTED.test(path);
   for await (const { path, bytes } of readFolder(folder, { isWanted, ...LIMITS }))
     items.push(...objectsIn(join(folder, path), bytes));
-  const platform = items.filter((item) => isObject(item) && item['kind'] === 'ClusterVersion').at(0);
+  const platform = items.find((item) => isObject(item) && item['kind'] === 'ClusterVersion');
   const minor = /^\d+\.\d+/.exec(textAt(platform, 'status', 'desired', 'version'))?.[0] ?? '';
   const { fleet } = readFleet([{ path: folder, text: JSON.stringify({ kind: 'List', items }) }]);
   return fleet.rows.map(({ installation }) => ({ ...installation, platform: minor }));

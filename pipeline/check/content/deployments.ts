@@ -17,7 +17,7 @@ import type { Registry } from '../../ports.ts';
 import { derivedOnce, type ImagePorts } from '../world/stored-image.ts';
 import type { BeforeAndAfter, TouchedCatalog } from '../world/touched-catalog.ts';
 
-/** Most bundle images that one check reads; further bundles are reported as not checked. */
+/** Most bundle images that one check reads, each of several megabytes; further bundles are reported as not checked. */
 const MOST = 20;
 const NOTHING: ManifestsOf = () => undefined;
 
@@ -42,7 +42,7 @@ export async function deploymentsOf(
     manifestsOfBundle(bundle).csv?.images === undefined && manifests.after(bundle)?.csv?.images === undefined;
   const bundleImages = new Set<string>();
   for (const { after } of touched) {
-    for (const bundle of registry ? (after?.blobs.bundles ?? []) : []) {
+    for (const bundle of after?.blobs.bundles ?? []) {
       const reference = tryParseReference(bundle.image);
       if (reference?.kind === 'digest' && allows(reference) && isUnknown(bundle))
         bundleImages.add(bundle.image);
@@ -51,6 +51,7 @@ export async function deploymentsOf(
   const known = new Set(
     touched.flatMap(({ before }) => before?.blobs.bundles.map(({ image }) => image) ?? []),
   );
+  // What the pull request brings comes first: of the others, some may be left out.
   const newsFirst = [...bundleImages].sort((a, b) => Number(known.has(a)) - Number(known.has(b)));
   const deployed = new Map<string, readonly string[]>();
   // One at a time: what is in memory is one bundle.

@@ -219,6 +219,7 @@ function isAbout({ path, files }: DescribedFragment, changed: readonly string[])
   return changed.some((one) => own.has(one));
 }
 
+/** An `olm.package` blob in YAML or JSON, found without a parser: catalogs may be large. */
 const PACKAGE = /["']?schema["']?\s*:\s*["']?olm\.package["']?\s*(?:[,}#\r\n]|$)/;
 /** Most bytes of a file that is searched for a package. */
 const MOST_CATALOG = 64 * 1024 * 1024;

@@ -125,7 +125,7 @@ function hasCatalog(files: readonly string[]): boolean {
 
 const CATALOG_FILES = ['catalog.yaml', 'catalog.yml', 'catalog.json'] as const;
 
-/** Reports parts that operator-pipelines does not accept in one pull request. */
+/** Reports parts that operator-pipelines does not accept in one pull request, each at the first file that is too many. */
 function reportMixture({ operators, bundles, catalogs, others }: Parts, report: Report): void {
   const added = bundles.filter(({ isBefore }) => !isBefore);
   const deleted = bundles.filter(({ isAfter }) => !isAfter);

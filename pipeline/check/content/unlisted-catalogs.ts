@@ -305,7 +305,10 @@ async function bytesOf(objects: ObjectReader, id: string, most: number): Promise
   }
 }
 
-/** The pattern that somebody would write for a path: the version in it is the catalog, the folder below it the package. */
+/**
+ * The pattern that somebody would write for a path: the version in it is the catalog, the folder below it the package.
+ * `catalogs/v4.20/etcd/x.yaml` gives `catalogs/{catalog}/{package}/**`, and `v4.20/x.yaml` gives `{catalog}/x.yaml`.
+ */
 function patternFor(path: string): string {
   const names = path.split('/');
   const at = names.findIndex((name) => tryParseMinor(name) !== undefined);

@@ -81,7 +81,7 @@ export function isFleetStuck({ outcomes }: Pick<FleetReport, 'outcomes'>): boole
   return outcomes.some(({ outcome }) => STUCK.has(outcome));
 }
 
-/** Finds the package of a bundle by its name. */
+/** Finds the package of a bundle by its name: that of a catalog before that of what was once published. */
 function packageIndex(worlds: readonly World[]): (bundle: string) => string | undefined {
   const packages = new Map<string, string>();
   for (const { catalog, published } of worlds) {

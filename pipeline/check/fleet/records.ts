@@ -87,7 +87,7 @@ function isPlatformOnly({
   return !isSubscription && !packageName && !csv && !version && Boolean(platform);
 }
 
-/** The platform of each cluster, where a record of its own says it. */
+/** The platform of each cluster, by the first of its records that says it: a cluster has one at a time. */
 function platformsOf(records: readonly FleetRecord[]): Map<string, string> {
   const platforms = new Map<string, string>();
   for (const record of records)

@@ -113,6 +113,7 @@ const OWN = ['count', 'platform', 'channel', 'approval', 'catalog'];
 
 /** @throws PipelineError `usage` for a column that is nearly one of a fleet which the table lacks */
 function checkSpelling(path: string, columns: readonly string[]): void {
+  // A name of three letters is near to many others.
   for (const name of columns.filter((one) => one.length > 3 && !Object.hasOwn(COLUMNS, one))) {
     const near = nearest(name, OWN);
     // `account` or `country` must not be taken for a misspelt `count`.

@@ -344,7 +344,7 @@ function mergeOf(commit: string, { date, subject }: Pick<MergedCommit, 'date' | 
   return { commit, date, subject, ...(pullRequest === undefined ? {} : { pullRequest }) };
 }
 
-/** Joins what happened alike in several catalogs. */
+/** Joins what happened alike in several catalogs. Their patches differ in paths alone: that of the first is shown. */
 function joinedLosses(all: readonly Lost[]): Lost[] {
   const alike = new Map<string, Lost>();
   for (const one of all) {

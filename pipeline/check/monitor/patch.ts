@@ -13,6 +13,7 @@ import { plainText } from '../../text.ts';
 const CONTEXT = 3;
 /** Longer patches nobody reads: the fix is then given as text. */
 const MOST_LINES = 400;
+/** Largest file that gets a patch, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 interface Edit {

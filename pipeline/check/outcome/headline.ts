@@ -110,7 +110,7 @@ function messageText({ message, package: name, location }: Finding): string {
   return message.startsWith(of) ? message : `${name}: ${message.replace(` of ${of}`, '')}`;
 }
 
-/** A text that fits: without its last clauses, or else cut. */
+/** A text that fits: without its last clauses, if that leaves at least half of the room filled, or else cut. */
 function shortenedClauses(text: string, room: number): string {
   if (text.length <= room) return text;
   const ends = [': ', '; ', ', '].map((mark) => text.indexOf(mark, room / 2));

@@ -17,7 +17,7 @@ import type { CheckReport } from '../report.ts';
 
 /** Rules whose errors another layout would explain. */
 const SUSPECT =
-  /^(?:layout\/|fbc\/|path\/(?:limits|mode)$|(?:package|channel|bundle)\/(?:duplicate|unknown|unlisted|name|reference)|channel\/(?:head|empty)|entry\/|package\/|graph\/(?:package|channel)-removed$|deprecation\/)/;
+  /^(?:layout\/|fbc\/|path\/(?:limits|mode)$|(?:channel|bundle)\/(?:duplicate|unknown|unlisted|name|reference)|channel\/(?:head|empty)|entry\/|package\/|graph\/(?:package|channel)-removed$|deprecation\/)/;
 
 /** Whether a report may be wrong because the layout was another one. */
 export function isSuspect({ findings }: CheckReport): boolean {

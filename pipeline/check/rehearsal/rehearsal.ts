@@ -217,7 +217,7 @@ export function orphansOf(merges: readonly RehearsedMerge[]): RehearsedMerge[] {
   );
 }
 
-/** Folders that hold all catalogs; none where a pattern begins with a name. */
+/** Folders that hold all catalogs: of each pattern the folders before its first placeholder; none where one has no such folder. */
 function catalogFolders({ patterns }: Layout): string[] {
   const prefixes = patterns
     .filter(({ kind }) => kind === 'catalog')
@@ -237,8 +237,11 @@ function peopleOf(merge: MergedCommit): Partial<Pick<CheckRequest, 'people'>> {
   return author ? { people: { author, pusher: author, reviews: [], commits: [], holds: [] } } : {};
 }
 
+/** GitHub's private addresses, the newer ones with the account's number. */
 const NOREPLY = /^(?:(\d{1,15})\+)?([A-Za-z0-9-]+(?:\[bot\])?)@users\.noreply\.github\.com$/;
+/** What GitHub takes as a login. */
 const LOGIN = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?$/;
+/** The subject of GitHub's merge commits, with the owner of the fork. */
 const MERGED = /^Merge pull request #\d+ from ([A-Za-z0-9-]+)\//;
 
 /** The account that wrote what was merged: by the merged fork, the mail address, or the name if it can be a login. */
@@ -250,6 +253,7 @@ export function accountOf({
   const [, id, account] = NOREPLY.exec(email) ?? [];
   const login = fork ?? account ?? (LOGIN.test(name) ? name : undefined);
   if (login === undefined) return undefined;
+  // A number in the address is that of the address's account.
   const isOwn = fork === undefined || fork === account;
   return {
     login,

@@ -67,6 +67,7 @@ export function proposedSettings(merges: readonly (readonly Finding[])[], today:
       return { ...counts, setting: inOneLine(settings[rule]) };
     }
     const packages = [...new Set(errors.map((finding) => finding.package ?? ''))];
+    // A waiver names a package: a finding of none, or of an invalid name, cannot have one.
     if (packages.length <= MOST_WAIVERS && packages.every((name) => /^[a-z0-9.-]+$/.test(name))) {
       const until = laterBy(today, WAIVED_MONTHS);
       for (const name of packages)

@@ -46,9 +46,10 @@ export interface OwnManifests {
 
 /** Files and bytes of manifests that one check reads at most: what is beyond is said not to be checked. */
 const MOST_FILES = 20_000;
-const MOST_BYTES = 256 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+const MOST_BYTES = 256 * MEBIBYTE;
 /** Bytes of manifests that are kept until somebody asks what is in them; more are read at once. */
-const MOST_KEPT = 64 * 1024 * 1024;
+const MOST_KEPT = 64 * MEBIBYTE;
 /** Files that are asked for at once. */
 const TOGETHER = 8;
 
@@ -76,7 +77,7 @@ export async function ownManifests(
 function tooMuch(name: string): CheckReport['unchecked'][number] {
   return {
     what: `whether clusters can install the bundles of package ${JSON.stringify(name)}, and custom resources survive its upgrades`,
-    why: `its bundle directories have a file larger than 8 MiB or limits.fileBytes, or more than ${MOST_FILES} files or ${MOST_BYTES >> 20} MiB`,
+    why: `its bundle directories have a file larger than ${LARGEST_DOCUMENT / MEBIBYTE} MiB or limits.fileBytes, or more than ${MOST_FILES} files or ${MOST_BYTES / MEBIBYTE} MiB`,
   };
 }
 

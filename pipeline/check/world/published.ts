@@ -270,6 +270,7 @@ function weightOf({ channels, bundles }: FilePast): number {
   return channels.reduce((sum, { entries }) => sum + entries.length, 1 + BUNDLE_WEIGHT * bundles.length);
 }
 
+/** The property that holds a manifest of its bundle. */
 const OBJECT = 'olm.bundle.object';
 
 /** The channels and bundles of one document, in outline. */

@@ -156,6 +156,7 @@ const team = object({ id: whole, name: text });
 async function membersOf(client: ForgeClient, named: string): Promise<readonly Person[] | undefined> {
   const [organization = '', name = ''] = named.split('/');
   const teams = await answerIfReadable(client.pages(`/orgs/${encodeURIComponent(organization)}/teams`, team));
+  // Policies and owners' files have the names of teams in lower case.
   const one = teams?.find((other) => other.name.toLowerCase() === name);
   return one && answerIfReadable(client.pages(`/teams/${one.id}/members`, account));
 }

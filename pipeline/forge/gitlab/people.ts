@@ -124,13 +124,16 @@ export async function commitsOf(client: ForgeClient, at: string): Promise<Commit
   }));
 }
 
+/** Accounts of a search that are looked at: each takes a request. */
+const MOST_FOUND = 5;
+
 const profile = object({ public_email: optional(text) });
 
 /** The account whose public address it is. The search also finds people who merely call themselves so. */
 async function holderOf(client: ForgeClient, email: string): Promise<Person | undefined> {
   if (!email.includes('@')) return undefined;
   const found = (await client.find(`/users?search=${encodeURIComponent(email)}`, list(account))) ?? [];
-  for (const person of found.slice(0, 5)) {
+  for (const person of found.slice(0, MOST_FOUND)) {
     const shown = await client.find(`/users/${person.id}`, profile);
     if (shown?.public_email?.toLowerCase() === email) return person;
   }

@@ -55,7 +55,7 @@ function headOf(delta: Buffer): DeltaHead | undefined {
   return result && { base: base.size, result: result.size, at: result.at };
 }
 
-/** Seven bits a byte, the lowest first; the highest bit says that more follow. */
+/** Seven bits a byte, the lowest first; the highest bit says that more follow. Undefined beyond what numbers hold exactly. */
 function sizeAt(bytes: Buffer, start: number): { readonly size: number; readonly at: number } | undefined {
   let size = 0;
   let unit = 1;

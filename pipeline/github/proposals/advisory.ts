@@ -108,5 +108,5 @@ async function madeAt(
   return { advisory, plans, templates: await templatePlans(repository, asked, plans.catalogs) };
 }
 
-/** Bytes of an advisory. */
+/** Largest advisory that is read, in bytes. */
 const MOST_BYTES = 256 * 1024;

@@ -63,7 +63,7 @@ function expiredWaivers({ policy, today }: DriftRequest): Drift[] {
     }));
 }
 
-/** Identities that are asked for together. */
+/** Identities that are asked for together: fewer than `readDirectory` takes at once. */
 const TOGETHER = 100;
 
 /** Accounts and teams that the policy or files of owners name, and that no longer exist or do not count. */

@@ -160,6 +160,10 @@ export function branchOf(subject: string): string {
   return `portolan/${gitName(subject)}`;
 }
 
+/**
+ * A text as a part of a branch's name. Git refuses dots that are doubled, at the end, or where a part begins, and `.lock` at
+ * the end of one. A digest keeps apart what would then be called the same.
+ */
 function gitName(text: string): string {
   const plain = text.replaceAll(/[^\w.+/-]|\.(?![A-Za-z0-9_-])|(?<=\/)\.|\.(?=lock(?:\/|$))/g, '-');
   return plain === text ? plain : `${plain}-${sha256(text).slice(0, 8)}`;

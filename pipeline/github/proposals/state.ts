@@ -1,5 +1,6 @@
 /** The state of a proposed change on GitHub: its branch and its pull requests. */
 
+import { isWithin } from '../../change/catalogs.ts';
 import type { RepositoryName } from '../../forge/forge.ts';
 import { parseTrailers } from '../../git/commit.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -113,9 +114,9 @@ export async function makesChange(
   await repository.bring([before, head]);
   const { objects } = repository;
   const { changes } = await diffTrees(objects, { before, after: head }, Number.POSITIVE_INFINITY);
-  const isWithin = ({ path }: PathChange): boolean =>
-    placings.some((placing) => path === placing.path || path.startsWith(`${placing.path}/`));
-  if (!changes.every(isWithin)) return false;
+  const isPlaced = ({ path }: PathChange): boolean =>
+    placings.some((placing) => isWithin(path, placing.path));
+  if (!changes.every(isPlaced)) return false;
   for (const { path, after } of placings) {
     const entry = await entryAt(objects, head, path);
     if (entry?.id !== after?.id || entry?.mode !== after?.mode) return false;
