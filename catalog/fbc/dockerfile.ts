@@ -66,23 +66,49 @@ interface OpenStage extends Stage, Scope {
 }
 
 /**
- * The instructions of a Dockerfile. A line that ends with a backslash continues in the next one that is not a comment.
+ * The instructions of a Dockerfile. A line that ends with a backslash continues in the next one that is not a comment. The
+ * lines of here-documents belong to their instruction.
  */
 function instructionsIn(text: string): Instruction[] {
   const found: Instruction[] = [];
+  const lines = text.split('\n');
   let open: { parts: string[]; line: number } | undefined;
-  for (const [i, written] of text.split('\n').entries()) {
-    const line = written.trim();
+  for (let i = 0; i < lines.length; i++) {
+    const line = (lines[i] ?? '').trim();
     if (line === '' || line.startsWith('#')) continue;
     const goesOn = line.endsWith('\\');
     open ??= { parts: [], line: i + 1 };
     open.parts.push(goesOn ? line.slice(0, -1) : line);
     if (goesOn) continue;
-    found.push(instructionOf(open.parts.join(' '), open.line));
+    const instruction = instructionOf(open.parts.join(' '), open.line);
+    const end = endOfHereDocuments(instruction, lines, i + 1);
+    // What RUN gets so is its program; for COPY and ADD it is the content of a file, which nobody asks for.
+    const program = instruction.word === 'RUN' ? lines.slice(i + 1, end) : [];
+    found.push({ ...instruction, rest: [instruction.rest, ...program].join('\n') });
+    i = end - 1;
     open = undefined;
   }
   if (open) found.push(instructionOf(open.parts.join(' '), open.line));
   return found;
+}
+
+/**
+ * Where the lines behind the here-documents of an instruction begin: `from` where it has none.
+ *
+ * @see https://docs.docker.com/reference/dockerfile/#here-documents
+ */
+function endOfHereDocuments({ word, rest }: Instruction, lines: readonly string[], from: number): number {
+  let at = from;
+  for (const token of /^(?:RUN|COPY|ADD)$/.test(word) ? tokensOf(rest) : []) {
+    const [, dash, name = ''] = /^\d*<<(-?)([^<]+)$/.exec(token) ?? [];
+    if (name === '') continue;
+    const last = withoutQuotes(name);
+    // With a dash, tabs may stand before the lines.
+    const isLast = (line: string): boolean => (dash === '-' ? line.replace(/^\t+/, '') : line) === last;
+    while (at < lines.length && !isLast((lines[at] ?? '').replace(/\r$/, ''))) at++;
+    at++;
+  }
+  return Math.min(at, lines.length);
 }
 
 function instructionOf(text: string, line: number): Instruction {

@@ -182,7 +182,7 @@ function filesOf(stage: Stage, context: Context): readonly CopiedFile[] | undefi
  * @returns no files; undefined if the programs may write some, which then are not known
  */
 function runIn({ runs }: Stage, { catalog }: Context): readonly CopiedFile[] | undefined {
-  const commands = runs.flatMap((run) => run.split(/&&|\|\||;|\|/));
+  const commands = runs.flatMap((run) => run.split(/&&|\|\||[;|\n]/));
   return commands.some((one) => one.includes(catalog) && !isReading(one)) ? undefined : [];
 }
 
