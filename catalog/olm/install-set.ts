@@ -58,6 +58,7 @@ function requirementsIn(
 ): SetMember['requires'] {
   return readRequirements(scope, bundle.properties).flatMap(({ read }) => {
     if (read instanceof RequirementError) return [];
+    // All of the set are installed: where several meet it, the first will do.
     const provider = found.find((one) => read.holds(offerOfBundle(one.bundle)));
     return provider ? [{ text: read.text, package: provider.bundle.package }] : [];
   });

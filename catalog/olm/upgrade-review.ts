@@ -291,15 +291,15 @@ function versionItems(was: readonly Crd[], is: readonly Crd[]): ReviewItem[] {
   const dropped = was.flatMap((crd) => {
     const after = is.find(({ name }) => name === crd.name);
     const served = new Set(after?.versions.flatMap((one) => (one.served ? [one.name] : [])));
+    // Before the upgrade, clients can only move to a version that the cluster serves already.
+    const common = crd.versions.filter((one) => one.served && served.has(one.name)).map(({ name }) => name);
+    const means =
+      common.length > 0
+        ? `change manifests and clients to ${common.join(' or ')} first`
+        : 'no version is served before and after: change manifests and clients together with the upgrade';
     return crd.versions.flatMap(({ name, served: wasServed }): ReviewItem[] =>
       after && wasServed && !served.has(name)
-        ? [
-            {
-              weight: 'act',
-              text: `${crd.name}: ${name} is no longer served`,
-              means: `change manifests and clients to ${[...served].join(' or ')} first`,
-            },
-          ]
+        ? [{ weight: 'act', text: `${crd.name}: ${name} is no longer served`, means }]
         : [],
     );
   });

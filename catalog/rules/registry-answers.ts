@@ -16,7 +16,10 @@ export function* sitesWithLookups({
   }
 }
 
-/** Every place that names a digest which the lock has from a tag of the same repository. */
+/**
+ * Every place that names a digest which the lock has from a tag of the same repository. Of several tags of one digest the last
+ * stands for all: which of them a place had is not kept.
+ */
 export function* lockedTags({ sites, lock }: Pick<ResolvedReferences, 'sites' | 'lock'>): Generator<{
   readonly site: ReferenceSite;
   /** In full, as in the lock. */

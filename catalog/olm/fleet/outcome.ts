@@ -164,16 +164,15 @@ function firstOf(order: readonly OutcomeName[], all: readonly FleetOutcome[]): F
 /** Simulates catalogs as they are. Catalogs named after platform versions follow each other. */
 export function stateSimulation(worlds: readonly World[]): Simulation {
   const platforms = worlds.flatMap(({ platform }) => platform ?? []);
-  const only = platforms.length === 1 ? platforms[0] : undefined;
+  const [only] = platforms;
+  const isOne = platforms.every((one) => only && compareMinors(one, only) === 0);
   const simulate = (
     installation: FleetInstallation,
     others: readonly FleetInstallation[] = [],
   ): FleetOutcome => {
     // An installation without a platform is on the only one.
-    const at = worlds.filter(({ platform }) =>
-      installation.platform === '' && platform !== undefined
-        ? platform === only
-        : isFor(platform, installation),
+    const at = worlds.filter(
+      ({ platform }) => (installation.platform === '' && isOne) || isFor(platform, installation),
     );
     if (at.length === 0) return notKnown('platform');
     const named = at.find(({ name }) => name === installation.catalog);

@@ -125,7 +125,10 @@ function versionInName(name: string): Version | undefined {
   return start === '' ? undefined : tryParseVersion(name.slice(at));
 }
 
-/** Lower bounds of today's ranges: whatever is installed from there on follows some entry today. */
+/**
+ * Lower bounds of today's ranges: whatever is installed from there on follows some entry today. A `>` begins with no version
+ * that could stand for it.
+ */
 function boundsIn(entries: readonly Entry[]): Version[] {
   const versions = entries.flatMap((entry) =>
     (skipRangeOf(entry)?.alternatives ?? []).flatMap((comparators) =>

@@ -6,6 +6,7 @@ import { edgeField, type Installed } from '../../fbc/edge.ts';
 import { type Channel, type Entry, type Package, packageWith } from '../../fbc/model.ts';
 import { newBlob, newDocument } from '../../fbc/new-blob.ts';
 import { appendToGroup } from '../../go/grouped.ts';
+import { nameLike } from '../../go/shape.ts';
 import { compareText } from '../../go/text.ts';
 import { satisfies } from '../../version/satisfies.ts';
 import { compareVersions, formatVersion, tryParseRange, type Version } from '../../version/version.ts';
@@ -198,14 +199,12 @@ export function packageOf(ofPackage: Package, plans: readonly SuggestedChannel[]
 export function channelOf(ofPackage: Package, { name, entries, why }: SuggestedChannel): Channel {
   const today = ofPackage.channels.get(name);
   if (today && why !== undefined) return today;
-  const { properties } = today?.value ?? {};
-  const value = {
-    schema: 'olm.channel',
-    package: ofPackage.name,
-    name,
-    entries: entries.map(writtenEntry),
-    ...(properties === undefined ? {} : { properties }),
-  };
+  const own = { schema: 'olm.channel', package: ofPackage.name, name, entries: entries.map(writtenEntry) };
+  // Go finds fields whatever the case of their keys.
+  const others = Object.entries(today?.value ?? {}).filter(
+    ([key]) => nameLike(Object.keys(own), key) === undefined,
+  );
+  const value = { ...own, ...Object.fromEntries(others) };
   const made = newBlob(value, newDocument(today?.document.locate([]) ?? { file: '', line: 1, column: 1 }));
   if (made.kind !== 'channel') throw new TypeError('internal error: created an invalid channel');
   return made.blob;

@@ -47,6 +47,7 @@ function reportForeignName({ before, after }: Change, bundle: Bundle, report: Re
     say(
       `bundle ${name} has the name of a bundle of package ${quoted(owner)}: OLM v0 knows an installed version by its name alone`,
     );
+    // One is enough: the bundle needs another name, whoever else has this one.
     return;
   }
   const owners = namesBefore(before.catalog).get(operatorIn(bundle.name));
@@ -73,7 +74,7 @@ const namesBefore = onceFor(({ packages }: Catalog) => {
   return owners;
 });
 
-/** `etcd` of `etcd.v1.0.0`. */
+/** `etcd` of `etcd.v1.0.0`; a name without a dot as a whole. */
 function operatorIn(name: string): string {
   return name.slice(0, `${name}.`.indexOf('.'));
 }

@@ -93,6 +93,7 @@ function brokenMembers({ before, after, packages }: Change): BrokenMember[] {
 /** Why OLM v1 installs nothing for a member, with every feature gate on; undefined if it does. */
 function whyRefused({ foresight, catalog }: World, member: PublishedMember): string | undefined {
   const asked = { ...member, policy: 'CatalogProvided', installed: undefined } as const;
+  // A member of another catalog is refused here before and after the change alike, so nothing is said of it.
   const { outcome } = resolveExtension({ catalogs: [foresight.source] }, asked);
   if (outcome.kind !== 'upgrade') return outcome.reason.text;
   const bundle = catalog.packages.get(member.package)?.bundles.get(outcome.to.name);

@@ -186,6 +186,12 @@ test('APIs that are no longer served, and those that are deprecated', async () =
       means: 'change manifests and clients to v1 first',
     },
   ]);
+  const replaced = await items(
+    { crds: [crd('things', [{ ...old, storage: true }])] },
+    { crds: [crd('things', [newer])] },
+    'Dropped and deprecated APIs',
+  );
+  expect(replaced).toMatchObject([{ means: expect.stringContaining('together with the upgrade') }]);
   const deprecated = { crds: [crd('things', [{ ...old, deprecated: true }, newer])] };
   expect(await items(before, deprecated, 'Dropped and deprecated APIs')).toMatchObject([
     { weight: 'know', text: 'things.example.com v1alpha1 is deprecated' },

@@ -415,6 +415,8 @@ describe('catalogs as they are, for several packages or catalogs', () => {
       const simulate = stateSimulation(worlds);
       expect(simulate(PLAIN).outcome).toBe('stuck');
       expect(simulate({ ...PLAIN, catalog: 'a' }).outcome).toBe('upgrades');
+      // All of them are for one platform, so that is the cluster's.
+      expect(simulate({ ...PLAIN, platform: '' }).outcome).toBe('stuck');
       expect(simulate({ ...PLAIN, catalog: '0' })).toMatchObject({ notKnown: 'channel' });
     }
   });

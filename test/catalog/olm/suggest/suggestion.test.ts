@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chainBelow, headOf } from '../../../../catalog/fbc/channel.ts';
 import { edgeField } from '../../../../catalog/fbc/edge.ts';
-import type { Package } from '../../../../catalog/fbc/model.ts';
+import { load } from '../../../../catalog/fbc/load.ts';
+import { catalogOf, type Package } from '../../../../catalog/fbc/model.ts';
 import { worldOf } from '../../../../catalog/olm/foresight/world.ts';
 import {
   AS_TODAY,
@@ -12,6 +13,7 @@ import {
 } from '../../../../catalog/olm/suggest/policy.ts';
 import { channelOf } from '../../../../catalog/olm/suggest/suggested-channel.ts';
 import { type Suggestion, suggestGraph } from '../../../../catalog/olm/suggest/suggestion.ts';
+import { sourceOf } from '../../../../catalog/source.ts';
 import { Undecided } from '../../../../catalog/undecided.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
 import { runs } from '../../../fakes/runs.ts';
@@ -103,6 +105,29 @@ describe('suggestGraph', () => {
     expect(entriesOf(await suggest(CHAIN, { stops: 'none' }))).toEqual([
       { name: 'p.v2.0.0', skipRange: '>=1.0.0 <2.0.0' },
     ]);
+  });
+
+  test('keeps what else the blob of a channel has', async () => {
+    const entries = RANGED.channels['a'];
+    const blobs = [
+      { schema: 'olm.package', name: 'p', defaultChannel: 'a' },
+      { schema: 'olm.channel', package: 'p', name: 'a', Entries: entries, 'example.com/team': 'x' },
+      ...RANGED.versions.map((version) => ({
+        schema: 'olm.bundle',
+        package: 'p',
+        name: `p.v${version}`,
+        image: 'q.io/a/b:1',
+        properties: [{ type: 'olm.package', value: { packageName: 'p', version } }],
+      })),
+    ];
+    const file = blobs.map((one) => JSON.stringify(one)).join('\n');
+    const catalog = catalogOf((await load(sourceOf({ file }))).blobs);
+    const ofPackage = catalog.packages.get('p') as Package;
+    const { channels } = suggestGraph(await worldOf({ name: 'cat', catalog }), ofPackage, AS_TODAY);
+    const [channel] = channels.map((one) => channelOf(ofPackage, one));
+    expect(channel?.entries.length).toBeLessThan(entries?.length ?? 0);
+    expect(channel?.value).toMatchObject({ 'example.com/team': 'x' });
+    expect(channel?.value).not.toHaveProperty('Entries');
   });
 
   test('takes a channel of released versions as the default one of new channels', async () => {
