@@ -24,6 +24,7 @@ import {
   choicesAt,
   complaintAt,
   homeOf,
+  mayLeaveWith,
   type Stage,
   type StageChoice,
   type StageContext,
@@ -318,10 +319,17 @@ class Planner {
       const end = last?.to.name ?? operator.installed.name;
       return end === choice.end.name ? [] : [`${operator.package} ends at ${end}, not at ${choice.end.name}`];
     });
+    const required = all.slice(ways.length);
+    // Those that were chosen may leave the stage: `choicesAt` offers no others.
+    const blocked = required.flatMap(({ operator, choice: { home, end } }) => {
+      const bundle = home.catalog.packages.get(operator.package)?.bundles.get(end.name);
+      if (bundle && mayLeaveWith(stage, operator.package, bundle)) return [];
+      return [`${end.name}, which is required, keeps the cluster from ${textOf(stage.next)}`];
+    });
     return {
       ways: all,
-      added: all.slice(ways.length).map(({ operator }) => operator),
-      reasons: [...found.reasons, ...wrong],
+      added: required.map(({ operator }) => operator),
+      reasons: [...found.reasons, ...wrong, ...blocked],
       planned: {
         platform: stage.platform,
         selections: selectionsOf(all),
@@ -343,7 +351,10 @@ class Planner {
       const { steps } = simulateSwitch(all.map(placedOf), this.#sources(all), { cel, beside });
       for (const { to, package: name, namespace, operator } of steps) {
         const home = stage.catalogs.find((one) => wholeName(one.name) === to.catalog);
-        if (operator || !home || !to.version || all.some((one) => one.operator.package === name)) continue;
+        const isKnown = all.some(
+          (one) => one.operator.package === name && one.operator.namespace === namespace,
+        );
+        if (operator || !home || !to.version || isKnown) continue;
         all.push(requiredWay({ name, namespace, home, channel: to.channel, to }));
         hasMore = true;
       }

@@ -95,8 +95,7 @@ function candidates(stage: Stage, { operator, home, context }: Omit<OperatorAtSt
       const version = bundle?.version;
       if (!bundle || !version) return [];
       const isLower = installed !== undefined && compareVersions(version, installed) < 0;
-      if (isLower || !stage.next.every((minor) => limitAllows(limitOf(bundle.properties), minor))) return [];
-      if (!stage.mayPass(operator.package, bundle)) return [];
+      if (isLower || !mayLeaveWith(stage, operator.package, bundle)) return [];
       const lifecycle = context.lifecycles(home.catalog).of(operator.package, version)?.lifecycle;
       const works = (minor: Minor): boolean =>
         lifecycle?.openshift?.some((one) => compareMinors(one, minor) === 0) ?? true;
@@ -119,6 +118,12 @@ function candidates(stage: Stage, { operator, home, context }: Omit<OperatorAtSt
       compareVersions(a.version, b.version) ||
       compareText(a.bundle.name, b.bundle.name),
   );
+}
+
+/** Whether a cluster may leave a stage with a bundle: nothing keeps it from the versions up to the next stage. */
+export function mayLeaveWith({ next, mayPass }: Stage, packageName: string, bundle: Bundle): boolean {
+  const limit = limitOf(bundle.properties);
+  return next.every((minor) => limitAllows(limit, minor)) && mayPass(packageName, bundle);
 }
 
 /** Whether all support for a version has ended; false where no phase is known. */

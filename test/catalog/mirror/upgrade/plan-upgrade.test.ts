@@ -328,6 +328,41 @@ test('what an upgrade requires is installed, and is part of the configuration', 
   expect(await confirmUpgrade(plan, without, request)).not.toEqual([]);
 });
 
+test('what operators of several namespaces require is upgraded in each of them', async () => {
+  const provider = (...versions: string[]): Package => ({
+    ...rest,
+    channels: simple(...versions),
+    limits: { '2.0.0': '4.19' },
+  });
+  const user = {
+    ...rest,
+    channels: simple('1.0.0', '1.1.0'),
+    limits: { '1.0.0': '4.18' },
+    requires: { '1.1.0': '>=2.0.0' },
+  };
+  const scene = await sceneOf(
+    {
+      18: { user, provider: provider('2.0.0') },
+      19: { user, provider: provider('2.0.0', '2.1.0') },
+      20: { user, provider: provider('2.0.0', '2.1.0') },
+    },
+    [],
+  );
+  const installed = installedIn(scene, 18, 'user.v1.0.0');
+  const operators = ['a', 'b'].map((namespace) => operator({ package: 'user', namespace, installed }));
+  const request = { ...scene.request, cluster: { ...scene.request.cluster, operators } };
+  const plan = await planUpgrade(request);
+  const ends = (minor: number): string[] =>
+    (plan.stages.find(({ platform }) => platform.minor === minor)?.steps ?? [])
+      .map(({ namespace, to }) => `${namespace}: ${to.name}`)
+      .sort();
+  expect(ends(18)).toEqual(
+    ['a', 'b'].flatMap((namespace) => [`${namespace}: provider.v2.0.0`, `${namespace}: user.v1.1.0`]),
+  );
+  expect(ends(19)).toEqual(['a: provider.v2.1.0', 'b: provider.v2.1.0']);
+  expect(await confirmUpgrade(plan, upgradeImageSet(plan, 'amd64'), request)).toEqual([]);
+});
+
 test.each([
   [
     'an installed version that no catalog has',
