@@ -203,6 +203,14 @@ function isSameItself(a: Schema, b: Schema): boolean {
   return Object.keys(a).every(same) && Object.keys(b).every(same);
 }
 
+/**
+ * Whether OLM v0 refuses a change as well. It refuses that a stored version goes; another scope is refused by the API
+ * server, whoever asks for it.
+ */
+export function isRefusedByV0({ check }: Pick<UnsafeChange, 'check'>): boolean {
+  return check === 'storedVersionRemoval' || check === 'scope';
+}
+
 // What to do about an unsafe change of a CRD.
 
 const ADVICE: ReadonlyMap<string, string> = new Map([

@@ -4,7 +4,7 @@
  */
 import type { Inspected } from '../bundle/inspect.ts';
 import { type Crd, readCrd } from '../crd/crd.ts';
-import { changeLines, changesBetween, ownChanges, type UnsafeChange } from '../crd/safety.ts';
+import { changeLines, changesBetween, isRefusedByV0, ownChanges, type UnsafeChange } from '../crd/safety.ts';
 import { sameValue } from '../fbc/same-bundle.ts';
 import { groupedBy } from '../go/grouped.ts';
 import { compareText } from '../go/text.ts';
@@ -243,8 +243,9 @@ function unsafeItem(name: string, changes: readonly UnsafeChange[]): ReviewItem 
   return {
     weight: 'act',
     text: `${name}: ${others.length === 0 ? only : many}`,
-    means:
-      'OLM v1 refuses the upgrade, OLM v0 does not: compare the objects on the cluster with the new schema',
+    means: changes.some(isRefusedByV0)
+      ? 'OLM v0 and OLM v1 refuse the upgrade'
+      : 'OLM v1 refuses the upgrade, OLM v0 does not: compare the objects on the cluster with the new schema',
     ...(others.length === 0 ? {} : { details: lines }),
   };
 }

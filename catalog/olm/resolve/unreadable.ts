@@ -78,7 +78,10 @@ export function requirementIn(scope: Pick<Scope, 'cel'>, property: Property): Re
 
 const readableByOffer = new WeakMap<Offer, readonly Requirement[]>();
 
-/** The requirements of a bundle that can be read, parsed once: all scopes of a process read expressions alike. */
+/**
+ * The requirements of a bundle that can be read, parsed once. All scopes of a process read expressions alike, and one without
+ * CEL has none.
+ */
 export function requirementsOfOffer(scope: Scope, offer: Offer): readonly Requirement[] {
   const known = readableByOffer.get(offer);
   if (known) return known;

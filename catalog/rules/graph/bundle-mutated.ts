@@ -52,6 +52,7 @@ function reportForeignName({ before, after }: Change, bundle: Bundle, report: Re
   }
   const owners = namesBefore(before.catalog).get(operatorIn(bundle.name));
   // Bundles of the own package that share the name's beginning are usual.
+  // Of several other packages, the first is an example.
   const [owner] = owners?.has(bundle.package) ? [] : (owners ?? []);
   if (owner !== undefined)
     say(

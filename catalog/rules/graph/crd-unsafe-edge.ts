@@ -1,4 +1,4 @@
-import { safeChange } from '../../crd/safety.ts';
+import { isRefusedByV0, safeChange } from '../../crd/safety.ts';
 import { installedOf, shortName } from '../../fbc/edge.ts';
 import type { Bundle, Channel, Package } from '../../fbc/model.ts';
 import { hasOlmV1 } from '../../fbc/platform.ts';
@@ -101,15 +101,15 @@ function earlierEdges(change: Change, name: string): UsedEdge[] {
   });
 }
 
-/** OLM v1 refuses every unsafe change, OLM v0 only what no cluster accepts: that a stored version goes, and another scope. */
+/** OLM v1 refuses every unsafe change, OLM v0 only some. */
 function refuses(
   { platform }: World,
   changes: readonly CauseChange[],
   { choices }: Pick<UsedEdge, 'choices'>,
 ): boolean {
-  const isImpossible = changes.some(({ check }) => check === 'storedVersionRemoval' || check === 'scope');
+  const isRefused = changes.some(isRefusedByV0);
   const mayHaveOlmV1 = platform === undefined || hasOlmV1(platform);
-  return choices.some(({ olm }) => (olm === 'v1' ? mayHaveOlmV1 : isImpossible));
+  return choices.some(({ olm }) => (olm === 'v1' ? mayHaveOlmV1 : isRefused));
 }
 
 /** Tells what a change makes new: unsafe upgrades that it adds, and what it changes in the CRDs along existing upgrades. */

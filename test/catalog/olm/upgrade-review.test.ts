@@ -157,6 +157,10 @@ test('CRDs: what an unsafe change means for existing objects; a safe one leaves 
       means: 'OLM v1 finds no change that may break existing objects',
     },
   ]);
+  const stored = { crds: [crd('things', [version('v2', SIZE)])] };
+  expect(await items(before, stored, 'Custom resources')).toMatchObject([
+    { weight: 'act', means: 'OLM v0 and OLM v1 refuse the upgrade' },
+  ]);
   expect(await items(before, {}, 'Custom resources')).toMatchObject([
     { weight: 'act', text: 'things.example.com: no longer part of the bundle' },
   ]);
