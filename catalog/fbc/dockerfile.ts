@@ -9,14 +9,20 @@ export interface Stage {
   readonly line: number;
   readonly labels: ReadonlyMap<string, Label>;
   readonly copies: readonly Copy[];
-  /** What it runs, as text. */
-  readonly runs: readonly string[];
+  readonly runs: readonly Run[];
 }
 
 export interface Label {
   /** Undefined if only a build knows it. */
   readonly value: string | undefined;
   readonly line: number;
+}
+
+/** What a build runs. */
+interface Run {
+  readonly text: string;
+  /** Where; undefined if only a build knows it. */
+  readonly folder: string | undefined;
 }
 
 export interface Copy {
@@ -59,7 +65,7 @@ export function readDockerfile(text: string): readonly Stage[] {
 interface OpenStage extends Stage, Scope {
   readonly labels: Map<string, Label>;
   readonly copies: Copy[];
-  readonly runs: string[];
+  readonly runs: Run[];
   /** The names of the values that ENV sets. */
   readonly environment: Set<string>;
   folder: string | undefined;
@@ -151,7 +157,7 @@ function addTo(stage: OpenStage, instruction: Instruction, common: Scope): void 
     }
   }
   if (word === 'WORKDIR') stage.folder = absolute(filledIn(withoutQuotes(rest), stage), stage.folder);
-  if (word === 'RUN') stage.runs.push(rest);
+  if (word === 'RUN') stage.runs.push({ text: rest, folder: stage.folder });
   if (word === 'COPY' || word === 'ADD') stage.copies.push(copyOf(rest, stage));
 }
 

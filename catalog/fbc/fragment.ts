@@ -82,7 +82,7 @@ export function fragmentIn(
     files,
     isLeftOut,
     stages,
-    catalog: labels.get(CONFIGS_LABEL)?.value ?? '/configs',
+    catalog: catalogFolder({ labels }) ?? '/configs',
     known: new Map(),
   };
   return {
@@ -90,7 +90,11 @@ export function fragmentIn(
     place: { file: path, line: last.line, column: 1 },
     base,
     labels,
-    files: filesOf(last, context),
+    // A folder that only a build knows may be any.
+    files:
+      labels.has(CONFIGS_LABEL) && catalogFolder({ labels }) === undefined
+        ? undefined
+        : filesOf(last, context),
   };
 }
 
@@ -182,8 +186,12 @@ function filesOf(stage: Stage, context: Context): readonly CopiedFile[] | undefi
  * @returns no files; undefined if the programs may write some, which then are not known
  */
 function runIn({ runs }: Stage, { catalog }: Context): readonly CopiedFile[] | undefined {
-  const commands = runs.flatMap((run) => run.split(/&&|\|\||[;|\n]/));
-  return commands.some((one) => one.includes(catalog) && !isReading(one)) ? undefined : [];
+  const mayWrite = ({ text, folder }: (typeof runs)[number]): boolean => {
+    const isInside = folder === undefined || isWithin(withoutSlash(folder), catalog);
+    const commands = text.split(/&&|\|\||[;|\n]/);
+    return commands.some((one) => (isInside || one.includes(catalog)) && !isReading(one));
+  };
+  return runs.some(mayWrite) ? undefined : [];
 }
 
 /** Whether a command leaves the content of files as it is: filling the cache of opm only reads the catalog. */

@@ -142,6 +142,14 @@ test('121: a Dockerfile whose files only a build knows from now on does not pass
     { 'v4.20.Dockerfile': dockerfile('catalogs/$CATALOG', { more: 'ARG CATALOG=v4.20\n' }) },
     { 'v4.20.Dockerfile': dockerfile('catalogs/v4.20 $MORE') },
     { 'v4.20.Dockerfile': `${dockerfile('catalogs/v4.20')}RUN cp /x /configs && opm serve --cache-only\n` },
+    { 'v4.20.Dockerfile': `${dockerfile('catalogs/v4.20')}WORKDIR /configs\nRUN cp /x .\n` },
+    { 'v4.20.Dockerfile': dockerfile('catalogs/v4.20').replace('=/configs', '=$FOLDER') },
+    {
+      'v4.20.Dockerfile': `${dockerfile('catalogs/v4.20')}COPY --from=quay.io/a/b /x /configs/x\n`.replace(
+        '=/configs',
+        '=/configs/',
+      ),
+    },
     // Nobody reads it, or the ignore file beside it, to its end.
     { 'v4.20.Dockerfile': `# ${'x'.repeat(256 * 1024)}\n${dockerfile('catalogs/v4.20')}` },
   ])
