@@ -25,6 +25,8 @@ export interface MappingLine extends Mapping {
    * source and the destination are repositories then.
    */
   readonly tags?: string;
+  /** Set where the destination has `docker://`, as oc-mirror writes it. */
+  readonly hasTransport?: true;
   readonly location: Location;
 }
 
@@ -86,7 +88,8 @@ export function readMapping(text: string, file: string): MappingsRead {
         report(read, column);
         continue;
       }
-      const mapping = { ...read, ...withPlatforms(platforms) };
+      const hasTransport = destination.startsWith('docker://') && { hasTransport: true as const };
+      const mapping = { ...read, ...hasTransport, ...withPlatforms(platforms) };
       mappings.push(mapping);
       const before = firstLines.get(mapping.destination);
       // Several tags of a source share their destination, a repository.

@@ -6,7 +6,14 @@ import type { Finding } from '../../catalog/finding.ts';
 import { isSameContent, type Mapping, type MappingLine } from '../../catalog/mirror/mapping.ts';
 import { eitherPlatforms, withPlatforms } from '../../catalog/mirror/platforms.ts';
 import { parseHome } from '../../catalog/mirror/style.ts';
-import { type Reference, repositoryName, tryParseReference, withDigest } from '../../catalog/reference.ts';
+import {
+  formatReference,
+  oneRegistry,
+  type Reference,
+  repositoryName,
+  tryParseReference,
+  withDigest,
+} from '../../catalog/reference.ts';
 import type { Registry } from '../ports.ts';
 import { matchesGlob } from '../text.ts';
 import { asUsage } from './prepare.ts';
@@ -25,8 +32,13 @@ interface JobsRead {
   readonly findings: readonly Finding[];
 }
 
-/** A registry of oc-mirror's own, which it fills before the real one. */
+/** The address of a registry of oc-mirror's own, which it fills before the real one. */
 const CACHE = /^localhost:\d+\//;
+
+/** Whether a line fills oc-mirror's own registry. A mirror of somebody else may have such an address, too, in oc's lines. */
+function fillsCache({ destination, hasTransport }: MappingLine): boolean {
+  return hasTransport === true && CACHE.test(destination);
+}
 
 /**
  * The copies of a mapping.
@@ -49,14 +61,24 @@ export async function copyJobs(
         findings.push(defect(line, job));
         continue;
       }
-      const before = jobs.get(job.destination);
-      if (!before) jobs.set(job.destination, job);
+      const place = placeOf(job);
+      const before = jobs.get(place);
+      if (!before) jobs.set(place, job);
       else if (before.source !== job.source && !isSameContent(before.source, job.source))
         findings.push(defect(line, `${job.destination} is already the destination of another image`));
-      else jobs.set(job.destination, withBoth(before, job));
+      else jobs.set(place, withBoth(before, job));
     }
   }
   return { jobs: [...jobs.values()], findings };
+}
+
+/** The destination of a job, equal for all spellings of its registry; of one without a tag, the repository: oc takes it once, too. */
+function placeOf({ to }: CopyJob): string {
+  const { repository } = to;
+  return formatReference({
+    ...(to.kind === 'tag' ? to : { kind: 'tag', repository, tag: '' }),
+    registry: oneRegistry(to.registry),
+  });
 }
 
 /** One copy for two lines: it has the platforms of both. */
@@ -75,17 +97,13 @@ function defect({ location }: MappingLine, message: string): Finding {
  */
 function throughCache(lines: readonly MappingLine[], to: string | undefined): readonly MappingLine[] {
   // oc-mirror's lines fill its own registry first, from the sources, and then read from it.
-  const fillingLines = new Map(
-    lines.filter(({ destination }) => CACHE.test(destination)).map((line) => [line.destination, line]),
-  );
+  const fillingLines = new Map(lines.filter(fillsCache).map((line) => [line.destination, line]));
   if (fillingLines.size === 0) return lines;
   const readFromCache = new Set(lines.map(({ source }) => source));
-  const copiedDirectly = new Set(
-    lines.filter(({ destination }) => !CACHE.test(destination)).map(({ source }) => source),
-  );
+  const copiedDirectly = new Set(lines.filter((line) => !fillsCache(line)).map(({ source }) => source));
   const home = to === undefined ? undefined : asUsage(() => parseHome(to));
   return lines.flatMap((line) => {
-    if (!CACHE.test(line.destination)) {
+    if (!fillsCache(line)) {
       const filling = fillingLines.get(line.source);
       return [filling ? { ...line, source: filling.source } : line];
     }

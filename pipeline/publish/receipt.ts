@@ -3,10 +3,10 @@
  * writes the same receipt.
  */
 import { parseJson } from '../../catalog/json.ts';
-import { formatReference, tryParseReference } from '../../catalog/reference.ts';
+import { tryParseReference } from '../../catalog/reference.ts';
 import type { BaseImage } from '../oci/image/base.ts';
 import type { BuiltCatalog } from '../oci/image/build.ts';
-import { formatLocation } from '../oci/registry/image-location.ts';
+import { formatLocation, isOnThisMachine } from '../oci/registry/image-location.ts';
 import type { PublishTarget } from './target.ts';
 
 export interface PublishReceipt {
@@ -81,8 +81,9 @@ export function readPublishReceipt(text: string): string | undefined {
     const { kind, image, digest } = Object(parseJson(text)) as Record<string, unknown>;
     if (kind !== 'PublishReceipt' || typeof image !== 'string' || typeof digest !== 'string')
       return undefined;
-    const reference = tryParseReference(image);
-    return reference ? `${formatReference(reference)}@${digest}` : image;
+    // `oci:out` could be read as a tag of Docker Hub, too. As it was written: an image without a tag has none here.
+    const isInRegistry = !isOnThisMachine(image) && tryParseReference(image) !== undefined;
+    return isInRegistry ? `${image}@${digest}` : image;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

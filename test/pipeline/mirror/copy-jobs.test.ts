@@ -80,3 +80,22 @@ test('what cannot be carried out is said of its line, and spoils no other', asyn
     expect.stringContaining('3: file://local/x@'),
   ]);
 });
+
+test('a mirror at a local port is not taken for the registry of oc-mirror', async () => {
+  const text =
+    'quay.io/a/b:v1=m.io/x:v1\nquay.io/a/b:v1=localhost:5000/x:v1\nlocalhost:5000/x:v1=n.io/x:v1\n';
+  expect((await jobs(text)).jobs).toEqual([
+    'quay.io/a/b:v1 -> m.io/x:v1',
+    'quay.io/a/b:v1 -> localhost:5000/x:v1',
+    'localhost:5000/x:v1 -> n.io/x:v1',
+  ]);
+});
+
+test('two images on one tag are refused, however the registry is spelled', async () => {
+  const text =
+    'quay.io/a/b:v1=M.io/x:v1\nquay.io/a/c:v1=m.io:443/x:v1\nquay.io/a/b:v1=x/y:v1\nquay.io/a/c:v1=index.docker.io/x/y:v1\n';
+  expect((await jobs(text)).wrong).toEqual([
+    '2: m.io:443/x:v1 is already the destination of another image',
+    '4: index.docker.io/x/y:v1 is already the destination of another image',
+  ]);
+});
