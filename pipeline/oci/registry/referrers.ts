@@ -6,7 +6,7 @@
  */
 import { parseJson } from '../../../catalog/json.ts';
 import type { Reference, TagReference } from '../../../catalog/reference.ts';
-import { repositoryName } from '../../../catalog/reference.ts';
+import { repositoryName, withDigest } from '../../../catalog/reference.ts';
 import { PipelineError } from '../../error.ts';
 import type { Descriptor, Manifest, Repository } from '../../ports.ts';
 import { digestOf } from '../digest.ts';
@@ -190,7 +190,7 @@ async function changeList(
     const changed = change(rawManifests(list));
     if (changed === undefined) return;
     // An empty list is deleted, not written: there is nothing to read again.
-    if (changed.length === 0) return void (await deleteManifest(endpoint, tag));
+    if (before && changed.length === 0) return deleteList(endpoint, tag, before.digest);
     const json = { ...list, schemaVersion: 2, mediaType: OCI_INDEX, manifests: changed };
     const bytes = new TextEncoder().encode(JSON.stringify(json));
     await putManifest(endpoint, tag, { mediaType: OCI_INDEX, digest: digestOf(bytes), bytes });
@@ -202,6 +202,19 @@ async function changeList(
       retryable: true,
     },
   );
+}
+
+/**
+ * Deletes a list by its digest: distribution 2 deletes no tags, and a list that others have written meanwhile stays. Artifact
+ * Registry refuses that while a tag names the list: there the tag is deleted.
+ */
+async function deleteList(endpoint: Endpoint, tag: TagReference, digest: string): Promise<void> {
+  try {
+    await deleteManifest(endpoint, withDigest(tag, digest));
+  } catch (error) {
+    if (!(error instanceof PipelineError) || error.retryable) throw error;
+    await deleteManifest(endpoint, tag);
+  }
 }
 
 /**

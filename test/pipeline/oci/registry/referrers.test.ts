@@ -169,3 +169,31 @@ test.each([
 ])('the tag of %s', (digest, tag) => {
   expect(referrersTag({ registry: 'r', repository: 'a' }, digest).tag).toBe(tag);
 });
+
+/** A host without the referrers API in front of the embedded registry; it refuses some deletions. */
+async function refusingDeletion(isRefused: (path: string) => boolean) {
+  const inner = await withoutApi();
+  return startHost((request, response) => {
+    if (request.method === 'DELETE' && isRefused(request.url))
+      return reply(response, 400, '{"errors":[{"code":"DIGEST_INVALID"}]}');
+    void hand(inner.host, request).then(({ status, headers, body }) => {
+      reply(response, status, body, headers);
+    });
+  });
+}
+
+test.each([
+  ['no tags, as distribution 2', (path: string) => !path.includes('/sha256:')],
+  ['no list that a tag names, as Artifact Registry', (path: string) => path.includes('/sha256:LIST')],
+])('the last referrer goes with its list where a registry deletes %s', async (_, isRefused) => {
+  let list = '';
+  const { host } = await refusingDeletion((path) => isRefused(path.replace(list, 'sha256:LIST')));
+  const client = testClient([host]);
+  const at = parseReference(`${host}/a:v1`);
+  await pushImage(client, at, { image });
+  await pushImage(client, withDigest(at, sbom.root.digest), { image: sbom });
+  const tag = referrersTag(at, image.root.digest);
+  list = (await client.resolve(tag))?.digest ?? '';
+  expect(await client.deleteManifest(withDigest(at, sbom.root.digest))).toBe(true);
+  expect(await client.resolve(tag)).toBeUndefined();
+});
