@@ -95,7 +95,7 @@ export interface AddedBundle extends BundleName {
 /** Changed paths of one comparison at most: a push of more is not a release. */
 const MOST_PATHS = 200_000;
 
-/** Bundles that the later of two trees has and the earlier one has not, in byte order. */
+/** Bundles, with manifests, that the later of two trees has and the earlier one has not; in byte order. */
 export async function addedBundles(
   objects: ObjectReader,
   trees: { readonly before: string; readonly after: string },
@@ -110,15 +110,19 @@ export async function addedBundles(
   }
   const added: AddedBundle[] = [];
   for (const one of [...folders.values()].sort((a, b) => compareText(a.folder, b.folder))) {
-    const [before, now] = await Promise.all(
-      [trees.before, trees.after].map((tree) => entryAt(objects, tree, one.folder)),
+    const [isOld, isThere] = await Promise.all(
+      [trees.before, trees.after].map((tree) => hasManifests(objects, tree, one.folder)),
     );
-    // New, and a folder.
-    if (before || !now || !isTree(now.mode)) continue;
-    const inside = await objects.tree(now.id);
-    if (inside.some(({ name }) => name === 'manifests')) added.push(one);
+    // A folder that had only settings until now, such as `release-config.yaml`, was not a bundle.
+    if (isThere && !isOld) added.push(one);
   }
   return added;
+}
+
+/** Whether a folder of a tree has a folder of manifests. */
+async function hasManifests(objects: ObjectReader, tree: string, folder: string): Promise<boolean> {
+  const entry = await entryAt(objects, tree, `${folder}/manifests`);
+  return entry !== undefined && isTree(entry.mode);
 }
 
 /** Those of some bundles whose directories a tree has. */

@@ -53,14 +53,14 @@ export async function releaseConfigOf(place: ReleaseRepository, folder: string):
   const { fbc } = await settingsAt(place, ciPath);
   const mappings = listIn(isObject(fbc) ? fbc : {}, 'catalog_mapping');
   const asked = listed.map((one): ReleaseConfig => {
-    const template = textAt(one, 'template_name') ?? '';
-    const mapping = mappings.find((other) => textAt(other, 'template_name') === template);
+    const template = textAt(one, 'template_name', path) ?? '';
+    const mapping = mappings.find((other) => textAt(other, 'template_name', ciPath) === template);
     if (!FILE_NAME.test(template) || !mapping)
       throw new PipelineError(
         'usage',
         `${path}: ${ciPath} has no fbc.catalog_mapping for the template ${JSON.stringify(template)}`,
       );
-    const kind = KINDS.get(textAt(mapping, 'type') ?? '');
+    const kind = KINDS.get(textAt(mapping, 'type', ciPath) ?? '');
     if (!kind) {
       const kinds = [...KINDS.keys()].join(' or ');
       throw new PipelineError(
@@ -68,7 +68,7 @@ export async function releaseConfigOf(place: ReleaseRepository, folder: string):
         `${ciPath}: the type of ${template} is ${JSON.stringify(mapping['type'])}, expected ${kinds}`,
       );
     }
-    const catalogs = textsAt(mapping, 'catalog_names') ?? [];
+    const catalogs = textsAt(mapping, 'catalog_names', ciPath) ?? [];
     const odd = catalogs.find((catalog) => !FILE_NAME.test(catalog));
     if (odd !== undefined)
       throw new PipelineError('usage', `${ciPath}: ${JSON.stringify(odd)} is not a catalog`);
@@ -85,14 +85,14 @@ export async function releaseConfigOf(place: ReleaseRepository, folder: string):
 
 /** Where a template gets the bundle. @throws PipelineError `usage` without a channel */
 function releaseOf(one: Fields, path: string): ReleaseConfig['release'] {
-  const channels = textsAt(one, 'channels') ?? [];
+  const channels = textsAt(one, 'channels', path) ?? [];
   if (channels.length === 0) throw new PipelineError('usage', `${path}: a template has no channels`);
   return {
     channels,
-    replaces: textAt(one, 'replaces'),
-    skips: textsAt(one, 'skips'),
-    skipRange: textAt(one, 'skipRange'),
-    defaultChannel: textAt(one, 'default_channel'),
+    replaces: textAt(one, 'replaces', path),
+    skips: textsAt(one, 'skips', path),
+    skipRange: textAt(one, 'skipRange', path),
+    defaultChannel: textAt(one, 'default_channel', path),
   };
 }
 
@@ -114,15 +114,26 @@ function listIn(fields: Fields, key: string): Fields[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-function textAt(fields: Fields, key: string): string | undefined {
-  const value = fields[key];
-  return typeof value === 'string' ? value : undefined;
+/** The text under a key; undefined if there is none. @throws PipelineError `usage` for another value */
+function textAt(fields: Fields, key: string, path: string): string | undefined {
+  const value = fields[key] ?? undefined;
+  return value === undefined ? undefined : textOf(value, key, path);
 }
 
-/** A list under a key as texts: YAML reads `4.17` as a number. Undefined if there is no list. */
-function textsAt(fields: Fields, key: string): string[] | undefined {
-  const value = fields[key];
-  return Array.isArray(value) ? value.map(String) : undefined;
+/** The texts of a list under a key; undefined if there is none. @throws PipelineError `usage` for another value */
+function textsAt(fields: Fields, key: string, path: string): string[] | undefined {
+  const value = fields[key] ?? undefined;
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) return value.map((one) => textOf(one, key, path));
+  throw new PipelineError('usage', `${path}: ${key} is not a list`);
+}
+
+/** Refuses what is not a text: of the number `1.10`, YAML leaves 1.1. */
+function textOf(value: unknown, key: string, path: string): string {
+  if (typeof value === 'string') return value;
+  throw new PipelineError('usage', `${path}: ${key} has ${JSON.stringify(value)}, expected a text`, {
+    hint: "write it in quotes, such as '1.10'",
+  });
 }
 
 // Why a bundle is not released, as a finding on its settings.

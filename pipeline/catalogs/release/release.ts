@@ -10,6 +10,7 @@ import { renderBundle } from '../../../catalog/bundle/render.ts';
 import { EditError } from '../../../catalog/edit/package.ts';
 import { load } from '../../../catalog/fbc/load.ts';
 import type { Blobs, Bundle, PackageBlob } from '../../../catalog/fbc/model.ts';
+import { compareMinors, minorOfCatalog } from '../../../catalog/fbc/openshift.ts';
 import { renderOrder } from '../../../catalog/fbc/render.ts';
 import type { Finding } from '../../../catalog/finding.ts';
 import { isObject } from '../../../catalog/go/shape.ts';
@@ -222,8 +223,8 @@ function migratesOf(catalog: string, bundles: readonly Bundle[]): boolean {
     bundles.some(({ properties }) => properties.some(({ type }) => type === wanted));
   if (holds(METADATA)) return true;
   if (holds(MANIFEST)) return false;
-  const [, major = '0', minor = '0'] = /^v?(\d+)\.(\d+)$/.exec(catalog) ?? [];
-  return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 17);
+  const platform = minorOfCatalog(catalog);
+  return platform !== undefined && compareMinors(platform, { major: 4, minor: 17 }) >= 0;
 }
 
 /** A bundle in the form that a catalog has; undefined when that cannot be made of it. */

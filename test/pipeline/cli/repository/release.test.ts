@@ -91,9 +91,48 @@ test.each([
     },
     'for the template "../../x"',
   ],
+  // YAML reads each of these as a number, which has lost its last digit.
+  ...[
+    ['a channel', 'channels: [1.10]', 'channels has 1.1, expected a text'],
+    ['a default channel', 'channels: [a], default_channel: 1.10', 'default_channel has 1.1, expected a text'],
+    ['a bundle to replace', 'channels: [a], replaces: 1.10', 'replaces has 1.1, expected a text'],
+    ['one text in place of a list', 'channels: [a], skips: etcd.v0.9.0', 'skips is not a list'],
+  ].map(([what = '', fields = '', message = '']): [string, Record<string, string>, string] => [
+    `${what} that is not a text`,
+    {
+      'operators/etcd/1.1.0/release-config.yaml': `catalog_templates: [{template_name: basic.yaml, ${fields}}]\n`,
+    },
+    message,
+  ]),
+  [
+    'a catalog that is not a text',
+    {
+      'operators/etcd/ci.yaml':
+        'fbc: {catalog_mapping: [{template_name: basic.yaml, catalog_names: [4.20], type: olm.template.basic}]}\n',
+    },
+    'catalog_names has 4.2, expected a text',
+  ],
 ])('%s is refused', async (_, files, message) => {
   const { exit, err } = await portolan(workTree(files), 'release', 'etcd', '1.1.0', '--image', NEW);
   expect([exit, err]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test('a new catalog has metadata from OpenShift 4.17 on, whatever stands before the version in its name', async () => {
+  const names = ['stage-v4.16', 'stage-v4.17', 'catalog-4-20'];
+  const ci = `fbc: {catalog_mapping: [{template_name: basic.yaml, catalog_names: [${names}], type: olm.template.basic}]}\n`;
+  const template =
+    'schema: olm.template.basic\nentries:\n- {schema: olm.package, name: etcd, defaultChannel: stable}\n';
+  const directory = workTree({
+    'operators/etcd/ci.yaml': ci,
+    'operators/etcd/catalog-templates/basic.yaml': template,
+    'operators/etcd/1.1.0/release-config.yaml':
+      'catalog_templates: [{template_name: basic.yaml, channels: [stable]}]\n',
+  });
+  const { exit, err } = await portolan(directory, 'release', 'etcd', '1.1.0', '--image', NEW);
+  expect(exit, err).toBe(0);
+  const hasMetadata = (name: string): boolean =>
+    readFileSync(join(directory, `catalogs/${name}/etcd/catalog.yaml`), 'utf8').includes('olm.csv.metadata');
+  expect(names.map(hasMetadata)).toEqual([false, true, true]);
 });
 
 test('a bundle outside of the operators is none', async () => {
