@@ -8,8 +8,8 @@ export function releasedOf({ released }: Pick<GraphPolicy, 'released'>, catalog:
   return released.find(({ pattern }) => matchesGlob(pattern, catalog))?.by ?? 'branch';
 }
 
-/** A version of the platform at the end of a catalog's name: `v4.18`, `catalog-4-18`. */
-const MINOR = /(?:^|[^0-9.])([0-9]{1,3})[.-]([0-9]{1,4})$/;
+/** A version of the platform at the end of a catalog's name: `v4.18`, `catalog-4-18`, `prod_4_18`. */
+const MINOR = /(?:^|[^0-9.])([0-9]{1,3})[._-]([0-9]{1,4})$/;
 
 /**
  * The reference of a catalog's released image.

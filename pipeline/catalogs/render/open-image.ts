@@ -111,7 +111,10 @@ const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ['ppc64', 'ppc64le'],
 ]);
 
-/** The manifest for Linux on this machine's architecture; of a list without one, the first for Linux. */
+/**
+ * The manifest for Linux on this machine's architecture. Of a list without one: the first that names no platform, which
+ * containers/image takes for any, or else the first for Linux.
+ */
 async function platformManifest(
   parsed: ImageManifest | ManifestList,
   { registry, reference, name }: Pick<Source, 'registry' | 'reference'> & { readonly name: string },
@@ -119,7 +122,12 @@ async function platformManifest(
   if (parsed.kind === 'image') return parsed;
   const own = ARCHITECTURES.get(arch()) ?? arch();
   const linux = parsed.manifests.filter(({ platform }) => platform?.os === 'linux');
-  const chosen = linux.find(({ platform }) => platform?.architecture === own) ?? linux[0];
+  const chosen =
+    linux.find(({ platform }) => platform?.architecture === own) ??
+    parsed.manifests.find(
+      ({ platform, artifactType }) => platform === undefined && artifactType === undefined,
+    ) ??
+    linux[0];
   const image = chosen && (await manifestAt(registry, withDigest(reference, chosen.digest), name)).parsed;
   if (image?.kind === 'image') return image;
   throw new PipelineError('bad-answer', `${name} is a manifest list without an image for Linux`);

@@ -22,7 +22,7 @@ export function adaptWorkflow(name: string, text: string, choices: WorkflowChoic
   // The replacements are functions: in a text, `$` would stand for parts of the match.
   const named = action === undefined ? text : fromAction(text, action);
   const placed = named
-    .replace('branches: [main]', () => `branches: [${quoted(branch)}]`)
+    .replace('branches: [main]', () => `branches: [${quoted(escapedFilter(branch))}]`)
     .replace(
       "paths: ['catalogs/**', 'operators/**']",
       () => `paths: [${pathFilters(choices).map(quoted).join(', ')}]`,
@@ -54,10 +54,19 @@ function withReviewTrigger(name: string, text: string): string {
   return text;
 }
 
+/**
+ * A name as a filter of GitHub that matches it alone. A star stays what it is in patterns.
+ *
+ * @see https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#filter-pattern-cheat-sheet
+ */
+function escapedFilter(name: string): string {
+  return name.replaceAll(/[+?[\]\\]|^!/g, '\\$&');
+}
+
 /** The patterns as globs of GitHub, which know no braces. Without any, the paths of the default layout. */
 function pathFilters({ patterns, hasOperators }: WorkflowChoices): string[] {
   const filters = patterns.map((one) =>
-    (typeof one === 'string' ? one : one.path)
+    escapedFilter(typeof one === 'string' ? one : one.path)
       .replaceAll(/\{(?:catalog|package|version)\}/g, '*')
       .replaceAll(/\{(?:catalog|package|version):([^}]*)\}/g, (_, glob: string) => glob)
       .replaceAll(/\{[^}]*\}/g, '*'),

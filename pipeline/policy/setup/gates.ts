@@ -7,11 +7,11 @@ import { readSettings } from '../../settings.ts';
 import type { PresetName } from '../presets/preset.ts';
 
 /** `organization` in the `config.yaml` of operator-pipelines. */
-const ORGANIZATIONS: Readonly<Record<string, PresetName>> = {
-  'community-operators': 'community',
-  'certified-operators': 'certified',
-  'redhat-marketplace': 'certified',
-};
+const ORGANIZATIONS: ReadonlyMap<string, PresetName> = new Map([
+  ['community-operators', 'community'],
+  ['certified-operators', 'certified'],
+  ['redhat-marketplace', 'certified'],
+]);
 
 /** Pipelines and tasks of Konflux for fragments of catalogs. */
 const KONFLUX =
@@ -36,7 +36,7 @@ export async function gatesOf(objects: ObjectReader, files: readonly ListedFile[
   };
   const found = new Set<PresetName>();
   const { organization } = fieldsOf(await settingsOf('config.yaml'));
-  const guarded = typeof organization === 'string' ? ORGANIZATIONS[organization] : undefined;
+  const guarded = typeof organization === 'string' ? ORGANIZATIONS.get(organization) : undefined;
   if (guarded) found.add(guarded);
   // The configuration of the pipeline of k8s-operatorhub/community-operators.
   const { production } = fieldsOf(await settingsOf('ci/pipeline-config.yaml'));

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { valueInterner } from '../../../../catalog/crd/intern.ts';
+import { folderOfVersion, isCsvOf } from '../../../../pipeline/catalogs/bundle/folders.ts';
 import { etcdCrd } from '../../../fakes/crd-object.ts';
 import { folder } from '../../../fakes/folder.ts';
 import { bundle, documents } from '../../../fakes/gate.ts';
@@ -46,6 +47,24 @@ test('bundles beside a catalog tell whether definitions change safely', async ()
   expect(found[0].message).toMatch(/on the upgrade 1\.0\.0 → 1\.1\.0: .*removed field : v1\.\^\.region; /);
   const without = JSON.parse((await portolan(root, 'audit', 'catalog', '--format', 'json')).out);
   expect(JSON.stringify(without.findings)).toContain('not checked: whether custom resources survive');
+});
+
+test.each([
+  ['metadata:\n  name: "etcd.v1.1.0"\n', true],
+  ["metadata:\r\n  name: 'etcd.v1.1.0' # the second\r\n", true],
+  ['metadata: {namespace: a, name: etcd.v1.1.0}', true],
+  ['{"metadata": {"name":"etcd.v1.1.0"}}', true],
+  ['metadata:\n  name: etcd.v1.1.0', true],
+  ['metadata:\n  name: etcd.v1.1.0-rc.1\n', false],
+  ['metadata:\n  name: old-etcd.v1.1.0\n', false],
+  ['spec:\n  displayname: etcd.v1.1.0\n', false],
+  ['spec:\n  replaces: etcd.v1.1.0\n', false],
+])('the name of a ClusterServiceVersion, however it is written: %j', (text, is) => {
+  expect(isCsvOf(Buffer.from(text), { name: 'etcd.v1.1.0' })).toBe(is);
+});
+
+test('a bundle without a version is in the folder of none', () => {
+  expect(folderOfVersion(['v', ''], { version: undefined })).toBeUndefined();
 });
 
 test('equal parts are one, whatever they are called', () => {

@@ -16,8 +16,16 @@ import { createRegistryClient, type RegistryClient } from '../../../../pipeline/
 import { parseLocation } from '../../../../pipeline/oci/registry/image-location.ts';
 import { openDestination } from '../../../../pipeline/oci/registry/open.ts';
 import { pushImage } from '../../../../pipeline/oci/registry/push.ts';
+import type { Manifest } from '../../../../pipeline/ports.ts';
 import { folder } from '../../../fakes/folder.ts';
-import { source as blobOf, describe as described, manifestOf, tar } from '../../../fakes/image.ts';
+import {
+  source as blobOf,
+  describe as described,
+  manifestOf,
+  sampleImage,
+  sampleReferrer,
+  tar,
+} from '../../../fakes/image.ts';
 import { registry, type TestRegistry } from '../../../fakes/registry.ts';
 
 const SAMPLE = 'test/catalogs/sample/catalogs/v4.20';
@@ -131,6 +139,33 @@ test('an image of somebody else: the folder that its label names', async () => {
   await pushLabelled(client, `${far.host}/org/x:v1`, labels, layer);
   const opened = await openCatalog(`${far.host}/org/x:v1`, { directory: '.', registry: () => client });
   expect((await opened.source.files()).map(({ path }) => path)).toEqual(['a/catalog.yaml']);
+  await opened.close();
+});
+
+test('of a list without platforms the first image is read, and artifacts are not', async () => {
+  const far = await registry();
+  const client = clientFor(far);
+  const { image } = await built();
+  const [own] = image.manifests;
+  if (!own) throw new Error('nothing was built');
+  const other = sampleImage();
+  const artifact = sampleReferrer(own, 'application/vnd.example');
+  const entry = ({ mediaType, bytes }: Manifest) => described(mediaType, Buffer.from(bytes));
+  const type = 'application/vnd.oci.image.index.v1+json';
+  const manifests = [
+    { ...entry(artifact.root), artifactType: 'application/vnd.example' },
+    { ...entry(other.root), platform: { os: 'linux', architecture: 'mips' } },
+    entry(own),
+  ];
+  const root = manifestOf(type, { schemaVersion: 2, mediaType: type, manifests });
+  const content = {
+    root,
+    manifests: [artifact.root, other.root, own],
+    blobs: [...artifact.blobs, ...other.blobs, ...image.blobs],
+  };
+  await pushImage(client, parseReference(`${far.host}/org/catalog:v1`), { image: content });
+  const opened = await openCatalog(`${far.host}/org/catalog:v1`, { directory: '.', registry: () => client });
+  expect(await rendered(opened.source)).toBe(await rendered(directorySource(SAMPLE)));
   await opened.close();
 });
 

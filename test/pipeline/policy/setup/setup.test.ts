@@ -390,6 +390,11 @@ describe('what a repository says already', () => {
     ).toBe(false);
   });
 
+  test('an organization that no gate knows is none, whatever it is called', async () => {
+    const found = await written({ ...community, 'config.yaml': 'organization: constructor\n' });
+    expect(found.presets).toEqual([]);
+  });
+
   test('templates without a catalog are named', async () => {
     const template = { 'v4.19/catalog-template.json': '{"schema": "olm.template.basic", "entries": []}' };
     expect(await written(template)).toMatchObject({ templates: ['v4.19/catalog-template.json'] });
@@ -401,6 +406,13 @@ describe('what a repository says already', () => {
     const { workflow } = await written(files, { branch: 'release', trigger: 'workflow_run' });
     expect(workflow('portolan-publish.yml')).toContain("branches: ['release']");
     expect(workflow('install-test.yml')).toContain("paths: ['v*.*/catalog/*/catalog.json']");
+    // GitHub reads `+`, `?` and brackets in filters as parts of a pattern.
+    const odd = await written(
+      { 'c++[1]/v4.19/etcd/catalog.json': catalogOf('etcd', BEFORE) },
+      { branch: 'release+1' },
+    );
+    expect(odd.workflow('portolan-publish.yml')).toContain("branches: ['release\\+1']");
+    expect(odd.workflow('install-test.yml')).toContain("paths: ['c\\+\\+\\[1\\]/*/*/catalog.json']");
     const on = (name: string): string[] =>
       Object.keys((load(workflow(name)) as { on: Record<string, unknown> }).on).sort();
     expect(on('portolan.yml')).toEqual([
