@@ -184,14 +184,27 @@ async function prowApprovers(
   settings: Settings | undefined,
 ): Promise<Entries> {
   if (!settings) return { identities: [], findings: [] };
-  const { settings: written, findings } = await files.read(ALIASES);
-  const aliases = readAliases(written);
+  const { aliases, findings } = await aliasesIn(files);
+  const file = files.ownersFile(path, settings);
   // Approvers with a pattern are those of some files only.
-  const logins = files
-    .ownersFile(path, settings)
-    .approvers.filter(({ pattern }) => pattern === undefined)
+  const logins = file.approvers
+    .filter(({ pattern }) => pattern === undefined)
     .flatMap(({ logins }) => logins.flatMap((login) => aliases.get(login) ?? [login]));
-  return { identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []), findings };
+  return {
+    identities: [...new Set(logins)].flatMap((login) => parseIdentity(login) ?? []),
+    findings: [...findings, ...unreadApprovers(path, settings, file, aliases)],
+  };
+}
+
+/** The aliases of the tree, with warnings about members who are nobody. */
+async function aliasesIn(
+  files: OwnersFiles,
+): Promise<{ readonly aliases: ReturnType<typeof readAliases>; readonly findings: readonly Finding[] }> {
+  const { settings, findings } = await files.read(ALIASES);
+  const aliases = readAliases(settings);
+  if (!settings) return { aliases, findings };
+  const location = settings.locateKey(['aliases']);
+  return { aliases, findings: [...findings, ...nobodies(ALIASES, [...aliases.values()].flat(), location)] };
 }
 
 /** Approvers of all of the paths, from the files named so in their folders and those above. */
@@ -201,16 +214,15 @@ async function byFolder(
   paths: readonly string[],
 ): Promise<PackageOwners> {
   const findings = new Map<string, readonly Finding[]>();
+  const { aliases, findings: ofAliases } = await aliasesIn(files);
   const fileIn = async (folder: string): Promise<OwnersFile | undefined> => {
     const path = joinPath(folder, fileName);
     const { settings, findings: ofFile } = await files.read(path);
     const owners = settings && files.ownersFile(path, settings);
-    const filterWarnings = settings && owners ? unreadFilters(path, settings, owners) : [];
-    findings.set(path, [...ofFile, ...filterWarnings]);
+    const warnings = settings && owners ? unreadApprovers(path, settings, owners, aliases) : [];
+    findings.set(path, [...ofFile, ...warnings]);
     return owners;
   };
-  const { settings: written, findings: ofAliases } = await files.read(ALIASES);
-  const aliases = readAliases(written);
   findings.set(ALIASES, ofAliases);
   let common: Set<string> | undefined;
   const { steps } = files;
@@ -275,16 +287,33 @@ function identityKey(identity: Identity): string {
   return formatIdentity(identity).toLowerCase();
 }
 
+/** Warnings about names that cannot be those of accounts. */
+function nobodies(path: string, names: readonly string[], location: Finding['location']): Finding[] {
+  const wrong = new Set(names.filter((name) => parseIdentity(name) === undefined));
+  return [...wrong].map((name) => {
+    const message = `${path}: ${JSON.stringify(name)} is not a valid user, so Portolan ignores it`;
+    return { rule: 'owners/entry', severity: 'warning', message, location, hint: '- login' };
+  });
+}
+
 /**
- * Warnings about filters of an OWNERS file that Portolan does not read: their people do not count as owners.
+ * Warnings about what of an OWNERS file makes nobody an owner: filters that Portolan does not read, and entries that are
+ * neither a login nor an alias.
  */
-function unreadFilters(path: string, settings: Settings, { unread }: OwnersFile): Finding[] {
-  return unread.map((source) => {
+function unreadApprovers(
+  path: string,
+  settings: Settings,
+  { unread, approvers }: OwnersFile,
+  aliases: ReturnType<typeof readAliases>,
+): Finding[] {
+  const names = approvers.flatMap(({ logins }) => logins.filter((login) => !aliases.has(login)));
+  const filters = unread.map((source): Finding => {
     const location = settings.locateKey(['filters', source]);
     const message = `${path}: the filter ${JSON.stringify(source)} is not a supported regular expression, so Portolan ignores its people`;
     const hint = 'simplify it: avoid flags in the middle, [[:classes:]] and \\Q…\\E';
     return { rule: 'owners/entry', severity: 'warning', message, location, hint };
   });
+  return [...filters, ...nobodies(path, names, settings.locateKey(['approvers']))];
 }
 
 /** The `CODEOWNERS` file that GitHub reads. */

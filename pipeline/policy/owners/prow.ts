@@ -148,7 +148,11 @@ function normal(login: string): string {
   return login.toLowerCase().replace(/^@/, '');
 }
 
-/** The texts of a list; whatever else is in it, or no list at all, gives none. */
+/**
+ * The texts of a list; lists and mappings in it, or no list at all, give none. sigs.k8s.io/yaml makes a text of a number or
+ * a boolean where Go wants one: a login may have digits alone.
+ */
 function textList(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+  if (!Array.isArray(value)) return [];
+  return value.filter((item) => ['string', 'number', 'boolean'].includes(typeof item)).map(String);
 }

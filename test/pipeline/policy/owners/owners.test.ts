@@ -152,6 +152,34 @@ describe('prow', () => {
     expect(await owners(files, PATHS)).toBe(expected);
   });
 
+  test('a login of digits is one, as sigs.k8s.io/yaml reads it', async () => {
+    const files = { OWNERS_ALIASES: 'aliases: {team: [777]}\n', OWNERS: 'approvers: [1234, team]\n' };
+    expect(await owners(files, PATHS)).toBe('1234 777');
+  });
+
+  test.each(['{dir}/OWNERS', 'operators/{package}/OWNERS'])(
+    '%s: entries that are nobody are said',
+    async (path) => {
+      const files = {
+        OWNERS_ALIASES: 'aliases:\n  team lead: [carol, "d d"]\n',
+        'operators/etcd/OWNERS': 'reviewers: [bob]\napprovers: [bob, "team lead", "a b", x@example.com]\n',
+      };
+      const { identities, findings } = await read(
+        files,
+        PATHS,
+        `owners: {sources: [{path: '${path}', format: prow}]}\n`,
+      );
+      expect(identities.map(formatIdentity)).toEqual(['bob', 'carol']);
+      expect(
+        findings.map(({ rule, message, location: { line } }) => `${rule} ${line} ${message}`).sort(),
+      ).toEqual([
+        'owners/entry 1 OWNERS_ALIASES: "d d" is not a valid user, so Portolan ignores it',
+        'owners/entry 2 operators/etcd/OWNERS: "a b" is not a valid user, so Portolan ignores it',
+        'owners/entry 2 operators/etcd/OWNERS: "x@example.com" is not a valid user, so Portolan ignores it',
+      ]);
+    },
+  );
+
   test('aliases stand for their members', async () => {
     const aliases = { OWNERS_ALIASES: 'aliases:\n  Team: [A, b]\n  flow: {c, d}\n  none:\n' };
     expect(await owners({ ...aliases, OWNERS: 'approvers: [TEAM, flow, none, e]\n' }, PATHS)).toBe(
