@@ -4,7 +4,7 @@ import { compareText } from '../../catalog/go/text.ts';
 import { type Advisory, isVersion, isVersions } from '../../catalog/olm/advisory/advisory.ts';
 import type { ObjectReader } from '../git/objects.ts';
 import { whyUnreadable } from '../git/source.ts';
-import { entryAt, isTree, joinPath, listFiles } from '../git/tree.ts';
+import { entryAt, isTree, joinPath, type ListedFile, listFiles } from '../git/tree.ts';
 import type { Settings } from '../settings.ts';
 import { matchesGlob } from '../text.ts';
 import { type AdvisoryFile, validator } from './advisory-shape.ts';
@@ -119,7 +119,8 @@ const ADVISORY_BYTES = 256 * 1024;
 const MOST_ADVISORIES = 2000;
 
 /**
- * Reads all advisories of a tree, in the order of their ids. Only `.yaml` files of the folder are advisories.
+ * Reads all advisories of a tree, in the order of their ids. Only `.yaml` files of the folder are advisories; a finding names
+ * those with another ending of YAML, which would do nothing.
  *
  * @param tree id of a tree or commit
  * @throws PipelineError `not-found` when the clone lacks objects
@@ -127,9 +128,9 @@ const MOST_ADVISORIES = 2000;
 export async function advisoriesAt(objects: ObjectReader, tree: string): Promise<AdvisoriesRead> {
   const folder = await entryAt(objects, tree, ADVISORIES);
   if (!folder || !isTree(folder.mode)) return { advisories: [], findings: [] };
-  const files = (await listFiles(objects, folder.id)).filter(
-    ({ path }) => path.endsWith('.yaml') && !path.includes('/'),
-  );
+  const listed = (await listFiles(objects, folder.id)).filter(({ path }) => /^[^/]+\.ya?ml$/i.test(path));
+  const isAdvisory = ({ path }: ListedFile): boolean => path.endsWith('.yaml');
+  const files = listed.filter(isAdvisory);
   files.sort((a, b) => compareText(a.path, b.path));
   const advisories: StoredAdvisory[] = [];
   const findings: Finding[] = [];
@@ -137,6 +138,8 @@ export async function advisoriesAt(objects: ObjectReader, tree: string): Promise
     const location = { file: path === '' ? ADVISORIES : joinPath(ADVISORIES, path), line: 1, column: 1 };
     findings.push({ rule: 'advisory/file', severity: 'error', message, location });
   };
+  for (const file of listed)
+    if (!isAdvisory(file)) refuse(file.path, `expected a file ${ADVISORIES}/ID.yaml`);
   if (files.length > MOST_ADVISORIES) refuse('', `there are more than ${MOST_ADVISORIES} advisories`);
   for (const { path, mode, id } of files.slice(0, MOST_ADVISORIES)) {
     const unreadable = whyUnreadable(mode);

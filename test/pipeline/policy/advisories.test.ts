@@ -83,13 +83,19 @@ test('all advisories of a tree; what cannot be read is a finding, and other file
     'advisories/broken.yaml': '{',
     'advisories/README.md': 'text',
     'advisories/deeper/C-1.yaml': '{',
+    'advisories/D-1.yml': GOOD,
+    'advisories/E-1.YAML': GOOD,
   });
   const repository = await openRepository(made.directory);
   const { advisories, findings } = await advisoriesAt(repository.objects, commit);
   await repository.close();
   made.remove();
   expect(advisories.map(({ id }) => id)).toEqual(['A-1', 'B-1']);
-  expect(findings.map(({ location }) => location.file)).toEqual(['advisories/broken.yaml']);
+  expect(findings.map(({ location }) => location.file)).toEqual([
+    'advisories/D-1.yml',
+    'advisories/E-1.YAML',
+    'advisories/broken.yaml',
+  ]);
 });
 
 test('the schema is one, and editors get the same from the documentation', () => {
