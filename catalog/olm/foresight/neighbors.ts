@@ -173,12 +173,11 @@ function findShare(scope: Scope, nodes: readonly Node[], { holds }: Requirement)
 // Most packages of a scope are the same objects in many others: the platform's catalogs, before and after a change.
 const requirementsOf = new WeakMap<readonly Node[], readonly Requirement[]>();
 
-/** The requirements of some bundles, each once. */
+/** The requirements of some bundles, each once. Different ones may have the same text, which has no brackets. */
 function requirementsOfAll(scope: Scope, nodes: readonly Node[]): readonly Requirement[] {
   const known = requirementsOf.get(nodes);
   if (known) return known;
-  const all = [...offersOf(nodes)].flatMap((offer) => requirementsOfOffer(scope, offer));
-  const found = [...new Map(all.map((one) => [one.text, one])).values()];
+  const found = [...new Set([...offersOf(nodes)].flatMap((offer) => requirementsOfOffer(scope, offer)))];
   requirementsOf.set(nodes, found);
   return found;
 }
@@ -197,7 +196,7 @@ interface Upgrading {
 
 const hindrancesByUpgrade = new WeakMap<Scope, Map<string, readonly Hindrance[]>>();
 
-/** What would block an upgrade, found once: many upgrade paths share it. */
+/** What would block an upgrade, found once: many upgrade paths share it. A scope has one version of each name. */
 function hindrancesOnce(scope: Scope, upgrading: Upgrading): readonly Hindrance[] {
   const known = hindrancesByUpgrade.get(scope) ?? new Map<string, readonly Hindrance[]>();
   hindrancesByUpgrade.set(scope, known);

@@ -24,14 +24,17 @@ const packagesByKey = onceFor(({ packages }: Catalog): ReadonlyMap<string, reado
   return found;
 });
 
-const metByScope = new WeakMap<Scope, Map<string, boolean>>();
+const metByScope = new WeakMap<Scope, Map<Requirement, boolean>>();
 
-/** Whether any catalog of a scope has a bundle that satisfies a requirement. */
+/**
+ * Whether any catalog of a scope has a bundle that satisfies a requirement. Kept by the requirement, not by its text: the
+ * resolver's words have no brackets, so different compound constraints may read alike.
+ */
 export function isMet(scope: Scope, requirement: Requirement): boolean {
-  const known = metByScope.get(scope) ?? new Map<string, boolean>();
+  const known = metByScope.get(scope) ?? new Map<Requirement, boolean>();
   metByScope.set(scope, known);
-  const found = known.get(requirement.text) ?? !providersOf(scope, requirement).next().done;
-  known.set(requirement.text, found);
+  const found = known.get(requirement) ?? !providersOf(scope, requirement).next().done;
+  known.set(requirement, found);
   return found;
 }
 

@@ -2,6 +2,7 @@ import { headsOf } from '../../fbc/channel.ts';
 import { type Installed, installedOf, shortName } from '../../fbc/edge.ts';
 import { type Bundle, locate, type Package } from '../../fbc/model.ts';
 import type { Location } from '../../finding.ts';
+import { onceFor } from '../../go/once.ts';
 import {
   compareInstalled,
   installationsOf,
@@ -51,7 +52,7 @@ export const rules: readonly Rule[] = [
     compare(change, report) {
       if (!change.after.olm.has('v0')) return;
       const touched = change.packages.flatMap((name) => change.before.catalog.packages.get(name) ?? []);
-      const providersOf = onceByText((requirement) =>
+      const providersOf = onceFor((requirement: Requirement) =>
         touched.filter((one) => packageMeets(one, requirement)),
       );
       for (const dependent of change.after.catalog.packages.values()) {
@@ -139,16 +140,6 @@ interface Loss {
   readonly requirement: Requirement;
   /** The package that satisfied it. */
   readonly provider: string;
-}
-
-/** A function that looks once for what has the same text. */
-function onceByText<T>(find: (requirement: Requirement) => T): (requirement: Requirement) => T {
-  const known = new Map<string, T>();
-  return (requirement) => {
-    const found = known.get(requirement.text) ?? find(requirement);
-    known.set(requirement.text, found);
-    return found;
-  };
 }
 
 /**

@@ -3,6 +3,7 @@ import { loadCel } from '../../../../catalog/fbc/cel/cel.ts';
 import { load } from '../../../../catalog/fbc/load.ts';
 import { catalogOf } from '../../../../catalog/fbc/model.ts';
 import { worldOf } from '../../../../catalog/olm/foresight/world.ts';
+import { isMet } from '../../../../catalog/olm/resolve/provider.ts';
 import { requirementOf } from '../../../../catalog/olm/resolve/requirement.ts';
 import { sourceOf } from '../../../../catalog/source.ts';
 import { parseVersion } from '../../../../catalog/version/version.ts';
@@ -63,4 +64,16 @@ test('a cheap rule that the library cannot evaluate is not only called expensive
   expect(() => requirementOf({ type: 'olm.constraint', value }, cel)).toThrow(
     'the rule is too expensive, or uses what is not evaluated here: has(properties[0])',
   );
+});
+
+test('compound constraints that the resolver words alike are told apart', async () => {
+  const { blobs } = await load(sourceOf({ 'catalog.yaml': textOf('>=1.0.0') }));
+  const { foresight } = await worldOf({ name: 'c', catalog: catalogOf(blobs) });
+  const one = (range: string) => ({ package: { packageName: 'q', versionRange: range } });
+  const [none, other, every] = [one('>=3.0.0'), one('>=2.0.0'), one('>=1.0.0')];
+  const read = (value: unknown) => requirementOf({ type: 'olm.constraint', value }, undefined);
+  const met = read({ any: { constraints: [{ all: { constraints: [none, other] } }, every] } });
+  const unmet = read({ all: { constraints: [none, { any: { constraints: [other, every] } }] } });
+  expect(met.text).toBe(unmet.text);
+  expect([isMet(foresight.scope, met), isMet(foresight.scope, unmet)]).toEqual([true, false]);
 });
