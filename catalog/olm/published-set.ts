@@ -26,7 +26,9 @@ export function publishedSet({ path, documents }: ManifestFile): PublishedSet | 
     const { value } = document;
     if (!isObject(value) || value['kind'] !== 'ClusterExtension') continue;
     const wanted = within(within(within(value, 'spec'), 'source'), 'catalog');
-    const { packageName, version = '', channels = [] } = wanted;
+    const { packageName } = wanted;
+    // Kubernetes drops a null from a field that may not be null.
+    const [version, channels] = [wanted['version'] ?? '', wanted['channels'] ?? []];
     if (typeof packageName !== 'string' || typeof version !== 'string' || !isTexts(channels))
       return { why: 'a ClusterExtension has no spec.source.catalog with packageName, version and channels' };
     members.push({ package: packageName, version, channels, location: document.document.locate([]) });

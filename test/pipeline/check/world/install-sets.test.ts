@@ -112,6 +112,14 @@ test.each<readonly [string, Files, Files]>([
   expect((await checked(after, before)).broken).toEqual([]);
 });
 
+test('59: an empty version or list of channels is none', async () => {
+  const extension = `kind: ClusterExtension\nspec: {source: {catalog: {packageName: db, version: , channels: }}}\n`;
+  expect(await checked({ [DB]: null }, { [SET]: extension })).toMatchObject({
+    broken: [`${SET}: ${BROKEN}no bundles found for package "db"`],
+    unchecked: [],
+  });
+});
+
 test('59: a set that cannot be read leaves the check inconclusive', async () => {
   const grown = { [WEB]: operator('web', ['1.0.0', '1.1.0', '1.2.0'], MODES('AllNamespaces')) };
   for (const [text, why] of [
